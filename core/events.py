@@ -1,0 +1,302 @@
+"""Orders go down, facts come up. Orders are imperative, have one addressee, and only a keeper issues them.
+Facts are in the past tense and anyone may listen.
+
+Ids of orders name what they are for, so that seeds and replays never depend on who came first:
+
+    init/0                a try at p_0                 eval/g1/3              evaluator slot 3 of generation 1
+    t0/e3                 episode 3 of T_0             eval/g1/3/examine      its examination on T_0
+    g2/hill/7             hill-climb slot 7            eval/g1/judge/4        judge 4 of generation 1
+    g2/macro/7            macro-mutation slot 7        final/initial/e3       an unseen episode of p_0
+    g2/cross/2            crossover slot 2             final/elite/e3         an unseen episode of the elite
+    g2/macro/7/e3         its episode 3                …/score                the score of an episode
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .values import (
+    JSON,
+    Call,
+    Candidate,
+    Episode,
+    EvaluatorCandidate,
+    Examination,
+    Fault,
+    Operator,
+    Program,
+    Rejection,
+    Score,
+)
+
+# --------------------------------------------------------------------------------------------- orders
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """Something to be done once; `id` names it within the run."""
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Propose(Order):
+    """Ask for one policy program. Answered by ProposalMade or ProposalFailed."""
+
+    operator: Operator
+    generation: int
+    slot: int
+    parents: tuple[Candidate, ...] = ()      # none for INITIAL, one, or two for CROSSOVER (hill-climb's first)
+    rejections: tuple[Rejection, ...] = ()   # H, oldest first; hill-climb only
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposeEvaluator(Order):
+    """Ask for one evaluator program. Answered by ProposalMade or ProposalFailed."""
+
+    generation: int
+    slot: int
+    parent: EvaluatorCandidate | None        # None in generation 0
+    episodes: tuple[Episode, ...]            # T_0
+    success_rate: float                      # S_0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roll(Order):
+    """Roll one episode out. Answered by EpisodeEnded."""
+
+    program: Program
+    setting: str                             # "search", or another environment of the run such as "final"
+    index: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreEpisode(Order):
+    """Score one recorded episode. Answered by EpisodeScored."""
+
+    evaluator: Program
+    episode: Episode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examine(Order):
+    """Apply an evaluator candidate to T_0 and check it. Answered by EvaluatorExamined."""
+
+    evaluator: Program
+    episodes: tuple[Episode, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judge(Order):
+    """Ask one judge for its choice of the pool. Answered by VoteCast."""
+
+    generation: int
+    seat: int
+    pool: tuple[EvaluatorCandidate, ...]     # valid ones only, in slot order; the judge sees its own order
+    success_rate: float                      # S_0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Withdraw(Order):
+    """Take back the open order `target` (racing, speculation, stop). Needs no answer."""
+
+    target: str
+
+
+# ---------------------------------------------------------------------------------------------- facts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """Something that happened; `order` is the id of the order that caused it, if one did."""
+
+    order: str | None = None
+
+
+# What agents and the controller report:
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStarted(Fact):
+    """The first fact of a run."""
+
+    settings: Mapping[str, JSON]
+    versions: Mapping[str, str]
+    sandbox: Mapping[str, JSON]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResumed(Fact):
+    """A controller took the run up again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPaused(Fact):
+    """A person asked for a pause; open orders end, new ones wait."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunContinued(Fact):
+    """A pause ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStopped(Fact):
+    """The controller left the run before its end: "stopped" by a person, or out of "budget"."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposalMade(Fact):
+    """A program that parses and keeps the contract; `summary` is its history(p)."""
+
+    program: Program
+    summary: str
+    call: Call
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposalFailed(Fact):
+    """A reply that is no program; the slot is spent."""
+
+    fault: Fault
+    summary: str = ""
+    call: Call | None = None                 # None where the model never answered
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeEnded(Fact):
+    """A rollout ended; its trajectory was written before this fact."""
+
+    episode: Episode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeScored(Fact):
+    """An evaluator scored a recorded episode."""
+
+    score: Score
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluatorExamined(Fact):
+    """What an evaluator candidate does on T_0."""
+
+    examination: Examination
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoteCast(Fact):
+    """One judge's vote; `choice` is a slot of the pool, None an abstention."""
+
+    generation: int
+    seat: int
+    choice: int | None
+    reason: str
+    call: Call | None = None
+
+
+# What keepers conclude; replaying the facts above gives these again:
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageEntered(Fact):
+    """The run went on to "initial", "baseline" (T_0), "evaluator", "search", "final" or "done"."""
+
+    stage: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InitialChosen(Fact):
+    """p_0 is settled."""
+
+    program: Program
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluatorPoolScored(Fact):
+    """D_i is complete: every slot of the evaluator pool, valid or not."""
+
+    generation: int
+    pool: tuple[EvaluatorCandidate, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluatorChosen(Fact):
+    """E_i* by majority of the votes (votes[j] for slot j), or carried over."""
+
+    generation: int
+    chosen: EvaluatorCandidate
+    votes: Mapping[str, int] = field(default_factory=dict)
+    final: bool = False                      # this is E*
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateScored(Fact):
+    """A candidate's F, M and S are known, or it failed."""
+
+    candidate: Candidate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateAccepted(Fact):
+    """The hill-climb chain goes on from this candidate: F(new) >= F(current)."""
+
+    candidate: str
+    fitness: float
+    fitness_difference: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateRejected(Fact):
+    """The hill-climb chain did not take this candidate; its edit joined the rejection memory."""
+
+    candidate: str
+    rejection: Rejection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BranchEnded(Fact):
+    """All slots of a branch are spent. `winner` is None for a branch where every candidate failed."""
+
+    generation: int
+    operator: Operator
+    winner: str | None
+    fitness: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EliteChanged(Fact):
+    """The elite C_g of generation g; generation 0 is p_0. `origin` is the branch it came from."""
+
+    generation: int
+    candidate: str
+    origin: Operator
+    fitness: float
+    success_rate: float
+    changed: bool = True                     # False: the old elite stays
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchEnded(Fact):
+    """The search's budget is spent; this is its result."""
+
+    elite: str
+    program: Program
+    fitness: float
+    success_rate: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinalMeasured(Fact):
+    """p_0 and the elite on seeds that the search never saw, under the shipped reference evaluator.
+
+    The fitnesses are None where the domain ships no evaluator.
+    """
+
+    episodes: int
+    initial_fitness: float | None
+    initial_success: float
+    elite_fitness: float | None
+    elite_success: float

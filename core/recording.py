@@ -1,0 +1,39 @@
+"""A recorded trajectory τ: arrays over time, what an evaluator is given and what a run keeps."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from .values import JSON
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Recording:
+    """The arrays of one episode of T steps.
+
+    `states` have T + 1 rows (row 0 is the state after reset), `actions` have T rows, `constants` have
+    any shape. `info` is what the domain drew and measured; evaluators do not get it.
+    """
+
+    states: Mapping[str, np.ndarray]
+    actions: Mapping[str, np.ndarray]
+    constants: Mapping[str, np.ndarray] = field(default_factory=dict)
+    info: Mapping[str, JSON] = field(default_factory=dict)
+
+    @property
+    def steps(self) -> int:
+        """T, the number of control steps."""
+        return len(next(iter(self.states.values()))) - 1
+
+    def cut(self, steps: int) -> "Recording":
+        """The first `steps` steps of this episode, as if it had ended there."""
+        return replace(
+            self,
+            states={name: rows[: steps + 1] for name, rows in self.states.items()},
+            actions={name: rows[:steps] for name, rows in self.actions.items()},
+        )
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What an evaluator sees: one flat dict of states, actions and constants. Names are unique."""
+        return {**self.states, **self.actions, **self.constants}

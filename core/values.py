@@ -1,0 +1,185 @@
+"""The values that travel through MEMENTO: programs, episodes, scores, candidates, rejections."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+JSON: TypeAlias = None | bool | int | float | str | list["JSON"] | dict[str, "JSON"]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text kept once, by the hash of its content: a prompt, a reply."""
+
+    text: str
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the text, in hexadecimal."""
+        return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Program(Document):
+    """The text of a generated program, a policy `p` or an evaluator `E`. Never executed in this process."""
+
+
+class Operator(StrEnum):
+    """How a proposal came to be (paper, section 3.2): q_hc, q_macro, q_cross, or the first prompt."""
+
+    INITIAL = "initial"
+    HILL_CLIMB = "hill-climb"
+    MACRO = "macro-mutation"
+    CROSSOVER = "crossover"
+
+
+class FaultKind(StrEnum):
+    """How a generated program failed."""
+
+    NOT_STARTED = "not-started"        # it did not load, or its class could not be made or reset
+    CRASHED = "crashed"                # it raised, or its process died
+    TIMED_OUT = "timed-out"            # it used more CPU or wall time than its limit
+    INVALID_ACTION = "invalid-action"  # an action of the wrong type, shape or with NaN
+    INVALID_RESULT = "invalid-result"  # an evaluator returned something that is not a fitness and metrics
+    # Kinds of replies that are not a program:
+    EMPTY = "empty"
+    REFUSED = "refused"
+    TRUNCATED = "truncated"
+    NO_PROGRAM = "no-program"          # prose only
+    MANY_PROGRAMS = "many-programs"
+    NOT_PYTHON = "not-python"          # does not parse
+    BROKEN_CONTRACT = "broken-contract"  # lacks the class or a method
+    MODEL_FAILED = "model-failed"      # the call itself failed for good
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """Why a generated program failed: data about a candidate, never an error of ours. Text is bounded."""
+
+    kind: FaultKind
+    message: str
+    traceback: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Episode:
+    """What one rollout left: the trajectory τ_e itself lies in the store under `trajectory`."""
+
+    index: int
+    seed: int
+    steps: int
+    ended_by: str                       # "success", "horizon", "fault", or a word of the domain such as "illegal"
+    success: bool                       # σ(τ_e), from the trusted success predicate
+    fault: Fault | None = None
+    scene: str | None = None
+    trajectory: str | None = None       # key of the recorded arrays; None where nothing was recorded
+    info: Mapping[str, JSON] = field(default_factory=dict)  # what the domain drew and measured
+    wall_s: float = 0.0                 # for people; decides nothing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """One evaluator's word on one episode: fitness f_e in [0, 1] and feedback metrics."""
+
+    fitness: float
+    metrics: Mapping[str, JSON] = field(default_factory=dict)
+    fault: Fault | None = None          # the evaluator failed on this episode; fitness is 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """An evaluated policy, the candidate state C(p) = (p, F(p), M(p), S(p)) of the paper.
+
+    A candidate with a `fault` failed as a whole: it spent its slot and is never accepted or selected.
+    """
+
+    id: str                             # the id of the order that proposed it, such as "g2/macro/7"
+    program: Program
+    operator: Operator
+    generation: int
+    slot: int
+    parents: tuple[str, ...] = ()
+    summary: str = ""                   # history(p): the edit summary
+    fitness: float = 0.0                # F
+    success_rate: float = 0.0           # S: recorded, shown, used nowhere in policy search
+    metrics: Mapping[str, JSON] = field(default_factory=dict)  # M: summed up over the episodes
+    episodes: tuple[Episode, ...] = ()
+    scores: tuple[Score, ...] = ()
+    fault: Fault | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejection:
+    """One entry of the rejection memory H. A prompt shows the summary only; the rest is for people."""
+
+    summary: str
+    candidate: str
+    fitness_difference: float | None    # F(new) - F(current); None where the candidate failed
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examination:
+    """What an evaluator program does on the fixed rollouts T_0: one entry of the scored pool D_i."""
+
+    scores: tuple[Score, ...] = ()
+    fault: Fault | None = None          # not valid: cannot be voted for
+
+    @property
+    def valid(self) -> bool:
+        """Whether judges may choose this evaluator."""
+        return self.fault is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluatorCandidate:
+    """A pool entry E_i^(j) with its outputs on T_0. `program` is None where the reply held none."""
+
+    id: str                             # such as "eval/g1/3"
+    generation: int
+    slot: int
+    program: Program | None
+    summary: str = ""
+    examination: Examination = Examination()
+    carried_over: bool = False          # the previous generation's choice, kept because this pool was all invalid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What one model call took. `cost_usd` is None where the price is unknown, which is not 0."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+    latency_s: float = 0.0
+    attempts: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One finished model call: what was asked, what was answered, by whom."""
+
+    model: str
+    prompt: Document
+    reply: Document
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contract:
+    """What a generated program must define: one class with these methods (name, number of arguments after self)."""
+
+    class_name: str
+    methods: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brief:
+    """What a domain tells a model. All texts are Markdown and hold nothing of a reference policy."""
+
+    task: str                # what must be achieved, the rules, what ends an episode
+    policy_interface: str    # the contract: class, methods, observation fields with shapes and units, action
+    evaluator_interface: str  # the recorded arrays with shapes and units, what an evaluator returns
+    uncertainties: str = ""  # what differs between episodes
