@@ -1,0 +1,75 @@
+"""Metrics of many episodes are summed up to a bounded size, whatever an evaluator returns."""
+
+import json
+import math
+import random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from memento.core.metrics import MAX_ENTRIES, MAX_NAME, MAX_TEXT, MOST_COMMON, OMITTED, aggregate, mean
+from memento.core.values import Score
+
+leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=200)
+trees = st.recursive(
+    leaves,
+    lambda inner: st.lists(inner, max_size=10) | st.dictionaries(st.text(max_size=90), inner, max_size=10),
+)
+metrics = st.dictionaries(st.text(max_size=90), trees, max_size=8)
+
+
+def scored(*each: dict) -> list[Score]:
+    return [Score(fitness=0.5, metrics=one) for one in each]
+
+
+def test_numbers_booleans_words_and_nesting():
+    summary = aggregate(scored(
+        {"dist": 1.0, "done": True, "phase": "reach", "hole": {"a": 0.25, "b": [1, 2]}},
+        {"dist": 3.0, "done": False, "phase": "reach", "hole": {"a": 0.75, "b": [3, 4]}},
+        {"dist": 2, "done": True, "phase": "grasp", "hole": {"a": 0.5, "b": [5, 6]}},
+    ))
+    assert summary["dist"] == {"mean": 2.0, "min": 1.0, "max": 3.0}
+    assert summary["done"] == {"rate": 2 / 3}
+    assert summary["phase"] == {"most_common": {"reach": 2, "grasp": 1}}
+    assert summary["hole.a"] == {"mean": 0.5, "min": 0.25, "max": 0.75}
+    assert summary["hole.b.1"] == {"mean": 4.0, "min": 2.0, "max": 6.0}
+
+
+def test_absent_values_are_counted_and_nothing_is_made_up_for_them():
+    summary = aggregate(scored({"a": 1.0, "b": math.nan}, {"a": None, "b": math.inf}, {}))
+    assert summary == {"a": {"mean": 1.0, "min": 1.0, "max": 1.0, "count": 1}}
+    assert aggregate([]) == {}
+
+
+def test_too_many_names_are_cut_from_the_deepest_and_the_cut_is_told():
+    shallow = {f"m{number:03}": 1.0 for number in range(40)}
+    summary = aggregate(scored({**shallow, "deep": {f"n{number}": 1.0 for number in range(40)}}))
+    assert len(summary) == MAX_ENTRIES
+    assert set(shallow) < set(summary)
+    assert summary[OMITTED] == {"omitted": 80 - (MAX_ENTRIES - 1)}
+
+
+def test_long_lists_and_huge_numbers():
+    summary = aggregate(scored({"path": list(range(1000)), "huge": 10**5000, "word": [{"x": 10**5000}, "y"]}))
+    assert summary["path.length"] == {"mean": 1000.0, "min": 1000.0, "max": 1000.0}
+    assert "huge" not in summary
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(metrics, max_size=4), st.randoms(use_true_random=False))
+def test_bounded_json_and_independent_of_order(each: list[dict], draw: random.Random):
+    summary = aggregate(scored(*each))
+    assert len(summary) <= MAX_ENTRIES
+    assert all(len(name) <= MAX_NAME + len(".length") for name in summary)
+    for entry in summary.values():
+        words = entry.get("most_common", {})
+        assert len(words) <= MOST_COMMON
+        assert all(len(word) <= MAX_TEXT for word in words)
+    json.dumps(summary, allow_nan=False).encode("utf-8")
+    assert list(summary) == sorted(set(summary) - {OMITTED}) + [OMITTED] * (OMITTED in summary)
+    shuffled = [dict(draw.sample(list(one.items()), len(one))) for one in draw.sample(each, len(each))]
+    assert aggregate(scored(*shuffled)) == summary
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
+def test_the_mean_lies_in_the_range_and_never_overflows(numbers: list[float]):
+    assert min(numbers) <= mean(numbers) <= max(numbers)
