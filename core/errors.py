@@ -1,4 +1,4 @@
-"""What can go wrong with MEMENTO itself, split by who must act. A bad candidate is never an exception: it is a Fault.
+"""What can go wrong with MEMENTO itself, split by who must act. A bad candidate is never raised: it is a Fault.
 
     MementoError            something of ours is broken; exit 3
     ├── UsageError          the user must change a flag, a file or a setting; one sentence, exit 2
@@ -7,6 +7,9 @@
     ├── RolloutError        the simulator or a worker failed for good, not the candidate
     └── SearchError         the search cannot go on: no valid initial policy, no valid evaluator, no vote
 """
+
+from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 class MementoError(Exception):
@@ -31,3 +34,16 @@ class RolloutError(MementoError):
 
 class SearchError(MementoError):
     """The search has nothing to go on with, such as no valid evaluator or no valid vote."""
+
+
+def unknown(what: str, given: str, known: Iterable[str]) -> UsageError:
+    """A UsageError for the name `given`, which is none of the `known`: says the nearest ones, else all.
+
+    >>> str(unknown("method", "mementoo", ["memento", "eureka"]))
+    "unknown method 'mementoo': did you mean 'memento'?"
+    """
+    names = sorted(known)
+    near = get_close_matches(given, names, n=3, cutoff=0.6)
+    if near:
+        return UsageError(f"unknown {what} {given!r}: did you mean {' or '.join(map(repr, near))}?")
+    return UsageError(f"unknown {what} {given!r}; there is {', '.join(names) or 'none'}")
