@@ -4,6 +4,7 @@
     ├── UsageError          the user must change a flag, a file or a setting; one sentence, exit 2
     ├── StoreError          a run folder cannot be read, written or locked
     ├── ModelError          a language model, or the way to it, failed for good
+    │   └── BudgetSpent     the user's budget does not allow another model call; the run stops cleanly
     ├── RolloutError        the simulator or a worker failed for good, not the candidate
     └── SearchError         the search cannot go on: no valid initial policy, no valid evaluator, no vote
 """
@@ -25,7 +26,24 @@ class StoreError(MementoError):
 
 
 class ModelError(MementoError):
-    """A language model call failed for good, after its retries."""
+    """A language model call failed for good, after its retries.
+
+    `fatal`: every further call of this model would fail too (a refused key, an unknown model, an empty
+    account), so the run cannot go on with it. Otherwise only this call failed. `attempts` counts the
+    requests that were sent for it.
+    """
+
+    def __init__(self, message: str, *, fatal: bool = False, attempts: int = 0) -> None:
+        super().__init__(message)
+        self.fatal = fatal
+        self.attempts = attempts
+
+
+class BudgetSpent(ModelError):
+    """A budget does not allow the next model call, which was not sent. What the run has so far is kept."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, fatal=True)
 
 
 class RolloutError(MementoError):

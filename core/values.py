@@ -159,12 +159,13 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One finished model call: what was asked, what was answered, by whom."""
+    """One finished model call: what was asked, what was answered, by whom, and why the answer ended there."""
 
     model: str
     prompt: Document
     reply: Document
     usage: Usage = Usage()
+    stop: str = "end"                   # as in Reply: a replay must know a reply that was cut off or refused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
