@@ -1,0 +1,1 @@
+"""Tower of Hanoi with a simulated Franka Panda arm (paper, appendix A)."""
