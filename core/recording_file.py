@@ -10,8 +10,10 @@ import secrets
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .recording import Recording
 from .values import JSON
@@ -32,7 +34,7 @@ def write_recording(path: str | os.PathLike[str], recording: Recording) -> None:
     part = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         with part.open("xb") as file:
-            np.savez(file, **members)  # type: ignore[arg-type]
+            np.savez(file, **members)
         part.replace(target)
     except BaseException:
         part.unlink(missing_ok=True)
@@ -40,8 +42,8 @@ def write_recording(path: str | os.PathLike[str], recording: Recording) -> None:
 
 
 def read_recording(path: str | os.PathLike[str]) -> Recording:
-    """The recording at `path`. Raises FileNotFoundError, and ValueError for a file that is not one or is damaged."""
-    groups: dict[str, dict[str, np.ndarray]] = {group: {} for group in GROUPS}
+    """The recording at `path`. Raises FileNotFoundError, and ValueError for a file that is none or damaged."""
+    groups: dict[str, dict[str, NDArray[Any]]] = {group: {} for group in GROUPS}
     try:
         with np.load(path, allow_pickle=False) as archive:
             for member in archive.files:
@@ -56,9 +58,9 @@ def read_recording(path: str | os.PathLike[str]) -> Recording:
     return Recording(**groups, info=info)
 
 
-def _members(recording: Recording) -> dict[str, np.ndarray]:
+def _members(recording: Recording) -> dict[str, NDArray[Any]]:
     """The arrays of the archive by member name."""
-    members: dict[str, np.ndarray] = {}
+    members: dict[str, NDArray[Any]] = {}
     for group in GROUPS:
         for name, array in getattr(recording, group).items():
             rows = np.asarray(array)
