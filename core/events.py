@@ -4,7 +4,7 @@ Facts are in the past tense and anyone may listen.
 Ids of orders name what they are for, so that seeds and replays never depend on who came first:
 
     init/0                a try at p_0                 eval/g1/3              evaluator slot 3 of generation 1
-    t0/e3                 episode 3 of T_0             eval/g1/3/examine      its examination on T_0
+    init/0/e3             episode 3 of T_0             eval/g1/3/examine      its examination on T_0
     g2/hill/7             hill-climb slot 7            eval/g1/judge/4        judge 4 of generation 1
     g2/macro/7            macro-mutation slot 7        final/initial/e3       an unseen episode of p_0
     g2/cross/2            crossover slot 2             final/elite/e3         an unseen episode of the elite
@@ -45,8 +45,8 @@ class Propose(Order):
     operator: Operator
     generation: int
     slot: int
-    parents: tuple[Candidate, ...] = ()      # none for INITIAL, one, or two for CROSSOVER (hill-climb's first)
-    rejections: tuple[Rejection, ...] = ()   # H, oldest first; hill-climb only
+    parents: tuple[Candidate, ...] = ()  # none for INITIAL, one, or two for CROSSOVER (hill-climb's first)
+    rejections: tuple[Rejection, ...] = ()  # H, oldest first; hill-climb only
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +55,9 @@ class ProposeEvaluator(Order):
 
     generation: int
     slot: int
-    parent: EvaluatorCandidate | None        # None in generation 0
-    episodes: tuple[Episode, ...]            # T_0
-    success_rate: float                      # S_0
+    parent: EvaluatorCandidate | None  # None in generation 0
+    episodes: tuple[Episode, ...]  # T_0
+    success_rate: float  # S_0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ class Roll(Order):
     """Roll one episode out. Answered by EpisodeEnded."""
 
     program: Program
-    setting: str                             # "search", or another environment of the run such as "final"
+    setting: str  # "search", or another environment of the run such as "final"
     index: int
     seed: int
 
@@ -92,8 +92,8 @@ class Judge(Order):
 
     generation: int
     seat: int
-    pool: tuple[EvaluatorCandidate, ...]     # valid ones only, in slot order; the judge sees its own order
-    success_rate: float                      # S_0
+    pool: tuple[EvaluatorCandidate, ...]  # valid ones only, in slot order; the judge sees its own order
+    success_rate: float  # S_0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +162,7 @@ class ProposalFailed(Fact):
 
     fault: Fault
     summary: str = ""
-    call: Call | None = None                 # None where the model never answered
+    call: Call | None = None  # None where the model never answered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,7 +229,7 @@ class EvaluatorChosen(Fact):
     generation: int
     chosen: EvaluatorCandidate
     votes: Mapping[str, int] = field(default_factory=dict)
-    final: bool = False                      # this is E*
+    final: bool = False  # this is E*
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -275,7 +275,7 @@ class EliteChanged(Fact):
     origin: Operator
     fitness: float
     success_rate: float
-    changed: bool = True                     # False: the old elite stays
+    changed: bool = True  # False: the old elite stays
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

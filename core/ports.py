@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .recording import Recording
 from .values import JSON, Brief, Contract, Episode, Examination, Program, Score, Usage
@@ -12,8 +13,8 @@ from .values import JSON, Brief, Contract, Episode, Examination, Program, Score,
 if TYPE_CHECKING:
     from .events import Fact, Order
 
-Observation = np.ndarray | dict[str, JSON]
-Action = np.ndarray | list[JSON]
+Observation: TypeAlias = NDArray[np.float64] | dict[str, JSON]
+Action: TypeAlias = NDArray[np.float64] | list[JSON]
 
 
 class Environment(Protocol):
@@ -55,8 +56,8 @@ class Domain(Protocol):
 
     name: str
     title: str
-    contract: Contract              # of a policy
-    evaluator_contract: Contract    # class Evaluator, evaluate(trajectory) -> (f_e, metrics)
+    contract: Contract  # of a policy
+    evaluator_contract: Contract  # class Evaluator, evaluate(trajectory) -> (f_e, metrics)
 
     def options(self, given: Mapping[str, JSON], *, preset: str) -> dict[str, JSON]:
         """All options of an environment, completed from the preset's defaults ("smoke", "quick", "paper").
@@ -91,14 +92,14 @@ class Part:
     alternatives: tuple[str, ...]
     low: float | None = None
     high: float | None = None
-    metrics: tuple[str, ...] = ()   # metrics of the reference evaluator that this part mostly moves
+    metrics: tuple[str, ...] = ()  # metrics of the reference evaluator that this part mostly moves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shelf:
     """Alternatives of mixed quality, from which the offline model writes and edits policies."""
 
-    initial: Program                # p_0, built of the first alternatives; it fails the task
+    initial: Program  # p_0, built of the first alternatives; it fails the task
     parts: tuple[Part, ...]
     evaluators: tuple[Program, ...]  # whole evaluator programs of mixed quality, some of them invalid
 
@@ -108,8 +109,8 @@ class Ask:
     """One question to a model. A language model reads `prompt`; the offline model reads `order`."""
 
     order: "Order"
-    attempt: int                    # 0, 1, … for repeated tries at the same order
-    role: str                       # "proposer", "evaluator-writer" or "judge"
+    attempt: int  # 0, 1, … for repeated tries at the same order
+    role: str  # "proposer", "evaluator-writer" or "judge"
     prompt: str
 
 

@@ -2,10 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .values import JSON
+
+Array: TypeAlias = NDArray[np.generic]
+"""Any array of numbers or flags."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -16,9 +21,9 @@ class Recording:
     any shape. `info` is what the domain drew and measured; evaluators do not get it.
     """
 
-    states: Mapping[str, np.ndarray]
-    actions: Mapping[str, np.ndarray]
-    constants: Mapping[str, np.ndarray] = field(default_factory=dict)
+    states: Mapping[str, Array]
+    actions: Mapping[str, Array]
+    constants: Mapping[str, Array] = field(default_factory=dict)
     info: Mapping[str, JSON] = field(default_factory=dict)
 
     @property
@@ -34,6 +39,6 @@ class Recording:
             actions={name: rows[:steps] for name, rows in self.actions.items()},
         )
 
-    def arrays(self) -> dict[str, np.ndarray]:
+    def arrays(self) -> dict[str, Array]:
         """What an evaluator sees: one flat dict of states, actions and constants. Names are unique."""
         return {**self.states, **self.actions, **self.constants}

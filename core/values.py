@@ -38,20 +38,20 @@ class Operator(StrEnum):
 class FaultKind(StrEnum):
     """How a generated program failed."""
 
-    NOT_STARTED = "not-started"        # it did not load, or its class could not be made or reset
-    CRASHED = "crashed"                # it raised, or its process died
-    TIMED_OUT = "timed-out"            # it used more CPU or wall time than its limit
+    NOT_STARTED = "not-started"  # it did not load, or its class could not be made or reset
+    CRASHED = "crashed"  # it raised, or its process died
+    TIMED_OUT = "timed-out"  # it used more CPU or wall time than its limit
     INVALID_ACTION = "invalid-action"  # an action of the wrong type, shape or with NaN
     INVALID_RESULT = "invalid-result"  # an evaluator returned something that is not a fitness and metrics
     # Kinds of replies that are not a program:
     EMPTY = "empty"
     REFUSED = "refused"
     TRUNCATED = "truncated"
-    NO_PROGRAM = "no-program"          # prose only
+    NO_PROGRAM = "no-program"  # prose only
     MANY_PROGRAMS = "many-programs"
-    NOT_PYTHON = "not-python"          # does not parse
+    NOT_PYTHON = "not-python"  # does not parse
     BROKEN_CONTRACT = "broken-contract"  # lacks the class or a method
-    MODEL_FAILED = "model-failed"      # the call itself failed for good
+    MODEL_FAILED = "model-failed"  # the call itself failed for good
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,13 +70,13 @@ class Episode:
     index: int
     seed: int
     steps: int
-    ended_by: str                       # "success", "horizon", "fault", or a word of the domain such as "illegal"
-    success: bool                       # σ(τ_e), from the trusted success predicate
+    ended_by: str  # "success", "horizon", "fault", or a word of the domain such as "illegal"
+    success: bool  # σ(τ_e), from the trusted success predicate
     fault: Fault | None = None
     scene: str | None = None
-    trajectory: str | None = None       # key of the recorded arrays; None where nothing was recorded
+    trajectory: str | None = None  # key of the recorded arrays; None where nothing was recorded
     info: Mapping[str, JSON] = field(default_factory=dict)  # what the domain drew and measured
-    wall_s: float = 0.0                 # for people; decides nothing
+    wall_s: float = 0.0  # for people; decides nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,7 @@ class Score:
 
     fitness: float
     metrics: Mapping[str, JSON] = field(default_factory=dict)
-    fault: Fault | None = None          # the evaluator failed on this episode; fitness is 0
+    fault: Fault | None = None  # the evaluator failed on this episode; fitness is 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,15 +95,15 @@ class Candidate:
     A candidate with a `fault` failed as a whole: it spent its slot and is never accepted or selected.
     """
 
-    id: str                             # the id of the order that proposed it, such as "g2/macro/7"
+    id: str  # the id of the order that proposed it, such as "g2/macro/7"
     program: Program
     operator: Operator
     generation: int
     slot: int
     parents: tuple[str, ...] = ()
-    summary: str = ""                   # history(p): the edit summary
-    fitness: float = 0.0                # F
-    success_rate: float = 0.0           # S: recorded, shown, used nowhere in policy search
+    summary: str = ""  # history(p): the edit summary
+    fitness: float = 0.0  # F
+    success_rate: float = 0.0  # S: recorded, shown, used nowhere in policy search
     metrics: Mapping[str, JSON] = field(default_factory=dict)  # M: summed up over the episodes
     episodes: tuple[Episode, ...] = ()
     scores: tuple[Score, ...] = ()
@@ -116,7 +116,7 @@ class Rejection:
 
     summary: str
     candidate: str
-    fitness_difference: float | None    # F(new) - F(current); None where the candidate failed
+    fitness_difference: float | None  # F(new) - F(current); None where the candidate failed
     reason: str
 
 
@@ -125,7 +125,7 @@ class Examination:
     """What an evaluator program does on the fixed rollouts T_0: one entry of the scored pool D_i."""
 
     scores: tuple[Score, ...] = ()
-    fault: Fault | None = None          # not valid: cannot be voted for
+    fault: Fault | None = None  # not valid: cannot be voted for
 
     @property
     def valid(self) -> bool:
@@ -137,13 +137,13 @@ class Examination:
 class EvaluatorCandidate:
     """A pool entry E_i^(j) with its outputs on T_0. `program` is None where the reply held none."""
 
-    id: str                             # such as "eval/g1/3"
+    id: str  # such as "eval/g1/3"
     generation: int
     slot: int
     program: Program | None
     summary: str = ""
     examination: Examination = Examination()
-    carried_over: bool = False          # the previous generation's choice, kept because this pool was all invalid
+    carried_over: bool = False  # the previous generation's choice, kept because this pool was all invalid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +165,7 @@ class Call:
     prompt: Document
     reply: Document
     usage: Usage = Usage()
-    stop: str = "end"                   # as in Reply: a replay must know a reply that was cut off or refused
+    stop: str = "end"  # as in Reply: a replay must know a reply that was cut off or refused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +180,7 @@ class Contract:
 class Brief:
     """What a domain tells a model. All texts are Markdown and hold nothing of a reference policy."""
 
-    task: str                # what must be achieved, the rules, what ends an episode
-    policy_interface: str    # the contract: class, methods, observation fields with shapes and units, action
+    task: str  # what must be achieved, the rules, what ends an episode
+    policy_interface: str  # the contract: class, methods, observation fields with shapes and units, action
     evaluator_interface: str  # the recorded arrays with shapes and units, what an evaluator returns
     uncertainties: str = ""  # what differs between episodes

@@ -1,0 +1,67 @@
+"""The last stage: p_0 and the elite on seeds that the search never saw, under the shipped evaluator."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from ...core.events import Fact, FinalMeasured, Order
+from ...core.keeper import Decision
+from ...core.values import Candidate, Operator, Program
+from .trials import RolloutPlan, Trial, Trials
+
+INITIAL, ELITE = "final/initial", "final/elite"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """The state: open trials, and what is measured."""
+
+    trials: Trials
+    measured: Mapping[str, Candidate]
+    over: bool = False
+
+
+class FinalKeeper:
+    """Measures p_0 and the elite; where both are the same program it is rolled out once."""
+
+    def __init__(self, *, initial: Program, elite: Program, plan: RolloutPlan) -> None:
+        self._programs = {INITIAL: initial} if initial == elite else {INITIAL: initial, ELITE: elite}
+        self._plan = plan
+
+    def start(self) -> Decision[Measurement]:
+        """Order all episodes."""
+        trials = Trials(plan=self._plan, open={})
+        orders: list[Order] = []
+        for slot, (name, program) in enumerate(self._programs.items()):
+            trial = Trial(id=name, program=program, operator=Operator.INITIAL, generation=0, slot=slot)
+            trials, rolls = trials.begin(trial)
+            orders.extend(rolls)
+        return Decision(state=Measurement(trials=trials, measured={}), orders=tuple(orders))
+
+    def decide(self, state: Measurement, fact: Fact) -> Decision[Measurement]:
+        """What follows from one episode or score."""
+        trials, orders, candidate = state.trials.take(fact)
+        state = replace(state, trials=trials)
+        if candidate is None:
+            return Decision(state=state, orders=orders)
+        state = replace(state, measured={**state.measured, candidate.id: candidate})
+        if len(state.measured) < len(self._programs):
+            return Decision(state=state)
+        initial = state.measured[INITIAL]
+        return Decision(
+            state=replace(state, over=True),
+            facts=(self._result(initial, state.measured.get(ELITE, initial)),),
+        )
+
+    def finished(self, state: Measurement) -> bool:
+        """Whether both programs are measured."""
+        return state.over
+
+    def _result(self, initial: Candidate, elite: Candidate) -> FinalMeasured:
+        graded = self._plan.evaluator is not None
+        return FinalMeasured(
+            episodes=len(self._plan.seeds),
+            initial_fitness=initial.fitness if graded else None,
+            initial_success=initial.success_rate,
+            elite_fitness=elite.fitness if graded else None,
+            elite_success=elite.success_rate,
+        )

@@ -1,0 +1,318 @@
+"""Single-elite memetic policy search (paper, Algorithm 2): hill-climb with memory, macro-mutation, crossover.
+
+The hill-climb chain is sequential, the macro-mutation branch runs beside it, and crossover begins when
+both have ended. Nothing here depends on the order in which answers arrive.
+"""
+
+from dataclasses import dataclass, replace
+
+from ...core.events import (
+    BranchEnded,
+    CandidateAccepted,
+    CandidateRejected,
+    CandidateScored,
+    EliteChanged,
+    Fact,
+    Order,
+    ProposalFailed,
+    ProposalMade,
+    Propose,
+    SearchEnded,
+)
+from ...core.keeper import Decision
+from ...core.values import Candidate, Operator, Program, Rejection
+from .trials import RolloutPlan, Trial, Trials, brief_of, failed
+
+BRANCH_WORDS = {Operator.HILL_CLIMB: "hill", Operator.MACRO: "macro", Operator.CROSSOVER: "cross"}
+_OPERATORS = {word: operator for operator, word in BRANCH_WORDS.items()}
+
+# At equal fitness the newer idea wins, so that neutral moves are taken; the old elite comes last.
+_PRECEDENCE = {Operator.INITIAL: 0, Operator.HILL_CLIMB: 1, Operator.MACRO: 2, Operator.CROSSOVER: 3}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slots:
+    """The budget of one generation: K_hc, K_macro and K_cross proposals; G generations of it."""
+
+    generations: int
+    hill_climb: int
+    macro: int
+    crossover: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """The state between two facts.
+
+    `generation` g is the one being made: its parents come from the elite C_(g-1).
+    """
+
+    generation: int
+    elite: Candidate  # C_(g-1)
+    current: Candidate  # C^hc, the last accepted of the chain
+    rejections: tuple[Rejection, ...] = ()  # H, of this generation's chain
+    climbed: int = 0  # hill-climb slots spent
+    macros: tuple[Candidate | None, ...] = ()
+    crosses: tuple[Candidate | None, ...] = ()
+    crossing: bool = False
+    asked: frozenset[str] = frozenset()  # proposals that have no answer yet
+    trials: Trials
+    over: bool = False
+
+
+class MementoKeeper:
+    """Decides the policy search from the evaluated initial policy C_0 to the elite C_G."""
+
+    def __init__(self, *, initial: Candidate, plan: RolloutPlan, slots: Slots) -> None:
+        self._initial = initial
+        self._plan = plan
+        self._slots = slots
+
+    def start(self) -> Decision[Search]:
+        """C_0 is the elite of generation 0."""
+        first = EliteChanged(
+            generation=0,
+            candidate=self._initial.id,
+            origin=Operator.INITIAL,
+            fitness=self._initial.fitness,
+            success_rate=self._initial.success_rate,
+        )
+        state = Search(
+            generation=0,
+            elite=self._initial,
+            current=self._initial,
+            trials=Trials(plan=self._plan, open={}),
+        )
+        begun = self._begin_generation(state)
+        return replace(begun, facts=(first, *begun.facts))
+
+    def decide(self, state: Search, fact: Fact) -> Decision[Search]:
+        """What follows from one proposal, episode or score."""
+        if state.over:
+            return Decision(state=state)
+        if isinstance(fact, ProposalMade | ProposalFailed):
+            return self._take_proposal(state, fact)
+        trials, orders, candidate = state.trials.take(fact)
+        state = replace(state, trials=trials)
+        if candidate is None:
+            return Decision(state=state, orders=orders)
+        return self._settle(state, candidate)
+
+    def finished(self, state: Search) -> bool:
+        """Whether all generations are over."""
+        return state.over
+
+    # ------------------------------------------------------------------------------------ one slot
+
+    def _take_proposal(self, state: Search, fact: ProposalMade | ProposalFailed) -> Decision[Search]:
+        if fact.order is None or fact.order not in state.asked:
+            return Decision(state=state)
+        state = replace(state, asked=state.asked - {fact.order})
+        program = fact.program if isinstance(fact, ProposalMade) else Program("")
+        trial = self._trial(state, fact.order, program, fact.summary)
+        if isinstance(fact, ProposalFailed):
+            return self._settle(state, failed(trial, fact.fault))
+        trials, orders = state.trials.begin(trial)
+        return Decision(state=replace(state, trials=trials), orders=orders)
+
+    def _trial(self, state: Search, order: str, program: Program, summary: str) -> Trial:
+        _, word, slot = order.split("/")
+        operator = _OPERATORS[word]
+        parents = self._parents(state, operator)
+        return Trial(
+            id=order,
+            program=program,
+            operator=operator,
+            generation=state.generation,
+            slot=int(slot),
+            parents=tuple(parent.id for parent in parents),
+            summary=summary,
+        )
+
+    def _settle(self, state: Search, candidate: Candidate) -> Decision[Search]:
+        """A slot is spent: what it means for its branch, and what comes next."""
+        facts: tuple[Fact, ...] = (CandidateScored(order=candidate.id, candidate=brief_of(candidate)),)
+        match candidate.operator:
+            case Operator.HILL_CLIMB:
+                state, verdict = _climb(state, candidate)
+                facts = (*facts, verdict)
+            case Operator.MACRO:
+                state = replace(state, macros=_put(state.macros, candidate))
+            case _:
+                state = replace(state, crosses=_put(state.crosses, candidate))
+        onward = self._advance(state, candidate.operator)
+        return replace(onward, facts=(*facts, *onward.facts))
+
+    # ---------------------------------------------------------------------------- the three branches
+
+    def _advance(self, state: Search, operator: Operator) -> Decision[Search]:
+        """The next orders after a slot of `operator` was spent."""
+        orders: tuple[Order, ...] = ()
+        facts: tuple[Fact, ...] = ()
+        if self._ended(state, operator):
+            facts = (self._branch_ended(state, operator),)
+        elif operator is Operator.HILL_CLIMB:
+            order = self._propose(state, operator, state.climbed)
+            state = replace(state, asked=state.asked | {order.id})
+            orders = (order,)
+        if not state.crossing:
+            if not (self._ended(state, Operator.HILL_CLIMB) and self._ended(state, Operator.MACRO)):
+                return Decision(state=state, orders=orders, facts=facts)
+            begun = self._begin_crossover(state)
+            state, orders, facts = begun.state, (*orders, *begun.orders), (*facts, *begun.facts)
+        if not self._ended(state, Operator.CROSSOVER):
+            return Decision(state=state, orders=orders, facts=facts)
+        ended = self._end_generation(state)
+        return replace(ended, orders=(*orders, *ended.orders), facts=(*facts, *ended.facts))
+
+    def _begin_generation(self, state: Search) -> Decision[Search]:
+        """Open the next generation from the elite, or end the search."""
+        if state.generation >= self._slots.generations:
+            ended = SearchEnded(
+                elite=state.elite.id,
+                program=state.elite.program,
+                fitness=state.elite.fitness,
+                success_rate=state.elite.success_rate,
+            )
+            return Decision(state=replace(state, over=True), facts=(ended,))
+        state = Search(
+            generation=state.generation + 1,
+            elite=state.elite,
+            current=state.elite,
+            macros=(None,) * self._slots.macro,
+            crosses=(None,) * self._slots.crossover,
+            trials=state.trials,
+        )
+        orders = tuple(
+            self._propose(state, operator, slot)
+            for operator, count in (
+                (Operator.HILL_CLIMB, min(1, self._slots.hill_climb)),
+                (Operator.MACRO, self._slots.macro),
+            )
+            for slot in range(count)
+        )
+        state = replace(state, asked=frozenset(order.id for order in orders))
+        if orders:
+            return Decision(state=state, orders=orders)
+        # Only crossover has slots (or nothing has): it recombines the elite with itself.
+        return self._advance_empty(state)
+
+    def _advance_empty(self, state: Search) -> Decision[Search]:
+        begun = self._begin_crossover(state)
+        if begun.orders:
+            return begun
+        ended = self._end_generation(begun.state)
+        return replace(ended, facts=(*begun.facts, *ended.facts))
+
+    def _begin_crossover(self, state: Search) -> Decision[Search]:
+        state = replace(state, crossing=True)
+        orders = tuple(self._propose(state, Operator.CROSSOVER, slot) for slot in range(self._slots.crossover))
+        asked = state.asked | {order.id for order in orders}
+        return Decision(state=replace(state, asked=asked), orders=orders)
+
+    def _end_generation(self, state: Search) -> Decision[Search]:
+        elite = select_elite(state)
+        changed = EliteChanged(
+            generation=state.generation,
+            candidate=elite.id,
+            origin=elite.operator,
+            fitness=elite.fitness,
+            success_rate=elite.success_rate,
+            changed=elite.id != state.elite.id,
+        )
+        begun = self._begin_generation(replace(state, elite=elite))
+        return replace(begun, facts=(changed, *begun.facts))
+
+    # ---------------------------------------------------------------------------------- small things
+
+    def _ended(self, state: Search, operator: Operator) -> bool:
+        if operator is Operator.HILL_CLIMB:
+            return state.climbed >= self._slots.hill_climb
+        slots = state.macros if operator is Operator.MACRO else state.crosses
+        return all(slot is not None for slot in slots)
+
+    def _parents(self, state: Search, operator: Operator) -> tuple[Candidate, ...]:
+        match operator:
+            case Operator.HILL_CLIMB:
+                return (state.current,)
+            case Operator.MACRO:
+                return (state.elite,)
+            case _:
+                return (state.current, best_macro(state))
+
+    def _propose(self, state: Search, operator: Operator, slot: int) -> Propose:
+        return Propose(
+            id=f"g{state.generation}/{BRANCH_WORDS[operator]}/{slot}",
+            operator=operator,
+            generation=state.generation,
+            slot=slot,
+            parents=self._parents(state, operator),
+            rejections=state.rejections if operator is Operator.HILL_CLIMB else (),
+        )
+
+    def _branch_ended(self, state: Search, operator: Operator) -> BranchEnded:
+        match operator:
+            case Operator.HILL_CLIMB:
+                winner: Candidate | None = state.current
+            case Operator.MACRO:
+                winner = best_macro(state)
+            case _:
+                winner = best_of(state.crosses)
+        return BranchEnded(
+            generation=state.generation,
+            operator=operator,
+            winner=winner.id if winner else None,
+            fitness=winner.fitness if winner else None,
+        )
+
+
+def best_of(slots: tuple[Candidate | None, ...]) -> Candidate | None:
+    """The fittest candidate that did not fail; the lowest slot wins a tie."""
+    sound = [candidate for candidate in slots if candidate is not None and candidate.fault is None]
+    return max(sound, key=lambda candidate: (candidate.fitness, -candidate.slot), default=None)
+
+
+def best_macro(state: Search) -> Candidate:
+    """C^macro: the best of the elite and the macro-mutations; a macro-mutation as fit as the elite wins."""
+    best = best_of(state.macros)
+    return best if best is not None and best.fitness >= state.elite.fitness else state.elite
+
+
+def select_elite(state: Search) -> Candidate:
+    """C_g: the fittest branch output. Ties: crossover, macro-mutation, hill-climb, then the old elite."""
+    outputs = [
+        candidate for candidate in (state.current, best_macro(state), best_of(state.crosses)) if candidate is not None
+    ]
+
+    def rank(candidate: Candidate) -> tuple[float, int]:
+        old = candidate.id == state.elite.id
+        return candidate.fitness, -1 if old else _PRECEDENCE[candidate.operator]
+
+    return max(outputs, key=rank)
+
+
+def _climb(state: Search, candidate: Candidate) -> tuple[Search, Fact]:
+    """Accept where F(new) >= F(current) and it did not fail, else remember the rejected edit."""
+    state = replace(state, climbed=state.climbed + 1)
+    difference = candidate.fitness - state.current.fitness
+    if candidate.fault is None and difference >= 0:
+        accepted = CandidateAccepted(
+            order=candidate.id,
+            candidate=candidate.id,
+            fitness=candidate.fitness,
+            fitness_difference=difference,
+        )
+        return replace(state, current=candidate), accepted
+    fault = candidate.fault
+    rejection = Rejection(
+        summary=candidate.summary,
+        candidate=candidate.id,
+        fitness_difference=None if fault else difference,
+        reason=f"{fault.kind}: {fault.message}" if fault else "lower fitness",
+    )
+    rejected = CandidateRejected(order=candidate.id, candidate=candidate.id, rejection=rejection)
+    return replace(state, rejections=(*state.rejections, rejection)), rejected
+
+
+def _put(slots: tuple[Candidate | None, ...], candidate: Candidate) -> tuple[Candidate | None, ...]:
+    return (*slots[: candidate.slot], candidate, *slots[candidate.slot + 1 :])
