@@ -1,0 +1,249 @@
+"""The supervisor: the one TaskGroup. It carries orders to agents and facts to the keeper, until the run is over."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import structlog
+
+from ..core.errors import BudgetSpent, MementoError, SearchError, StoreError
+from ..core.events import Fact, Order, RunContinued, RunPaused, RunStopped, Withdraw
+from ..core.keeper import Decision, Keeper
+from .bus import EventBus
+
+_log = structlog.get_logger("memento.supervisor")
+
+REQUESTS_EVERY_S = 0.3
+
+
+class Agent(Protocol):
+    """Turns one order into one fact."""
+
+    async def carry_out(self, order: Order) -> Fact:
+        """Do what the order says. Raises MementoError where MEMENTO itself fails."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """Orders of one kind share a concurrency limit; lanes never wait for one another."""
+
+    name: str
+    limit: int
+    agents: Mapping[type[Order], Agent]
+
+
+class Supervisor:
+    """Runs a keeper over agents.
+
+    `requests` gives what a person has asked for since the last time ("pause", "continue", "stop").
+    """
+
+    def __init__(
+        self,
+        *,
+        keeper: Keeper[Any],
+        bus: EventBus,
+        lanes: Iterable[Lane],
+        requests: Callable[[], Iterable[str]] = tuple,
+    ) -> None:
+        self._keeper = keeper
+        self._bus = bus
+        self._requests = requests
+        self._lanes = tuple(lanes)
+        self._waiting: dict[str, deque[Order]] = {lane.name: deque() for lane in self._lanes}
+        self._running: dict[str, dict[str, asyncio.Task[None]]] = {lane.name: {} for lane in self._lanes}
+        self._inbox: asyncio.Queue[Fact | BaseException] = asyncio.Queue()
+        self._paused = False
+        self._stop: str | None = None
+        self._state: Any = None
+
+    @property
+    def state(self) -> Any:
+        """The keeper's present state."""
+        return self._state
+
+    async def run(self, history: Iterable[Fact] = ()) -> str:
+        """Go on from `history` until the keeper is finished ("done") or the run was left.
+
+        Returns "done", "stopped" (a person asked) or "budget" (a budget is spent). Raises MementoError
+        where MEMENTO itself fails; every fact so far is kept, and the run can be resumed.
+        """
+        self._begin(tuple(history))
+        outcome: str | Exception
+        async with asyncio.TaskGroup() as group:
+            listener = group.create_task(self._listen(), name="listener")
+            try:
+                outcome = await self._loop(group)
+            except Exception as error:  # noqa: BLE001 - raised again below, outside the group's own wrapping
+                outcome = error
+            finally:
+                listener.cancel()
+                for running in self._running.values():
+                    for task in running.values():
+                        task.cancel()
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    # -------------------------------------------------------------------------------------- the loop
+
+    def _begin(self, history: tuple[Fact, ...]) -> None:
+        replay = Replay(self._keeper)
+        decision = replay.replay(history)
+        self._state = decision.state
+        if decision.facts:
+            self._bus.publish(decision.facts)
+        self._queue(decision.orders)
+
+    async def _loop(self, group: asyncio.TaskGroup) -> str:
+        while not self._keeper.finished(self._state):
+            if self._stop is not None:
+                self._bus.publish([RunStopped(reason=self._stop)])
+                return self._stop
+            self._dispatch(group)
+            self._take(await self._inbox.get())
+        return "done"
+
+    def _take(self, item: Fact | BaseException) -> None:
+        if isinstance(item, BudgetSpent):
+            _log.info("budget-spent", what=str(item))
+            self._stop = "budget"
+        elif isinstance(item, BaseException):
+            raise item
+        elif isinstance(item, _Asked):
+            self._heed(item.what)
+        else:
+            self._decide(item)
+
+    def _decide(self, fact: Fact) -> None:
+        try:
+            decision = self._keeper.decide(self._state, fact)
+        except SearchError:
+            self._bus.publish([fact])  # what led here is kept, so that the run shows why it ended
+            raise
+        self._bus.publish([fact, *decision.facts])
+        self._state = decision.state
+        self._queue(decision.orders)
+
+    def _queue(self, orders: Iterable[Order]) -> None:
+        for order in orders:
+            if isinstance(order, Withdraw):
+                self._withdraw(order.target)
+            else:
+                self._waiting[self._lane(order).name].append(order)
+
+    def _lane(self, order: Order) -> Lane:
+        for lane in self._lanes:
+            if type(order) in lane.agents:
+                return lane
+        raise MementoError(f"no agent takes orders of the kind {type(order).__name__}")
+
+    def _withdraw(self, target: str) -> None:
+        for name, waiting in self._waiting.items():
+            self._waiting[name] = deque(order for order in waiting if order.id != target)
+        for running in self._running.values():
+            if target in running:
+                running.pop(target).cancel()
+
+    # --------------------------------------------------------------------------------- carrying out
+
+    def _dispatch(self, group: asyncio.TaskGroup) -> None:
+        if self._paused:
+            return
+        for lane in self._lanes:
+            waiting, running = self._waiting[lane.name], self._running[lane.name]
+            while waiting and len(running) < lane.limit:
+                order = waiting.popleft()
+                running[order.id] = group.create_task(self._carry_out(lane, order), name=order.id)
+
+    async def _carry_out(self, lane: Lane, order: Order) -> None:
+        """One order to one fact. Any failure goes to the loop, which ends the run in good order."""
+        try:
+            fact = await lane.agents[type(order)].carry_out(order)
+        except Exception as error:  # noqa: BLE001 - the one place that hears of every fault of ours
+            self._leave(lane, order)
+            self._inbox.put_nowait(error)
+        else:
+            if self._leave(lane, order):
+                self._inbox.put_nowait(fact)
+
+    def _leave(self, lane: Lane, order: Order) -> bool:
+        """Whether the order was still wanted."""
+        return self._running[lane.name].pop(order.id, None) is not None
+
+    # ------------------------------------------------------------------------------ what people ask
+
+    async def _listen(self) -> None:
+        while True:
+            await asyncio.sleep(REQUESTS_EVERY_S)
+            try:
+                asked = tuple(self._requests())
+            except StoreError as error:
+                self._inbox.put_nowait(error)
+                return
+            for what in asked:
+                self._inbox.put_nowait(_Asked(what=what))
+
+    def stop(self) -> None:
+        """Leave the run cleanly: what is under way is dropped and done again by `resume`."""
+        self._inbox.put_nowait(_Asked(what="stop"))
+
+    def _heed(self, what: str) -> None:
+        match what:
+            case "stop":
+                self._stop = "stopped"
+            case "pause" if not self._paused:
+                self._paused = True
+                self._bus.publish([RunPaused()])
+            case "continue" if self._paused:
+                self._paused = False
+                self._bus.publish([RunContinued()])
+            case _:
+                _log.info("request-without-effect", what=what)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked(Fact):
+    """What a person asked for; only passes through the inbox."""
+
+    what: str
+
+
+class Replay:
+    """Rebuilds a keeper's state from the log, and finds what is still to be done."""
+
+    def __init__(self, keeper: Keeper[Any]) -> None:
+        self._keeper = keeper
+
+    def replay(self, history: Iterable[Fact]) -> Decision[Any]:
+        """The state after `history`, the orders that are still open, and concluded facts not yet in the log.
+
+        Raises StoreError where the log and the keeper disagree: it was written by other rules.
+        """
+        decision = self._keeper.start()
+        state = decision.state
+        open_orders = {order.id: order for order in decision.orders}
+        expected = deque(decision.facts)
+        for fact in history:
+            if expected and fact == expected[0]:
+                expected.popleft()
+                continue
+            if fact.order not in open_orders:
+                continue  # the controller's own facts: started, resumed, paused
+            if expected:
+                raise StoreError(
+                    f"the log does not follow from this version's rules: {type(expected[0]).__name__} was "
+                    f"expected before the answer to {fact.order}; resume the run with the version that made it"
+                )
+            del open_orders[fact.order]
+            decision = self._keeper.decide(state, fact)
+            state = decision.state
+            expected.extend(decision.facts)
+            for order in decision.orders:
+                if isinstance(order, Withdraw):
+                    open_orders.pop(order.target, None)
+                else:
+                    open_orders[order.id] = order
+        return Decision(state=state, orders=tuple(open_orders.values()), facts=tuple(expected))

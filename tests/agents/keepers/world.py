@@ -1,0 +1,125 @@
+"""A scripted world: answers any order by its id alone, so that only the order of arrival can differ."""
+
+import random
+from collections.abc import Callable
+
+from memento.core.events import (
+    EpisodeEnded,
+    EpisodeScored,
+    EvaluatorExamined,
+    Examine,
+    Fact,
+    Judge,
+    Order,
+    ProposalFailed,
+    ProposalMade,
+    Propose,
+    ProposeEvaluator,
+    Roll,
+    ScoreEpisode,
+    VoteCast,
+    Withdraw,
+)
+from memento.core.keeper import Decision, Keeper
+from memento.core.values import (
+    Call,
+    Document,
+    Episode,
+    Examination,
+    Fault,
+    FaultKind,
+    Program,
+    Score,
+)
+
+CALL = Call(model="scripted", prompt=Document("?"), reply=Document("!"))
+
+
+class World:
+    """Replies that depend on (seed, order id) only. `failure_rate` of the proposals and episodes fail."""
+
+    def __init__(self, seed: int, *, failure_rate: float = 0.2, levels: int = 4) -> None:
+        self.seed = seed
+        self.failure_rate = failure_rate
+        self.levels = levels  # few fitness levels, so that ties are common
+
+    def answer(self, order: Order) -> Fact:
+        draw = random.Random(f"{self.seed}/{order.id}")
+        match order:
+            case Propose() | ProposeEvaluator():
+                return self._propose(order, draw)
+            case Roll():
+                return EpisodeEnded(order=order.id, episode=self._episode(order, draw))
+            case ScoreEpisode():
+                fitness = draw.randrange(self.levels) / self.levels
+                return EpisodeScored(order=order.id, score=Score(fitness=fitness, metrics={"m": fitness}))
+            case Examine():
+                return EvaluatorExamined(order=order.id, examination=self._examination(order, draw))
+            case Judge():
+                choice = draw.choice([*(entry.slot for entry in order.pool), None])
+                return VoteCast(
+                    order=order.id, generation=order.generation, seat=order.seat, choice=choice, reason=""
+                )
+        raise AssertionError(order)
+
+    def _propose(self, order: Order, draw: random.Random) -> Fact:
+        summary = f"edit of {order.id}"
+        if draw.random() < self.failure_rate and not order.id.startswith("init/0"):
+            fault = Fault(kind=FaultKind.NOT_PYTHON, message="does not parse")
+            return ProposalFailed(order=order.id, fault=fault, summary=summary, call=CALL)
+        program = Program(f"program {order.id}")
+        return ProposalMade(order=order.id, program=program, summary=summary, call=CALL)
+
+    def _episode(self, order: Roll, draw: random.Random) -> Episode:
+        whole = random.Random(f"{self.seed}/{order.program.text}").random() < self.failure_rate / 2
+        fault = None
+        if whole and "init/" not in order.program.text:
+            fault = Fault(kind=FaultKind.NOT_STARTED, message="cannot start")
+        elif draw.random() < self.failure_rate / 2:
+            fault = Fault(kind=FaultKind.CRASHED, message="raised")
+        return Episode(
+            index=order.index,
+            seed=order.seed,
+            steps=draw.randrange(100),
+            ended_by="fault" if fault else "horizon",
+            success=False,
+            fault=fault,
+            trajectory=order.id.replace("/", "_"),
+        )
+
+    def _examination(self, order: Examine, draw: random.Random) -> Examination:
+        if draw.random() < self.failure_rate:
+            return Examination(fault=Fault(kind=FaultKind.INVALID_RESULT, message="NaN"))
+        scores = tuple(Score(fitness=draw.randrange(self.levels) / self.levels) for _ in order.episodes)
+        return Examination(scores=scores)
+
+
+def play(
+    keeper: Keeper,
+    world: World,
+    pick: Callable[[int], int],
+    *,
+    steps: int | None = None,
+) -> tuple[list[Fact], Decision]:
+    """Run a keeper to its end (or for `steps` answers); `pick(n)` chooses which of n open orders is answered next.
+
+    Returns the log and the last decision, with all the orders that are still open.
+    """
+    decision = keeper.start()
+    log: list[Fact] = list(decision.facts)
+    open_orders = list(decision.orders)
+    state = decision.state
+    count = 0
+    while open_orders and not keeper.finished(state) and (steps is None or count < steps):
+        order = open_orders.pop(pick(len(open_orders)))
+        fact = world.answer(order)
+        decision = keeper.decide(state, fact)
+        state = decision.state
+        log += [fact, *decision.facts]
+        for new in decision.orders:
+            if isinstance(new, Withdraw):
+                open_orders = [old for old in open_orders if old.id != new.target]
+            else:
+                open_orders.append(new)
+        count += 1
+    return log, Decision(state=state, orders=tuple(open_orders))
