@@ -1,0 +1,123 @@
+"""Reads a model's reply to a program prompt: exactly one fenced Python block and a one-line summary."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..core.ports import Reply
+from ..core.quoting import one_line
+from ..core.values import Contract, Fault, FaultKind, Program
+from .contract_check import check
+from .program_text import MAX_FAULT, MAX_SUMMARY, summary_of
+
+_FENCE = re.compile(r"( {0,3})(`{3,}|~{3,})[ \t]*([^`\s]*)(?:\s[^`]*)?")
+_SUMMARY = re.compile(r"[\s>*_#-]{0,8}summary[\s*_]{0,8}:(.*)", re.IGNORECASE)
+_PYTHON = ("python", "python3", "py")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """One fenced block: its language word in lower case ("" where there is none) and its text."""
+
+    language: str
+    text: str
+    closed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """What a reply holds: a program that keeps the contract, or the fault that says why it does not."""
+
+    program: Program | None
+    summary: str
+    fault: Fault | None = None
+
+
+def read_program(reply: Reply, contract: Contract, parents: Sequence[Program] = ()) -> Reading:
+    """The program of a reply and its edit summary, or a Fault of the kind that fits. Never raises.
+
+    A refused, cut off or broken off reply is never a program, whatever it holds. Of the fenced blocks the
+    Python ones count; where none says its language, the one block without a language does.
+    """
+    blocks, prose = split(reply.text)
+    said = summary_line(prose)
+    block = _stopped(reply) or _only_block(reply.text, blocks)
+    if isinstance(block, Fault):
+        return Reading(program=None, summary=said, fault=block)
+    program = Program(block.text)
+    fault = check(program, contract)
+    if fault is not None and fault.kind is FaultKind.NOT_PYTHON:
+        return Reading(program=program, summary=said, fault=fault)
+    return Reading(program=program, summary=summary_of(program, parents, said), fault=fault)
+
+
+def split(text: str) -> tuple[list[Block], list[str]]:
+    """The fenced blocks of a Markdown text (CommonMark's rule for fences) and the lines outside of them."""
+    blocks: list[Block] = []
+    prose: list[str] = []
+    inside: list[str] | None = None
+    indent, fence, language = 0, "", ""
+    for line in text.replace("\r\n", "\n").split("\n"):
+        if inside is None:
+            opening = _FENCE.fullmatch(line)
+            if opening:
+                indent, fence, language = len(opening[1]), opening[2], opening[3].strip("{}.").lower()
+                inside = []
+            else:
+                prose.append(line)
+        elif _closes(line, fence):
+            blocks.append(Block(language=language, text=_joined(inside), closed=True))
+            inside = None
+        else:
+            lead = len(line) - len(line.lstrip(" "))
+            inside.append(line[min(indent, lead) :])
+    if inside is not None:
+        blocks.append(Block(language=language, text=_joined(inside), closed=False))
+    return blocks, prose
+
+
+def summary_line(prose: Sequence[str]) -> str:
+    """What follows "Summary:" on the first line that says so, on one bounded line; "" without one."""
+    for line in prose:
+        found = _SUMMARY.match(line)
+        if found:
+            return one_line(found[1].strip(" *_`"), MAX_SUMMARY)
+    return ""
+
+
+def _stopped(reply: Reply) -> Fault | None:
+    """Why the reply as a whole does not count, if so."""
+    if reply.stop == "refusal":
+        return _fault(FaultKind.REFUSED, f"the model refused: {reply.text}" if reply.text else "the model refused")
+    if reply.stop == "length":
+        return _fault(FaultKind.TRUNCATED, "the reply was cut off at the model's length limit")
+    if reply.stop != "end":
+        return _fault(FaultKind.MODEL_FAILED, f"the model stopped early ({reply.stop})")
+    if not reply.text.strip():
+        return _fault(FaultKind.EMPTY, "the reply is empty")
+    return None
+
+
+def _only_block(text: str, blocks: Sequence[Block]) -> Block | Fault:
+    if blocks and not blocks[-1].closed:
+        return _fault(FaultKind.TRUNCATED, "the last code block is not closed")
+    python = [block for block in blocks if block.language in _PYTHON]
+    python = python or [block for block in blocks if not block.language]
+    if not python:
+        return _fault(FaultKind.NO_PROGRAM, f"the reply has no Python block: {text[: 4 * MAX_FAULT]}")
+    if len(python) > 1:
+        return _fault(FaultKind.MANY_PROGRAMS, f"the reply has {len(python)} Python blocks instead of one")
+    return python[0]
+
+
+def _closes(line: str, fence: str) -> bool:
+    bare = line.strip(" \t")
+    return len(bare) >= len(fence) and set(bare) == {fence[0]} and len(line) - len(line.lstrip(" ")) <= 3
+
+
+def _joined(lines: Sequence[str]) -> str:
+    return "\n".join(lines) + "\n" if lines else ""
+
+
+def _fault(kind: FaultKind, message: str) -> Fault:
+    return Fault(kind=kind, message=one_line(message, MAX_FAULT))
