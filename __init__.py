@@ -1,3 +1,3 @@
-"""MEMENTO evolves executable robot policies: hill-climbing with a memory of rejected edits, macro-mutation, crossover."""
+"""MEMENTO evolves executable robot policies: hill-climbing with memory, macro-mutation and crossover."""
 
 __version__ = "0.1.0"

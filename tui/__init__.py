@@ -1,0 +1,1 @@
+"""The faces of a run: a pure view of its facts, and displays that tell it."""

@@ -1,0 +1,127 @@
+"""Every command with its flags. The work is done elsewhere, and imported when a command is called."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+commands = typer.Typer(
+    help="Evolves executable robot policies with language models.",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class DisplayKind(StrEnum):
+    """How a run tells what it does, on stderr."""
+
+    PLAIN = "plain"
+    NONE = "none"
+
+
+Run = Annotated[str, typer.Argument(help="A run: its name, or its folder.", metavar="RUN", show_default=False)]
+Runs = Annotated[Path, typer.Option("--runs", envvar="MEMENTO_RUNS", help="The folder that holds the runs.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Any setting, or a domain's option: hanoi.goal_update=achieved."),
+]
+Display = Annotated[
+    DisplayKind, typer.Option("--display", envvar="MEMENTO_DISPLAY", help="How progress is told, on stderr.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line of stdout.")]
+Workers = Annotated[int | None, typer.Option(help="Rollouts at once; changes the time, never the result.")]
+
+
+@commands.command()
+def run(
+    domain: Annotated[str | None, typer.Argument(help="One of `memento domains`.", show_default=False)] = None,
+    preset: Annotated[str | None, typer.Option(help="The budget: smoke, quick (the default) or paper.")] = None,
+    method: Annotated[str | None, typer.Option(help="One of `memento methods`.")] = None,
+    model: Annotated[str | None, typer.Option(help="Who writes programs: one of `memento models`.")] = None,
+    judge: Annotated[list[str] | None, typer.Option(help="A judge's model; repeat it to mix models.")] = None,
+    evaluator: Annotated[str | None, typer.Option(help="evolve, reference, zero-shot, or a Python file.")] = None,
+    initial: Annotated[str | None, typer.Option(metavar="FILE", help="A policy to begin with.")] = None,
+    seed: Annotated[int | None, typer.Option(help="All randomness comes from it.")] = None,
+    workers: Workers = None,
+    require_sandbox: Annotated[
+        bool, typer.Option("--require-sandbox", help="Refuse to run where programs cannot be isolated.")
+    ] = False,
+    runs: Runs = Path("runs"),
+    name: Annotated[str | None, typer.Option(help="What to call the run; else domain, time and a tag.")] = None,
+    config: Annotated[Path | None, typer.Option(metavar="FILE.toml", help="Settings from a file.")] = None,
+    assignments: Set = None,
+    display: Display = DisplayKind.PLAIN,
+    json: Json = False,
+) -> None:
+    """Evolve an evaluator, then a policy."""
+    from .start import start_run
+
+    flags = {
+        "domain": domain, "preset": preset, "method": method, "model": model, "judges": judge or None,
+        "evaluator": evaluator, "initial": initial, "seed": seed, "workers": workers,
+        "require_sandbox": require_sandbox or None,
+    }
+    start_run(
+        flags, assignments=assignments or (), config=config, runs_dir=runs, name=name, display=display, json=json
+    )
+
+
+@commands.command()
+def resume(
+    run: Run,
+    runs: Runs = Path("runs"),
+    workers: Workers = None,
+    display: Display = DisplayKind.PLAIN,
+    json: Json = False,
+) -> None:
+    """Go on from where a run stopped, was stopped or was killed."""
+    from .start import resume_run
+
+    resume_run(run, runs_dir=runs, workers=workers, display=display, json=json)
+
+
+@commands.command()
+def evaluate(
+    policy: Annotated[Path, typer.Argument(help="A policy file.", metavar="POLICY.py", show_default=False)],
+    domain: Annotated[str, typer.Option(help="One of `memento domains`.", show_default=False)],
+    variant: Annotated[str | None, typer.Option(help="A variant of the task.")] = None,
+    randomisation: Annotated[str | None, typer.Option(help="How episodes differ: table, light, none.")] = None,
+    scenes: Annotated[str | None, typer.Option(metavar="A,B", help="The scenes to play in.")] = None,
+    episodes: Annotated[int, typer.Option(help="How many episodes.")] = 10,
+    seed: Annotated[int, typer.Option(help="All randomness comes from it.")] = 0,
+    evaluator: Annotated[str, typer.Option(help="reference, or a Python file.")] = "reference",
+    workers: Workers = None,
+    assignments: Set = None,
+    json: Json = False,
+) -> None:
+    """Roll a policy file out and say how well it does."""
+    from .start import evaluate_policy
+
+    flags = {
+        "variant": variant, "randomisation": randomisation,
+        "scenes": [scene.strip() for scene in scenes.split(",")] if scenes is not None else None,
+    }
+    evaluate_policy(
+        policy, domain, flags=flags, assignments=assignments or (), episodes=episodes, seed=seed,
+        evaluator=evaluator, workers=workers, json=json,
+    )
+
+
+@commands.command()
+def domains() -> None:
+    """The tasks there are."""
+    from .listing import list_domains
+
+    list_domains()
+
+
+@commands.command()
+def methods() -> None:
+    """The search methods there are."""
+    from .listing import list_methods
+
+    list_methods()

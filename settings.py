@@ -1,0 +1,271 @@
+"""A run's settings: what they are, where they may come from, and a text that repeats the run.
+
+Precedence, highest first: flags and `--set`, the environment (MEMENTO_…), the file of `--config`, the preset.
+"""
+
+import json
+import os
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from .core.errors import UsageError, unknown
+from .core.values import JSON
+from .domains import load as load_domain
+from .domains import names as domain_names
+from .methods import settings_of
+from .presets import DEFAULT_PRESET, preset_named
+
+PREFIX = "MEMENTO_"
+ELSEWHERE = frozenset({"MEMENTO_RUNS", "MEMENTO_DISPLAY"})     # variables that the command line reads itself
+FLAGS = {"domain": "DOMAIN", "judges": "--judge"}               # where a flag is not called like its setting
+EVALUATORS = ("evolve", "reference", "zero-shot")              # anything else is a file
+
+Count = Annotated[int, Field(ge=0, le=1_000_000)]
+Positive = Annotated[int, Field(ge=1, le=1_000_000)]
+
+
+def usable_cpus() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Settings(BaseModel):
+    """Everything that decides a run, and `workers`, which only decides how fast it is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    domain: str = Field(description="the task, one of `memento domains`")
+    method: str = Field("memento", description="the search method, one of `memento methods`")
+    preset: str = Field(DEFAULT_PRESET, description="where unset numbers come from: smoke, quick or paper")
+    model: str = Field("offline", description="who writes programs, one of `memento models`")
+    judges: tuple[str, ...] = Field((), description="models of the judges, seats dealt in turn; none: `model`")
+    evaluator: str = Field("evolve", description="evolve, reference, zero-shot or the path of a Python file")
+    initial: str | None = Field(None, description="the path of a policy file to begin with as p_0")
+    seed: int = Field(0, ge=0, lt=2**63, description="all randomness of the run comes from it")
+    workers: Positive = Field(1, description="rollouts at once; the result does not depend on it")
+    require_sandbox: bool = Field(False, description="refuse to run where generated code cannot be isolated")
+
+    generations: Positive = Field(description="G, generations of policy search")
+    k_hc: Count = Field(description="hill-climb proposals a generation")
+    k_macro: Count = Field(description="macro-mutations a generation")
+    k_cross: Count = Field(description="crossovers a generation")
+    n_roll: Positive = Field(description="N_roll, episodes a candidate")
+    evaluator_pool: Positive = Field(description="n, evaluators in a pool")
+    evaluator_generations: Positive = Field(description="T, generations of evaluator search, the first pool among them")
+    evaluator_judges: Positive = Field(description="k, judges who vote on a pool")
+    final_episodes: Positive = Field(description="unseen episodes on which p_0 and the elite are compared")
+
+    options: dict[str, Any] = Field(default_factory=dict, description="the domain's own options, all of them")
+
+    def as_json(self) -> dict[str, JSON]:
+        """Plain values, for the log and for reports."""
+        values: dict[str, JSON] = self.model_dump(mode="json")
+        return values
+
+    def as_toml(self) -> str:
+        """A file for `--config` that repeats this run. It names only what has an effect."""
+        silent = without_effect(self.method, self.evaluator)
+        values = {key: value for key, value in self.as_json().items() if key not in silent and key != "options"}
+        lines = [f"{key} = {_toml(value)}" for key, value in values.items() if value not in (None, [])]
+        options = [f"{_toml_key(key)} = {_toml(value)}" for key, value in self.options.items() if value is not None]
+        return "\n".join([*lines, "", f"[{self.domain}]", *options]) + "\n"
+
+
+def without_effect(method: str, evaluator: str) -> frozenset[str]:
+    """The settings that change nothing with this method and this choice of evaluator."""
+    silent = frozenset(Settings.model_fields) - settings_of(method) - {"options"}
+    if evaluator == "evolve":
+        return silent
+    return silent | {"evaluator_pool", "evaluator_generations", "evaluator_judges", "judges"}
+
+
+# ------------------------------------------------------------------------------------------- sources
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """A value that somebody gave, and where, so that a complaint can name the place."""
+
+    value: JSON
+    origin: str
+
+
+def build_settings(
+    flags: Mapping[str, JSON],
+    *,
+    assignments: Sequence[str] = (),
+    config: Path | None = None,
+    environment: Mapping[str, str],
+) -> Settings:
+    """The settings of a run from all their sources; a flag that is None was not given.
+
+    Raises UsageError with one sentence that names the key, the place and the mend.
+    """
+    layers = [
+        {} if config is None else _from_file(config),
+        _from_environment(environment),
+        _from_command_line(flags, assignments),
+    ]
+    given: dict[str, Given] = {}
+    for layer in layers:
+        given |= layer
+    plain = {key: entry for key, entry in given.items() if "." not in key}
+    _refuse_unknown(plain)
+    if "domain" not in plain:
+        raise UsageError(f"which domain? name one of {', '.join(domain_names())}, as in: memento run hanoi")
+    domain = load_domain(str(plain["domain"].value))
+    preset = str(plain["preset"].value) if "preset" in plain else DEFAULT_PRESET
+    own = _domain_options(given, domain.name)
+    values: dict[str, Any] = {"workers": usable_cpus(), **preset_named(preset)}
+    values |= {key: entry.value for key, entry in plain.items()}
+    settings = _validated(values, given, domain.options(own, preset=preset))
+    _refuse_without_effect(settings, plain)
+    _refuse_empty_search(settings)
+    return settings
+
+
+def parse_assignments(assignments: Iterable[str]) -> dict[str, Given]:
+    """`key=value` texts of `--set`. Raises UsageError for a text without "=" and for a key given twice."""
+    found: dict[str, Given] = {}
+    for text in assignments:
+        key, equals, value = text.partition("=")
+        key = key.strip()
+        if not equals or not key:
+            raise UsageError(f"--set {text!r} is not of the form key=value, as in --set k_hc=5")
+        if key in found:
+            raise UsageError(f"--set gives {key!r} twice: leave one")
+        found[key] = Given(value=_parse(key, value.strip()), origin="--set")
+    return found
+
+
+def _from_command_line(flags: Mapping[str, JSON], assignments: Sequence[str]) -> dict[str, Given]:
+    chosen = {
+        key: Given(value=value, origin=FLAGS.get(key, f"--{key.replace('_', '-')}"))
+        for key, value in flags.items()
+        if value is not None
+    }
+    assigned = parse_assignments(assignments)
+    for key in chosen.keys() & assigned.keys():
+        raise UsageError(f"{key!r} is given twice, by {chosen[key].origin} and by --set: leave one")
+    return chosen | assigned
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Given]:
+    """MEMENTO_K_HC=5 sets k_hc, MEMENTO_HANOI__GOAL_UPDATE=desired sets hanoi.goal_update."""
+    found = {}
+    for variable, text in environment.items():
+        if variable.startswith(PREFIX) and variable not in ELSEWHERE:
+            key = variable.removeprefix(PREFIX).lower().replace("__", ".")
+            found[key] = Given(value=_parse(key, text), origin=f"the environment variable {variable}")
+    return found
+
+
+def _from_file(path: Path) -> dict[str, Given]:
+    """A TOML file: settings at the top, the domain's options in a table of its name."""
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read the settings file {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"the settings file {path} is not TOML: {error}") from None
+    found: dict[str, Given] = {}
+    for key, value in values.items():
+        if isinstance(value, dict):
+            found |= {f"{key}.{name}": Given(value=inner, origin=str(path)) for name, inner in value.items()}
+        elif key in {"initial", "evaluator"} and isinstance(value, str) and value not in EVALUATORS:
+            found[key] = Given(value=str(path.parent / value), origin=str(path))   # relative to the file
+        else:
+            found[key] = Given(value=value, origin=str(path))
+    return found
+
+
+_TEXTS = frozenset({"domain", "method", "preset", "model", "evaluator", "initial"})
+
+
+def _parse(key: str, text: str) -> JSON:
+    """A value as TOML would read it, else the text itself; a comma separates the names of judges."""
+    if key in _TEXTS:
+        return text
+    if key == "judges" and not text.startswith("["):
+        return [name.strip() for name in text.split(",") if name.strip()]
+    try:
+        value: JSON = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+    return value
+
+
+# -------------------------------------------------------------------------------------------- checks
+
+
+def _refuse_unknown(plain: Mapping[str, Given]) -> None:
+    known = set(Settings.model_fields) - {"options"}
+    for key, entry in plain.items():
+        if key not in known:
+            raise UsageError(f"{unknown('setting', key, known)} ({entry.origin})")
+
+
+def _domain_options(given: Mapping[str, Given], domain: str) -> dict[str, JSON]:
+    own: dict[str, JSON] = {}
+    for key, entry in given.items():
+        table, dot, name = key.partition(".")
+        if not dot:
+            continue
+        if table not in domain_names():
+            raise UsageError(f"{unknown('settings table', table, domain_names())} ({entry.origin})")
+        if table != domain:
+            raise UsageError(f"{key!r} has no effect in the domain {domain!r}: leave it out ({entry.origin})")
+        own[name] = entry.value
+    return own
+
+
+def _validated(values: dict[str, Any], given: Mapping[str, Given], options: Mapping[str, JSON]) -> Settings:
+    try:
+        return Settings(**values, options=dict(options))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = str(first["loc"][0])
+        origin = given[key].origin if key in given else f"preset {values.get('preset', DEFAULT_PRESET)}"
+        complaint = first["msg"][:1].lower() + first["msg"][1:]
+        raise UsageError(f"{key} = {first['input']!r} ({origin}): {complaint}") from None
+
+
+def _refuse_without_effect(settings: Settings, plain: Mapping[str, Given]) -> None:
+    method_alone = without_effect(settings.method, "evolve")
+    for key in sorted(plain.keys() & without_effect(settings.method, settings.evaluator)):
+        where = f"the method {settings.method!r}" if key in method_alone else f"the evaluator {settings.evaluator!r}"
+        raise UsageError(f"{key!r} has no effect with {where}: leave it out ({plain[key].origin})")
+
+
+def _refuse_empty_search(settings: Settings) -> None:
+    slots = {"k_hc", "k_macro", "k_cross"} & settings_of(settings.method)
+    if slots and not any(getattr(settings, key) for key in slots):
+        raise UsageError(f"{', '.join(sorted(slots))} are all 0: nothing would be proposed; set one of them")
+
+
+# ---------------------------------------------------------------------------------------------- text
+
+
+def _toml_key(key: str) -> str:
+    bare = key and all(letter.isascii() and (letter.isalnum() or letter in "-_") for letter in key)
+    return key if bare else json.dumps(key)
+
+
+def _toml(value: JSON) -> str:
+    """One value as TOML. Raises TypeError for null within a list or table, which TOML does not have."""
+    if isinstance(value, str | bool | int):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, list):
+        return f"[{', '.join(_toml(item) for item in value)}]"
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{_toml_key(key)} = {_toml(item)}' for key, item in value.items())} }}"
+    raise TypeError(f"TOML has no {type(value).__name__}")

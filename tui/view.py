@@ -1,0 +1,101 @@
+"""What a person sees of a run: a value that grows fact by fact. Pure; the time is an argument."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from ..core.events import (
+    CandidateScored,
+    EliteChanged,
+    EpisodeEnded,
+    EvaluatorChosen,
+    Fact,
+    FinalMeasured,
+    ProposalFailed,
+    ProposalMade,
+    RunStarted,
+    StageEntered,
+    VoteCast,
+)
+from ..core.values import JSON, Candidate
+
+ENOUGH_TO_JUDGE = 3       # candidates before a rate is believed
+_PER_GENERATION = ("k_hc", "k_macro", "k_cross")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """A run as seen so far. Times are seconds of one clock, whichever the caller uses."""
+
+    settings: Mapping[str, JSON] = field(default_factory=dict)
+    stage: str = ""
+    candidates: Mapping[str, Candidate] = field(default_factory=dict)   # by id; policies of the search
+    elite: EliteChanged | None = None
+    elite_before: EliteChanged | None = None
+    final: FinalMeasured | None = None
+    episodes: int = 0
+    episode_wall_s: float = 0.0         # of all episodes together
+    model_calls: int = 0
+    failed_proposals: int = 0
+    evaluators: int = 0                 # evaluator generations that ended
+    counted_from_s: float = 0.0         # since when, and from how many, the rate of candidates is measured
+    counted_from: int = 0
+
+    def number(self, key: str) -> int:
+        """A whole number of the settings; 0 where it is not known."""
+        value = self.settings.get(key)
+        return value if isinstance(value, int) else 0
+
+    @property
+    def generation(self) -> int:
+        """The generation of the search that is being made; 0 before the search."""
+        return 0 if self.elite is None else self.elite.generation + 1
+
+    @property
+    def candidates_expected(self) -> int:
+        """The slots of the whole search."""
+        return self.number("generations") * sum(self.number(key) for key in _PER_GENERATION)
+
+
+def after(view: View, fact: Fact, *, now_s: float) -> View:
+    """The view once `fact` is known."""
+    match fact:
+        case RunStarted():
+            return replace(view, settings=fact.settings)
+        case StageEntered():
+            return replace(view, stage=fact.stage, counted_from_s=now_s, counted_from=len(view.candidates))
+        case EpisodeEnded():
+            wall_s = view.episode_wall_s + fact.episode.wall_s
+            return replace(view, episodes=view.episodes + 1, episode_wall_s=wall_s)
+        case CandidateScored():
+            return replace(view, candidates={**view.candidates, fact.candidate.id: fact.candidate})
+        case EliteChanged():
+            return replace(view, elite=fact, elite_before=view.elite)
+        case ProposalMade() | VoteCast():
+            return replace(view, model_calls=view.model_calls + 1)
+        case ProposalFailed():
+            return replace(view, model_calls=view.model_calls + 1, failed_proposals=view.failed_proposals + 1)
+        case EvaluatorChosen():
+            return replace(view, evaluators=view.evaluators + 1)
+        case FinalMeasured():
+            return replace(view, final=fact)
+    return view
+
+
+def recounted(view: View, *, now_s: float) -> View:
+    """The same view with the rate of candidates measured from now on: after a resume."""
+    return replace(view, counted_from_s=now_s, counted_from=len(view.candidates))
+
+
+def time_left_s(view: View, *, now_s: float) -> float | None:
+    """How long the search and the final measure still take at the rate so far; None where it cannot be told.
+
+    The rate is that of the search itself: candidates are what takes the time, and the stages before tell
+    nothing of it.
+    """
+    done = len(view.candidates) - view.counted_from
+    if view.stage != "search" or done < ENOUGH_TO_JUDGE or not view.episodes:
+        return None
+    remaining = max(0, view.candidates_expected - len(view.candidates))
+    search_s = (now_s - view.counted_from_s) / done * remaining
+    final_s = 2 * view.number("final_episodes") * view.episode_wall_s / view.episodes / max(1, view.number("workers"))
+    return search_s + final_s
