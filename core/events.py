@@ -122,7 +122,9 @@ class RunStarted(Fact):
 
     settings: Mapping[str, JSON]
     versions: Mapping[str, str]
-    sandbox: Mapping[str, JSON]
+    sandbox: tuple[str, ...] = ()            # the isolation layers that were live
+    initial: Program | None = None           # the text of a given p_0, so that a resumed run needs no file
+    evaluator: Program | None = None         # the text of a given E*
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The search methods by name. Each is a keeper over the same agents, made from C_0, the rollout plan and the slots."""
+"""The keeper of each search method, by the method's name."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,15 +9,11 @@ from .memento import MementoKeeper, Slots
 from .trials import RolloutPlan
 
 MakeKeeper = Callable[[Candidate, RolloutPlan, Slots], Keeper[Any]]
+"""Makes a keeper from C_0, how candidates are evaluated, and the slots of a generation."""
 
 
 def _memento(initial: Candidate, plan: RolloutPlan, slots: Slots) -> MementoKeeper:
     return MementoKeeper(initial=initial, plan=plan, slots=slots)
 
 
-METHODS: dict[str, tuple[str, MakeKeeper]] = {
-    "memento": (
-        "hill-climbing with rejection memory, macro-mutation and crossover around one elite (the paper)",
-        _memento,
-    ),
-}
+KEEPERS: dict[str, MakeKeeper] = {"memento": _memento}

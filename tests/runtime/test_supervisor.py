@@ -1,0 +1,208 @@
+"""The supervisor with real asyncio and scripted agents: lanes, requests, faults, and resuming after any stop."""
+
+import asyncio
+import random
+from collections.abc import Iterable
+
+import pytest
+from memento.agents.keepers.memento import Slots
+from memento.agents.keepers.methods import KEEPERS
+from memento.agents.keepers.sequencer import RunPlan, Sequencer
+from memento.core.errors import BudgetSpent, MementoError, RolloutError, StoreError
+from memento.core.events import (
+    EliteChanged,
+    Examine,
+    Fact,
+    Judge,
+    Order,
+    Propose,
+    ProposeEvaluator,
+    Roll,
+    RunContinued,
+    RunPaused,
+    RunStopped,
+    ScoreEpisode,
+    SearchEnded,
+)
+from memento.core.values import Program
+from memento.runtime.bus import EventBus
+from memento.runtime.supervisor import Lane, Supervisor
+
+from ..agents.keepers.world import World
+
+PLAN = RunPlan(
+    method=KEEPERS["memento"],
+    slots=Slots(generations=2, hill_climb=2, macro=2, crossover=1),
+    search_seeds=(1, 2),
+    final_seeds=(9,),
+    evaluator=Program("E"),
+)
+KINDS = (Propose, ProposeEvaluator, Judge, Roll, ScoreEpisode, Examine)
+
+
+class Log:
+    """A store in memory that refuses to work after `capacity` facts, as a killed process would."""
+
+    def __init__(self, facts: Iterable[Fact] = (), capacity: int | None = None) -> None:
+        self.kept = list(facts)
+        self.capacity = capacity
+
+    def append(self, facts: Iterable[Fact]) -> None:
+        facts = list(facts)
+        if self.capacity is not None and len(self.kept) + len(facts) > self.capacity:
+            raise StoreError("the disk is full")
+        self.kept.extend(facts)
+
+    def facts(self) -> list[Fact]:
+        return list(self.kept)
+
+
+class Doer:
+    """Answers from the world, at random moments; remembers what it was asked and how many at once."""
+
+    def __init__(self, world: World, jitter: int = 0) -> None:
+        self.world = world
+        self.random = random.Random(jitter)
+        self.asked: list[str] = []
+        self.now = 0
+        self.most = 0
+
+    async def carry_out(self, order: Order) -> Fact:
+        self.asked.append(order.id)
+        self.now += 1
+        self.most = max(self.most, self.now)
+        for _ in range(self.random.randrange(4)):
+            await asyncio.sleep(0)
+        self.now -= 1
+        return self.world.answer(order)
+
+
+def supervisor(
+    store: Log, doer: object, *, limit: int = 3, bus: EventBus | None = None, **rest: object
+) -> Supervisor:
+    lane = Lane(name="all", limit=limit, agents=dict.fromkeys(KINDS, doer))
+    return Supervisor(keeper=Sequencer(PLAN), bus=bus or EventBus(store), lanes=[lane], **rest)
+
+
+def world() -> World:
+    return World(4, failure_rate=0.2)
+
+
+def elites(facts: Iterable[Fact]) -> list[Fact]:
+    return [fact for fact in facts if isinstance(fact, EliteChanged | SearchEnded)]
+
+
+async def test_a_run_ends_and_lanes_keep_their_limit() -> None:
+    store, doer = Log(), Doer(world())
+    assert await supervisor(store, doer, limit=2).run() == "done"
+    assert doer.most == 2
+    assert len(doer.asked) == len(set(doer.asked)), "every order is carried out once"
+    assert elites(store.kept)
+
+
+@pytest.mark.parametrize("jitter", range(5))
+async def test_the_result_does_not_depend_on_who_finished_first(jitter: int) -> None:
+    store, other = Log(), Log()
+    await supervisor(store, Doer(world(), 0), limit=1).run()
+    await supervisor(other, Doer(world(), jitter), limit=9).run()
+    assert elites(store.kept) == elites(other.kept)
+
+
+@pytest.mark.parametrize("capacity", range(1, 60, 3))
+async def test_resuming_after_a_crash_at_any_fact_gives_the_same_elites_and_repeats_nothing(
+    capacity: int,
+) -> None:
+    whole = Log()
+    await supervisor(whole, Doer(world())).run()
+    crashed = Log(capacity=capacity)
+    with pytest.raises(StoreError):
+        await supervisor(crashed, Doer(world(), 1)).run()
+    answered = {fact.order for fact in crashed.kept if fact.order}
+    resumed, doer = Log(crashed.kept), Doer(world(), 2)
+    assert await supervisor(resumed, doer).run(resumed.facts()) == "done"
+    assert elites(resumed.kept) == elites(whole.kept)
+    assert not answered & set(doer.asked)
+
+
+async def test_a_log_of_other_rules_is_refused() -> None:
+    store = Log()
+    await supervisor(store, Doer(world())).run()
+    broken = [fact for fact in store.kept if not isinstance(fact, EliteChanged)]
+    with pytest.raises(StoreError, match="rules"):
+        await supervisor(Log(broken), Doer(world())).run(broken)
+
+
+async def test_a_fault_of_ours_ends_the_run_as_itself_and_keeps_the_log() -> None:
+    class Broken(Doer):
+        async def carry_out(self, order: Order) -> Fact:
+            if isinstance(order, Roll) and order.id.startswith("g1"):
+                raise RolloutError("the simulator does not start")
+            return await super().carry_out(order)
+
+    store = Log()
+    with pytest.raises(RolloutError, match="does not start"):
+        await supervisor(store, Broken(world())).run()
+    assert store.kept
+
+
+async def test_a_spent_budget_stops_cleanly() -> None:
+    class Poor(Doer):
+        async def carry_out(self, order: Order) -> Fact:
+            if order.id == "g1/macro/1":
+                raise BudgetSpent("3 of 3 calls are spent")
+            return await super().carry_out(order)
+
+    store = Log()
+    assert await supervisor(store, Poor(world())).run() == "budget"
+    assert store.kept[-1] == RunStopped(reason="budget")
+    assert await supervisor(store, Doer(world())).run(store.facts()) == "done"
+
+
+async def test_pause_and_stop_are_heeded() -> None:
+    asked: list[str] = ["pause"]
+
+    def requests() -> list[str]:
+        taken, asked[:] = list(asked), []
+        return taken
+
+    class Slow(Doer):
+        async def carry_out(self, order: Order) -> Fact:
+            await asyncio.sleep(0.05)
+            return await super().carry_out(order)
+
+    store, doer = Log(), Slow(world())
+    bus, paused, continued = EventBus(store), asyncio.Event(), asyncio.Event()
+    bus.subscribe(lambda fact: paused.set() if isinstance(fact, RunPaused) else None)
+    bus.subscribe(lambda fact: continued.set() if isinstance(fact, RunContinued) else None)
+    running = asyncio.create_task(supervisor(store, doer, limit=1, bus=bus, requests=requests).run())
+    async with asyncio.timeout(10):
+        await paused.wait()
+        await asyncio.sleep(0.2)
+        done = len(doer.asked)
+        await asyncio.sleep(0.3)
+        assert len(doer.asked) == done, "a pause starts nothing new"
+        asked.append("continue")
+        await continued.wait()
+        asked.append("stop")
+        assert await running == "stopped"
+    assert store.kept[-1] == RunStopped(reason="stopped")
+
+
+async def test_a_listener_that_fails_is_dropped_and_the_run_goes_on() -> None:
+    store = Log()
+    bus = EventBus(store)
+    heard: list[Fact] = []
+
+    def broken(fact: Fact) -> None:
+        raise RuntimeError("a display bug")
+
+    bus.subscribe(broken)
+    bus.subscribe(heard.append)
+    bus.publish([RunPaused(), RunContinued()])
+    assert heard == [RunPaused(), RunContinued()]
+
+
+async def test_an_order_nobody_takes_is_our_fault() -> None:
+    lane = Lane(name="models", limit=1, agents={Propose: Doer(world())})
+    with pytest.raises(MementoError, match="Roll"):
+        await Supervisor(keeper=Sequencer(PLAN), bus=EventBus(Log()), lanes=[lane]).run()
