@@ -48,7 +48,7 @@ def build_evaluate_settings(
     for name, number, least in counts:
         if number is not None and number < least:
             raise UsageError(f"{name} must be at least {least}, not {number}")
-    given = {name: value for name, value in flags.items() if value is not None}
+    given: dict[str, JSON] = {name: value for name, value in flags.items() if value is not None}
     for key, entry in parse_assignments(assignments).items():
         table, dot, name = key.partition(".")
         if not dot or table != domain:

@@ -1,6 +1,7 @@
-"""Which settings have an effect in which search method. A setting that has none is refused, never ignored."""
+"""The search methods there are, and which settings have an effect in each of them."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from .core.errors import unknown
 
@@ -10,13 +11,30 @@ _ALWAYS = frozenset({
     "evaluator_pool", "evaluator_generations", "evaluator_judges",
 })
 
-SETTINGS_OF_METHOD: Mapping[str, frozenset[str]] = {
-    "memento": _ALWAYS | {"generations", "k_hc", "k_macro", "k_cross"},
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """A way to search. A setting that is not in `settings` is refused: it would silently do nothing."""
+
+    name: str
+    title: str
+    settings: frozenset[str]
+
+
+METHODS: Mapping[str, Method] = {
+    method.name: method
+    for method in [
+        Method(
+            name="memento",
+            title="hill-climbing with a memory of rejected edits, macro-mutation and crossover; one elite (the paper)",
+            settings=_ALWAYS | {"generations", "k_hc", "k_macro", "k_cross"},
+        ),
+    ]
 }
 
 
-def settings_of(method: str) -> frozenset[str]:
-    """The settings that change something in `method`. Raises UsageError with the nearest names."""
-    if method not in SETTINGS_OF_METHOD:
-        raise unknown("method", method, SETTINGS_OF_METHOD)
-    return SETTINGS_OF_METHOD[method]
+def method_named(name: str) -> Method:
+    """The method called `name`. Raises UsageError with the nearest names."""
+    if name not in METHODS:
+        raise unknown("method", name, METHODS)
+    return METHODS[name]

@@ -17,7 +17,7 @@ from .core.errors import UsageError, unknown
 from .core.values import JSON
 from .domains import load as load_domain
 from .domains import names as domain_names
-from .methods import settings_of
+from .methods import method_named
 from .presets import DEFAULT_PRESET, preset_named
 
 PREFIX = "MEMENTO_"
@@ -80,7 +80,7 @@ class Settings(BaseModel):
 
 def without_effect(method: str, evaluator: str) -> frozenset[str]:
     """The settings that change nothing with this method and this choice of evaluator."""
-    silent = frozenset(Settings.model_fields) - settings_of(method) - {"options"}
+    silent = frozenset(Settings.model_fields) - method_named(method).settings - {"options"}
     if evaluator == "evolve":
         return silent
     return silent | {"evaluator_pool", "evaluator_generations", "evaluator_judges", "judges"}
@@ -245,7 +245,7 @@ def _refuse_without_effect(settings: Settings, plain: Mapping[str, Given]) -> No
 
 
 def _refuse_empty_search(settings: Settings) -> None:
-    slots = {"k_hc", "k_macro", "k_cross"} & settings_of(settings.method)
+    slots = {"k_hc", "k_macro", "k_cross"} & method_named(settings.method).settings
     if slots and not any(getattr(settings, key) for key in slots):
         raise UsageError(f"{', '.join(sorted(slots))} are all 0: nothing would be proposed; set one of them")
 

@@ -28,13 +28,12 @@ def _carried_out(arguments: Sequence[str]) -> int:
     from ..core.errors import MementoError, UsageError
     from .commands import commands
 
-    bad_use = typer.BadParameter.__bases__[0]      # the UsageError of the click that this typer carries
     try:
         status = typer.main.get_command(commands).main(
-            args=list(arguments), prog_name="memento", standalone_mode=False
+            args=list(arguments) or ["--help"], prog_name="memento", standalone_mode=False
         )
-    except bad_use as error:
-        _say(_one_sentence(error.format_message()))      # type: ignore[attr-defined]
+    except typer.TyperException as error:
+        _say(_one_sentence(error.format_message()))
         return 2
     except typer.Abort:
         _say("interrupted")

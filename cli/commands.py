@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
+from ..core.values import JSON
+
 commands = typer.Typer(
     help="Evolves executable robot policies with language models.",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     add_completion=False,
-    no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -60,8 +61,8 @@ def run(
     """Evolve an evaluator, then a policy."""
     from .start import start_run
 
-    flags = {
-        "domain": domain, "preset": preset, "method": method, "model": model, "judges": judge or None,
+    flags: dict[str, JSON] = {
+        "domain": domain, "preset": preset, "method": method, "model": model, "judges": [*judge] if judge else None,
         "evaluator": evaluator, "initial": initial, "seed": seed, "workers": workers,
         "require_sandbox": require_sandbox or None,
     }
@@ -101,9 +102,9 @@ def evaluate(
     """Roll a policy file out and say how well it does."""
     from .start import evaluate_policy
 
-    flags = {
+    flags: dict[str, JSON] = {
         "variant": variant, "randomisation": randomisation,
-        "scenes": [scene.strip() for scene in scenes.split(",")] if scenes is not None else None,
+        "scenes": [*(scene.strip() for scene in scenes.split(","))] if scenes is not None else None,
     }
     evaluate_policy(
         policy, domain, flags=flags, assignments=assignments or (), episodes=episodes, seed=seed,

@@ -2,9 +2,9 @@
 
 import typer
 
-from ..agents.keepers.methods import METHODS
 from ..domains import load as load_domain
 from ..domains import names as domain_names
+from ..methods import METHODS
 
 
 def list_domains() -> None:
@@ -14,7 +14,7 @@ def list_domains() -> None:
 
 def list_methods() -> None:
     """`memento methods`."""
-    _table([(name, title) for name, (title, _) in METHODS.items()])
+    _table([(method.name, method.title) for method in METHODS.values()])
 
 
 def _table(rows: list[tuple[str, str]]) -> None:
