@@ -2,11 +2,12 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..core.values import JSON
+if TYPE_CHECKING:
+    from ..core.values import JSON
 
 commands = typer.Typer(
     help="Evolves executable robot policies with language models.",

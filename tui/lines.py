@@ -1,7 +1,5 @@
 """Facts as plain lines for a person who reads along. Pure: (fact, view before, view after, time) -> lines."""
 
-from collections.abc import Mapping
-
 from ..core.events import (
     BranchEnded,
     CandidateAccepted,
@@ -21,7 +19,7 @@ from ..core.events import (
     RunStopped,
     StageEntered,
 )
-from ..core.values import JSON, Candidate, EvaluatorCandidate, Fault, Operator
+from ..core.values import Candidate, EvaluatorCandidate, Fault, Operator
 from .view import View, time_left_s
 
 SUMMARY_LENGTH = 72
@@ -91,12 +89,10 @@ def _started(fact: RunStarted) -> tuple[str, ...]:
     return (*lines, _isolation(fact.sandbox))
 
 
-def _isolation(sandbox: Mapping[str, JSON]) -> str:
-    live = [name for name, state in sandbox.items() if state is True]
-    if not live:
+def _isolation(sandbox: tuple[str, ...]) -> str:
+    if not sandbox:
         return "NOT ISOLATED: generated programs run with your rights on this machine; see memento doctor"
-    missing = [name for name, state in sandbox.items() if state is False]
-    return f"isolation: {', '.join(live)}" + (f"; missing: {', '.join(missing)}" if missing else "")
+    return f"isolation: {', '.join(sandbox)}"
 
 
 def _stage(stage: str, view: View) -> tuple[str, ...]:
