@@ -4,6 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from typing import Any, Protocol
 
 import structlog
@@ -27,11 +28,15 @@ class Agent(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
-    """Orders of one kind share a concurrency limit; lanes never wait for one another."""
+    """Orders of one kind share a concurrency limit; lanes never wait for one another.
+
+    Waiting orders go by `urgency` (lowest first), then by age. It decides how fast a run is, never its result.
+    """
 
     name: str
     limit: int
     agents: Mapping[type[Order], Agent]
+    urgency: Callable[[Order], int] = lambda order: 0
 
 
 class Supervisor:
@@ -52,7 +57,8 @@ class Supervisor:
         self._bus = bus
         self._requests = requests
         self._lanes = tuple(lanes)
-        self._waiting: dict[str, deque[Order]] = {lane.name: deque() for lane in self._lanes}
+        self._waiting: dict[str, list[tuple[int, int, Order]]] = {lane.name: [] for lane in self._lanes}
+        self._queued = 0
         self._running: dict[str, dict[str, asyncio.Task[None]]] = {lane.name: {} for lane in self._lanes}
         self._inbox: asyncio.Queue[Fact | BaseException] = asyncio.Queue()
         self._paused = False
@@ -132,7 +138,9 @@ class Supervisor:
             if isinstance(order, Withdraw):
                 self._withdraw(order.target)
             else:
-                self._waiting[self._lane(order).name].append(order)
+                lane = self._lane(order)
+                self._queued += 1
+                heappush(self._waiting[lane.name], (lane.urgency(order), self._queued, order))
 
     def _lane(self, order: Order) -> Lane:
         for lane in self._lanes:
@@ -141,8 +149,9 @@ class Supervisor:
         raise MementoError(f"no agent takes orders of the kind {type(order).__name__}")
 
     def _withdraw(self, target: str) -> None:
-        for name, waiting in self._waiting.items():
-            self._waiting[name] = deque(order for order in waiting if order.id != target)
+        for waiting in self._waiting.values():
+            waiting[:] = [entry for entry in waiting if entry[2].id != target]
+            heapify(waiting)
         for running in self._running.values():
             if target in running:
                 running.pop(target).cancel()
@@ -155,7 +164,7 @@ class Supervisor:
         for lane in self._lanes:
             waiting, running = self._waiting[lane.name], self._running[lane.name]
             while waiting and len(running) < lane.limit:
-                order = waiting.popleft()
+                order = heappop(waiting)[2]
                 running[order.id] = group.create_task(self._carry_out(lane, order), name=order.id)
 
     async def _carry_out(self, lane: Lane, order: Order) -> None:
