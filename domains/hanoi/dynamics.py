@@ -1,0 +1,93 @@
+"""The draws of an episode applied to the MuJoCo model and state: nominal values times or plus what was drawn."""
+
+from typing import Any
+
+import mujoco  # type: ignore[import-untyped]
+import numpy as np
+
+from . import task
+from .randomisation import Drawn
+from .scene import HanoiScene
+from .task import Array
+
+
+class Dynamics:
+    """Sets a scene up for one episode after another; what an earlier episode set is overwritten in full."""
+
+    def __init__(self, scene: HanoiScene) -> None:
+        model = scene.mj_model
+        self._scene = scene
+        self._cube_bodies = [model.body(f"cube_{name}").id for name in scene.object_names]
+        self._friction = model.geom_friction.copy()
+        self._mass = model.body_mass.copy()
+        self._inertia = model.body_inertia.copy()
+        self._damping = model.dof_damping.copy()
+        self._gain = model.actuator_gainprm.copy()
+        self.cube_qpos = [_joint(model, f"cube_{name}", qpos=True) for name in scene.object_names]
+        self.cube_qvel = [_joint(model, f"cube_{name}", qpos=False) for name in scene.object_names]
+        self.container_qpos = [_joint(model, f"container_{name}", qpos=True) for name in task.CONTAINERS]
+
+    def reset(self, drawn: Drawn) -> None:
+        """Reset the scene with these draws: the model first, then robosuite's reset, then the objects' places."""
+        self._set_model(drawn)
+        self._scene.reset()
+        data = self._scene.mj_data
+        for where, pose in zip(self.container_qpos, container_poses(drawn), strict=True):
+            data.qpos[where : where + 7] = pose
+        for where, pose in zip(self.cube_qpos, cube_poses(drawn), strict=True):
+            data.qpos[where : where + 7] = pose
+        # Whatever the solver remembers is of a state that never was.
+        data.qacc_warmstart[:] = 0.0
+        mujoco.mj_forward(self._scene.mj_model, data)
+
+    def push(self, cube: int, velocity_m_s: tuple[float, float]) -> None:
+        """Add this planar velocity to a cube's own."""
+        start = self.cube_qvel[cube]
+        self._scene.mj_data.qvel[start : start + 2] += velocity_m_s
+
+    def _set_model(self, drawn: Drawn) -> None:
+        model = self._scene.mj_model
+        # Every geom, fingers and table too: MuJoCo takes the larger of two geoms' coefficients, so only
+        # then does each contact have the friction that was drawn.
+        model.geom_friction[:, 0] = self._friction[:, 0] * drawn.sliding_friction_scale
+        model.geom_friction[:, 1] = drawn.torsional_friction
+        model.geom_friction[:, 2] = drawn.rolling_friction
+        model.body_mass[:] = self._mass
+        model.body_inertia[:] = self._inertia
+        for body, scale in zip(self._cube_bodies, drawn.cube_mass_scale, strict=True):
+            model.body_mass[body] *= scale
+            model.body_inertia[body] *= scale
+        model.dof_damping[:] = self._damping * drawn.joint_damping_scale
+        # Of the fingers' position servos too, gain without bias: a weak gripper opens less.
+        model.actuator_gainprm[:, 0] = self._gain[:, 0] * drawn.actuator_gain_scale
+        mujoco.mj_setConst(model, self._scene.mj_data)
+
+
+def container_poses(drawn: Drawn) -> list[Array]:
+    """qpos (7,) of containers A, B, C on the table."""
+    dx, dy = drawn.world_offset_m
+    return [
+        _pose(x + dx, y + dy, task.CONTAINER_Z_M, yaw)
+        for (x, y), yaw in zip(task.CONTAINER_XY_M, drawn.container_yaw_rad, strict=True)
+    ]
+
+
+def cube_poses(drawn: Drawn) -> list[Array]:
+    """qpos (7,) of the cubes, small to large: the legal tower in A's hole, each cube a little off."""
+    source = container_poses(drawn)[task.SOURCE]
+    x, y, _ = task.hole_centre(source[:3], source[3:])
+    tower = task.tower(len(drawn.cube_mass_scale), (float(x), float(y)))
+    yaw = drawn.container_yaw_rad[task.SOURCE]
+    return [
+        _pose(cx + dx, cy + dy, cz, yaw)
+        for (cx, cy, cz), (dx, dy) in zip(tower, drawn.initial_cube_xy_m, strict=True)
+    ]
+
+
+def _pose(x_m: float, y_m: float, z_m: float, yaw_rad: float) -> Array:
+    return np.array([x_m, y_m, z_m, np.cos(yaw_rad / 2), 0.0, 0.0, np.sin(yaw_rad / 2)])
+
+
+def _joint(model: Any, body: str, *, qpos: bool) -> int:
+    joint = model.joint(f"{body}_joint").id
+    return int(model.jnt_qposadr[joint] if qpos else model.jnt_dofadr[joint])

@@ -1,0 +1,145 @@
+"""The robosuite environment as a worker uses it: reproducible from its seed, quiet, free of graphics."""
+
+import hashlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from memento.domains.hanoi import task
+from memento.domains.hanoi.environment import HanoiEnvironment
+from memento.domains.hanoi.sensors import observation_slices
+
+STEPS = 40
+
+
+@pytest.fixture(scope="module")
+def environment() -> HanoiEnvironment:
+    return HanoiEnvironment({"physics": "stock", "randomisation": "hard", "horizon": 500})
+
+
+def roll(environment: HanoiEnvironment, seed: int, steps: int = STEPS) -> tuple[np.ndarray, np.ndarray]:
+    """qpos and observations of an episode whose actions depend on the seed."""
+    actions = np.random.default_rng(seed).uniform(-1, 1, (steps, 7))
+    environment.reset(index=0, seed=seed)
+    states, seen = [], []
+    for action in actions:
+        seen.append(environment.observe())
+        states.append(environment._scene.mj_data.qpos.copy())
+        environment.step(action)
+    return np.array(states), np.array(seen)
+
+
+def test_same_seed_same_episode_whatever_came_before(environment: HanoiEnvironment) -> None:
+    states, seen = roll(environment, 7)
+    for earlier in (1, 2):
+        roll(environment, earlier, steps=15 * earlier)
+        again, seen_again = roll(environment, 7)
+        assert np.array_equal(states, again)
+        assert np.array_equal(seen, seen_again)
+
+
+def test_other_seeds_give_other_episodes(environment: HanoiEnvironment) -> None:
+    assert not np.array_equal(roll(environment, 3, 2)[0], roll(environment, 4, 2)[0])
+
+
+SCRIPT = """
+import hashlib, sys
+import numpy as np
+from memento.domains.hanoi.environment import HanoiEnvironment
+environment = HanoiEnvironment({"physics": "stock", "randomisation": "hard", "horizon": 500})
+digest = hashlib.sha256()
+for action in np.random.default_rng(11).uniform(-1, 1, (12, 7)) if environment.reset(index=0, seed=11) is None else ():
+    digest.update(environment.observe().tobytes())
+    environment.step(action)
+print(digest.hexdigest())
+"""
+
+
+def test_another_process_gives_the_same_bits_and_says_nothing(environment: HanoiEnvironment) -> None:
+    _, seen = roll(environment, 11, 12)
+    done = subprocess.run(
+        [sys.executable, "-W", "default", "-c", SCRIPT], capture_output=True, text=True, timeout=50, check=True,
+    )
+    assert done.stdout.split() == [hashlib.sha256(seen.tobytes()).hexdigest()]
+    assert done.stderr == ""
+
+
+def test_import_changes_neither_the_environment_nor_the_log() -> None:
+    script = (
+        "import os, logging; before = dict(os.environ); import memento.domains.hanoi.environment;"
+        "assert dict(os.environ) == before; assert not logging.getLogger('robosuite_logs').filters"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=50, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_tower_stands_where_the_task_says(environment: HanoiEnvironment) -> None:
+    environment.reset(index=0, seed=5)
+    for _ in range(10):
+        assert environment.step(np.zeros(7)) is None
+    states = environment.recording().states
+    cubes, boxes, quats = states["cube_pos"], states["container_pos"], states["container_quat"]
+    gate = task.in_gate(cubes, boxes, quats)
+    assert gate[..., task.SOURCE].all()
+    assert not gate[..., [task.SPARE, task.TARGET]].any()
+    edges = task.cube_half_edges(4)
+    for upper in range(3):
+        assert task.stacked(cubes[:, upper + 1], cubes[:, upper], edges[upper + 1], edges[upper]).all()
+    assert np.abs(boxes[..., 2] - task.CONTAINER_Z_M).max() < 2e-3
+
+
+def test_draws_reach_the_model(environment: HanoiEnvironment) -> None:
+    environment.reset(index=0, seed=21)
+    drawn = environment.recording().info["drawn"]
+    assert isinstance(drawn, dict)
+    model, dynamics = environment._scene.mj_model, environment._dynamics
+    scale = np.array(drawn["cube_mass_scale"])
+    bodies = dynamics._cube_bodies
+    assert np.allclose(model.body_mass[bodies], dynamics._mass[bodies] * scale)
+    assert np.allclose(model.body_inertia[bodies], dynamics._inertia[bodies] * scale[:, None])
+    assert np.allclose(model.dof_damping, dynamics._damping * drawn["joint_damping_scale"])
+    assert np.allclose(model.actuator_gainprm[:, 0], dynamics._gain[:, 0] * drawn["actuator_gain_scale"])
+    environment.step(np.zeros(7))
+    data = environment._scene.mj_data
+    cubes = {geom for geom in range(model.ngeom) if model.geom_bodyid[geom] in bodies}
+    contacts = [data.contact[i] for i in range(data.ncon)]
+    touching = [contact for contact in contacts if cubes & {contact.geom1, contact.geom2}]
+    assert len(touching) >= 8
+    for contact in touching:
+        assert contact.dim == 6     # so torsional and rolling friction act
+        assert contact.friction[2] == pytest.approx(drawn["torsional_friction"])
+        assert contact.friction[3] == pytest.approx(drawn["rolling_friction"])
+
+
+def test_the_robot_reads_itself_without_noise(environment: HanoiEnvironment) -> None:
+    environment.reset(index=0, seed=2)
+    environment.step(np.array([1.0, 0, 0, 0, 0, 0, -1.0]))
+    seen = environment.observe()
+    where = observation_slices(4)
+    states = environment.recording().states
+    assert np.allclose(seen[where["robot0_eef_pos"]], states["eef_pos"][-1], atol=1e-6)
+    assert np.allclose(seen[where["robot0_eef_quat"]], states["eef_quat"][-1], atol=1e-6)
+    assert seen[where["robot0_joint_vel"]].any()
+    assert np.array_equal(seen[where["cube_size"]], task.cube_half_edges(4))
+
+
+def test_the_horizon_ends_an_episode(environment: HanoiEnvironment) -> None:
+    environment = HanoiEnvironment({"physics": "stock", "randomisation": "none", "horizon": 3})
+    environment.reset(index=0, seed=0)
+    assert [environment.step(np.zeros(7)) for _ in range(3)] == [None, None, "horizon"]
+    assert not environment.success()
+    assert environment.recording().info["ended_by"] == "horizon"
+
+
+def test_an_idle_episode_stops_when_asked_to() -> None:
+    environment = HanoiEnvironment({"physics": "stock", "randomisation": "none", "idle_stop_s": 0.5})
+    environment.reset(index=0, seed=0)
+    ends = [environment.step(np.zeros(7)) for _ in range(10)]
+    assert ends == [None] * 9 + ["idle"]
+
+
+def test_a_wrong_action_is_named(environment: HanoiEnvironment) -> None:
+    environment.reset(index=0, seed=0)
+    with pytest.raises(ValueError, match="7 numbers"):
+        environment.step(np.zeros(6))
