@@ -39,7 +39,7 @@ from memento.core.values import (
     Program,
     Score,
 )
-from memento.methods import SETTINGS_OF_METHOD
+from memento.methods import METHODS
 from memento.runtime.supervisor import Replay
 
 from .world import World, play
@@ -70,7 +70,7 @@ def stages(log: list[Fact]) -> list[str]:
 
 
 def test_every_method_has_a_keeper() -> None:
-    assert set(SETTINGS_OF_METHOD) == set(KEEPERS)
+    assert set(METHODS) == set(KEEPERS)
 
 
 @settings(max_examples=40, deadline=None)
