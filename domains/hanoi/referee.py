@@ -54,7 +54,7 @@ class Referee:
 
     def containers_at(self, positions: Sequence[Vector], quats: Sequence[Vector]) -> None:
         """Tell where the three containers are: positions [[x, y, z], …], quats [[w, x, y, z], …]."""
-        frames = []
+        frames: list[tuple[float, ...]] = []
         for (px, py, pz), (w, x, y, z) in zip(positions, quats, strict=True):
             frames.append((
                 px, py, pz,

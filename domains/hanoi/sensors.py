@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .randomisation import Drawn
+from .task import Array
 
 Layout = tuple[tuple[str, tuple[int, ...]], ...]
 
@@ -66,16 +67,16 @@ class Sensors:
         self._cube_pos, self._boxes_pos = slices["cube_pos"], slices["boxes_pos"]
         self._cube_quat, self._boxes_quat = slices["cube_quat"], slices["boxes_quat"]
         self._objects = slice(self._cube_pos.start, self._boxes_quat.stop)
-        self._history: deque[np.ndarray] = deque(maxlen=drawn.latency_steps + 1)
+        self._history: deque[Array] = deque(maxlen=drawn.latency_steps + 1)
         shared = np.tile(np.array(drawn.bias_m), n_cubes + 3)
         self._bias = shared + np.array(drawn.object_bias_m).reshape(-1)
         self._ar_noise = rng.standard_normal(3 * (n_cubes + 3))     # starts in its stationary state
         self._drift = np.zeros(3)
-        self._position_error = np.empty(0)
-        self._turns = np.empty(0)
+        self._position_error: Array = np.empty(0)
+        self._turns: Array = np.empty(0)
         self._next = _BLOCK
 
-    def observe(self, truth: np.ndarray) -> np.ndarray:
+    def observe(self, truth: Array) -> Array:
         """The observation (a new vector) of the true state vector `truth`, in the order of the layout."""
         if self._next == _BLOCK:
             self._draw_block()
@@ -94,7 +95,7 @@ class Sensors:
             self._turn(seen, self._turns[row])
         return seen
 
-    def _turn(self, seen: np.ndarray, turns: np.ndarray) -> None:
+    def _turn(self, seen: Array, turns: Array) -> None:
         n_cubes = self._n_cubes
         for where, turn in ((self._cube_quat, turns[:n_cubes]), (self._boxes_quat, turns[n_cubes:])):
             seen[where] = np.matmul(turn, seen[where].reshape(-1, 4, 1)).reshape(-1)
@@ -116,7 +117,7 @@ class Sensors:
             self._turns = _left_multiplication(turns)
         self._next = 0
 
-    def _correlated(self, noise: np.ndarray) -> np.ndarray:
+    def _correlated(self, noise: Array) -> Array:
         """AR(1) with unit variance, going on from the last block."""
         keep = self._drawn.noise_correlation
         fresh = (1.0 - keep * keep) ** 0.5
@@ -129,10 +130,10 @@ class Sensors:
         return noise
 
 
-def _left_multiplication(rotation_vectors: np.ndarray) -> np.ndarray:
+def _left_multiplication(rotation_vectors: Array) -> Array:
     """Matrices (..., 4, 4) that multiply a quaternion (w, x, y, z) from the left by these rotations (..., 3)."""
     half = 0.5 * np.linalg.norm(rotation_vectors, axis=-1)
     w = np.cos(half)
     x, y, z = np.moveaxis(rotation_vectors * (0.5 * np.sinc(half / np.pi))[..., None], -1, 0)
-    rows = [[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]]
+    rows: list[list[Array]] = [[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]]
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)

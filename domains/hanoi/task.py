@@ -5,7 +5,13 @@ container quaternions are w, x, y, z. Cubes are ordered small to large, containe
 twin of these predicates, for environments, is `referee.Referee`; tests hold the two together.
 """
 
+from typing import TypeAlias
+
 import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = npt.NDArray[np.float64]
+Flags: TypeAlias = npt.NDArray[np.bool_]
 
 TABLE_HEIGHT_M = 0.8
 CONTAINERS = ("A", "B", "C")
@@ -28,7 +34,7 @@ ILLEGAL_AT = 0.70                    # the larger-on-smaller score that ends an 
 
 # Half-edges, small to large. Four are the paper's. More cubes are added below the smallest, since the
 # largest is what gripper (80 mm) and hole (80 mm) still take; fewer leave the largest out.
-_LADDER = (
+_LADDER: tuple[tuple[str, float], ...] = (
     ("xxsmall", 0.016), ("xsmall", 0.019),
     ("small", 0.022), ("medium", 0.025), ("large", 0.028), ("xlarge", 0.031),
 )
@@ -56,19 +62,20 @@ def tower(n_cubes: int, hole_xy: tuple[float, float]) -> list[list[float]]:
     return centres[::-1]
 
 
-def rotate(quat: np.ndarray, vector: np.ndarray) -> np.ndarray:
+def rotate(quat: Array, vector: Array) -> Array:
     """`vector` (..., 3) turned by the unit quaternion `quat` (..., 4; w, x, y, z)."""
     w, axis = quat[..., :1], quat[..., 1:]
     twice = 2.0 * np.cross(axis, vector)
-    return vector + w * twice + np.cross(axis, twice)
+    turned: Array = vector + w * twice + np.cross(axis, twice)
+    return turned
 
 
-def hole_centre(pos: np.ndarray, quat: np.ndarray) -> np.ndarray:
+def hole_centre(pos: Array, quat: Array) -> Array:
     """h(b, R_b) = b + R_b h_local, the placement centre of containers at `pos` (..., 3), `quat` (..., 4)."""
     return pos + rotate(quat, np.broadcast_to(np.asarray(HOLE_LOCAL_M), pos.shape))
 
 
-def in_container_frame(cube_pos: np.ndarray, container_pos: np.ndarray, container_quat: np.ndarray) -> np.ndarray:
+def in_container_frame(cube_pos: Array, container_pos: Array, container_quat: Array) -> Array:
     """Each cube in the frame of each container.
 
     Shapes: (..., n, 3), (..., 3, 3), (..., 3, 4) -> (..., n, 3 containers, 3).
@@ -78,56 +85,59 @@ def in_container_frame(cube_pos: np.ndarray, container_pos: np.ndarray, containe
     return rotate(np.broadcast_to(inverse[..., None, :, :], (*offset.shape[:-1], 4)), offset)
 
 
-def in_gate(cube_pos: np.ndarray, container_pos: np.ndarray, container_quat: np.ndarray) -> np.ndarray:
+def in_gate(cube_pos: Array, container_pos: Array, container_quat: Array) -> Flags:
     """in_j(c): whether the centre of cube c lies over the gate of container j; bool (..., n, 3 containers).
 
     The gate is planar, as in the paper: local x in [0.02, 0.09], |local y| <= 0.035, at any height.
     """
     local = in_container_frame(cube_pos, container_pos, container_quat)
     x, y = local[..., 0], local[..., 1]
-    return (x >= GATE_X_M[0]) & (x <= GATE_X_M[1]) & (np.abs(y) <= GATE_HALF_Y_M)
+    inside: Flags = (x >= GATE_X_M[0]) & (x <= GATE_X_M[1]) & (np.abs(y) <= GATE_HALF_Y_M)
+    return inside
 
 
-def _misfit(lower: np.ndarray, upper: np.ndarray, half_lower: float, half_upper: float) -> np.ndarray:
+def _misfit(lower: Array, upper: Array, half_lower: float, half_upper: float) -> Array:
     """How far `upper` is from standing on `lower`, in tolerances: at most 1 means stacked."""
     horizontal = np.hypot(upper[..., 0] - lower[..., 0], upper[..., 1] - lower[..., 1])
     vertical = np.abs(upper[..., 2] - lower[..., 2] - (half_lower + half_upper))
     tolerance = STACK_HORIZONTAL_FACTOR * min(half_lower, half_upper)
-    return np.maximum(horizontal / tolerance, vertical / STACK_VERTICAL_M)
+    misfit: Array = np.maximum(horizontal / tolerance, vertical / STACK_VERTICAL_M)
+    return misfit
 
 
-def stacked(lower: np.ndarray, upper: np.ndarray, half_lower: float, half_upper: float) -> np.ndarray:
+def stacked(lower: Array, upper: Array, half_lower: float, half_upper: float) -> Flags:
     """stack(c1, c2): whether the cube at `upper` (..., 3) stands on the cube at `lower` (..., 3); bool (...)."""
     return _misfit(lower, upper, half_lower, half_upper) <= 1.0
 
 
-def stack_score(lower: np.ndarray, upper: np.ndarray, half_lower: float, half_upper: float) -> np.ndarray:
+def stack_score(lower: Array, upper: Array, half_lower: float, half_upper: float) -> Array:
     """σ in [0, 1], continuous: 1 for a perfect stack, ILLEGAL_AT exactly at the tolerance of `stacked`.
 
     The form is ILLEGAL_AT ** m², m the larger of the horizontal and the vertical error in tolerances.
     """
-    return ILLEGAL_AT ** (_misfit(lower, upper, half_lower, half_upper) ** 2)
+    score: Array = ILLEGAL_AT ** (_misfit(lower, upper, half_lower, half_upper) ** 2)
+    return score
 
 
-def illegal_score(cube_pos: np.ndarray, half_edges: tuple[float, ...]) -> np.ndarray:
+def illegal_score(cube_pos: Array, half_edges: tuple[float, ...]) -> Array:
     """U: the largest `stack_score` of a larger cube on a smaller one; cube_pos (..., n, 3) -> (...)."""
     scores = [
         stack_score(cube_pos[..., small, :], cube_pos[..., large, :], half_edges[small], half_edges[large])
         for small in range(len(half_edges)) for large in range(small + 1, len(half_edges))
     ]
-    return np.max(scores, axis=0)
+    return np.asarray(np.max(scores, axis=0))
 
 
 def success(
-    cube_pos: np.ndarray, container_pos: np.ndarray, container_quat: np.ndarray, half_edges: tuple[float, ...],
-) -> np.ndarray:
+    cube_pos: Array, container_pos: Array, container_quat: Array, half_edges: tuple[float, ...],
+) -> Flags:
     """σ(τ) at each time: all cubes in C, none in A or B, each stacked on the next larger one; bool (...).
 
     Shapes: (..., n, 3), (..., 3, 3), (..., 3, 4), n half-edges.
     """
     gate = in_gate(cube_pos, container_pos, container_quat)
-    holds = gate[..., TARGET].all(axis=-1) & ~gate[..., [SOURCE, SPARE]].any(axis=(-2, -1))
+    holds: Flags = gate[..., TARGET].all(axis=-1) & ~gate[..., [SOURCE, SPARE]].any(axis=(-2, -1))
     for upper in range(len(half_edges) - 1):
         lower = upper + 1
         holds &= stacked(cube_pos[..., lower, :], cube_pos[..., upper, :], half_edges[lower], half_edges[upper])
-    return np.asarray(holds)
+    return holds
