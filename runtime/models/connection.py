@@ -1,0 +1,184 @@
+"""One language model behind pydantic-ai: sends one request and says what came of it. Never retries.
+
+Imports pydantic-ai, which takes seconds: `client.py` imports this at the first call, in a thread.
+"""
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import httpx2
+from anthropic import AsyncAnthropic
+from openai import AsyncOpenAI, Omit
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_ai.direct import model_request, model_request_stream
+from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.models.anthropic import AnthropicModel
+from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
+from pydantic_ai.output import OutputObjectDefinition
+from pydantic_ai.profiles.openai import OpenAIModelProfile
+from pydantic_ai.providers.anthropic import AnthropicProvider
+from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import ToolDefinition
+
+from .diagnosis import diagnose, refused_to_answer
+from .failures import Failure
+from .keys import without_keys
+from .limits import CallLimits
+from .prices import Price, cost_usd
+from .sampling import Answer, Sampling
+from .spec import ModelSpec
+
+_STOPS = {"stop": "end", "tool_call": "end", "length": "length", "content_filter": "refusal"}
+
+
+class Vote(BaseModel):
+    """A judge's answer: the label of the chosen evaluator and the reason for the choice."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True, str_strip_whitespace=True)
+
+    choice: str
+    reason: str
+
+
+class Connection:
+    """A client of one model, with its sockets. All retries are the caller's."""
+
+    def __init__(
+        self,
+        spec: ModelSpec,
+        key: str | None,
+        *,
+        base_url: str | None,
+        limits: CallLimits,
+        sampling: Sampling,
+        price: Price | None,
+    ) -> None:
+        self._spec = spec
+        self._keys = (key,) if key else ()
+        self._price = price
+        self._stream = sampling.stream
+        self._settings = _settings(sampling)
+        self._sdk, self._model = _open(spec, key, base_url, limits)
+
+    async def send(self, prompt: str, *, typed: bool) -> Answer | Failure:
+        """Ask once. `typed` asks for a judge's answer, which comes back as JSON text with choice and reason."""
+        try:
+            response = await self._request(prompt, _vote_parameters(self._spec) if typed else None)
+        except Exception as error:  # noqa: BLE001 - a service can make its client library raise anything
+            if refused_to_answer(error):
+                return Answer(text="", stop="refusal")
+            return diagnose(error, self._spec, self._keys)
+        stop = _STOPS.get(response.finish_reason or "")
+        if stop is None:
+            # A stream that just ends, or a response marked as failed, must never pass for a whole program.
+            said = response.finish_reason or "no reason"
+            return Failure(problem=f"stopped in the middle of an answer ({said} given)", retry=True)
+        text = _typed_text(response) if typed and stop == "end" else response.text or ""
+        usage = response.usage
+        return Answer(
+            text=without_keys(text, self._keys),
+            stop=stop,
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            cost_usd=None if usage.unmeasured_requests else cost_usd(self._spec, self._price, usage),
+        )
+
+    async def close(self) -> None:
+        """Close the sockets."""
+        await self._sdk.close()
+
+    async def _request(self, prompt: str, parameters: ModelRequestParameters | None) -> ModelResponse:
+        messages = [ModelRequest.user_text_prompt(prompt)]
+        if not self._stream:
+            return await model_request(
+                self._model, messages, model_settings=self._settings, model_request_parameters=parameters
+            )
+        async with model_request_stream(
+            self._model, messages, model_settings=self._settings, model_request_parameters=parameters
+        ) as stream:
+            async for _ in stream:
+                pass
+            return stream.get()
+
+
+def _open(
+    spec: ModelSpec, key: str | None, base_url: str | None, limits: CallLimits
+) -> tuple[AsyncOpenAI | AsyncAnthropic, Model]:
+    timeout = httpx2.Timeout(limits.read_s, connect=limits.connect_s)
+    if spec.scheme == "anthropic":
+        sdk = AsyncAnthropic(api_key=key, base_url=base_url, timeout=timeout, max_retries=0)
+        return sdk, AnthropicModel(spec.model, provider=AnthropicProvider(anthropic_client=sdk))
+    if spec.scheme == "compatible":
+        assert spec.label is not None
+        openai = AsyncOpenAI(
+            api_key=key or "none", base_url=base_url, timeout=timeout, max_retries=0,
+            default_headers=_without_openai_headers(os.environ, key),
+        )
+        openai.organization = openai.project = None
+        provider = OpenAICompatibleProvider(spec.label, openai_client=openai)
+        return openai, OpenAIChatModel(spec.model, provider=provider, profile=_CHAT_PROFILE)
+    openai = AsyncOpenAI(api_key=key, base_url=base_url, timeout=timeout, max_retries=0)
+    if spec.scheme == "openai":
+        return openai, OpenAIResponsesModel(spec.model, provider=OpenAIProvider(openai_client=openai))
+    return openai, OpenAIChatModel(
+        spec.model, provider=OpenAIProvider(openai_client=openai), profile=_CHAT_PROFILE
+    )
+
+
+_CHAT_PROFILE = OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True)
+
+
+def _without_openai_headers(environ: Mapping[str, str], key: str | None) -> dict[str, Any]:
+    """Headers for another service: without those that the user set for OpenAI alone, which the client adds."""
+    names = [line.partition(":")[0].strip() for line in environ.get("OPENAI_CUSTOM_HEADERS", "").splitlines()]
+    headers: dict[str, Any] = {name: Omit() for name in names if name and name.lower() != "authorization"}
+    return headers | {"Authorization": f"Bearer {key or 'none'}"}
+
+
+def _settings(sampling: Sampling) -> ModelSettings:
+    settings = ModelSettings()
+    if sampling.temperature is not None:
+        settings["temperature"] = sampling.temperature
+    if sampling.max_output_tokens is not None:
+        settings["max_tokens"] = sampling.max_output_tokens
+    if sampling.thinking is not None:
+        settings["thinking"] = sampling.thinking
+    return settings
+
+
+def _vote_parameters(spec: ModelSpec) -> ModelRequestParameters:
+    """Ask for a vote the way each service does best; compatible servers often know neither schemas nor tools."""
+    schema = Vote.model_json_schema()
+    if spec.scheme == "anthropic":
+        tool = ToolDefinition(
+            name="vote", description=Vote.__doc__, parameters_json_schema=schema, kind="output"
+        )
+        return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
+    own = spec.scheme != "compatible"
+    vote = OutputObjectDefinition(
+        name="vote", description=Vote.__doc__, json_schema=schema, strict=True if own else None
+    )
+    return ModelRequestParameters(output_mode="native" if own else "prompted", output_object=vote)
+
+
+def _typed_text(response: ModelResponse) -> str:
+    """The vote as JSON text. What is no vote is passed on as it came: the agent that asked decides about it."""
+    for part in response.parts:
+        with suppress(ValidationError):
+            if isinstance(part, ToolCallPart):
+                return Vote.model_validate_json(part.args_as_json_str()).model_dump_json()
+            if isinstance(part, TextPart):
+                return Vote.model_validate_json(_unfenced(part.content)).model_dump_json()
+    calls = [part.args_as_json_str() for part in response.parts if isinstance(part, ToolCallPart)]
+    return response.text or "\n".join(calls)
+
+
+def _unfenced(text: str) -> str:
+    """The first JSON object in a text that may wrap it in a fence or in words."""
+    start, end = text.find("{"), text.rfind("}")
+    return text[start : end + 1] if 0 <= start < end else text

@@ -1,0 +1,95 @@
+"""Tells from a client library's exception what went wrong, who can mend it, and whether to ask again.
+
+Imports pydantic-ai, which takes seconds: only the connection imports this.
+"""
+
+from collections.abc import Collection, Mapping
+
+from pydantic_ai import exceptions as ai
+
+from .failures import Failure
+from .keys import quotable
+from .spec import ModelSpec
+
+_POLICY_CODES = {"content_filter", "content_policy_violation", "invalid_prompt", "responsible_ai_policy_violation"}
+_TRANSIENT_STATUSES = {408, 409, 425}
+
+
+def refused_to_answer(error: Exception) -> bool:
+    """Whether this is no failure but a refusal: the service's content policy stopped prompt or reply."""
+    if isinstance(error, ai.ContentFilterError):
+        return True
+    codes = {getattr(error, "provider_error_code", None), getattr(error, "provider_error_type", None)}
+    return isinstance(error, ai.ModelRequestRejectedError) and bool(codes & _POLICY_CODES)
+
+
+def diagnose(error: Exception, spec: ModelSpec, keys: Collection[str]) -> Failure:
+    """What an exception of one request means. The words of the service are quoted, bounded, without keys."""
+    if isinstance(error, ai.ModelRequestRejectedError | ai.ModelQuotaExceededError):
+        return _rejected(error, spec, keys)
+    if isinstance(error, ai.ModelAPIError):
+        return _transient(error, keys)
+    if isinstance(error, ai.UserError):  # the library cannot express this request to this model
+        return Failure(problem=f"cannot be asked this way: {quotable(str(error), keys)}", fatal=True)
+    # Whatever else a library lets through (a KeyError in an odd body, a socket error) is about this answer.
+    kind = type(error).__name__
+    return Failure(problem=f"gave an answer that cannot be read ({kind}: {quotable(str(error), keys)})", retry=True)
+
+
+def _rejected(error: ai.ModelAPIError, spec: ModelSpec, keys: Collection[str]) -> Failure:
+    status = _status(error)
+    if isinstance(error, ai.ModelAuthenticationError):
+        # The service's own words are left out: some of them repeat parts of the key.
+        return Failure(
+            problem=f"refused the key{status}: check {spec.key_variable} and its rights to this model", fatal=True
+        )
+    if isinstance(error, ai.ModelQuotaExceededError):
+        return Failure(problem=f"has no credit left{status}: {_words(error, keys)}", fatal=True)
+    if isinstance(error, ai.ModelNotFoundError):
+        near = getattr(error, "suggested_model_id", None)
+        hint = f"; did you mean {near}?" if near else ""
+        return Failure(problem=f"is not known there{status}{hint}: {_words(error, keys)}", fatal=True)
+    if isinstance(error, ai.ModelContextWindowExceededError) or getattr(error, "status_code", None) == 413:
+        return Failure(problem=f"cannot read a prompt this long{status}: {_words(error, keys)}")
+    if getattr(error, "status_code", None) in _TRANSIENT_STATUSES:
+        return _transient(error, keys)
+    return Failure(problem=f"refused the request{status}: {_words(error, keys)}", fatal=True)
+
+
+def _transient(error: ai.ModelAPIError, keys: Collection[str]) -> Failure:
+    overloaded = isinstance(error, ai.ModelRateLimitError | ai.ModelUnavailableError)
+    if overloaded:
+        what = "is overloaded"
+    elif isinstance(error, ai.ModelTimeoutError):
+        what = "fell silent"
+    elif isinstance(error, ai.ModelConnectionError):
+        what = "could not be reached" if error.phase in ("connect", "pool") else "broke off the connection"
+    elif isinstance(error, ai.ModelServerError):
+        what = "failed"
+    else:
+        what = "gave an answer that cannot be read"
+    # The service itself may say that asking again is no use.
+    retry = getattr(error, "provider_retry_hint", None) is not False or isinstance(error, ai.ModelRateLimitError)
+    return Failure(
+        problem=f"{what}{_status(error)}: {_words(error, keys)}",
+        retry=retry,
+        overloaded=overloaded,
+        retry_after_s=error.retry_after,
+    )
+
+
+def _status(error: ai.ModelAPIError) -> str:
+    status = getattr(error, "status_code", None)
+    return f" (HTTP {status})" if status else ""
+
+
+def _words(error: ai.ModelAPIError, keys: Collection[str]) -> str:
+    said = _message(error.body) or (error.message if error.body is None else str(error.body))
+    return quotable(said, keys) or "no reason given"
+
+
+def _message(body: object) -> str | None:
+    """The message within an error body of OpenAI's, Anthropic's or a gateway's form."""
+    if isinstance(body, Mapping):
+        return _message(body.get("error")) or _message(body.get("message"))
+    return body if isinstance(body, str) else None

@@ -1,0 +1,83 @@
+"""Makes models from what the user wrote. Says what is wrong with it before anything is imported or spent."""
+
+import asyncio
+import os
+import time
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass, field
+
+from ...core.errors import UsageError
+from ...core.ports import Model
+from .client import ClientModel, Requests
+from .fallback import FallbackModel
+from .limits import CallLimits, Elapsed, Gate, Sleep
+from .prices import Price
+from .sampling import Sampling
+from .spec import URL_VARIABLES, ModelSpec, key_of, parse_specs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientSettings:
+    """What all clients of a run share. `gates` holds one gate for each account, made when first needed."""
+
+    limits: CallLimits = CallLimits()
+    sampling: Sampling = Sampling()
+    prices: Mapping[str, Price] = field(default_factory=dict)   # the user's, by model name
+    in_flight: int = 8                                          # requests at once, for each account
+    seed: int = 0
+    gates: MutableMapping[str, Gate] = field(default_factory=dict)
+    elapsed: Elapsed = time.monotonic
+    sleep: Sleep = asyncio.sleep
+
+    def gate(self, spec: ModelSpec) -> Gate:
+        """The gate of this model's account."""
+        if spec.account not in self.gates:
+            self.gates[spec.account] = Gate(self.in_flight, elapsed=self.elapsed, sleep=self.sleep)
+        return self.gates[spec.account]
+
+
+def make_model(
+    text: str,
+    *,
+    settings: ClientSettings | None = None,
+    environ: Mapping[str, str] = os.environ,
+    offline: Model | None = None,
+) -> Model:
+    """The model that `text` names, or several to be tried in turn, separated by commas.
+
+    `offline` is what answers to the name `offline`. Close the model with `close_model`. Raises UsageError
+    for a name that is none, with the nearest one, and for a missing key, with its environment variable.
+    """
+    shared = settings or ClientSettings()
+    models = [_make(spec, shared, environ, offline) for spec in parse_specs(text)]
+    return models[0] if len(models) == 1 else FallbackModel(models)
+
+
+async def close_model(model: Model) -> None:
+    """Close a model's sockets, if it has any."""
+    if isinstance(model, ClientModel | FallbackModel):
+        await model.close()
+
+
+def _make(
+    spec: ModelSpec, settings: ClientSettings, environ: Mapping[str, str], offline: Model | None
+) -> Model:
+    if spec.scheme == "offline":
+        if offline is None:
+            raise UsageError("The offline model cannot be used here: it needs a domain to work on.")
+        return offline
+    key = key_of(spec, environ)
+    base_url = spec.base_url or environ.get(URL_VARIABLES.get(spec.scheme, ""), "").strip() or None
+
+    def connect() -> Requests:
+        from .connection import Connection  # imports pydantic-ai
+
+        return Connection(
+            spec, key, base_url=base_url, limits=settings.limits, sampling=settings.sampling,
+            price=settings.prices.get(spec.name),
+        )
+
+    return ClientModel(
+        spec.name, connect, gate=settings.gate(spec), limits=settings.limits, seed=settings.seed,
+        elapsed=settings.elapsed, sleep=settings.sleep,
+    )

@@ -1,0 +1,134 @@
+"""How much is asked of a model at once: the limits of one call, and a gate that adapts to a busy provider."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+from ...core.errors import UsageError
+
+Elapsed = Callable[[], float]
+Sleep = Callable[[float], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallLimits:
+    """The limits of one call, from its first request to its answer, retries and waits between them included."""
+
+    total_s: float = 900.0      # the whole call
+    read_s: float = 240.0       # silence within one request; a reasoning model may be silent for minutes
+    connect_s: float = 10.0
+    attempts: int = 6           # requests sent for one call
+    backoff_s: float = 1.0      # mean wait after the first failure, doubled after each further one
+    backoff_cap_s: float = 60.0
+
+    def __post_init__(self) -> None:
+        for name in ("total_s", "read_s", "connect_s", "attempts"):
+            if getattr(self, name) <= 0:
+                raise UsageError(f"The limit {name} of a model call must be above 0.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """How many requests may be in flight: halved when the provider is overloaded, grown slowly when it answers.
+
+    `epoch` counts the cuts: of ten requests sent together and refused together, only the first one cuts.
+    """
+
+    ceiling: int
+    level: float
+    epoch: int = 0
+
+    @property
+    def slots(self) -> int:
+        """The whole number of requests that may be in flight, at least one."""
+        return max(1, int(self.level))
+
+    def overloaded(self, sent_in: int) -> "Allowance":
+        """After a request that was sent in epoch `sent_in` was refused as too many."""
+        if sent_in != self.epoch:
+            return self
+        return replace(self, level=max(1.0, self.level / 2), epoch=self.epoch + 1)
+
+    def answered(self) -> "Allowance":
+        """After a request that was answered: about one slot more for every full round of answers."""
+        return replace(self, level=min(float(self.ceiling), self.level + 1 / self.level))
+
+
+@dataclass(slots=True, kw_only=True)
+class Slot:
+    """A place in flight. The holder says how the request went, once."""
+
+    epoch: int
+    gate: "Gate"
+
+    def overloaded(self, retry_after_s: float | None = None) -> None:
+        """The provider refused it as too many; nothing more is sent for `retry_after_s` seconds."""
+        self.gate.allowance = self.gate.allowance.overloaded(self.epoch)
+        if retry_after_s is not None:
+            until = self.gate.elapsed() + retry_after_s
+            self.gate.closed_until = max(self.gate.closed_until, until)
+
+    def answered(self) -> None:
+        """The provider answered."""
+        self.gate.allowance = self.gate.allowance.answered()
+
+
+class Gate:
+    """Lets as many requests through as the allowance says, first come first served, retries first.
+
+    One gate is shared by all models of one account, so that judges and proposers do not fight each other.
+    """
+
+    def __init__(self, ceiling: int, *, elapsed: Elapsed = time.monotonic, sleep: Sleep = asyncio.sleep) -> None:
+        if ceiling < 1:
+            raise UsageError(f"At least 1 model call must be allowed in flight, not {ceiling}.")
+        self.allowance = Allowance(ceiling=ceiling, level=float(ceiling))
+        self.elapsed = elapsed
+        self.closed_until = float("-inf")
+        self.in_flight = 0
+        self._sleep = sleep
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    @property
+    def closed_for_s(self) -> float:
+        """Seconds until the provider wants to be asked again."""
+        return max(0.0, self.closed_until - self.elapsed())
+
+    @asynccontextmanager
+    async def slot(self, *, first: bool = True) -> AsyncIterator[Slot]:
+        """Wait for a place and hold it. A retry (`first` false) goes before calls that have not begun."""
+        await self._enter(first)
+        try:
+            while (wait_s := self.closed_for_s) > 0:
+                await self._sleep(wait_s)
+            yield Slot(epoch=self.allowance.epoch, gate=self)
+        finally:
+            self.in_flight -= 1
+            self._admit()
+
+    async def _enter(self, first: bool) -> None:
+        if self.in_flight < self.allowance.slots and not self._waiting:
+            self.in_flight += 1
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if first:
+            self._waiting.append(turn)
+        else:
+            self._waiting.appendleft(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():  # admitted and withdrawn in the same moment
+                self.in_flight -= 1
+                self._admit()
+            raise
+
+    def _admit(self) -> None:
+        while self._waiting and self.in_flight < self.allowance.slots:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                self.in_flight += 1
+                turn.set_result(None)

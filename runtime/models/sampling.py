@@ -1,0 +1,39 @@
+"""How a model is asked to answer, and what came back of one request."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ...core.errors import UsageError
+
+Thinking = Literal["minimal", "low", "medium", "high", "xhigh"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """Settings sent with every request. None leaves the choice to the service.
+
+    Many reasoning models refuse a temperature. No output limit by default: some servers refuse one that
+    does not fit beside the prompt, and a reply that never ends is cut by the call's deadline.
+    """
+
+    temperature: float | None = None
+    max_output_tokens: int | None = None
+    thinking: Thinking | None = None
+    stream: bool = True     # notices a server that fell silent long before the whole answer is due
+
+    def __post_init__(self) -> None:
+        if self.temperature is not None and not 0 <= self.temperature <= 2:
+            raise UsageError(f"A model's temperature lies between 0 and 2, not at {self.temperature}.")
+        if self.max_output_tokens is not None and self.max_output_tokens < 1:
+            raise UsageError("A model's max_output_tokens must be above 0.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What one request brought. `stop` is as in Reply; `cost_usd` is None where the price is unknown."""
+
+    text: str
+    stop: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None

@@ -1,0 +1,138 @@
+"""Reads what a user writes for a language model, such as `openai:gpt-5.2`, without importing any client."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from urllib.parse import urlsplit
+
+from ...core.errors import UsageError
+
+FORMS = {
+    "offline": "offline",
+    "openai": "openai:NAME",
+    "openai-chat": "openai-chat:NAME",
+    "anthropic": "anthropic:NAME",
+    "compatible": "compatible:LABEL@URL#MODEL",
+}
+"""Every scheme with the form that a user writes."""
+
+KEY_VARIABLES = {"openai": "OPENAI_API_KEY", "openai-chat": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+URL_VARIABLES = {"openai": "OPENAI_BASE_URL", "openai-chat": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
+
+_FAMILIES = {"gpt": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude": "anthropic"}
+_LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSpec:
+    """One model as the user named it. `label` and `base_url` are given for `compatible` only."""
+
+    scheme: str
+    model: str
+    label: str | None = None
+    base_url: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What reports, votes and prices call it: `openai:gpt-5.2`, or `LABEL:MODEL` for a compatible server."""
+        return "offline" if self.scheme == "offline" else f"{self.label or self.scheme}:{self.model}"
+
+    @property
+    def key_variable(self) -> str | None:
+        """The environment variable that holds its key; None for the offline model."""
+        if self.label is not None:
+            return f"{self.label.upper().replace('-', '_')}_API_KEY"
+        return KEY_VARIABLES.get(self.scheme)
+
+    @property
+    def account(self) -> str:
+        """What shares one provider's rate limit: the same service asked with the same key."""
+        return f"{self.key_variable}@{self.base_url or ''}"
+
+
+def parse_spec(text: str) -> ModelSpec:
+    """The model that `text` names. Raises UsageError with the nearest form where it names none."""
+    scheme, colon, rest = text.strip().partition(":")
+    if scheme == "offline" and not colon:
+        return ModelSpec(scheme="offline", model="")
+    if scheme not in FORMS or scheme == "offline" or not colon:
+        raise UsageError(_unknown(text))
+    if scheme == "compatible":
+        return _compatible(text, rest)
+    if not rest.strip():
+        raise UsageError(f"{text!r} names no model: write {FORMS[scheme]}.")
+    return ModelSpec(scheme=scheme, model=rest.strip())
+
+
+def parse_specs(text: str) -> tuple[ModelSpec, ...]:
+    """Several models to be tried in turn, separated by commas, such as `anthropic:claude-sonnet-5,offline`."""
+    schemes = "|".join(FORMS)
+    parts = re.split(rf",\s*(?=(?:{schemes})(?::|,|\s*$))", text) if text.strip() else [text]
+    return tuple(parse_spec(part) for part in parts)
+
+
+def key_of(spec: ModelSpec, environ: Mapping[str, str]) -> str | None:
+    """The key of this model from the environment.
+
+    Raises UsageError that names the variable where a service that needs a key has none. A compatible
+    server may go without.
+    """
+    variable = spec.key_variable
+    if variable is None:
+        return None
+    key = environ.get(variable, "").strip()
+    if not key and spec.scheme != "compatible":
+        raise UsageError(
+            f"{spec.name} needs a key in the environment variable {variable}: set it, or choose --model offline."
+        )
+    if not (key.isascii() and key.isprintable()):
+        raise UsageError(f"The key in the environment variable {variable} holds characters that no key has.")
+    return key or None
+
+
+def _compatible(text: str, rest: str) -> ModelSpec:
+    label, at, target = rest.partition("@")
+    base_url, _, model = target.partition("#")
+    form = FORMS["compatible"]
+    if not (at and base_url and model.strip()):
+        raise UsageError(
+            f"{_without_userinfo(text)!r} is not of the form {form}, such as "
+            "compatible:ollama@http://localhost:11434/v1#qwen3:8b."
+        )
+    if not _LABEL.fullmatch(label) or label.lower() in FORMS:
+        raise UsageError(
+            f"{label!r} cannot be the LABEL of a compatible model: take letters, digits, - and _, "
+            f"and none of {', '.join(FORMS)}, so that no other service's key is sent there."
+        )
+    try:
+        url = urlsplit(base_url)
+        valid = url.scheme in ("http", "https") and bool(url.hostname) and (url.port is None or url.port > 0)
+    except ValueError:
+        valid = False
+    if not valid:
+        raise UsageError(f"The URL of the compatible model {label!r} must be http://HOST… or https://HOST….")
+    if url.username is not None or url.password is not None or url.query:
+        raise UsageError(
+            f"The URL of the compatible model {label!r} must hold no user, password or query: settings are "
+            f"written down with the run. Put the key in {label.upper().replace('-', '_')}_API_KEY."
+        )
+    return ModelSpec(scheme="compatible", model=model.strip(), label=label, base_url=base_url.rstrip("/"))
+
+
+def _unknown(text: str) -> str:
+    shown = _without_userinfo(text)
+    forms = ", ".join(FORMS.values())
+    scheme, colon, rest = text.strip().partition(":")
+    family = next((home for prefix, home in _FAMILIES.items() if scheme.lower().startswith(prefix)), None)
+    if family and not colon:
+        return f"{shown!r} is not a model: did you mean {family}:{scheme}? A model is one of {forms}."
+    near = get_close_matches(scheme.lower(), FORMS, n=1, cutoff=0.5)
+    if not near:
+        return f"{shown!r} is not a model: a model is one of {forms}."
+    meant = f"{near[0]}:{rest}" if rest and near[0] not in ("offline", "compatible") else FORMS[near[0]]
+    return f"{shown!r} is not a model: did you mean {meant}? A model is one of {forms}."
+
+
+def _without_userinfo(text: str) -> str:
+    return re.sub(r"(://)[^/@#]*@", r"\1", text)

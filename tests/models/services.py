@@ -1,0 +1,276 @@
+"""Loopback servers of ours that speak chat completions, Responses and Anthropic messages, and misbehave on demand."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+JSONObject = dict[str, Any]
+
+
+@dataclass(kw_only=True)
+class Act:
+    """How the server answers one request. The default is a sound answer."""
+
+    text: str = "Hello."
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    error: JSONObject | str | None = None   # body of an error status
+    finish: str = "stop"                    # stop, length, refusal
+    usage: bool = True
+    ending: str = "whole"       # whole; reset: connection cut mid-body; quiet: closed politely mid-stream;
+    #                             garbage: bytes that are no JSON; hang: silence; drip: slow tokens for ever
+    interval_s: float = 0.0     # between tokens
+    error_event: JSONObject | None = None   # an error inside an open stream
+
+
+@dataclass(kw_only=True)
+class Service:
+    """A running server: what it was asked, and what it will do next (the last act is repeated)."""
+
+    url: str
+    acts: list[Act]
+    asked: list[JSONObject] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    in_flight: int = 0
+    most_in_flight: int = 0
+
+    def next_act(self) -> Act:
+        return self.acts.pop(0) if len(self.acts) > 1 else self.acts[0]
+
+
+Frames = Callable[[JSONObject, Act], tuple[list[bytes], list[bytes]]]
+Whole = Callable[[JSONObject, Act], JSONObject]
+
+
+@asynccontextmanager
+async def serving(*acts: Act, dialect: str) -> AsyncIterator[Service]:
+    """Serve one dialect: `openai` (Responses), `openai-chat`, or `anthropic`."""
+    whole, frames, path = DIALECTS[dialect]
+    service = Service(url="", acts=list(acts) or [Act()])
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        service.asked.append(body)
+        service.headers.append(dict(request.headers))
+        service.in_flight += 1
+        service.most_in_flight = max(service.most_in_flight, service.in_flight)
+        try:
+            return await answer(request, body, service.next_act(), whole, frames)
+        finally:
+            service.in_flight -= 1
+
+    app = web.Application()
+    app.router.add_post(path, handle)
+    runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    host, port = runner.addresses[0][:2]
+    service.url = f"http://{host}:{port}" + ("" if dialect == "anthropic" else "/v1")
+    try:
+        yield service
+    finally:
+        await runner.cleanup()
+
+
+async def answer(
+    request: web.Request, body: JSONObject, act: Act, whole: Whole, frames: Frames
+) -> web.StreamResponse:
+    if act.ending == "hang":
+        await asyncio.sleep(3600)
+    if act.status != 200:
+        if isinstance(act.error, str):
+            return web.Response(status=act.status, text=act.error, headers=act.headers)
+        return web.json_response(act.error or {}, status=act.status, headers=act.headers)
+    streamed = bool(body.get("stream"))
+    if not streamed and act.ending == "whole":
+        return web.json_response(whole(body, act))
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream" if streamed else "application/json"})
+    await response.prepare(request)
+    await send_body(request, response, act, body, streamed, whole, frames)
+    return response
+
+
+async def send_body(
+    request: web.Request, response: web.StreamResponse, act: Act, body: JSONObject, streamed: bool,
+    whole: Whole, frames: Frames,
+) -> None:
+    head, tail = frames(body, act) if streamed else ([json.dumps(whole(body, act)).encode()[:40]], [])
+    for frame in head:
+        await response.write(frame)
+        await asyncio.sleep(act.interval_s)
+    while act.ending == "drip":
+        await response.write(head[-1] if streamed else b" ")
+        await asyncio.sleep(act.interval_s)
+    if act.error_event is not None:
+        await response.write(sse(act.error_event, event="error" if "type" in act.error_event else None))
+    elif act.ending == "garbage":
+        await response.write(b"data: {not json]\n\n" if streamed else b"]not json")
+    elif act.ending == "stall":
+        await asyncio.sleep(3600)
+    elif act.ending == "reset":
+        assert request.transport is not None
+        request.transport.abort()
+    elif act.ending == "whole":
+        for frame in tail:
+            await response.write(frame)
+    await response.write_eof()
+
+
+def sse(data: JSONObject | str, *, event: str | None = None) -> bytes:
+    text = data if isinstance(data, str) else json.dumps(data)
+    return (f"event: {event}\n" if event else "").encode() + f"data: {text}\n\n".encode()
+
+
+def words(text: str) -> list[str]:
+    """A text as tokens."""
+    return [word + " " for word in text.split(" ")[:-1]] + text.split(" ")[-1:]
+
+
+# ------------------------------------------------------------------------------------- chat completions
+
+
+def chat_whole(body: JSONObject, act: Act) -> JSONObject:
+    refused = act.finish == "refusal"
+    message: JSONObject = {"role": "assistant", "content": None if refused else act.text}
+    if refused:
+        message["refusal"] = "I will not."
+    finish = {"stop": "stop", "length": "length", "refusal": "stop", "filter": "content_filter"}[act.finish]
+    return {
+        "id": "c1", "object": "chat.completion", "created": 1, "model": body["model"],
+        "choices": [{"index": 0, "message": message, "finish_reason": finish, "logprobs": None}],
+        **({"usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}} if act.usage else {}),
+    }
+
+
+def chat_frames(body: JSONObject, act: Act) -> tuple[list[bytes], list[bytes]]:
+    def chunk(delta: JSONObject, finish: str | None = None) -> bytes:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
+        return sse({
+            "id": "c1", "object": "chat.completion.chunk", "created": 1, "model": body["model"],
+            "choices": [choice],
+        })
+
+    head = [chunk({"role": "assistant", "content": ""})]
+    if act.finish == "refusal":
+        head.append(chunk({"refusal": "I will not."}))
+    else:
+        head += [chunk({"content": word}) for word in words(act.text)]
+    finish = {"stop": "stop", "length": "length", "refusal": "stop", "filter": "content_filter"}[act.finish]
+    tail = [chunk({}, finish)]
+    if act.usage and body.get("stream_options", {}).get("include_usage"):
+        tail.append(sse({
+            "id": "c1", "object": "chat.completion.chunk", "created": 1, "model": body["model"], "choices": [],
+            "usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18},
+        }))
+    return head, [*tail, sse("[DONE]")]
+
+
+# -------------------------------------------------------------------------------------------- Responses
+
+
+def responses_whole(body: JSONObject, act: Act) -> JSONObject:
+    if act.finish == "refusal":
+        content = {"type": "refusal", "refusal": "I will not."}
+    else:
+        content = {"type": "output_text", "text": act.text, "annotations": []}
+    incomplete = {"length": "max_output_tokens", "filter": "content_filter"}.get(act.finish)
+    usage = {
+        "input_tokens": 11, "output_tokens": 7, "total_tokens": 18,
+        "input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0},
+    }
+    return {
+        "id": "r1", "object": "response", "created_at": 1, "model": body["model"],
+        "status": "incomplete" if incomplete else "completed",
+        "incomplete_details": {"reason": incomplete} if incomplete else None, "error": None,
+        "output": [{
+            "type": "message", "id": "m1", "role": "assistant", "status": "completed", "content": [content],
+        }],
+        "parallel_tool_calls": True, "tool_choice": "auto", "tools": [],
+        "usage": usage if act.usage else None,
+    }
+
+
+def responses_frames(body: JSONObject, act: Act) -> tuple[list[bytes], list[bytes]]:
+    numbers = iter(range(10_000))
+
+    def event(kind: str, **fields: Any) -> bytes:
+        return sse({"type": kind, "sequence_number": next(numbers), **fields}, event=kind)
+
+    done = responses_whole(body, act)
+    item = {"type": "message", "id": "m1", "role": "assistant", "status": "in_progress", "content": []}
+    place = {"item_id": "m1", "output_index": 0, "content_index": 0}
+    head = [
+        event("response.created", response={**done, "status": "in_progress", "output": [], "usage": None}),
+        event("response.output_item.added", output_index=0, item=item),
+    ]
+    if act.finish == "refusal":
+        head.append(event("response.content_part.added", **place, part={"type": "refusal", "refusal": ""}))
+        head.append(event("response.refusal.delta", **place, delta="I will not."))
+        tail = [event("response.refusal.done", **place, refusal="I will not.")]
+    else:
+        part = {"type": "output_text", "text": "", "annotations": []}
+        head.append(event("response.content_part.added", **place, part=part))
+        head += [event("response.output_text.delta", **place, delta=word, logprobs=[]) for word in words(act.text)]
+        tail = [event("response.output_text.done", **place, text=act.text, logprobs=[])]
+    tail.append(event("response.output_item.done", output_index=0, item=done["output"][0]))
+    kind = "response.incomplete" if done["status"] == "incomplete" else "response.completed"
+    return head, [*tail, event(kind, response=done)]
+
+
+# -------------------------------------------------------------------------------------------- Anthropic
+
+
+def anthropic_content(body: JSONObject, act: Act) -> JSONObject:
+    """The one content block: the output tool's call where the request brought one and the text is JSON."""
+    if body.get("tools") and act.text.startswith("{"):
+        return {"type": "tool_use", "id": "t1", "name": body["tools"][0]["name"], "input": json.loads(act.text)}
+    return {"type": "text", "text": act.text}
+
+
+ANTHROPIC_STOPS = {"stop": "end_turn", "length": "max_tokens", "refusal": "refusal", "filter": "refusal"}
+
+
+def anthropic_whole(body: JSONObject, act: Act) -> JSONObject:
+    content = anthropic_content(body, act)
+    stop = "tool_use" if content["type"] == "tool_use" else ANTHROPIC_STOPS[act.finish]
+    return {
+        "id": "a1", "type": "message", "role": "assistant", "model": body["model"],
+        "content": [] if act.finish == "refusal" else [content],
+        "stop_reason": stop, "stop_sequence": None, "usage": {"input_tokens": 11, "output_tokens": 7},
+    }
+
+
+def anthropic_frames(body: JSONObject, act: Act) -> tuple[list[bytes], list[bytes]]:
+    def event(kind: str, **fields: Any) -> bytes:
+        return sse({"type": kind, **fields}, event=kind)
+
+    done = anthropic_whole(body, act)
+    start = {**done, "content": [], "stop_reason": None, "usage": {"input_tokens": 11, "output_tokens": 1}}
+    head = [event("message_start", message=start)]
+    tail: list[bytes] = []
+    for block in done["content"]:
+        if block["type"] == "text":
+            empty: JSONObject = {"type": "text", "text": ""}
+            deltas = [{"type": "text_delta", "text": word} for word in words(act.text)]
+        else:
+            empty = {**block, "input": {}}
+            deltas = [{"type": "input_json_delta", "partial_json": json.dumps(block["input"])}]
+        head.append(event("content_block_start", index=0, content_block=empty))
+        head += [event("content_block_delta", index=0, delta=delta) for delta in deltas]
+        tail.append(event("content_block_stop", index=0))
+    delta = {"stop_reason": done["stop_reason"], "stop_sequence": None}
+    tail.append(event("message_delta", delta=delta, usage={"output_tokens": 7}))
+    return head, [*tail, event("message_stop")]
+
+
+DIALECTS: dict[str, tuple[Whole, Frames, str]] = {
+    "openai": (responses_whole, responses_frames, "/v1/responses"),
+    "openai-chat": (chat_whole, chat_frames, "/v1/chat/completions"),
+    "anthropic": (anthropic_whole, anthropic_frames, "/v1/messages"),
+}
