@@ -1,0 +1,1 @@
+"""What outlives a process: the log of facts, trajectories, and questions about a run. Imports only core."""

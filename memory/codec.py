@@ -1,0 +1,260 @@
+"""Facts to JSON and back, exactly; texts and repeated values apart, kept once by the hash of their content.
+
+A fact becomes one small JSON object. Wherever it holds a Document, Program, Episode, Score or Examination
+the object has a reference "KIND:SHA256" and the value itself is a Blob: the episodes of a candidate, its
+program and its prompt appear in many facts and are stored once.
+
+Exact means that decode(encode(fact)) == fact with the same types. What JSON cannot say so is refused
+with a StoreError, never bent: NaN and infinities, tuples or numbers of NumPy inside metrics, keys that
+are not texts.
+"""
+
+import dataclasses
+import hashlib
+import json
+import re
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from typing import Any, NamedTuple, TypeVar
+
+from ..core import events
+from ..core.errors import StoreError
+from ..core.events import Fact
+from ..core.values import Document, Episode, Examination, Program, Score
+
+Step = Callable[[Any, dict[str, "Blob"]], Any]
+Back = Callable[[Any, Mapping[str, Any]], Any]
+Make = TypeVar("Make", bound=Callable[..., Any])
+
+KEPT_ONCE: dict[str, type] = {
+    "document": Document,
+    "program": Program,
+    "episode": Episode,
+    "score": Score,
+    "examination": Examination,
+}
+_KIND_OF = {cls: kind for kind, cls in KEPT_ONCE.items()}
+_REFERENCE = re.compile(rf'"((?:{"|".join(KEPT_ONCE)}):[0-9a-f]{{64}})"')
+
+FACTS: dict[str, type[Fact]] = {
+    name: cls for name, cls in vars(events).items()
+    if isinstance(cls, type) and issubclass(cls, Fact) and cls is not Fact
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """Something kept once: the text of a document or program, or the JSON of a value."""
+
+    kind: str
+    content: str
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the content in hexadecimal; for documents the same as Document.digest."""
+        return digest_of(self.content)
+
+
+class Encoded(NamedTuple):
+    """A fact as the store keeps it. `blobs` are by reference, such as "program:3fa9…"."""
+
+    kind: str
+    order: str | None
+    body: str
+    blobs: dict[str, Blob]
+
+
+def digest_of(content: str) -> str:
+    """SHA-256 of a text in hexadecimal."""
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def encode(fact: Fact) -> Encoded:
+    """The fact as JSON with its blobs. Raises StoreError where JSON cannot hold it exactly."""
+    kind = type(fact).__name__
+    blobs: dict[str, Blob] = {}
+    try:
+        fields = _plain_fields(type(fact))(fact, blobs)
+        order = fields.pop("order")
+        if order is not None:
+            order.encode()
+        return Encoded(kind, order, _dumps(fields), blobs)
+    except (TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise StoreError(f"the fact {kind} of order {fact.order} cannot be kept exactly: {error}") from error
+
+
+def decode(kind: str, order: str | None, body: str, values: Mapping[str, Any]) -> Fact:
+    """The fact again. `values` has at least the value of every reference in `references(body)`.
+
+    Raises StoreError for a fact that this version does not know and for a damaged one.
+    """
+    cls = FACTS.get(kind)
+    if cls is None:
+        raise StoreError(f'the run has a fact "{kind}" that this version of MEMENTO does not know')
+    try:
+        fields = json.loads(body)
+        fields["order"] = order
+        return typing.cast(Fact, _from_fields(cls)(fields, values))
+    except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
+        raise StoreError(f"a fact {kind} of order {order} is damaged: {error!r}") from error
+
+
+def references(body: str) -> list[str]:
+    """The blobs that a body refers to (and at worst a text that looks like a reference)."""
+    return _REFERENCE.findall(body)
+
+
+def revive(reference: str, content: str) -> Any:
+    """The value that a reference stands for. Raises StoreError where the content is not what was stored."""
+    kind, _, digest = reference.partition(":")
+    if digest_of(content) != digest:
+        raise StoreError(f"the {kind} {digest[:12]} is damaged: its content has another hash")
+    cls = KEPT_ONCE[kind]
+    if issubclass(cls, Document):
+        return cls(content)
+    try:
+        return _from_fields(cls, inline=True)(json.loads(content), {})
+    except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
+        raise StoreError(f"the {kind} {digest[:12]} is damaged: {error!r}") from error
+
+
+def _once_a_class(make: Make) -> Make:
+    return typing.cast(Make, cache(make))  # mypy does not take classes for hashable
+
+
+def _dumps(value: Any) -> str:
+    # Not ensure_ascii: two lone surrogates side by side would come back as one character.
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+# ------------------------------------------------------------------------------------------- encoding
+
+
+def _encoder(hint: Any, *, inline: bool = False) -> Step:
+    """How a value of this type becomes JSON. `inline` keeps blobs in place."""
+    origin = typing.get_origin(hint)
+    if origin in (types.UnionType, typing.Union):
+        inner = _encoder(_only(hint), inline=inline)
+        return lambda value, blobs: None if value is None else inner(value, blobs)
+    if origin is tuple:
+        return _rows(_encoder(typing.get_args(hint)[0], inline=inline))
+    if origin is not None and issubclass(origin, Mapping):
+        return _mapping
+    if dataclasses.is_dataclass(hint):
+        return _keep if hint in _KIND_OF and not inline else _plain_fields(hint, inline=inline)
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return _enum
+    return _scalar
+
+
+@_once_a_class
+def _plain_fields(cls: Any, *, inline: bool = False) -> Step:
+    hints = typing.get_type_hints(cls)
+    steps = [(field.name, _encoder(hints[field.name], inline=inline)) for field in dataclasses.fields(cls)]
+
+    def encode_fields(value: Any, blobs: dict[str, Blob]) -> dict[str, Any]:
+        return {name: step(getattr(value, name), blobs) for name, step in steps}
+
+    return encode_fields
+
+
+def _keep(value: Any, blobs: dict[str, Blob]) -> str:
+    kind = _KIND_OF[type(value)]
+    inline = _plain_fields(type(value), inline=True)
+    blob = Blob(kind, value.text if isinstance(value, Document) else _dumps(inline(value, blobs)))
+    reference = f"{kind}:{blob.digest}"
+    blobs[reference] = blob
+    return reference
+
+
+def _enum(value: Any, _: dict[str, Blob]) -> Any:
+    return value.value
+
+
+def _rows(item: Step) -> Step:
+    def encode_rows(value: Any, blobs: dict[str, Blob]) -> list[Any]:
+        if not isinstance(value, tuple):
+            raise TypeError(f"a {type(value).__name__} where a tuple belongs")
+        return [item(one, blobs) for one in value]
+
+    return encode_rows
+
+
+def _scalar(value: Any, _: dict[str, Blob]) -> Any:
+    if value is not None and not isinstance(value, (str, int, float)):
+        raise TypeError(f"a {type(value).__name__} where a text or number belongs")
+    return value
+
+
+def _mapping(value: Mapping[str, Any], _: dict[str, Blob]) -> dict[str, Any]:
+    plain = dict(value)
+    _check(plain)
+    return plain
+
+
+def _check(value: Any) -> None:
+    """Raises TypeError where json would quietly turn a value into another one."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise TypeError(f"the key {key!r} is not a text")
+            _check(item)
+    elif isinstance(value, list):
+        for item in value:
+            _check(item)
+    elif value is not None and not isinstance(value, (str, int, float)):
+        raise TypeError(f"a {type(value).__name__} is not JSON")
+
+
+# ------------------------------------------------------------------------------------------- decoding
+
+
+def _decoder(hint: Any, *, inline: bool = False) -> Back | None:
+    """How JSON becomes a value of this type; None where it already is."""
+    origin = typing.get_origin(hint)
+    if origin in (types.UnionType, typing.Union):
+        inner = _decoder(_only(hint), inline=inline)
+        return inner and (lambda value, values: None if value is None else inner(value, values))
+    if origin is tuple:
+        item = _decoder(typing.get_args(hint)[0], inline=inline)
+        return (lambda value, values: tuple([item(one, values) for one in value])) if item else _tuple
+    if dataclasses.is_dataclass(hint):
+        return _fetch if hint in _KIND_OF and not inline else _from_fields(hint, inline=inline)
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return lambda value, _: hint(value)
+    return None
+
+
+@_once_a_class
+def _from_fields(cls: Any, *, inline: bool = False) -> Back:
+    hints = typing.get_type_hints(cls)
+    steps = [
+        (field.name, back) for field in dataclasses.fields(cls)
+        if (back := _decoder(hints[field.name], inline=inline)) is not None
+    ]
+
+    def decode_fields(fields: dict[str, Any], values: Mapping[str, Any]) -> Any:
+        for name, back in steps:
+            if name in fields:  # a field added later has its default
+                fields[name] = back(fields[name], values)
+        return cls(**fields)
+
+    return decode_fields
+
+
+def _fetch(reference: str, values: Mapping[str, Any]) -> Any:
+    return values[reference]
+
+
+def _tuple(value: list[Any], _: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(value)
+
+
+def _only(hint: Any) -> Any:
+    """X of `X | None`; the JSON type itself counts as plain."""
+    parts = [part for part in typing.get_args(hint) if part is not types.NoneType]
+    return parts[0] if len(parts) == 1 else object

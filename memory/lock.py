@@ -1,0 +1,134 @@
+"""The writer's lock on a run folder: held by the kernel for a living process, with a note of who holds it.
+
+A POSIX record lock rather than flock: it is not inherited by forked children, so a worker that outlives
+a killed controller does not keep the run locked. Such a lock is lost as soon as the process closes *any*
+descriptor of the file; this module is therefore the only one that opens it, and never where this very
+process holds it.
+"""
+
+import fcntl
+import json
+import os
+import socket
+import threading
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ..core.errors import StoreError
+
+LOCK = "lock"
+HOLDER = "holder.json"
+_PATIENCE_S = 0.5  # outlasts the instant in which another process looks whether the run is live
+
+_held: dict[tuple[int, int], "WriterLock"] = {}
+_guard = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holder:
+    """The process that writes a run. `since` is in seconds since the epoch."""
+
+    pid: int
+    host: str
+    since: float
+
+    def __str__(self) -> str:
+        when = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(self.since))
+        return f"process {self.pid} on {self.host} since {when}"
+
+
+class WriterLock:
+    """The exclusive right to write a run, until `release` or the death of this process."""
+
+    def __init__(self, folder: Path, descriptor: int, identity: tuple[int, int]) -> None:
+        self._folder = folder
+        self._descriptor = descriptor
+        self._identity = identity
+
+    @classmethod
+    def acquire(cls, folder: Path, *, now: float) -> "WriterLock":
+        """Take the lock. Raises StoreError that names the holder, OSError where the folder refuses."""
+        path = folder / LOCK
+        with _guard:
+            if _identity(path) in _held:
+                raise _locked(folder)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            try:
+                _lock_soon(descriptor, folder)
+                note = Holder(pid=os.getpid(), host=socket.gethostname(), since=now)
+                part = folder / f".{HOLDER}.{note.pid}"
+                part.write_text(json.dumps(asdict(note)))
+                part.replace(folder / HOLDER)
+            except BaseException:
+                os.close(descriptor)
+                raise
+            status = os.fstat(descriptor)
+            lock = cls(folder, descriptor, (status.st_dev, status.st_ino))
+            _held[lock._identity] = lock
+            return lock
+
+    def release(self) -> None:
+        """Give the lock back. A second call does nothing."""
+        with _guard:
+            if _held.pop(self._identity, None) is not None:
+                (self._folder / HOLDER).unlink(missing_ok=True)
+                os.close(self._descriptor)
+
+
+def is_locked(folder: Path) -> bool:
+    """Whether a living process writes this run."""
+    path = folder / LOCK
+    with _guard:
+        identity = _identity(path)
+        if identity is None or identity in _held:
+            return identity is not None
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        finally:
+            os.close(descriptor)
+        return False
+
+
+def holder(folder: Path) -> Holder | None:
+    """Who writes this run now; None where nobody does, or where a writer has not signed yet."""
+    if not is_locked(folder):
+        return None
+    try:
+        return Holder(**json.loads((folder / HOLDER).read_text()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _lock_soon(descriptor: int, folder: Path) -> None:
+    deadline = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise _locked(folder) from None
+            time.sleep(0.02)
+
+
+def _locked(folder: Path) -> StoreError:
+    try:
+        who = str(Holder(**json.loads((folder / HOLDER).read_text())))
+    except (OSError, ValueError, TypeError):
+        who = "another process"
+    return StoreError(
+        f'the run "{folder.name}" is live: {who} writes it; stop it first (memento stop {folder.name}), '
+        "or watch it"
+    )

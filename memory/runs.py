@@ -1,0 +1,126 @@
+"""The runs folder: names of new runs, and finding a run by name, path or the beginning of its name."""
+
+import difflib
+import hashlib
+import os
+import re
+import time
+from pathlib import Path
+
+from ..core.errors import UsageError
+from ..core.ports import Clock
+
+DATABASE = "run.sqlite"
+TRAJECTORIES = "trajectories"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_SHOWN = 8
+
+
+def new_run(runs_dir: str | os.PathLike[str], name: str | None, clock: Clock, *, label: str = "run",
+            seed: int = 0) -> Path:
+    """Make the empty folder of a new run and return it.
+
+    Without a `name` it is called after `label` (the domain), the time and a tag drawn from seed and
+    time, such as hanoi-20261121-0004-a3f2. Raises UsageError where a given name is taken or unfit.
+    """
+    root = Path(runs_dir)
+    if name is not None and not _NAME.fullmatch(name):
+        raise UsageError(
+            f'"{name}" cannot name a run: use letters, digits, dots, dashes and underscores, at most 100'
+        )
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        if name is not None:
+            return _make_named(root / name)
+        return _make_unique(root, label, clock.now(), seed)
+    except FileExistsError as error:
+        if not root.is_dir():
+            raise UsageError(f"{root} is a file, not a folder for runs") from error
+        raise UsageError(
+            f'there is already a run "{name}" in {root}: choose another name, or go on with memento resume {name}'
+        ) from error
+    except OSError as error:
+        raise UsageError(f"cannot make a run in {root}: {error.strerror}") from error
+
+
+def find_run(runs_dir: str | os.PathLike[str], name: str) -> Path:
+    """The folder of the run with this name, at this path or with this beginning of a name.
+
+    Raises UsageError that lists what fits, or what comes near.
+    """
+    root = Path(runs_dir)
+    for folder in (root / name, Path(name)):
+        if name and is_run(folder):
+            return folder
+    names = [folder.name for folder in list_runs(root)]
+    fitting = [known for known in names if name and known.startswith(name)]
+    if len(fitting) == 1:
+        return root / fitting[0]
+    if fitting:
+        raise UsageError(f'"{name}" could be any of {_listed(fitting)}: say more of the name')
+    if name and (os.sep in name or not names) and Path(name).is_dir():
+        raise not_a_run(Path(name))
+    if not names:
+        raise UsageError(f'no run "{name}": there are no runs in {root}')
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    if near:
+        raise UsageError(f'no run "{name}" in {root}; the nearest: {_listed(near)}')
+    raise UsageError(f'no run "{name}" in {root}; runs here: {_listed(names)}')
+
+
+def list_runs(runs_dir: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """The folders of all runs, by name. An absent folder holds none."""
+    root = Path(runs_dir)
+    if not root.is_dir():
+        return ()
+    return tuple(sorted(folder for folder in root.iterdir() if is_run(folder)))
+
+
+def is_run(folder: Path) -> bool:
+    """Whether this folder has a run's database."""
+    return (folder / DATABASE).is_file()
+
+
+def require_run(folder: Path) -> None:
+    """Raises UsageError where `folder` is missing or not a run, with the runs beside it."""
+    if is_run(folder):
+        return
+    if folder.exists():
+        raise not_a_run(folder)
+    beside = [run.name for run in list_runs(folder.parent)]
+    raise UsageError(f"no run at {folder}; " + (f"runs here: {_listed(beside)}" if beside else "no runs here"))
+
+
+def not_a_run(folder: Path) -> UsageError:
+    """What to say of a folder (or file) that exists and has no run in it."""
+    inside = [run.name for run in list_runs(folder)]
+    more = f"; runs in it: {_listed(inside)}" if inside else f": it has no {DATABASE}"
+    return UsageError(f"{folder} is not a run{more}")
+
+
+def _make_named(folder: Path) -> Path:
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        # What a run leaves that was killed before its first fact may be used; the lock settles a race.
+        if not folder.is_dir() or any(folder.iterdir()):
+            raise
+    return folder
+
+
+def _make_unique(root: Path, label: str, now: float, seed: int) -> Path:
+    stem = f"{label}-{time.strftime('%Y%m%d-%H%M', time.gmtime(now))}"
+    attempt = 0
+    while True:
+        tag = hashlib.sha256(f"{seed}:{now}:{attempt}".encode()).hexdigest()[: 4 + attempt // 16]
+        try:
+            (root / f"{stem}-{tag}").mkdir()
+        except FileExistsError:
+            attempt += 1
+        else:
+            return root / f"{stem}-{tag}"
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(names[-_SHOWN:])
+    return shown if len(names) <= _SHOWN else f"{shown} and {len(names) - _SHOWN} older"

@@ -1,0 +1,287 @@
+"""The store of one run: an append-only log of facts in SQLite, with what people ask of a live run beside it.
+
+One process writes (it holds the lock), any number read meanwhile. What `append` returned from survives
+kill -9. The database is in WAL mode with synchronous=NORMAL: the loss of power may take the last commits,
+never the log's integrity.
+"""
+
+import contextlib
+import json
+import os
+import sqlite3
+import tempfile
+import threading
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from sqlite_utils import Database
+
+from ..core.errors import StoreError, UsageError
+from ..core.events import Fact
+from ..core.ports import Clock
+from ..core.values import JSON
+from .codec import Encoded, decode, encode, references, revive
+from .connect import connect_guest, connect_reader, connect_writer, told
+from .lock import WriterLock
+from .runs import is_run, require_run
+from .schema import check_version, migrate
+
+_CHUNK = 1000          # facts read in one short transaction: a reader never holds the writer's log back
+_REMEMBERED = 20_000   # values that later facts probably refer to again
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A committed fact: its place in the log, from 1, and when it was committed (seconds since the epoch)."""
+
+    seq: int
+    at: float
+    fact: Fact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What a person asked of a run, such as kind "stop" or "pause"."""
+
+    id: int
+    at: float
+    kind: str
+    body: Mapping[str, JSON]
+
+
+class RunStore:
+    """One run's log. Made by `create`, `open` (both write) or `read`; a context manager that closes it."""
+
+    def __init__(self, folder: Path, db: Database, *, lock: WriterLock | None = None,
+                 clock: Clock | None = None, copy: "tempfile.TemporaryDirectory[str] | None" = None) -> None:
+        self.folder = folder
+        self._db = db
+        self._lock = lock
+        self._clock = clock
+        self._copy = copy
+        self._values: dict[str, Any] = {}
+        self._mutex = threading.RLock()
+
+    # ------------------------------------------------------------------------------------ life
+
+    @classmethod
+    def create(cls, folder: str | os.PathLike[str], *, clock: Clock, run_id: str | None = None) -> "RunStore":
+        """Begin a run in `folder`, which is made if it is missing. Raises UsageError, StoreError."""
+        path = Path(folder)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"cannot make the run folder {path}: {error.strerror}") from error
+        lock = _acquire(path, clock)
+        try:
+            if is_run(path):
+                raise UsageError(f"there is already a run in {path}: choose another name, or resume it")
+            with told(path), contextlib.ExitStack() as undo:
+                db = connect_writer(path)
+                undo.callback(db.close)
+                migrate(db)
+                rows = {"run_id": run_id or path.name, "created": repr(clock.now())}
+                with db.atomic():
+                    db.conn.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", rows.items())
+                undo.pop_all()
+            return cls(path, db, lock=lock, clock=clock)
+        except BaseException:
+            lock.release()
+            raise
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str], *, clock: Clock) -> "RunStore":
+        """Go on writing a run. Raises UsageError where there is none, StoreError where it cannot be
+        written: live in another process, damaged, read-only, by a newer version."""
+        path = Path(folder)
+        require_run(path)
+        lock = _acquire(path, clock)
+        try:
+            with told(path), contextlib.ExitStack() as undo:
+                db = connect_writer(path)
+                undo.callback(db.close)
+                _check(db, path, writing=True)
+                migrate(db)
+                undo.pop_all()
+            return cls(path, db, lock=lock, clock=clock)
+        except BaseException:
+            lock.release()
+            raise
+
+    @classmethod
+    def read(cls, folder: str | os.PathLike[str]) -> "RunStore":
+        """Read a run, also while it is written and on a read-only disk. Raises UsageError, StoreError."""
+        path = Path(folder)
+        require_run(path)
+        with told(path), contextlib.ExitStack() as undo:
+            db, copy = connect_reader(path)
+            undo.callback(db.close)
+            _check(db, path, writing=False)
+            undo.pop_all()
+        return cls(path, db, copy=copy)
+
+    def close(self) -> None:
+        """Let go of the database and the lock. A second call does nothing."""
+        with self._mutex:
+            self._db.close()
+            if self._lock is not None:
+                self._lock.release()
+            if self._copy is not None:
+                self._copy.cleanup()
+
+    def __enter__(self) -> "RunStore":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.close()
+
+    # ----------------------------------------------------------------------------------- facts
+
+    def append(self, facts: Iterable[Fact]) -> None:
+        """Commit these facts together; all or none, and on disk when this returns. Raises StoreError."""
+        clock = self._writing()
+        rows = [encode(fact) for fact in facts]
+        if rows:
+            with self._mutex, told(self.folder), self._db.atomic():
+                _insert(self._db.conn, rows, at=clock.now())
+
+    def facts(self, *, only: Collection[type[Fact]] | None = None) -> Iterator[Fact]:
+        """All facts in the order they were committed, or those of some classes `only`."""
+        return (entry.fact for entry in self.facts_after(0, only=only))
+
+    def facts_after(self, seq: int, *, only: Collection[type[Fact]] | None = None) -> Iterator[Entry]:
+        """The facts committed after place `seq` (0 for all). Ends at the last one: followers ask again."""
+        while rows := self._rows(seq, only):
+            values = self._fetch(rows)
+            for number, at, kind, order, body in rows:
+                if only is None and number != seq + 1:
+                    raise self._damaged(f"fact {seq + 1} is missing")
+                seq = number
+                try:
+                    fact = decode(kind, order, _text(body), values)
+                except StoreError as error:
+                    raise self._damaged(f"fact {number}: {error}") from error
+                yield Entry(seq=number, at=at, fact=fact)
+
+    @property
+    def last_seq(self) -> int:
+        """The place of the last committed fact, 0 before the first."""
+        with self._mutex, told(self.folder):
+            return int(self._db.execute("SELECT coalesce(max(seq), 0) FROM facts").fetchone()[0])
+
+    def meta(self) -> dict[str, str]:
+        """run_id, created (seconds since the epoch) and schema_version."""
+        with self._mutex, told(self.folder):
+            return dict(self._db.execute("SELECT key, value FROM meta").fetchall())
+
+    def _rows(self, seq: int, only: Collection[type[Fact]] | None) -> list[Any]:
+        query = "SELECT seq, at, kind, order_id, body FROM facts WHERE seq > ?"
+        arguments: list[Any] = [seq]
+        if only is not None:
+            query += " AND kind IN (SELECT value FROM json_each(?))"
+            arguments.append(json.dumps([cls.__name__ for cls in only]))
+        with self._mutex, told(self.folder):
+            return self._db.execute(f"{query} ORDER BY seq LIMIT {_CHUNK}", arguments).fetchall()
+
+    def _fetch(self, rows: list[Any]) -> dict[str, Any]:
+        """The values of all references in these rows, from memory or from the database."""
+        with self._mutex:
+            wanted = {reference for row in rows for reference in references(_text(row[4]))}
+            if len(self._values) > _REMEMBERED:
+                self._values = {ref: self._values[ref] for ref in wanted if ref in self._values}
+            missing: dict[str, list[str]] = {}
+            for reference in wanted - self._values.keys():
+                missing.setdefault(reference.partition(":")[2], []).append(reference)
+            with told(self.folder):
+                found = self._db.execute(
+                    "SELECT digest, content FROM blobs WHERE digest IN (SELECT value FROM json_each(?))",
+                    [json.dumps(list(missing))],
+                ).fetchall()
+            for digest, content in found:
+                for reference in missing[digest]:
+                    try:
+                        self._values[reference] = revive(reference, _text(content))
+                    except StoreError as error:
+                        raise self._damaged(str(error)) from error
+            return self._values
+
+    # -------------------------------------------------------------------------------- requests
+
+    def request(self, kind: str, body: Mapping[str, JSON] | None = None, *, at: float) -> None:
+        """Leave a request for the run's controller, from any process. Raises StoreError."""
+        row = (at, kind, json.dumps(dict(body or {}), allow_nan=False))
+        with self._mutex, told(self.folder), contextlib.ExitStack() as stack:
+            db = self._db
+            if self._lock is None:
+                db = connect_guest(self.folder)
+                stack.callback(db.close)
+            with db.atomic():
+                db.conn.execute("INSERT INTO requests (at, kind, body) VALUES (?, ?, ?)", row)
+
+    def take_requests(self) -> tuple[Request, ...]:
+        """The requests that nobody has taken yet, oldest first; they are taken now. Raises StoreError."""
+        now = self._writing().now()
+        query = "SELECT id, at, kind, body FROM requests WHERE taken_at IS NULL ORDER BY id"
+        with self._mutex, told(self.folder):
+            rows = self._db.execute(query).fetchall()
+            if rows:
+                with self._db.atomic():
+                    self._db.conn.executemany(
+                        "UPDATE requests SET taken_at = ? WHERE id = ?", [(now, row[0]) for row in rows]
+                    )
+        return tuple(Request(id=row[0], at=row[1], kind=row[2], body=json.loads(row[3])) for row in rows)
+
+    # --------------------------------------------------------------------------------- private
+
+    def _writing(self) -> Clock:
+        if self._clock is None:
+            raise StoreError(f'the run "{self.folder.name}" was opened to read, not to write')
+        return self._clock
+
+    def _damaged(self, what: str) -> StoreError:
+        return StoreError(f'the run "{self.folder.name}" in {self.folder.parent} is damaged: {what}')
+
+
+def _acquire(folder: Path, clock: Clock) -> WriterLock:
+    try:
+        return WriterLock.acquire(folder, now=clock.now())
+    except OSError as error:
+        raise StoreError(f'the run "{folder.name}" in {folder.parent} cannot be written: {error.strerror}') from error
+
+
+def _check(db: Database, folder: Path, *, writing: bool) -> None:
+    try:
+        check_version(db, writing=writing)
+    except StoreError as error:
+        raise StoreError(f'the run "{folder.name}" in {folder.parent} {error}') from error
+
+
+def _insert(connection: sqlite3.Connection, rows: list[Encoded], *, at: float) -> None:
+    connection.executemany(
+        "INSERT OR IGNORE INTO blobs (digest, kind, content) VALUES (?, ?, ?)",
+        [
+            (reference.partition(":")[2], blob.kind, _storable(blob.content))
+            for row in rows for reference, blob in row.blobs.items()
+        ],
+    )
+    connection.executemany(
+        "INSERT INTO facts (at, kind, order_id, body) VALUES (?, ?, ?, ?)",
+        [(at, row.kind, row.order, _storable(row.body)) for row in rows],
+    )
+
+
+def _storable(text: str) -> str | bytes:
+    """Lone surrogates, which a model's reply can hold, are no text to SQLite: such texts lie as bytes."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+    return text
+
+
+def _text(stored: str | bytes) -> str:
+    return stored.decode("utf-8", "surrogatepass") if isinstance(stored, bytes) else stored

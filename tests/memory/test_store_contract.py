@@ -1,0 +1,39 @@
+import pytest
+from memento.memory.store import RunStore
+from memento.memory.volatile import VolatileStore
+
+from ..conformance.store import StoppedClock, StoreContract
+
+
+class TestRunStore(StoreContract):
+    @pytest.fixture
+    def store(self, clock, tmp_path):
+        with RunStore.create(tmp_path / "run", clock=clock) as store:
+            yield store
+
+
+class TestReopenedRunStore(StoreContract):
+    """Reads through a second connection: nothing may live in the writer's memory."""
+
+    @pytest.fixture
+    def store(self, clock, tmp_path):
+        with RunStore.create(tmp_path / "run", clock=clock) as writer, RunStore.read(tmp_path / "run") as reader:
+            yield WriteHereReadThere(writer, reader)
+
+
+class WriteHereReadThere:
+    def __init__(self, writer: RunStore, reader: RunStore) -> None:
+        self.append = writer.append
+        self.facts = reader.facts
+        self.facts_after = reader.facts_after
+        self._reader = reader
+
+    @property
+    def last_seq(self) -> int:
+        return self._reader.last_seq
+
+
+class TestVolatileStore(StoreContract):
+    @pytest.fixture
+    def store(self, clock: StoppedClock):
+        return VolatileStore(clock=clock)
