@@ -42,7 +42,8 @@ class Lane:
 class Supervisor:
     """Runs a keeper over agents.
 
-    `requests` gives what a person has asked for since the last time ("pause", "continue", "stop").
+    `requests` gives what a person has asked for since the last time ("pause", "continue", "stop");
+    `tick` is called now and then, for a display.
     """
 
     def __init__(
@@ -52,10 +53,12 @@ class Supervisor:
         bus: EventBus,
         lanes: Iterable[Lane],
         requests: Callable[[], Iterable[str]] = tuple,
+        tick: Callable[[], None] = lambda: None,
     ) -> None:
         self._keeper = keeper
         self._bus = bus
         self._requests = requests
+        self._tick = tick
         self._lanes = tuple(lanes)
         self._waiting: dict[str, list[tuple[int, int, Order]]] = {lane.name: [] for lane in self._lanes}
         self._queued = 0
@@ -189,7 +192,8 @@ class Supervisor:
             await asyncio.sleep(REQUESTS_EVERY_S)
             try:
                 asked = tuple(self._requests())
-            except StoreError as error:
+                self._tick()
+            except Exception as error:  # noqa: BLE001 - ends the run in good order, like any fault of ours
                 self._inbox.put_nowait(error)
                 return
             for what in asked:
