@@ -168,11 +168,7 @@ def _is_talk(statement: ast.stmt, holder: ast.AST) -> bool:
         return isinstance(statement.value.value, str)
     if isinstance(holder, ast.Module):
         return _assigned_history(statement) is not None
-    return (
-        isinstance(holder, ast.ClassDef)
-        and isinstance(statement, FunctionNode)
-        and statement.name == HISTORY_METHOD
-    )
+    return isinstance(holder, ast.ClassDef) and isinstance(statement, FunctionNode) and statement.name == HISTORY_METHOD
 
 
 def _shape(node: ast.AST) -> str:

@@ -9,14 +9,14 @@ from itertools import islice
 from .quoting import one_line
 from .values import JSON, Score
 
-MAX_ENTRIES = 48          # names in a summary, the entry for omitted ones included
-MAX_NAME = 64             # characters of a name
-MAX_TEXT = 60             # characters of a text value
-MAX_DEPTH = 4             # levels of nesting that become dotted names; deeper ones are shown as text
-MAX_LIST = 8              # longer lists are summed up by their length
+MAX_ENTRIES = 48  # names in a summary, the entry for omitted ones included
+MAX_NAME = 64  # characters of a name
+MAX_TEXT = 60  # characters of a text value
+MAX_DEPTH = 4  # levels of nesting that become dotted names; deeper ones are shown as text
+MAX_LIST = 8  # longer lists are summed up by their length
 MAX_VALUES_PER_SCORE = 2048
 MOST_COMMON = 3
-OMITTED = "…"             # the name under which left-out entries are counted
+OMITTED = "…"  # the name under which left-out entries are counted
 
 
 def aggregate(scores: Iterable[Score], *, limit: int = MAX_ENTRIES) -> dict[str, JSON]:
@@ -83,7 +83,7 @@ def _summary(values: Sequence[JSON], episodes: int) -> dict[str, JSON]:
 def mean(numbers: Sequence[float]) -> float:
     """The arithmetic mean of finite numbers, exactly rounded sum (`math.fsum`), never outside their range."""
     largest = max(map(abs, numbers))
-    scale = largest if largest > 1e300 else 1.0     # so that the sum cannot overflow
+    scale = largest if largest > 1e300 else 1.0  # so that the sum cannot overflow
     value = math.fsum(number / scale for number in numbers) / len(numbers) * scale
     return min(max(value, min(numbers)), max(numbers))
 
@@ -93,7 +93,7 @@ def _finite(value: JSON) -> float | None:
         return None
     try:
         number = float(value)
-    except OverflowError:           # an integer beyond the range of doubles
+    except OverflowError:  # an integer beyond the range of doubles
         return None
     return number if math.isfinite(number) else None
 
@@ -103,5 +103,5 @@ def _text(value: JSON) -> str:
         return one_line(value, MAX_TEXT)
     try:
         return one_line(json.dumps(value, sort_keys=True), MAX_TEXT)
-    except (ValueError, RecursionError):    # an integer with more digits than Python prints; endless nesting
+    except (ValueError, RecursionError):  # an integer with more digits than Python prints; endless nesting
         return "unprintable"

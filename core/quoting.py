@@ -20,5 +20,5 @@ def bounded(text: str, limit: int) -> str:
     if len(text) > limit:
         room = max(0, limit - len(ELLIPSIS))
         head = room // 2
-        text = text[:head] + ELLIPSIS[: limit] + (text[-(room - head):] if room - head else "")
+        text = text[:head] + ELLIPSIS[:limit] + (text[-(room - head) :] if room - head else "")
     return "".join(sign if sign.isprintable() or sign in "\n\t" else "?" for sign in text)

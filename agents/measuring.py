@@ -1,0 +1,45 @@
+"""The agents that have programs run by the pool: roll an episode out, score it, examine an evaluator."""
+
+from ..core.events import EpisodeEnded, EpisodeScored, EvaluatorExamined, Examine, Roll, ScoreEpisode
+from ..core.ports import Pool, RollTask
+
+
+class Roller:
+    """Rolls episodes out."""
+
+    def __init__(self, *, pool: Pool) -> None:
+        self._pool = pool
+
+    async def carry_out(self, order: Roll) -> EpisodeEnded:
+        """Roll one episode out. Raises RolloutError."""
+        task = RollTask(
+            order=order.id,
+            program=order.program,
+            setting=order.setting,
+            index=order.index,
+            seed=order.seed,
+        )
+        return EpisodeEnded(order=order.id, episode=await self._pool.roll(task))
+
+
+class Scorer:
+    """Scores recorded episodes."""
+
+    def __init__(self, *, pool: Pool) -> None:
+        self._pool = pool
+
+    async def carry_out(self, order: ScoreEpisode) -> EpisodeScored:
+        """Score one recorded episode. Raises RolloutError."""
+        return EpisodeScored(order=order.id, score=await self._pool.score(order.evaluator, order.episode))
+
+
+class Examiner:
+    """Tries evaluators on T_0."""
+
+    def __init__(self, *, pool: Pool) -> None:
+        self._pool = pool
+
+    async def carry_out(self, order: Examine) -> EvaluatorExamined:
+        """Apply an evaluator to T_0 and check it. Raises RolloutError."""
+        examination = await self._pool.examine(order.evaluator, order.episodes)
+        return EvaluatorExamined(order=order.id, examination=examination)

@@ -1,0 +1,92 @@
+"""What all agents that have programs written share: asking the model, and the parts of their prompts."""
+
+from collections.abc import Sequence
+
+from ..core.errors import ModelError
+from ..core.events import ProposalFailed, ProposalMade, Propose, ProposeEvaluator
+from ..core.ports import Ask, Model, Prompts, Reply
+from ..core.quoting import one_line
+from ..core.values import Brief, Call, Contract, Document, Fault, FaultKind, Program
+from .feedback import fenced
+from .program_text import MAX_FAULT, MAX_PROGRAM
+from .reply import read_program
+
+PROPOSER = "proposer"
+EVALUATOR_WRITER = "evaluator-writer"
+
+
+async def write(
+    order: Propose | ProposeEvaluator,
+    prompt: str,
+    *,
+    model: Model,
+    role: str,
+    contract: Contract,
+    parents: Sequence[Program] = (),
+) -> ProposalMade | ProposalFailed:
+    """Ask once for a program and read the reply; whatever comes back spends the order's slot.
+
+    A call that failed for good fails the slot. Raises ModelError only where it is fatal, that is where
+    every further call would fail too.
+    """
+    try:
+        reply = await model.complete(Ask(order=order, attempt=0, role=role, prompt=prompt))
+    except ModelError as error:
+        if error.fatal:
+            raise
+        fault = Fault(kind=FaultKind.MODEL_FAILED, message=one_line(str(error), MAX_FAULT))
+        return ProposalFailed(order=order.id, fault=fault)
+    call = call_of(prompt, reply)
+    reading = read_program(reply, contract, parents)
+    if reading.program is None or reading.fault is not None:
+        fault = reading.fault or Fault(kind=FaultKind.NO_PROGRAM, message="the reply holds no program")
+        return ProposalFailed(order=order.id, fault=fault, summary=reading.summary, call=call)
+    return ProposalMade(order=order.id, program=reading.program, summary=reading.summary, call=call)
+
+
+def call_of(prompt: str, reply: Reply) -> Call:
+    """The record of an answered call."""
+    return Call(
+        model=reply.model,
+        prompt=Document(prompt),
+        reply=Document(reply.text),
+        usage=reply.usage,
+        stop=reply.stop,
+    )
+
+
+def rules(prompts: Prompts, name: str, contract: Contract) -> str:
+    """The rules file `name` for a contract."""
+    return prompts.fill(
+        name,
+        class_name=contract.class_name,
+        methods=methods_in_words(contract),
+        max_characters=f"{MAX_PROGRAM:,}",
+    )
+
+
+def methods_in_words(contract: Contract) -> str:
+    """The methods of a contract, such as "`reset()` (no argument) and `act(…)` (1 argument)"."""
+    words = []
+    for name, arguments in contract.methods:
+        count = "no argument" if arguments == 0 else f"{arguments} argument{'s' * (arguments > 1)}"
+        words.append(f"`{name}` ({count} after `self`)")
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def section(heading: str, text: str) -> str:
+    """`text` under a heading, or nothing for an empty text."""
+    return f"## {heading}\n\n{text.strip()}" if text.strip() else ""
+
+
+def situation(brief: Brief) -> dict[str, str]:
+    """The variables that every prompt has: the task, and what differs between episodes."""
+    return {
+        "task": brief.task.strip(),
+        "uncertainties": section("What differs between episodes", brief.uncertainties),
+    }
+
+
+def program_block(program: Program) -> str:
+    """A program as a code block."""
+    return fenced(program.text, "python")
