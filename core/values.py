@@ -166,6 +166,7 @@ class Call:
     reply: Document
     usage: Usage = Usage()
     stop: str = "end"  # as in Reply: a replay must know a reply that was cut off or refused
+    attempt: int = 0  # Ask.attempt of the question that this reply answered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
