@@ -1,8 +1,8 @@
 """Facts to JSON and back, exactly; texts and repeated values apart, kept once by the hash of their content.
 
-A fact becomes one small JSON object. Wherever it holds a Document, Program, Episode, Score or Examination
-the object has a reference "KIND:SHA256" and the value itself is a Blob: the episodes of a candidate, its
-program and its prompt appear in many facts and are stored once.
+A fact becomes one small JSON object. Wherever it holds a Document, Program or Examination the object has a
+reference "KIND:SHA256" and the value itself is a Blob: a program appears in many facts, an examination in
+three, and each is stored once. Episodes and scores stay in the one fact that reports them.
 
 Exact means that decode(encode(fact)) == fact with the same types. What JSON cannot say so is refused
 with a StoreError, never bent: NaN and infinities, tuples or numbers of NumPy inside metrics, keys that
@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, TypeVar
 from ..core import events
 from ..core.errors import StoreError
 from ..core.events import Fact
-from ..core.values import Document, Episode, Examination, Program, Score
+from ..core.values import Document, Examination, Program
 
 Step = Callable[[Any, dict[str, "Blob"]], Any]
 Back = Callable[[Any, Mapping[str, Any]], Any]
@@ -33,8 +33,6 @@ Make = TypeVar("Make", bound=Callable[..., Any])
 KEPT_ONCE: dict[str, type] = {
     "document": Document,
     "program": Program,
-    "episode": Episode,
-    "score": Score,
     "examination": Examination,
 }
 _KIND_OF = {cls: kind for kind, cls in KEPT_ONCE.items()}

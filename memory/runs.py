@@ -7,7 +7,7 @@ import re
 import time
 from pathlib import Path
 
-from ..core.errors import UsageError
+from ..core.errors import UsageError, unknown
 from ..core.ports import Clock
 
 DATABASE = "run.sqlite"
@@ -62,10 +62,8 @@ def find_run(runs_dir: str | os.PathLike[str], name: str) -> Path:
         raise not_a_run(Path(name))
     if not names:
         raise UsageError(f'no run "{name}": there are no runs in {root}')
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-    if near:
-        raise UsageError(f'no run "{name}" in {root}; the nearest: {_listed(near)}')
-    raise UsageError(f'no run "{name}" in {root}; runs here: {_listed(names)}')
+    near = difflib.get_close_matches(name, names, n=1)
+    raise unknown(f"run (in {root})", name, names if near else names[-_SHOWN:])
 
 
 def list_runs(runs_dir: str | os.PathLike[str]) -> tuple[Path, ...]:

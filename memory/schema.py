@@ -24,8 +24,9 @@ def _first(db: "Database") -> None:
         "CREATE TABLE requests (id INTEGER PRIMARY KEY, at REAL NOT NULL, kind TEXT NOT NULL, "
         "body TEXT NOT NULL, taken_at REAL)"
     )
-    # Queries ask for a few kinds of a long log.
+    # Viewers ask for a few kinds of a long log, or for what one candidate went through.
     db.execute("CREATE INDEX facts_by_kind ON facts (kind)")
+    db.execute("CREATE INDEX facts_by_order ON facts (order_id)")
 
 
 # Numbered, applied in this order, never changed once released: a new version appends.

@@ -149,16 +149,22 @@ class RunStore:
             with self._mutex, told(self.folder), self._db.atomic():
                 _insert(self._db.conn, rows, at=clock.now())
 
-    def facts(self, *, only: Collection[type[Fact]] | None = None) -> Iterator[Fact]:
-        """All facts in the order they were committed, or those of some classes `only`."""
-        return (entry.fact for entry in self.facts_after(0, only=only))
+    def facts(self, *, only: Collection[type[Fact]] | None = None, about: str | None = None) -> Iterator[Fact]:
+        """All facts in the order they were committed, or some of them as in `facts_after`."""
+        return (entry.fact for entry in self.facts_after(0, only=only, about=about))
 
-    def facts_after(self, seq: int, *, only: Collection[type[Fact]] | None = None) -> Iterator[Entry]:
-        """The facts committed after place `seq` (0 for all). Ends at the last one: followers ask again."""
-        while rows := self._rows(seq, only):
+    def facts_after(self, seq: int, *, only: Collection[type[Fact]] | None = None,
+                    about: str | None = None) -> Iterator[Entry]:
+        """The facts committed after place `seq` (0 for all). Ends at the last one: followers ask again.
+
+        `only` picks classes; `about` an order and what belongs to it: g1/macro/7 also gives g1/macro/7/e3.
+        Raises StoreError where the log is damaged.
+        """
+        whole = only is None and about is None
+        while rows := self._rows(seq, only, about):
             values = self._fetch(rows)
             for number, at, kind, order, body in rows:
-                if only is None and number != seq + 1:
+                if whole and number != seq + 1:
                     raise self._damaged(f"fact {seq + 1} is missing")
                 seq = number
                 try:
@@ -178,12 +184,15 @@ class RunStore:
         with self._mutex, told(self.folder):
             return dict(self._db.execute("SELECT key, value FROM meta").fetchall())
 
-    def _rows(self, seq: int, only: Collection[type[Fact]] | None) -> list[Any]:
+    def _rows(self, seq: int, only: Collection[type[Fact]] | None, about: str | None) -> list[Any]:
         query = "SELECT seq, at, kind, order_id, body FROM facts WHERE seq > ?"
         arguments: list[Any] = [seq]
         if only is not None:
             query += " AND kind IN (SELECT value FROM json_each(?))"
             arguments.append(json.dumps([cls.__name__ for cls in only]))
+        if about is not None:
+            query += " AND (order_id = ? OR (order_id > ? AND order_id < ?))"
+            arguments += [about, f"{about}/", f"{about}0"]  # "0" follows "/"
         with self._mutex, told(self.folder):
             return self._db.execute(f"{query} ORDER BY seq LIMIT {_CHUNK}", arguments).fetchall()
 

@@ -1,6 +1,7 @@
 """A store in memory, for tests and for trying things out: the same words as RunStore, gone with the process."""
 
 import copy
+import itertools
 from collections.abc import Collection, Iterable, Iterator
 
 from ..core.events import Fact
@@ -24,14 +25,21 @@ class VolatileStore:
         at, first = self._clock.now(), len(self._entries) + 1
         self._entries += [Entry(seq=seq, at=at, fact=fact) for seq, fact in enumerate(given, start=first)]
 
-    def facts(self, *, only: Collection[type[Fact]] | None = None) -> Iterator[Fact]:
-        """All facts in the order they were committed, or those of some classes `only`."""
-        return (entry.fact for entry in self.facts_after(0, only=only))
+    def facts(self, *, only: Collection[type[Fact]] | None = None, about: str | None = None) -> Iterator[Fact]:
+        """All facts in the order they were committed, or some of them as in `facts_after`."""
+        return (entry.fact for entry in self.facts_after(0, only=only, about=about))
 
-    def facts_after(self, seq: int, *, only: Collection[type[Fact]] | None = None) -> Iterator[Entry]:
-        """The facts committed after place `seq` (0 for all)."""
-        for entry in self._entries[seq:]:
-            if only is None or type(entry.fact) in only:
+    def facts_after(self, seq: int, *, only: Collection[type[Fact]] | None = None,
+                    about: str | None = None) -> Iterator[Entry]:
+        """The facts after place `seq` (0 for all), of some classes `only`, `about` an order."""
+        for place in itertools.count(seq):
+            if place >= len(self._entries):
+                return
+            entry = self._entries[place]
+            order = entry.fact.order or ""
+            if (only is None or type(entry.fact) in only) and (
+                about is None or order == about or order.startswith(f"{about}/")
+            ):
                 yield entry
 
     @property

@@ -106,6 +106,13 @@ class StoreContract:
         assert [entry.seq for entry in store.facts_after(3, only=(VoteCast,))] == [6]
         assert list(store.facts(only=[])) == []
 
+    def test_about_one_order(self, store: Any) -> None:
+        orders = ["g1/macro/7", "g1/macro/70", "g1/macro/7/e3", "g1/macro/7/e3/score", "g1/macro/8", None]
+        store.append([RunResumed(order=order) for order in orders])
+        store.append([StageEntered(order="g1/macro/7", stage="search")])
+        assert [entry.seq for entry in store.facts_after(0, about="g1/macro/7")] == [1, 3, 4, 7]
+        assert [entry.seq for entry in store.facts_after(1, about="g1/macro/7", only=[RunResumed])] == [3, 4]
+
     def test_the_store_keeps_values_not_references(self, store: Any) -> None:
         metrics: dict[str, Any] = {"reached": 1}
         store.append([EpisodeScored(score=Score(fitness=0.5, metrics=metrics))])

@@ -5,8 +5,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memento.core.errors import StoreError
-from memento.core.events import CandidateScored, EpisodeEnded, EpisodeScored, Fact, ProposalMade, StageEntered
-from memento.core.values import Call, Candidate, Document, Episode, Operator, Program, Score
+from memento.core.events import (
+    CandidateScored,
+    EpisodeScored,
+    EvaluatorChosen,
+    EvaluatorExamined,
+    EvaluatorPoolScored,
+    Fact,
+    ProposalMade,
+    StageEntered,
+)
+from memento.core.values import (
+    Call,
+    Candidate,
+    Document,
+    EvaluatorCandidate,
+    Examination,
+    Operator,
+    Program,
+    Score,
+)
 from memento.memory.codec import FACTS, Blob, decode, encode, references, revive
 
 from .strategies import FACT_CLASSES, instances
@@ -82,23 +100,21 @@ def test_bottomless_metrics_are_refused():
 
 
 def candidate_scored() -> CandidateScored:
-    episodes = tuple(
-        Episode(index=e, seed=e, steps=500, ended_by="horizon", success=False, info={"start": "x" * 500})
-        for e in range(10)
-    )
-    scores = tuple(Score(fitness=e / 10, metrics={"m": "y" * 500}) for e in range(10))
     return CandidateScored(candidate=Candidate(
         id="g1/hill/0", program=Program("class Policy: ...\n" * 300), operator=Operator.HILL_CLIMB,
-        generation=1, slot=0, episodes=episodes, scores=scores,
+        generation=1, slot=0, parents=("init/0",),
     ))
 
 
-def test_a_candidate_refers_to_its_episodes_and_program():
-    fact = candidate_scored()
-    encoded = encode(fact)
-    assert len(encoded.body) < 2500
-    one = encode(EpisodeEnded(episode=fact.candidate.episodes[3]))
-    assert set(one.blobs) < set(encoded.blobs)
+def test_facts_share_programs_and_examinations():
+    program = candidate_scored().candidate.program
+    examination = Examination(scores=tuple(Score(fitness=e / 10, metrics={"m": "y" * 500}) for e in range(10)))
+    entry = EvaluatorCandidate(id="eval/g0/1", generation=0, slot=1, program=program, examination=examination)
+    facts = [EvaluatorExamined(examination=examination), EvaluatorPoolScored(generation=0, pool=(entry,)),
+             EvaluatorChosen(generation=0, chosen=entry), candidate_scored()]
+    encoded = [encode(fact) for fact in facts]
+    assert max(len(one.body) for one in encoded) < 500
+    assert len({reference for one in encoded for reference in one.blobs}) == 2
 
 
 def test_a_program_and_a_document_of_the_same_text_keep_their_types():
@@ -124,7 +140,8 @@ def test_a_damaged_fact_is_told(body):
 
 
 def test_a_changed_blob_is_told():
-    ((reference, blob),) = encode(EpisodeScored(score=Score(fitness=0.5))).blobs.items()
+    examined = EvaluatorExamined(examination=Examination(scores=(Score(fitness=0.5),)))
+    ((reference, blob),) = encode(examined).blobs.items()
     with pytest.raises(StoreError, match="its content has another hash"):
         revive(reference, blob.content.replace("0.5", "0.6"))
 
