@@ -1,0 +1,52 @@
+"""Length-prefixed frames over a stream socket, for both sides of a program process. Standard library only."""
+
+import socket
+import struct
+from typing import Final
+
+HEADER: Final = struct.Struct("<II")    # kind, length of the payload in bytes
+
+# from the trusted side to a program
+SPEC: Final = 1             # JSON: role, class, seed, layout …
+PROGRAM: Final = 2          # the program's text
+ARRAY: Final = 3            # one array of a trajectory, in the order of the SPEC
+OBSERVATION: Final = 4      # raw float64, or JSON
+# from a program to the trusted side
+HARDENED: Final = 17        # JSON list of live layers; sent before the program is loaded
+READY: Final = 18           # the policy was made and reset
+ACTION: Final = 19          # raw float64, or JSON
+INVALID: Final = 20         # text: why the action cannot be sent
+CRASH: Final = 21           # JSON: message, traceback
+RESULT: Final = 22          # JSON: fitness, metrics
+
+
+class MalformedFrame(Exception):
+    """Bytes that are no frame, or a frame longer than agreed."""
+
+
+def send_frame(sock: socket.socket, kind: int, payload: bytes | bytearray | memoryview) -> None:
+    """Send one frame on a blocking socket."""
+    sock.sendall(HEADER.pack(kind, len(payload)))
+    if len(payload):
+        sock.sendall(payload)
+
+
+def receive_exactly(sock: socket.socket, size: int) -> bytearray:
+    """The next `size` bytes of a blocking socket. Raises EOFError where the other side has gone."""
+    data = bytearray(size)
+    view = memoryview(data)
+    filled = 0
+    while filled < size:
+        count = sock.recv_into(view[filled:])
+        if count == 0:
+            raise EOFError("the other side closed the channel")
+        filled += count
+    return data
+
+
+def receive_frame(sock: socket.socket, cap: int) -> tuple[int, bytearray]:
+    """The next frame of a blocking socket. Raises EOFError, or MalformedFrame above `cap` bytes."""
+    kind, size = HEADER.unpack(receive_exactly(sock, HEADER.size))
+    if size > cap:
+        raise MalformedFrame(f"a frame of {size} bytes where at most {cap} are agreed")
+    return kind, receive_exactly(sock, size)

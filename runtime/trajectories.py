@@ -1,0 +1,71 @@
+"""Recorded trajectories on disk: one npz file of plain arrays per episode, named after its order."""
+
+import hashlib
+import json
+import os
+import re
+import zipfile
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.errors import StoreError
+from ..core.recording import Recording
+from ..core.values import JSON
+
+KINDS: Final = "biufUS"     # dtypes that need no pickle
+
+
+def trajectory_key(order: str) -> str:
+    """A file name for the episode of an order, such as "g1_macro_3_e2" for "g1/macro/3/e2".
+
+    Distinct orders have distinct keys; no key has a path separator or a leading dot.
+    """
+    plain = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]*(/[A-Za-z0-9][A-Za-z0-9.-]*)*", order)
+    key = re.sub(r"[^A-Za-z0-9.-]", "_", order).lstrip("._-")[:100]
+    if plain and len(order) <= 100:
+        return key
+    return f"{key}_{hashlib.sha256(order.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+
+
+def trajectory_path(folder: Path, key: str) -> Path:
+    """Where the trajectory with this key lies. Raises StoreError for a key that is no plain file name."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", key):
+        raise StoreError(f"{key!r} is no key of a trajectory")
+    return folder / f"{key}.npz"
+
+
+def save_recording(path: Path, recording: Recording) -> None:
+    """Write a recording so that `path` holds all of it or is untouched. Raises TypeError for odd arrays."""
+    groups = {"states": recording.states, "actions": recording.actions, "constants": recording.constants}
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            for group, arrays in groups.items():
+                for name, array in arrays.items():
+                    if array.dtype.kind not in KINDS:
+                        raise TypeError(f"recorded array {name} has dtype {array.dtype}, which is not plain data")
+                    with archive.open(f"{group}/{name}.npy", "w", force_zip64=True) as member:
+                        np.save(member, np.ascontiguousarray(array), allow_pickle=False)
+            archive.writestr("info.json", json.dumps(dict(recording.info), allow_nan=False))
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def load_recording(path: Path) -> Recording:
+    """Read a recording back. Raises StoreError where the file is missing or damaged."""
+    groups: dict[str, dict[str, NDArray[Any]]] = {"states": {}, "actions": {}, "constants": {}}
+    try:
+        with zipfile.ZipFile(path) as archive:
+            info: dict[str, JSON] = json.loads(archive.read("info.json"))
+            for member in archive.namelist():
+                group, _, name = member.removesuffix(".npy").partition("/")
+                if group in groups:
+                    with archive.open(member) as stream:
+                        groups[group][name] = np.load(stream, allow_pickle=False)
+    except (OSError, zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
+        raise StoreError(f"the trajectory {path.name} cannot be read: {error}") from error
+    return Recording(**groups, info=info)

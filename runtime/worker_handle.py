@@ -1,0 +1,159 @@
+"""The controller's hold on one worker process: start it, give it a task, read its answer, end it for sure."""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+from . import messages
+from .limits import Limits
+
+STDERR_TAIL_BYTES: Final = 4096
+CLOSE_S: Final = 1.0        # for a worker to end by itself
+KILL_S: Final = 5.0         # for the kernel to end a killed one
+
+_PASSED: Final = (
+    "PATH", "HOME", "USER", "LANG", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "DISPLAY", "XAUTHORITY", "VIRTUAL_ENV",
+    "PYTHONPATH", "SSL_CERT_FILE",
+)
+_PASSED_PREFIXES: Final = (
+    "LC_", "XDG_RUNTIME", "XDG_CACHE", "MUJOCO_", "PYOPENGL_", "EGL_", "LIBGL_", "MESA_", "__GL", "VK_",
+    "CUDA_", "NVIDIA_", "NUMBA_", "AI2THOR_",
+)
+
+
+class WorkerLost(Exception):
+    """The worker died, fell silent or passed its deadline: ours, not the candidate's."""
+
+
+def worker_environment(given: Mapping[str, str]) -> dict[str, str]:
+    """The environment block of a worker: what simulators need of `given`, and no key or secret."""
+    passed = {name: value for name, value in given.items()
+              if name in _PASSED or name.startswith(_PASSED_PREFIXES)}
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    return {**passed, **threads, "PYTHONHASHSEED": "0"}
+
+
+class _Tail(asyncio.Protocol):
+    """Keeps the last bytes of a pipe."""
+
+    def __init__(self) -> None:
+        self.data = b""
+        self.closed = asyncio.get_running_loop().create_future()
+
+    def data_received(self, data: bytes) -> None:
+        self.data = (self.data + data)[-STDERR_TAIL_BYTES:]
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if not self.closed.done():
+            self.closed.set_result(None)
+
+
+class WorkerHandle:
+    """One live worker. Made by `start`; ended by `close` or `kill`, both of which always finish."""
+
+    def __init__(self, process: asyncio.subprocess.Process, reader: asyncio.StreamReader,
+                 writer: asyncio.StreamWriter, tail: _Tail, pipe: asyncio.ReadTransport) -> None:
+        self._process = process
+        self._reader = reader
+        self._writer = writer
+        self._tail = tail
+        self._pipe = pipe
+
+    @property
+    def pid(self) -> int:
+        """The worker's process id, and that of its session."""
+        return self._process.pid
+
+    @classmethod
+    async def start(cls, message: Mapping[str, Any], limits: Limits) -> "WorkerHandle":
+        """Start a worker and wait until it is ready. Raises WorkerLost with what it said."""
+        loop = asyncio.get_running_loop()
+        ours, theirs = socket.socketpair()
+        reading, writing = os.pipe()
+        try:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, "-P", "-u", "-m", "memento.runtime.worker", str(theirs.fileno()),
+                f"for-{os.getpid()}", stdin=asyncio.subprocess.DEVNULL, stdout=writing, stderr=writing,
+                env=worker_environment(os.environ), pass_fds=(theirs.fileno(),), start_new_session=True,
+            )
+        except BaseException:
+            ours.close()
+            os.close(reading)
+            raise
+        finally:
+            theirs.close()
+            os.close(writing)
+        pipe, tail = await loop.connect_read_pipe(_Tail, os.fdopen(reading, "rb", buffering=0))
+        reader, writer = await asyncio.open_connection(sock=ours)
+        worker = cls(process, reader, writer, tail, pipe)
+        try:
+            await worker.call({**message, "controller": os.getpid()}, b"", lambda _: limits.worker_start_s,
+                              wall_s=limits.worker_start_s)
+        except BaseException:
+            await worker.kill()
+            raise
+        return worker
+
+    async def call(self, message: Mapping[str, Any], blob: bytes, heard: Callable[[messages.Message], float],
+                   *, wall_s: float) -> messages.Message:
+        """Send one message and return its answer, passing notes on to `heard`.
+
+        `heard` returns how long the worker may stay silent from then on, in seconds. Raises WorkerLost.
+        """
+        try:
+            async with asyncio.timeout(wall_s):
+                self._writer.write(messages.pack(message, blob))
+                await self._writer.drain()
+                silence_s = heard({"note": "sent", "steps": 0})
+                while True:
+                    async with asyncio.timeout(silence_s):
+                        answer = await messages.read(self._reader)
+                    if "note" not in answer:
+                        return answer
+                    silence_s = heard(answer)
+        except TimeoutError as error:
+            raise WorkerLost("it fell silent or passed its deadline") from error
+        except (EOFError, ConnectionError) as error:
+            raise WorkerLost("its process ended") from error
+
+    async def abort(self, limit_s: float) -> bool:
+        """Ask it to give up the task under way; whether it is ready for another within `limit_s`."""
+        try:
+            async with asyncio.timeout(limit_s):
+                self._writer.write(messages.pack({"do": "abort"}))
+                while "note" in await messages.read(self._reader):
+                    pass
+        except (TimeoutError, EOFError, ConnectionError):
+            return False
+        return True
+
+    async def close(self) -> None:
+        """Close the channel, at which the worker ends by itself; kill it where it does not."""
+        self._writer.close()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_S):
+                await self._process.wait()
+        await self.kill()
+
+    async def kill(self) -> str:
+        """End the worker and its group now, if it has not ended; returns the last it said on stderr.
+
+        Its warm process, in a session of its own, ends with the programs when the worker's socket closes.
+        """
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._writer.close()
+        with suppress(ConnectionError):
+            await self._writer.wait_closed()
+        async with asyncio.timeout(KILL_S):
+            await self._process.wait()
+        with suppress(TimeoutError):    # the warm process holds the pipe until it has cleaned up
+            async with asyncio.timeout(KILL_S):
+                await asyncio.shield(self._tail.closed)
+        self._pipe.close()
+        return self._tail.data.decode(errors="replace")
