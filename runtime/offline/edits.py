@@ -1,0 +1,186 @@
+"""The edits that a shelf allows on a program: methods swapped for alternatives, constants moved."""
+
+import ast
+import math
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...core.ports import Part, Shelf
+from .source import Alternative, Edit, Piece, Source, alternative_of, fits, number_of
+
+SPREAD = 0.35            # standard deviation of the logarithm of a perturbation's factor
+NEAR = 0.04              # a new value within this fraction of the old one, or of the range, is no edit
+HARM_LIMIT = 8           # tries at a perturbation that is new
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Method:
+    """A method part with its alternatives read once."""
+
+    part: Part
+    alternatives: tuple[Alternative, ...]
+
+
+class Workshop:
+    """A shelf made ready: what may be edited, and how."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self.shelf = shelf
+        self.class_name = first_class(shelf.initial.text)
+        self.parts = {part.name: part for part in shelf.parts}
+        self.methods = tuple(
+            Method(part=part, alternatives=tuple(alternative_of(text) for text in part.alternatives))
+            for part in shelf.parts
+            if part.kind == "method"
+        )
+        self.constants = tuple(part for part in shelf.parts if part.kind == "constant")
+        initial = Source(shelf.initial.text, self.class_name)
+        self.known = {name: piece.text for name, piece in initial.constants.items()}
+
+    def read(self, text: str) -> Source:
+        """Parse a program. Raises SyntaxError."""
+        return Source(text, self.class_name)
+
+    # --------------------------------------------------------------------------------- what may be edited
+
+    def swaps(self, source: Source) -> list[tuple[Part, list[Edit]]]:
+        """For every method part that fits the program: its alternatives other than the present one."""
+        found = []
+        for method in self.methods:
+            name = method.part.name
+            present = source.shape(name) if name in source.methods else None
+            edits = [
+                self._swap(alternative, source)
+                for alternative in method.alternatives
+                if alternative.shape != present and fits(alternative, source, self.known)
+            ]
+            if edits:
+                found.append((method.part, edits))
+        return found
+
+    def _swap(self, alternative: Alternative, source: Source) -> Edit:
+        lacking = sorted(name for name in alternative.reads - source.attributes if name in self.known)
+        return Edit(
+            name=alternative.name,
+            text=alternative.text,
+            summary=f"{alternative.name}: {alternative.title}",
+            adds=tuple((name, self.known[name]) for name in lacking),
+        )
+
+    def tunable(self, source: Source) -> list[tuple[Part, Piece]]:
+        """Constants that may be moved: the shelf's, else the program's own, else its bare numbers.
+
+        A program's own constants and numbers come as parts without range.
+        """
+        found = [(part, source.constants[part.name]) for part in self.constants if part.name in source.constants]
+        own = [piece for piece in source.constants.values() if piece.name not in self.parts]
+        if not found:
+            own += source.numbers.values()
+        return found + [
+            (Part(name=piece.name, kind="constant", alternatives=()), piece)
+            for piece in own
+            if piece.number  # nothing can be said of the scale of a zero
+        ]
+
+    # ---------------------------------------------------------------------------------- moving constants
+
+    def moved(self, part: Part, piece: Piece, rng: random.Random) -> Edit | None:
+        """One constant at another of its alternatives or perturbed; None where nothing new was found."""
+        others = [text for text in part.alternatives if not same_value(text, piece.text, part)]
+        if others and (piece.number is None or rng.random() < 0.5):
+            return constant_edit(piece, rng.choice(others))
+        if piece.number is None:
+            return None
+        for _ in range(HARM_LIMIT):
+            text = perturbed(piece.number, part, rng)
+            if not same_value(text, piece.text, part):
+                return constant_edit(piece, text)
+        return None
+
+
+def constant_edit(piece: Piece, text: str) -> Edit:
+    """Put a literal in the place of a constant or number."""
+    return Edit(name=piece.name, text=text, summary=f"{piece.name}: {piece.text} -> {text}")
+
+
+def perturbed(value: int | float, part: Part, rng: random.Random) -> str:
+    """A number moved by a random factor, or by a part of its range where it may be 0 or negative."""
+    low, high = part.low, part.high
+    if low is not None and high is not None and (low <= 0 or value <= 0):
+        moved = value + rng.gauss(0.0, 0.25) * (high - low)
+    else:
+        moved = value * math.exp(rng.gauss(0.0, SPREAD))
+    if low is not None:
+        moved = max(low, moved)
+    if high is not None:
+        moved = min(high, moved)
+    return number_text(moved, whole=isinstance(value, int))
+
+
+def number_text(value: float, *, whole: bool) -> str:
+    """A number as a literal of at most three significant digits, whole or not as it was before."""
+    if whole:
+        return str(round(value))
+    return repr(float(f"{value:.3g}"))
+
+
+def same_value(one: str, other: str, part: Part) -> bool:
+    """Whether two literals are equal, or numbers too near to be an edit."""
+    first, second = (number_of(ast.parse(text, mode="eval").body) for text in (one, other))
+    if first is None or second is None:
+        return one.strip() == other.strip()
+    if isinstance(first, int) and isinstance(second, int):
+        return first == second
+    scale = max(abs(first), abs(second))
+    if part.low is not None and part.high is not None and part.low <= 0:
+        scale = part.high - part.low
+    return abs(first - second) <= NEAR * scale
+
+
+def first_class(text: str) -> str:
+    """The name of the first class of a program. Raises SyntaxError where there is none."""
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.ClassDef):
+            return node.name
+    raise SyntaxError("the program holds no class")
+
+
+# ----------------------------------------------------------------------------------------- edit summaries
+
+
+def summary_of(edits: Iterable[Edit]) -> str:
+    """The summary of several edits together, the same for any order of them."""
+    return "; ".join(sorted(edit.summary for edit in edits))
+
+
+class Forbidden:
+    """What the rejection memory H rules out: rejected edits and constants moved to nearly rejected values."""
+
+    def __init__(self, summaries: Iterable[str], parts: Mapping[str, Part]) -> None:
+        self._summaries = frozenset(summaries)
+        self._parts = parts
+        self._values: dict[str, list[str]] = {}
+        for summary in self._summaries:
+            name, arrow, value = summary.partition(" -> ")
+            if arrow and ";" not in summary:
+                self._values.setdefault(name.split(":")[0], []).append(value)
+
+    def rules_out(self, edits: Sequence[Edit]) -> bool:
+        """Whether these edits together were rejected before."""
+        if summary_of(edits) in self._summaries:
+            return True
+        if len(edits) != 1 or edits[0].name not in self._values:
+            return False
+        edit = edits[0]
+        part = self._parts.get(edit.name) or Part(name=edit.name, kind="constant", alternatives=())
+        return any(same_value(edit.text, value, part) for value in self._values[edit.name] if literal(value))
+
+
+def literal(text: str) -> bool:
+    """Whether a text is one Python expression, so that its value can be compared."""
+    try:
+        ast.parse(text, mode="eval")
+    except SyntaxError:
+        return False
+    return True

@@ -1,0 +1,56 @@
+"""OfflineModel: answers a proposer's, an evaluator writer's or a judge's question without a language model."""
+
+import json
+import random
+
+from ...core.errors import ModelError
+from ...core.events import Judge, Propose, ProposeEvaluator
+from ...core.ports import Ask, Reply, Shelf
+from ...core.seeds import derive_seed
+from .edits import Workshop
+from .evaluator_writer import write_evaluator
+from .judge import judge
+from .proposer import propose
+from .source import one_line
+
+
+class OfflineModel:
+    """A deterministic structural mutator behind the Model port. It is no language model.
+
+    It never reads the prompt: it edits the parent program of the order with pieces of a shelf. All
+    randomness comes from the run's seed, the order's id and the attempt, so the same order gives the same
+    reply in any process and in any order of arrival. What it finds is no evidence for what language
+    models would find.
+    """
+
+    name = "offline"
+
+    def __init__(self, shelf: Shelf, *, run_seed: int) -> None:
+        self._workshop = Workshop(shelf)
+        self._run_seed = run_seed
+
+    async def complete(self, ask: Ask) -> Reply:
+        """Answer one order in the form that a language model would use.
+
+        Raises ModelError for an order that is no question to a model, or whose parent does not parse.
+        """
+        order = ask.order
+        rng = random.Random(derive_seed(self._run_seed, "offline", order.id, ask.attempt))
+        try:
+            if isinstance(order, Propose):
+                text = program_reply(*propose(order, self._workshop, rng, attempt=ask.attempt))
+            elif isinstance(order, ProposeEvaluator):
+                text = program_reply(*write_evaluator(order, self._workshop.shelf.evaluators, rng))
+            elif isinstance(order, Judge):
+                choice, reason = judge(order, rng)
+                text = json.dumps({"choice": choice, "reason": reason})
+            else:
+                raise ModelError(f"The offline model has no answer to an order of type {type(order).__name__}.")
+        except SyntaxError as error:
+            raise ModelError(f"The offline model cannot edit the parent of {order.id}: {error}.") from error
+        return Reply(text=text, model=self.name)
+
+
+def program_reply(program: str, summary: str) -> str:
+    """A reply that holds a program: one summary line and one fenced block."""
+    return f"Summary: {one_line(summary)}\n\n```python\n{program.rstrip()}\n```\n"

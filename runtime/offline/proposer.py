@@ -1,0 +1,163 @@
+"""Policy proposals without a language model: q_hc, q_macro and q_cross as random edits from a shelf."""
+
+import random
+from collections.abc import Sequence
+
+from ...core.events import Propose
+from ...core.ports import Part
+from ...core.values import Candidate, Operator
+from .edits import Forbidden, Workshop, constant_edit, summary_of
+from .source import Edit, Source, alternative_of, fits, normalised
+from .steering import weights
+
+SWAP_SHARE = 0.6           # of hill-climb edits: a method swapped; the rest moves one or two constants
+FITTER_SHARE = 0.65        # of the places where two parents differ: taken from the fitter one
+TRIES = 200                # draws at an edit that is new; a program of any size has more edits than that
+
+
+def propose(order: Propose, workshop: Workshop, rng: random.Random, *, attempt: int) -> tuple[str, str]:
+    """A policy program and its edit summary for an order. Raises SyntaxError where a parent does not parse."""
+    if order.operator is Operator.INITIAL or not order.parents:
+        if order.slot == 0 and attempt == 0:
+            return workshop.shelf.initial.text, last_summary(workshop)
+        return random_program(workshop, rng)
+    if order.operator is Operator.CROSSOVER and len(order.parents) > 1:
+        return crossed(order.parents, workshop, rng)
+    parent = order.parents[0]
+    source = workshop.read(parent.program.text)
+    if order.operator is Operator.HILL_CLIMB:
+        forbidden = Forbidden((rejection.summary for rejection in order.rejections), workshop.parts)
+        edits = small_edit(source, parent, workshop, forbidden, rng)
+    else:
+        edits = large_edit(source, parent, workshop, rng)
+    summary = summary_of(edits)
+    return source.edited(edits, summary), summary
+
+
+def last_summary(workshop: Workshop) -> str:
+    """What the shelf's initial program says of itself."""
+    history = workshop.read(workshop.shelf.initial.text).history()
+    return history[-1] if history else "Initial program"
+
+
+def random_program(workshop: Workshop, rng: random.Random) -> tuple[str, str]:
+    """A program with every part drawn at random: a zero-shot guess."""
+    source = workshop.read(workshop.shelf.initial.text)
+    edits: list[Edit] = []
+    for _, options in workshop.swaps(source):
+        choice = rng.randrange(len(options) + 1)
+        if choice:
+            edits.append(options[choice - 1])
+    for part, piece in workshop.tunable(source):
+        edit = workshop.moved(part, piece, rng)
+        if edit is not None and rng.random() < 0.7:
+            edits.append(edit)
+    summary = "Initial program, every part drawn anew"
+    return source.edited(tuple(edits), summary), summary
+
+
+# --------------------------------------------------------------------------------------------- mutations
+
+
+def small_edit(
+    source: Source, parent: Candidate, workshop: Workshop, forbidden: Forbidden, rng: random.Random
+) -> tuple[Edit, ...]:
+    """One method swapped, or one or two constants moved, that the rejection memory does not hold."""
+    swaps = [
+        (part, allowed)
+        for part, edits in workshop.swaps(source)
+        if (allowed := [edit for edit in edits if not forbidden.rules_out((edit,))])
+    ]
+    for _ in range(TRIES):
+        edits: tuple[Edit, ...]
+        if swaps and rng.random() < SWAP_SHARE:
+            edits = (rng.choice(drawn(swaps, parent, rng)),)
+        else:
+            edits = moved_constants(source, parent, workshop, rng, count=1 if rng.random() < 0.75 else 2)
+        if edits and not forbidden.rules_out(edits):
+            return edits
+    return large_edit(source, parent, workshop, rng)
+
+
+def large_edit(
+    source: Source, parent: Candidate, workshop: Workshop, rng: random.Random
+) -> tuple[Edit, ...]:
+    """Two to four methods swapped and up to three constants moved at once."""
+    left = workshop.swaps(source)
+    edits: list[Edit] = []
+    for _ in range(min(len(left), rng.choice((2, 2, 3, 4)))):
+        options = drawn(left, parent, rng)
+        edits.append(rng.choice(options))
+        left = [item for item in left if item[1] is not options]
+    few = len(edits) < 2
+    edits += moved_constants(source, parent, workshop, rng, count=rng.choice((2, 3) if few else (0, 1, 2, 3)))
+    return tuple(edits)
+
+
+def drawn(
+    options: Sequence[tuple[Part, list[Edit]]], parent: Candidate, rng: random.Random
+) -> list[Edit]:
+    """The edits of one part, drawn by what the parent's metrics ask for."""
+    chances = weights([part for part, _ in options], parent.metrics)
+    return rng.choices(options, chances)[0][1]
+
+
+def moved_constants(
+    source: Source, parent: Candidate, workshop: Workshop, rng: random.Random, *, count: int
+) -> tuple[Edit, ...]:
+    """Up to `count` different constants moved."""
+    left = workshop.tunable(source)
+    edits = []
+    for _ in range(min(count, len(left))):
+        chosen = rng.choices(range(len(left)), weights([part for part, _ in left], parent.metrics))[0]
+        edit = workshop.moved(*left.pop(chosen), rng)
+        if edit is not None:
+            edits.append(edit)
+    return tuple(edits)
+
+
+# --------------------------------------------------------------------------------------------- crossover
+
+
+def crossed(parents: Sequence[Candidate], workshop: Workshop, rng: random.Random) -> tuple[str, str]:
+    """Two parents recombined by method and constant, the fitter one first; mutated where nothing differs."""
+    first, second = sorted(parents[:2], key=lambda parent: -parent.fitness)  # stable: ties keep the order
+    source, other = workshop.read(first.program.text), workshop.read(second.program.text)
+    differences = differing(source, other)
+    taken = [edit for edit in differences if rng.random() > FITTER_SHARE]
+    if not taken and differences:
+        taken = [rng.choice(differences)]
+    chosen = tuple(taken)
+    child = source.edited(chosen, "")
+    if normalised(child) in (normalised(source.text), normalised(other.text)):
+        names = {edit.name for edit in chosen}
+        extra = small_edit(source, first, workshop, Forbidden((), {}), rng)
+        chosen += tuple(edit for edit in extra if edit.name not in names)
+    origin = first.id if first.id == second.id else f"{first.id} with {second.id}"
+    summary = f"crossover of {origin}: {summary_of(chosen)}"
+    return source.edited(chosen, summary), summary
+
+
+def differing(source: Source, other: Source) -> list[Edit]:
+    """What of `other` could be put into `source`: methods and constants of the same names that differ."""
+    constants = [
+        constant_edit(source.constants[name], piece.text)
+        for name, piece in other.constants.items()
+        if name in source.constants and source.constants[name].text != piece.text
+    ]
+    return differing_methods(source, other) + constants
+
+
+def differing_methods(source: Source, other: Source) -> list[Edit]:
+    """The methods of `other` that differ from those of `source` under the same names and would fit there."""
+    known = {name: piece.text for name, piece in other.constants.items()}
+    edits = []
+    for name, piece in other.methods.items():
+        if name not in source.methods or source.shape(name) == other.shape(name):
+            continue
+        alternative = alternative_of(piece.text)
+        if fits(alternative, source, known):
+            lacking = sorted(alternative.reads - source.attributes)
+            adds = tuple((constant, known[constant]) for constant in lacking if constant in known)
+            edits.append(Edit(name=name, text=piece.text, summary=f"{name}: {alternative.title}", adds=adds))
+    return edits

@@ -1,0 +1,46 @@
+"""Which parts of a program an edit should touch first, read from the feedback metrics of its rollouts."""
+
+from collections.abc import Mapping, Sequence
+
+from ...core.ports import Part
+from ...core.values import JSON
+
+REACHED = 0.6     # a milestone metric at least so high counts as reached
+FLOOR = 0.15      # no part is ever out of question: metrics may mislead
+FOCUS = 1.0       # weight of the parts behind the first milestone that is not reached
+LATER = 0.5       # each milestone beyond the first unreached one matters by this factor less
+
+
+def weights(parts: Sequence[Part], metrics: Mapping[str, JSON]) -> list[float]:
+    """A positive weight for every part.
+
+    A shelf lists its parts in the order of the task, so the first mention of a metric says when it is due.
+    What is not reached yet weighs by how poor it is; what lies behind an unreached milestone cannot
+    improve before that one does, so it weighs less. Parts without known metrics weigh the average.
+    """
+    order = list(dict.fromkeys(name for part in parts for name in part.metrics))
+    need: dict[str, float] = {}
+    blocked = 1.0
+    for name in order:
+        value = level(metrics.get(name))
+        if value is None:
+            continue
+        need[name] = FOCUS * blocked * (1.0 - value)
+        if value < REACHED:
+            blocked *= LATER
+    found = []
+    for part in parts:
+        needs = [need[name] for name in part.metrics if name in need]
+        found.append(max(needs) + FLOOR if needs else None)
+    known = [weight for weight in found if weight is not None]
+    average = sum(known) / len(known) if known else 1.0
+    return [average if weight is None else weight for weight in found]
+
+
+def level(value: JSON) -> float | None:
+    """How good a milestone metric is over the episodes, in [0, 1]; None for what is no such metric."""
+    if isinstance(value, Mapping):
+        value = value.get("mean", value.get("rate"))
+    if not isinstance(value, int | float) or not 0 <= value <= 1:
+        return None
+    return float(value)
