@@ -5,20 +5,20 @@ from collections.abc import Mapping, Sequence
 
 from ..core.quoting import one_line
 from ..core.values import Contract, Fault, FaultKind, Program
-from .program_text import MAX_FAULT, FunctionNode, parse
+from .program_text import MAX_FAULT, MAX_PROGRAM, FunctionNode, parse
 
 _Method = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
-def check(program: Program, contract: Contract) -> Fault | None:
+def check(program: Program, contract: Contract, limit: int = MAX_PROGRAM) -> Fault | None:
     """Why `program` is no program for `contract`, if so: NOT_PYTHON, or BROKEN_CONTRACT with one sentence.
 
-    The class must stand at module level and have every method of the contract, inherited ones from classes
-    of the same module included, callable with the contract's number of positional arguments after self,
-    neither async nor a generator nor a property. The class must be constructible as the contract says:
-    without arguments, unless `__init__` is among its methods.
+    It may have `limit` characters. The class must stand at module level and have every method of the
+    contract, inherited ones from classes of the same module included, callable with the contract's number
+    of positional arguments after self, neither async nor a generator nor a property. The class must be
+    constructible as the contract says: without arguments, unless `__init__` is among its methods.
     """
-    tree = parse(program)
+    tree = parse(program, limit)
     if isinstance(tree, Fault):
         return tree
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}

@@ -4,6 +4,7 @@ from ..core.events import ProposalFailed, ProposalMade, ProposeEvaluator
 from ..core.ports import Model, Prompts
 from ..core.values import Brief, Contract, Program
 from .feedback import evaluator_feedback, rollouts_table
+from .program_text import MAX_EVALUATOR
 from .writing import EVALUATOR_WRITER, program_block, rules, situation, write
 
 
@@ -17,7 +18,7 @@ class EvaluatorEvolver:
         self._common = {
             **situation(brief),
             "interface": brief.evaluator_interface.strip(),
-            "rules": rules(prompts, "evaluator-rules", contract),
+            "rules": rules(prompts, "evaluator-rules", contract, MAX_EVALUATOR),
         }
 
     async def carry_out(self, order: ProposeEvaluator) -> ProposalMade | ProposalFailed:
@@ -30,6 +31,7 @@ class EvaluatorEvolver:
             role=EVALUATOR_WRITER,
             contract=self._contract,
             parents=[] if parent is None else [parent],
+            limit=MAX_EVALUATOR,
         )
 
     def _prompt(self, order: ProposeEvaluator, parent: Program | None) -> str:

@@ -67,7 +67,8 @@ def evaluator_feedback(entry: EvaluatorCandidate, episodes: Sequence[Episode] = 
 
 def rollouts_table(episodes: Sequence[Episode]) -> str:
     """T_0 as evaluator writers see it: length, ending and success of each rollout, and its faults."""
-    rows = [f"{episode.ended_by}, success" if episode.success else episode.ended_by for episode in episodes]
+    late = {episode.index for episode in episodes if episode.success and episode.ended_by != "success"}
+    rows = [episode.ended_by + ", with success" * (episode.index in late) for episode in episodes]
     faults = faults_text([episode.fault for episode in episodes if episode.fault is not None])
     table = fenced(episode_table(episodes, (), rows, steps=True))
     return f"{table}\n\nFaults of the policy:\n\n{fenced(faults)}" if faults else table
@@ -143,22 +144,24 @@ def _metric_cells(name: str, entry: JSON) -> tuple[str, ...]:
     """Mean, min, max and a note for one aggregated metric."""
     if not isinstance(entry, Mapping):
         return ("", "", "", one_line(json.dumps(entry), MAX_WORDS))
-    note = f"in {entry['count']} episodes" if "count" in entry else ""
+    notes = [f"in {entry['count']} episodes"] if "count" in entry else []
     if "mean" in entry:
-        return (*(_number(entry.get(key)) for key in ("mean", "min", "max")), note)
+        return (*(_number(entry.get(key)) for key in ("mean", "min", "max")), *notes)
     if "rate" in entry:
-        return (_number(entry["rate"]), "", "", f"rate of true {note}".rstrip())
+        return (_number(entry["rate"]), "", "", "; ".join(["share of true", *notes]))
     common = entry.get("most_common")
     if isinstance(common, Mapping):
         words = ", ".join(f"{json.dumps(text, ensure_ascii=False)} × {count}" for text, count in common.items())
-        return ("", "", "", one_line(f"{words} {note}", 2 * MAX_WORDS))
+        return ("", "", "", one_line("; ".join([words, *notes]), 2 * MAX_WORDS))
     if name == OMITTED and "omitted" in entry:
         return ("", "", "", f"{entry['omitted']} more are left out")
     return ("", "", "", one_line(json.dumps(entry), MAX_WORDS))
 
 
 def _number(value: JSON) -> str:
-    return f"{value:.5g}" if isinstance(value, int | float) else "-"
+    if not isinstance(value, int | float):
+        return "-"
+    return f"{value:.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.4g}"
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:

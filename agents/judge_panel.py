@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from ..core.errors import ModelError
 from ..core.events import Judge, VoteCast
 from ..core.ports import Ask, Model, Prompts
-from ..core.quoting import one_line
+from ..core.quoting import bounded, one_line
 from ..core.seeds import derive_seed
 from ..core.values import Brief, Call, EvaluatorCandidate, Program, Usage
 from .evaluator_evolver import success_in_words
 from .feedback import evaluator_feedback, fenced
-from .program_text import bare
+from .program_text import MAX_EVALUATOR, bare
 from .verdict import MAX_REASON, Unusable, read_verdict
 from .writing import call_of, section, situation
 
@@ -104,7 +104,7 @@ class JudgePanel:
 
 def _entry(name: str, entry: EvaluatorCandidate) -> str:
     """One evaluator as a judge sees it: its bare program and what it gave on T_0, without name or history."""
-    text = bare(entry.program or Program(""))
+    text = bounded(bare(entry.program or Program("")), 2 * MAX_EVALUATOR)  # printing anew may lengthen it
     return f"### Evaluator {name}\n\n{fenced(text, 'python')}\n\n{evaluator_feedback(entry)}"
 
 

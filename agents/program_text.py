@@ -9,7 +9,8 @@ from functools import lru_cache
 from ..core.quoting import one_line
 from ..core.values import Fault, FaultKind, Program
 
-MAX_PROGRAM = 64_000  # characters of a program; a parent goes into a prompt whole
+MAX_PROGRAM = 64_000  # characters of a policy; a parent goes into a prompt whole
+MAX_EVALUATOR = 24_000  # characters of an evaluator; a judge's prompt holds the whole pool
 MAX_NESTING = 200  # levels of the syntax tree, so that no walk of it meets Python's recursion limit
 MAX_INTEGER_BITS = 4096  # a longer literal cannot be printed back
 MAX_SUMMARY = 240  # characters of an edit summary
@@ -23,10 +24,10 @@ _UNSAID = ("kind", "type_comment", "type_ignores", "type_params")  # differ betw
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def parse(program: Program) -> ast.Module | Fault:
+def parse(program: Program, limit: int = MAX_PROGRAM) -> ast.Module | Fault:
     """The syntax tree of `program`, or a Fault that says why there is none. Never raises, whatever the text."""
-    if len(program.text) > MAX_PROGRAM:
-        size = f"the program has {len(program.text):,} characters; {MAX_PROGRAM:,} are allowed"
+    if len(program.text) > limit:
+        size = f"the program has {len(program.text):,} characters; {limit:,} are allowed"
         return Fault(kind=FaultKind.BROKEN_CONTRACT, message=size)
     try:
         with warnings.catch_warnings():
@@ -157,7 +158,7 @@ def _without_talk(tree: ast.Module) -> ast.Module:
             body = getattr(node, name, None)
             if isinstance(body, list):
                 kept = [statement for statement in body if not _is_talk(statement, node)]
-                if body and not kept and name == "body" and node is not tree:
+                if body and not kept and name != "orelse" and node is not tree:
                     kept = [ast.Pass()]
                 setattr(node, name, kept)
     return tree

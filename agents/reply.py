@@ -8,7 +8,7 @@ from ..core.ports import Reply
 from ..core.quoting import one_line
 from ..core.values import Contract, Fault, FaultKind, Program
 from .contract_check import check
-from .program_text import MAX_FAULT, MAX_SUMMARY, summary_of
+from .program_text import MAX_FAULT, MAX_PROGRAM, MAX_SUMMARY, summary_of
 
 _FENCE = re.compile(r"( {0,3})(`{3,}|~{3,})[ \t]*([^`\s]*)(?:\s[^`]*)?")
 _SUMMARY = re.compile(r"[\s>*_#-]{0,8}summary[\s*_]{0,8}:(.*)", re.IGNORECASE)
@@ -33,7 +33,9 @@ class Reading:
     fault: Fault | None = None
 
 
-def read_program(reply: Reply, contract: Contract, parents: Sequence[Program] = ()) -> Reading:
+def read_program(
+    reply: Reply, contract: Contract, parents: Sequence[Program] = (), limit: int = MAX_PROGRAM
+) -> Reading:
     """The program of a reply and its edit summary, or a Fault of the kind that fits. Never raises.
 
     A refused, cut off or broken off reply is never a program, whatever it holds. Of the fenced blocks the
@@ -45,7 +47,7 @@ def read_program(reply: Reply, contract: Contract, parents: Sequence[Program] = 
     if isinstance(block, Fault):
         return Reading(program=None, summary=said, fault=block)
     program = Program(block.text)
-    fault = check(program, contract)
+    fault = check(program, contract, limit)
     if fault is not None and fault.kind is FaultKind.NOT_PYTHON:
         return Reading(program=program, summary=said, fault=fault)
     return Reading(program=program, summary=summary_of(program, parents, said), fault=fault)

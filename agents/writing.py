@@ -23,6 +23,7 @@ async def write(
     role: str,
     contract: Contract,
     parents: Sequence[Program] = (),
+    limit: int = MAX_PROGRAM,
 ) -> ProposalMade | ProposalFailed:
     """Ask once for a program and read the reply; whatever comes back spends the order's slot.
 
@@ -37,7 +38,7 @@ async def write(
         fault = Fault(kind=FaultKind.MODEL_FAILED, message=one_line(str(error), MAX_FAULT))
         return ProposalFailed(order=order.id, fault=fault)
     call = call_of(prompt, reply)
-    reading = read_program(reply, contract, parents)
+    reading = read_program(reply, contract, parents, limit)
     if reading.program is None or reading.fault is not None:
         fault = reading.fault or Fault(kind=FaultKind.NO_PROGRAM, message="the reply holds no program")
         return ProposalFailed(order=order.id, fault=fault, summary=reading.summary, call=call)
@@ -55,13 +56,13 @@ def call_of(prompt: str, reply: Reply) -> Call:
     )
 
 
-def rules(prompts: Prompts, name: str, contract: Contract) -> str:
-    """The rules file `name` for a contract."""
+def rules(prompts: Prompts, name: str, contract: Contract, limit: int = MAX_PROGRAM) -> str:
+    """The rules file `name` for a contract and at most `limit` characters."""
     return prompts.fill(
         name,
         class_name=contract.class_name,
         methods=methods_in_words(contract),
-        max_characters=f"{MAX_PROGRAM:,}",
+        max_characters=f"{limit:,}",
     )
 
 

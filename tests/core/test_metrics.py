@@ -22,11 +22,13 @@ def scored(*each: dict) -> list[Score]:
 
 
 def test_numbers_booleans_words_and_nesting():
-    summary = aggregate(scored(
-        {"dist": 1.0, "done": True, "phase": "reach", "hole": {"a": 0.25, "b": [1, 2]}},
-        {"dist": 3.0, "done": False, "phase": "reach", "hole": {"a": 0.75, "b": [3, 4]}},
-        {"dist": 2, "done": True, "phase": "grasp", "hole": {"a": 0.5, "b": [5, 6]}},
-    ))
+    summary = aggregate(
+        scored(
+            {"dist": 1.0, "done": True, "phase": "reach", "hole": {"a": 0.25, "b": [1, 2]}},
+            {"dist": 3.0, "done": False, "phase": "reach", "hole": {"a": 0.75, "b": [3, 4]}},
+            {"dist": 2, "done": True, "phase": "grasp", "hole": {"a": 0.5, "b": [5, 6]}},
+        )
+    )
     assert summary["dist"] == {"mean": 2.0, "min": 1.0, "max": 3.0}
     assert summary["done"] == {"rate": 2 / 3}
     assert summary["phase"] == {"most_common": {"reach": 2, "grasp": 1}}
