@@ -1,0 +1,130 @@
+"""Control steps of a scene by the compiled loop."""
+
+from typing import Any
+
+import mujoco  # type: ignore[import-untyped]
+import numpy as np
+
+from ..scene import SUBSTEPS, HanoiScene
+from ..task import Array
+from .exact import DOF, workspace
+from .loop import ACHIEVED, DESIRED, Controller, Robot, control_step
+from .stock import set_goal_update
+
+
+class CompiledPhysics:
+    """The substeps of robosuite's `env.step` in one compiled loop over libmujoco.
+
+    With `near_exact` the torques agree to rounding only, else bit for bit.
+    """
+
+    def __init__(self, scene: HanoiScene, *, goal_update: str, near_exact: bool) -> None:
+        self._scene = scene
+        self._goal_update = goal_update
+        self._near_exact = near_exact
+        self._workspace = workspace()
+
+    def begin(self) -> None:
+        """Take up the scene after its reset, with the state of robosuite's fresh controllers."""
+        set_goal_update(self._scene, self._goal_update)
+        arm = self._scene.arm_controller
+        self._robot = self._constants(arm)
+        self._controller = _controller(arm)
+        self._opening = np.array(self._scene.gripper.current_action, dtype=np.float64)
+        self._opening = np.zeros(2) + self._opening
+        self._speed = self._scene.gripper.speed
+        self._low, self._high = arm.input_min, arm.input_max
+        arm.scale_action(np.zeros(6))
+        self._scale, self._shift_in, self._shift_out = (
+            arm.action_scale, arm.action_input_transform, arm.action_output_transform,
+        )
+
+    def step(self, action: Array) -> None:
+        """Advance one control step; `action` (7,) is clipped to [-1, 1]."""
+        delta = (np.clip(action[:6], self._low, self._high) - self._shift_in) * self._scale + self._shift_out
+        self._opening = np.clip(
+            self._opening + np.array([-1.0, 1.0]) * self._speed * np.sign(action[6:]), -1.0, 1.0,
+        )
+        control_step(
+            self._robot, self._controller, self._workspace, delta[:3], _quaternion(delta[3:]), self._opening,
+        )
+
+    def _constants(self, arm: Any) -> Robot:
+        model, data = self._scene.mj_model, self._scene.mj_data
+        site = model.site(arm.ref_name).id
+        origin_pos, origin_rotation = self._scene.robots[0].composite_controller.get_controller_base_pose("right")
+        low, high = model.actuator_ctrlrange.T.copy()
+        fingers = slice(DOF, DOF + 2)
+        return Robot(
+            model=model._address,
+            data=data._address,
+            grip_site=site,
+            substeps=SUBSTEPS,
+            near_exact=self._near_exact,
+            goal_update=ACHIEVED if self._goal_update == "achieved" else DESIRED,
+            qpos=data.qpos,
+            qvel=data.qvel,
+            bias=data.qfrc_bias,
+            mass=data.qM,
+            mass_index=_mass_index(model),
+            site_pos=data.site_xpos[site],
+            site_rotation=data.site_xmat[site],
+            ctrl=data.ctrl,
+            ctrl_low=low,
+            ctrl_high=high,
+            origin_pos=origin_pos,
+            origin_rotation=origin_rotation.reshape(9),
+            to_origin=_inverse_pose(origin_pos, origin_rotation).reshape(16),
+            kp=np.asarray(arm.kp, dtype=np.float64),
+            kd=np.asarray(arm.kd, dtype=np.float64),
+            gripper_bias=0.5 * (high[fingers] + low[fingers]),
+            gripper_weight=0.5 * (high[fingers] - low[fingers]),
+        )
+
+
+def _controller(arm: Any) -> Controller:
+    return Controller(
+        fresh=np.array([int(arm.new_update)], dtype=np.int32),
+        has_goal=np.array([int(arm.goal_pos is not None)], dtype=np.int32),
+        goal_pos=np.zeros(3) if arm.goal_pos is None else np.array(arm.goal_pos),
+        goal_rotation=np.zeros(9) if arm.goal_ori is None else np.array(arm.goal_ori).reshape(9),
+        ref_pos=arm.ref_pos.copy(),
+        ref_rotation=arm.ref_ori_mat.reshape(9).copy(),
+        ref_velocity=np.concatenate([arm.ref_pos_vel, arm.ref_ori_vel]),
+        jacobian=arm.J_full.reshape(6 * DOF).copy(),
+        mass=arm.mass_matrix.reshape(DOF * DOF).copy(),
+        joint_pos=arm.joint_pos.copy(),
+        joint_vel=arm.joint_vel.copy(),
+        initial_joint=np.array(arm.initial_joint),
+        opening=np.zeros(2),
+    )
+
+
+def _quaternion(turn: Array) -> Array:
+    """x, y, z, w of a rotation vector, with the very operations of robosuite's axisangle2quat."""
+    angle = np.sqrt(turn.dot(turn))
+    if angle == 0.0:
+        return np.array([0.0, 0.0, 0.0, 1.0])
+    quaternion = np.empty(4)
+    quaternion[:3] = turn / angle * np.sin(angle / 2.0)
+    quaternion[3] = np.cos(angle / 2.0)
+    return quaternion
+
+
+def _inverse_pose(position: Array, rotation: Array) -> Array:
+    inverse = np.zeros((4, 4))
+    inverse[:3, :3] = rotation.T
+    inverse[:3, 3] = -inverse[:3, :3].dot(position)
+    inverse[3, 3] = 1.0
+    return inverse
+
+
+def _mass_index(model: Any) -> Any:
+    """Where MuJoCo's sparse qM keeps each entry of the arm's (7, 7) mass matrix; -1 for structural zeros."""
+    index = np.full((DOF, DOF), -1, dtype=np.int32)
+    for row in range(DOF):
+        where, column = int(model.dof_Madr[row]), row
+        while column >= 0:
+            index[row, column] = index[column, row] = where
+            where, column = where + 1, int(model.dof_parentid[column])
+    return index.reshape(DOF * DOF)

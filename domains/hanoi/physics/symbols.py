@@ -1,0 +1,61 @@
+"""Foreign functions for compiled code, declared by name: libmujoco's, and the BLAS and LAPACK that numba uses.
+
+A pointer baked into compiled code would defeat numba's cache; a name that is bound again in every process
+does not.
+"""
+
+import ctypes
+import os
+import sys
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import llvmlite.binding as llvm
+import mujoco  # type: ignore[import-untyped]
+import numpy as np
+import numpy.typing as npt
+from numba import types
+from numba.extending import get_cython_function_address
+
+_PREFIX = "memento_"
+_BLAS = ("dgemm", "dgemv")
+_LAPACK = ("dgetrf", "dgetri", "dgesdd")
+
+
+def _bind() -> None:
+    """Make the names known to this process's compiler."""
+    llvm.load_library_permanently(str(mujoco_library()))
+    for module, names in (("scipy.linalg.cython_blas", _BLAS), ("scipy.linalg.cython_lapack", _LAPACK)):
+        for name in names:
+            llvm.add_symbol(_PREFIX + name, get_cython_function_address(module, name))
+
+
+def mujoco_library() -> Path:
+    """The libmujoco that the Python package has loaded."""
+    folder = Path(mujoco.__file__).parent
+    pattern = {"darwin": "libmujoco*.dylib", "win32": "mujoco.dll"}.get(sys.platform, "libmujoco.so*")
+    return next(iter(sorted(folder.glob(pattern))))
+
+
+_bind()
+
+Ints: TypeAlias = npt.NDArray[np.int32]
+
+_ptr = types.voidptr
+_none = types.void
+
+
+def _foreign(name: str, result: Any, *arguments: Any) -> Any:
+    return types.ExternalFunction(name, result(*arguments))
+
+
+mj_step1 = _foreign("mj_step1", _none, types.intp, types.intp)
+mj_step2 = _foreign("mj_step2", _none, types.intp, types.intp)
+mj_kinematics = _foreign("mj_kinematics", _none, types.intp, types.intp)
+mj_jacSite = _foreign("mj_jacSite", _none, types.intp, types.intp, _ptr, _ptr, types.int32)  # noqa: N816
+
+dgemm = _foreign(_PREFIX + "dgemm", _none, *[_ptr] * 13)
+dgemv = _foreign(_PREFIX + "dgemv", _none, *[_ptr] * 11)
+dgetrf = _foreign(_PREFIX + "dgetrf", _none, *[_ptr] * 6)
+dgetri = _foreign(_PREFIX + "dgetri", _none, *[_ptr] * 7)
+dgesdd = _foreign(_PREFIX + "dgesdd", _none, *[_ptr] * 14)
