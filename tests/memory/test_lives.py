@@ -1,0 +1,268 @@
+"""A run's store across processes: kills, two writers, readers beside a writer, and what survives."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from memento.core.errors import StoreError
+from memento.core.events import RunResumed
+from memento.memory.lock import holder
+from memento.memory.store import RunStore
+
+from ..conformance.store import StoppedClock, stages
+
+APPEND_FOR_EVER = """
+import sys, time
+from memento.core.events import ProposalMade, StageEntered
+from memento.core.values import Call, Document, Program
+from memento.memory.store import RunStore
+
+class Clock:
+    now = staticmethod(time.time)
+    elapsed = staticmethod(time.monotonic)
+
+with RunStore.open(sys.argv[1], clock=Clock()) as store:
+    number = store.last_seq
+    print("open", flush=True)
+    while True:
+        program = Program(f"# {number}\\n" + "x = 1\\n" * 500)
+        call = Call(model="m", prompt=Document(f"p{number}"), reply=program)
+        store.append([StageEntered(stage=str(number)), ProposalMade(program=program, summary=str(number), call=call)])
+        number += 2
+        print(number, flush=True)
+"""
+
+
+def start_writer(folder: Path) -> "subprocess.Popen[str]":
+    process = subprocess.Popen(
+        [sys.executable, "-c", APPEND_FOR_EVER, str(folder)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "open\n"
+    return process
+
+
+def kill(process: "subprocess.Popen[str]") -> list[str]:
+    process.send_signal(signal.SIGKILL)
+    out, _ = process.communicate(timeout=20)
+    return out.split()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "run"
+    RunStore.create(folder, clock=StoppedClock()).close()
+    return folder
+
+
+def check_whole(folder: Path, announced: int) -> int:
+    """All that was announced is there, in pairs, and nothing is torn."""
+    with RunStore.read(folder) as store:
+        facts = list(store.facts())
+        assert store._db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert len(facts) >= announced
+    assert len(facts) % 2 == 0
+    assert [fact.stage for fact in facts[::2]] == [str(n) for n in range(0, len(facts), 2)]
+    assert [fact.summary for fact in facts[1::2]] == [str(n) for n in range(0, len(facts), 2)]
+    return len(facts)
+
+
+def test_a_killed_writer_loses_nothing_it_committed(folder):
+    draw, total = random.Random(7), 0
+    for _ in range(8):
+        writer = start_writer(folder)
+        time.sleep(draw.uniform(0.0, 0.4))
+        announced = kill(writer)
+        total = check_whole(folder, int(announced[-1]) if announced else total)
+    assert total > 100
+    with RunStore.open(folder, clock=StoppedClock()) as store:  # the dead hold no lock
+        store.append([RunResumed()])
+        assert store.last_seq == total + 1
+
+
+@pytest.mark.parametrize("index", ["kept", "lost"])
+def test_a_killed_run_can_be_read_where_nothing_may_be_written(folder, index):
+    writer = start_writer(folder)
+    time.sleep(0.3)
+    announced = int(kill(writer)[-1])
+    assert (folder / "run.sqlite-wal").stat().st_size > 0
+    if index == "lost":
+        (folder / "run.sqlite-shm").unlink()
+    assert read_as_nobody(folder) >= announced
+
+
+def test_a_finished_run_can_be_read_where_nothing_may_be_written(folder):
+    with RunStore.open(folder, clock=StoppedClock()) as store:
+        store.append(stages(0, 5))
+    assert not (folder / "run.sqlite-wal").exists()
+    assert read_as_nobody(folder) == 5
+
+
+def test_a_live_run_can_be_read_by_who_may_not_write(folder):
+    with RunStore.open(folder, clock=StoppedClock()) as store:
+        store.append(stages(0, 5))
+        assert read_as_nobody(folder) == 5
+        store.append(stages(5, 7))
+        assert read_as_nobody(folder) == 7
+
+
+READ_ONLY = """
+import os, sys
+from pathlib import Path
+import memento.memory.store as store
+from memento.core.errors import StoreError
+folder = Path(sys.argv[1])
+if os.getuid() == 0:
+    os.setgid(65534); os.setuid(65534)
+try:
+    (folder / "probe").touch()
+except OSError:
+    pass
+else:
+    sys.exit("the folder is writable")
+class Clock:
+    def now(self): return 0.0
+try:
+    store.RunStore.open(folder, clock=Clock())
+except StoreError as error:
+    assert "cannot be written" in str(error) or "is live" in str(error), error
+else:
+    sys.exit("opened for writing")
+with store.RunStore.read(folder) as reader:
+    print(sum(1 for _ in reader.facts()))
+    try:
+        reader.request("stop", at=0.0)
+    except StoreError as error:
+        assert "cannot be" in str(error), error
+    else:
+        sys.exit("left a request")
+"""
+
+
+def read_as_nobody(folder: Path) -> int:
+    """How many facts a process reads that may not write in the folder."""
+    opened = [path for path in folder.resolve().parents if path != Path("/") and path.stat().st_uid == os.getuid()]
+    before = {path: path.stat().st_mode for path in [folder, *folder.iterdir(), *opened]}
+    try:
+        for path in opened:
+            path.chmod(before[path] | 0o055)
+        for path in [*folder.iterdir(), folder]:
+            path.chmod(0o555 if path.is_dir() else 0o444)
+        process = subprocess.run(
+            [sys.executable, "-c", READ_ONLY, str(folder)], capture_output=True, text=True, timeout=30, check=False
+        )
+    finally:
+        for path, mode in before.items():
+            path.chmod(mode)
+    assert process.returncode == 0, process.stderr
+    return int(process.stdout)
+
+
+def test_a_second_writer_is_told_who_writes(folder):
+    writer = start_writer(folder)
+    try:
+        with pytest.raises(StoreError, match=rf'"run" is live: process {writer.pid} on .+ since 20\d\d-'):
+            RunStore.open(folder, clock=StoppedClock())
+        living = holder(folder)
+        assert living is not None and living.pid == writer.pid
+        with pytest.raises(StoreError, match="is live"):
+            RunStore.create(folder, clock=StoppedClock())
+    finally:
+        kill(writer)
+    assert holder(folder) is None
+    RunStore.open(folder, clock=StoppedClock()).close()
+
+
+def test_a_second_writer_in_the_same_process_is_refused(folder):
+    with RunStore.open(folder, clock=StoppedClock(1_700_000_000)):
+        with pytest.raises(StoreError, match=rf"process {os.getpid()} on .+ since 2023-11-14 22:13:20 UTC"):
+            RunStore.open(folder, clock=StoppedClock())
+        assert holder(folder) is not None
+        # Asking who holds it must not have dropped it: POSIX locks go with any closed descriptor.
+        code = "import sys, pathlib, memento.memory.lock as lock; print(lock.is_locked(pathlib.Path(sys.argv[1])))"
+        command = [sys.executable, "-c", code, str(folder)]
+        asked = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+        assert asked.stdout == "True\n"
+    assert holder(folder) is None
+
+
+def test_a_forked_child_does_not_keep_the_lock(folder):
+    code = (
+        "import os, sys, time\n"
+        "from memento.memory.store import RunStore\n"
+        "class Clock:\n    def now(self): return 0.0\n"
+        "store = RunStore.open(sys.argv[1], clock=Clock())\n"
+        "child = os.fork()\n"
+        "if child == 0:\n    time.sleep(30); os._exit(0)\n"
+        "print(child, flush=True); time.sleep(30)\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code, str(folder)], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    child = int(parent.stdout.readline())
+    try:
+        parent.kill()
+        parent.wait(20)
+        os.kill(child, 0)  # it lives
+        RunStore.open(folder, clock=StoppedClock()).close()
+    finally:
+        os.kill(child, signal.SIGKILL)
+        parent.stdout.close()
+
+
+def test_a_follower_sees_every_fact_once_while_another_process_writes(folder):
+    writer = start_writer(folder)
+    seen: list[int] = []
+    try:
+        with RunStore.read(folder) as reader:
+            deadline = time.monotonic() + 20
+            while len(seen) < 300 and time.monotonic() < deadline:
+                seen += [entry.seq for entry in reader.facts_after(seen[-1] if seen else 0)]
+                assert len(seen) % 2 == 0, "half a commit was seen"
+    finally:
+        kill(writer)
+    assert len(seen) >= 300
+    assert seen == list(range(1, len(seen) + 1))
+
+
+def test_requests_reach_the_writer_once(folder):
+    with RunStore.open(folder, clock=StoppedClock()) as store:
+        assert store.take_requests() == ()
+        with RunStore.read(folder) as reader:
+            reader.request("pause", at=5.0)
+            reader.request("stop", {"reason": "tired"}, at=6.0)
+            with pytest.raises(StoreError, match="opened to read"):
+                reader.take_requests()
+            with pytest.raises(StoreError, match="opened to read"):
+                reader.append([RunResumed()])
+        first, second = store.take_requests()
+        assert (first.kind, first.at, dict(first.body)) == ("pause", 5.0, {})
+        assert (second.kind, dict(second.body)) == ("stop", {"reason": "tired"})
+        assert store.take_requests() == ()
+    with RunStore.open(folder, clock=StoppedClock()) as store:
+        assert store.take_requests() == ()
+
+
+def test_a_store_knows_its_birth(tmp_path):
+    with RunStore.create(tmp_path / "r", clock=StoppedClock(12.25), run_id="r-7") as store:
+        assert store.meta() == {"run_id": "r-7", "created": "12.25", "schema_version": "1"}
+
+
+def test_closing_twice_is_no_error(folder):
+    store = RunStore.open(folder, clock=StoppedClock())
+    store.close()
+    store.close()
+    with pytest.raises(StoreError, match="cannot be used"):
+        store.append([RunResumed()])
+
+
+def test_the_holder_note_is_json(folder):
+    with RunStore.open(folder, clock=StoppedClock(3.0)):
+        note = json.loads((folder / "holder.json").read_text())
+        assert note["pid"] == os.getpid() and note["since"] == 3.0
+    assert not (folder / "holder.json").exists()
