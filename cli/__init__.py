@@ -5,7 +5,11 @@ needs it, so that `memento --help` answers at once.
 """
 
 import sys
+import traceback
 from collections.abc import Sequence
+from typing import TypeVar
+
+T = TypeVar("T", bound=BaseException)
 
 
 def main() -> None:
@@ -15,17 +19,28 @@ def main() -> None:
 
 def exit_code(arguments: Sequence[str]) -> int:
     """Carry out one command line; returns its exit code. Complaints are one sentence on stderr."""
+    from ..core.errors import MementoError, UsageError
+
     try:
         return _carried_out(arguments)
     except KeyboardInterrupt:
         _say("interrupted")
         return 130
+    except BrokenPipeError:
+        sys.stdout = None      # the reader left, as in `memento show RUN | head`: nothing to complain of
+        return 0
+    except Exception as error:  # noqa: BLE001 - the program's end: what is unforeseen shows its traceback, and is a fault
+        known = _known(error, MementoError)
+        if known is None:
+            traceback.print_exception(error)
+            return 3
+        _say(str(known))
+        return 2 if isinstance(known, UsageError) else 3
 
 
 def _carried_out(arguments: Sequence[str]) -> int:
     import typer
 
-    from ..core.errors import MementoError, UsageError
     from .commands import commands
 
     try:
@@ -33,26 +48,21 @@ def _carried_out(arguments: Sequence[str]) -> int:
             args=list(arguments) or ["--help"], prog_name="memento", standalone_mode=False
         )
     except typer.TyperException as error:
-        _say(_one_sentence(error.format_message()))
+        _say(" ".join(error.format_message().split()))
         return 2
     except typer.Abort:
-        _say("interrupted")
-        return 130
-    except UsageError as error:
-        _say(str(error))
-        return 2
-    except MementoError as error:
-        _say(str(error))
-        return 3
-    except BrokenPipeError:
-        sys.stderr.close()      # the reader left, as in `memento show RUN | head`: nothing to complain of
-        return 0
+        raise KeyboardInterrupt from None
     return status if isinstance(status, int) else 0
+
+
+def _known(error: BaseException, kind: type[T]) -> T | None:
+    """The error itself, or the first of its kind in a group of errors that happened together."""
+    if isinstance(error, kind):
+        return error
+    if isinstance(error, BaseExceptionGroup):
+        return next((found for inner in error.exceptions if (found := _known(inner, kind)) is not None), None)
+    return None
 
 
 def _say(sentence: str) -> None:
     print(f"memento: {sentence}", file=sys.stderr)      # noqa: T201
-
-
-def _one_sentence(message: str) -> str:
-    return " ".join(message.split())

@@ -127,3 +127,61 @@ def methods() -> None:
     from .listing import list_methods
 
     list_methods()
+
+
+@commands.command()
+def models() -> None:
+    """How to name a language model, and which keys are there."""
+    from .listing import list_models
+
+    list_models()
+
+
+@commands.command()
+def show(
+    run: Run,
+    candidate: Annotated[str | None, typer.Argument(help="Such as g2/macro/1.", show_default=False)] = None,
+    settings: Annotated[bool, typer.Option("--settings", help="A file for --config that repeats the run.")] = False,
+    runs: Runs = Path("runs"),
+) -> None:
+    """Tell the story of a run, or show one candidate."""
+    from .reading import show_run
+
+    show_run(run, candidate, runs_dir=runs, settings=settings)
+
+
+@commands.command()
+def export(
+    run: Run,
+    out: Annotated[Path, typer.Option(metavar="FILE.py", help="Never an existing file.", show_default=False)],
+    candidate: Annotated[str | None, typer.Argument(help="Else the elite.", show_default=False)] = None,
+    runs: Runs = Path("runs"),
+) -> None:
+    """Write a candidate's program, or the elite's, to a file."""
+    from .reading import export_program
+
+    export_program(run, candidate, runs_dir=runs, out=out)
+
+
+@commands.command()
+def stop(run: Run, runs: Runs = Path("runs")) -> None:
+    """Ask a live run to stop; nothing is lost."""
+    from .reading import ask_of_run
+
+    ask_of_run(run, "stop", runs_dir=runs)
+
+
+@commands.command()
+def pause(run: Run, runs: Runs = Path("runs")) -> None:
+    """Ask a live run to pause; `resume` ends the pause."""
+    from .reading import ask_of_run
+
+    ask_of_run(run, "pause", runs_dir=runs)
+
+
+@commands.command()
+def doctor() -> None:
+    """Say what this machine can do."""
+    from .doctor import examine
+
+    examine()

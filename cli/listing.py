@@ -1,20 +1,39 @@
-"""What there is: domains, methods."""
+"""What there is: domains, methods, models."""
+
+import os
 
 import typer
-
-from ..domains import load as load_domain
-from ..domains import names as domain_names
-from ..methods import METHODS
 
 
 def list_domains() -> None:
     """`memento domains`."""
+    from ..domains import load as load_domain
+    from ..domains import names as domain_names
+
     _table([(name, load_domain(name).title) for name in domain_names()])
 
 
 def list_methods() -> None:
     """`memento methods`."""
+    from ..methods import METHODS
+
     _table([(method.name, method.title) for method in METHODS.values()])
+
+
+def list_models() -> None:
+    """`memento models`: the forms of a model's name. Whether a key is there is said, never what it is."""
+    from ..runtime.models.spec import FORMS, KEY_VARIABLES
+
+    told = {
+        "offline": "the embedded mutator: no language model, no network (the default)",
+        "compatible": "any server with OpenAI's chat completions, such as compatible:ollama@http://localhost:11434/v1#qwen3",
+    }
+    rows = []
+    for scheme, form in FORMS.items():
+        variable = KEY_VARIABLES.get(scheme, "")
+        state = "set" if os.environ.get(variable, "").strip() else "not set"
+        rows.append((form, told.get(scheme) or f"needs the key in {variable}, which is {state}"))
+    _table(rows)
 
 
 def _table(rows: list[tuple[str, str]]) -> None:

@@ -18,6 +18,7 @@ from ..memory.runs import find_run
 from ..results import RunResult
 from ..settings import build_settings
 from ..tui.display import Display, open_display
+from .reading import end_pause
 from .telling import tell_evaluation, tell_run
 
 T = TypeVar("T")
@@ -45,6 +46,8 @@ def resume_run(run: str, *, runs_dir: Path, workers: int | None, display: str, j
     if workers is not None and workers < 1:
         raise UsageError(f"--workers must be at least 1, not {workers}")
     folder = find_run(runs_dir, run)
+    if end_pause(folder):
+        return
     screen = open_display(display, sys.stderr)
     result = _finish(app.resume(folder, display=screen, workers=workers), screen)
     _hand_over(result, json=json)

@@ -15,7 +15,7 @@ def tell_run(result: RunResult) -> str:
         f"  candidates       {result.candidates}, over {result.episodes_run} episodes ({result.episodes_saved} saved)",
         f"  model            {result.model}: {result.model_calls} calls, {result.tokens} tokens,"
         f" {_cost(result.cost_usd)}",
-        f"  isolation        {', '.join(result.sandbox) or 'NONE: generated programs were not isolated'}",
+        f"  isolation        {', '.join(result.sandbox) or 'none'}",
     ]
     return "\n".join(lines)
 
@@ -38,7 +38,7 @@ def tell_evaluation(result: EvaluateResult) -> str:
         f"success {_share(result.success_rate)}, fitness {_number(result.fitness)} over {result.episodes} episodes;"
         f" {result.steps_per_s:.0f} steps/s, {_time(result.wall_s)}"
     )
-    lines.append(f"isolation: {', '.join(result.sandbox) or 'NONE: the policy was not isolated'}")
+    lines.append(f"isolation: {', '.join(result.sandbox) or 'none'}")
     return "\n".join(lines)
 
 

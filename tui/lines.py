@@ -24,12 +24,16 @@ from .view import View, time_left_s
 
 SUMMARY_LENGTH = 72
 FAULT_LENGTH = 100
+GUARDS = {"landlock": "reach your files", "seccomp": "use the network and start programs"}  # layer: without it
 _BRANCHES = {Operator.HILL_CLIMB: "hill-climb", Operator.MACRO: "macro", Operator.CROSSOVER: "crossover"}
 _SLOTS = {Operator.HILL_CLIMB: "k_hc", Operator.MACRO: "k_macro", Operator.CROSSOVER: "k_cross"}
 
 
-def lines_of(fact: Fact, view: View, *, now_s: float) -> tuple[str, ...]:
-    """What to say of `fact`, once `view` holds it. Most facts say nothing: the ones that follow sum them up."""
+def lines_of(fact: Fact, view: View, *, now_s: float | None) -> tuple[str, ...]:
+    """What to say of `fact`, once `view` holds it; without a time (a run that is read) nothing of the time left.
+
+    Most facts say nothing: the ones that follow sum them up.
+    """
     match fact:
         case RunStarted():
             return _started(fact)
@@ -90,9 +94,11 @@ def _started(fact: RunStarted) -> tuple[str, ...]:
 
 
 def _isolation(sandbox: tuple[str, ...]) -> str:
-    if not sandbox:
-        return "NOT ISOLATED: generated programs run with your rights on this machine; see memento doctor"
-    return f"isolation: {', '.join(sandbox)}"
+    missing = [risk for layer, risk in GUARDS.items() if layer not in sandbox]
+    live = f"isolation: {', '.join(sandbox) or 'none'}"
+    if not missing:
+        return live
+    return f"{live}. NOT ISOLATED: generated programs can {' and '.join(missing)}; see memento doctor"
 
 
 def _stage(stage: str, view: View) -> tuple[str, ...]:
@@ -149,7 +155,7 @@ def _candidate(candidate: Candidate, view: View, verdict: str) -> str:
     return f"{head}  F {candidate.fitness:.3f}{verdict}{success}{_summary(candidate.summary)}"
 
 
-def _elite(fact: EliteChanged, view: View, now_s: float) -> tuple[str, ...]:
+def _elite(fact: EliteChanged, view: View, now_s: float | None) -> tuple[str, ...]:
     if fact.generation == 0:
         return (f"   elite: p_0  F {fact.fitness:.3f}  success {100 * fact.success_rate:.0f} %",)
     before = view.elite_before
@@ -175,8 +181,8 @@ def _final(fact: FinalMeasured) -> tuple[str, ...]:
 # ------------------------------------------------------------------------------------------ small words
 
 
-def _left(view: View, now_s: float) -> str:
-    left_s = time_left_s(view, now_s=now_s)
+def _left(view: View, now_s: float | None) -> str:
+    left_s = None if now_s is None else time_left_s(view, now_s=now_s)
     if left_s is None:
         return ""
     if left_s < 90:
