@@ -20,9 +20,9 @@ REQUESTS_EVERY_S = 0.3
 
 
 class Agent(Protocol):
-    """Turns one order into one fact."""
+    """Turns one order of its kind into one fact."""
 
-    async def carry_out(self, order: Order) -> Fact:
+    async def carry_out(self, order: Any) -> Fact:
         """Do what the order says. Raises MementoError where MEMENTO itself fails."""
 
 

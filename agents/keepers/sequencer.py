@@ -28,6 +28,7 @@ from ...core.values import (
     Fault,
     Operator,
     Program,
+    Rejection,
     Score,
 )
 from .evaluation import EvaluatorKeeper, Panel
@@ -61,6 +62,7 @@ class Stages:
 
     stage: str
     attempt: int = 0
+    failures: tuple[Rejection, ...] = ()  # of earlier attempts at p_0, told to the next
     trials: Trials | None = None  # of T_0
     keeper: Keeper[Any] | None = None  # of the stage
     inner: Any = None
@@ -100,7 +102,13 @@ class Sequencer:
     def _try_initial(self, state: Stages) -> Decision[Stages]:
         if self._plan.initial is not None:
             return self._roll_baseline(state, self._plan.initial, "")
-        order = Propose(id=f"init/{state.attempt}", operator=Operator.INITIAL, generation=0, slot=state.attempt)
+        order = Propose(
+            id=f"init/{state.attempt}",
+            operator=Operator.INITIAL,
+            generation=0,
+            slot=state.attempt,
+            rejections=state.failures,
+        )
         return Decision(state=state, orders=(order,))
 
     def _decide_initial(self, state: Stages, fact: Fact) -> Decision[Stages]:
@@ -110,14 +118,14 @@ class Sequencer:
             if isinstance(fact, ProposalMade):
                 return self._roll_baseline(state, fact.program, fact.summary)
             if isinstance(fact, ProposalFailed):
-                return self._next_initial(state, fact.fault)
+                return self._next_initial(state, fact.fault, fact.summary)
             return Decision(state=state)
         trials, orders, candidate = state.trials.take(fact)
         state = replace(state, trials=trials)
         if candidate is None:
             return Decision(state=state, orders=orders)
         if candidate.fault is not None:
-            return self._next_initial(state, candidate.fault)
+            return self._next_initial(state, candidate.fault, candidate.summary)
         chosen = InitialChosen(order=candidate.id, program=candidate.program)
         return _after(chosen, self._begin_evaluator(replace(state, trials=None, baseline=candidate)))
 
@@ -134,7 +142,7 @@ class Sequencer:
         trials, orders = Trials(plan=plan, open={}).begin(trial)
         return Decision(state=replace(state, trials=trials), orders=orders)
 
-    def _next_initial(self, state: Stages, fault: Fault) -> Decision[Stages]:
+    def _next_initial(self, state: Stages, fault: Fault, summary: str) -> Decision[Stages]:
         if self._plan.initial is not None:
             raise SearchError(f"the given initial policy cannot start: {fault.message}")
         attempt = state.attempt + 1
@@ -143,7 +151,14 @@ class Sequencer:
                 f"no valid initial policy in {ATTEMPTS} replies (the last: {fault.kind}, {fault.message}); "
                 "give one with --initial FILE, or use another model"
             )
-        return self._try_initial(replace(state, attempt=attempt, trials=None))
+        failure = Rejection(
+            summary=summary,
+            candidate=f"init/{state.attempt}",
+            fitness_difference=None,
+            reason=f"{fault.kind}: {fault.message}",
+        )
+        failures = (*state.failures, failure)
+        return self._try_initial(replace(state, attempt=attempt, trials=None, failures=failures))
 
     # --------------------------------------------------------------------------------- the evaluator
 

@@ -1,0 +1,5 @@
+"""`python -m memento` is the `memento` command."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,83 @@
+"""`memento evaluate`: rolls one policy file out and scores its episodes."""
+
+import asyncio
+import tempfile
+from math import fsum
+from pathlib import Path
+
+from ..core.ports import RollTask
+from ..core.values import Episode, Program, Score
+from ..domains import import_string
+from ..domains import load as load_domain
+from ..evaluate_settings import EvaluateSettings
+from ..results import EpisodeResult, EvaluateResult
+from ..runtime.clock import SystemClock
+from ..runtime.pool import ProcessPool
+from .isolation import live_layers
+from .program_files import read_evaluator, read_program
+
+SETTING = "evaluate"
+
+
+async def evaluate(settings: EvaluateSettings) -> EvaluateResult:
+    """Roll the policy out on seeds `seed`, `seed` + 1, …; the same call gives the same episodes.
+
+    Raises UsageError for a file that is no policy, RolloutError where a simulator fails.
+    """
+    domain = load_domain(settings.domain)
+    policy = read_program(settings.policy, domain.contract, role="policy")
+    evaluator = None
+    if settings.evaluator != "reference" or domain.reference_evaluator() is not None:
+        evaluator = read_evaluator(settings.evaluator, domain)
+    clock = SystemClock()
+    began_s = clock.elapsed()
+    with tempfile.TemporaryDirectory(prefix="memento-evaluate-") as folder:
+        async with ProcessPool(
+            domain=import_string(settings.domain),
+            settings={SETTING: settings.options},
+            workers=min(settings.workers, settings.episodes),
+            trajectories=Path(folder),
+        ) as pool, asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(_one(pool, policy, evaluator, index, settings.seed + index))
+                for index in range(settings.episodes)
+            ]
+    results = [task.result() for task in tasks]
+    wall_s = clock.elapsed() - began_s
+    episodes = [episode for episode, _ in results]
+    return EvaluateResult(
+        policy=str(settings.policy),
+        domain=settings.domain,
+        variant=settings.option("variant"),
+        randomisation=settings.option("randomisation"),
+        episodes=len(results),
+        success_rate=sum(episode.success for episode in episodes) / len(episodes),
+        fitness=None if evaluator is None else fsum(score.fitness for _, score in results) / len(results),
+        steps_per_s=round(sum(episode.steps for episode in episodes) / wall_s, 1),
+        wall_s=round(wall_s, 3),
+        sandbox=live_layers(),
+        per_episode=tuple(_told(episode, score, graded=evaluator is not None) for episode, score in results),
+    )
+
+
+async def _one(
+    pool: ProcessPool, policy: Program, evaluator: Program | None, index: int, seed: int
+) -> tuple[Episode, Score]:
+    task = RollTask(order=f"evaluate/e{index}", program=policy, setting=SETTING, index=index, seed=seed)
+    episode = await pool.roll(task)
+    if evaluator is None or episode.fault is not None:
+        return episode, Score(fitness=0.0)
+    return episode, await pool.score(evaluator, episode)
+
+
+def _told(episode: Episode, score: Score, *, graded: bool) -> EpisodeResult:
+    fault = episode.fault or score.fault
+    return EpisodeResult(
+        seed=episode.seed,
+        scene=episode.scene,
+        success=episode.success,
+        fitness=score.fitness if graded else None,
+        steps=episode.steps,
+        ended_by=episode.ended_by,
+        error=None if fault is None else f"{fault.kind}: {fault.message}",
+    )

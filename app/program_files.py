@@ -1,0 +1,45 @@
+"""Reads programs that a user gives as files, and refuses what no episode could use."""
+
+from pathlib import Path
+
+from ..agents.contract_check import check
+from ..core.errors import UsageError
+from ..core.ports import Domain
+from ..core.values import Contract, Program
+
+MAX_PROGRAM_BYTES = 1_000_000
+
+
+def read_program(path: Path, contract: Contract, *, role: str) -> Program:
+    """The program in `path`, a `role` such as "policy". Raises UsageError naming file and mend."""
+    if not path.exists():
+        raise UsageError(f"there is no {role} file {path}")
+    try:
+        if path.stat().st_size > MAX_PROGRAM_BYTES:
+            raise UsageError(f"the {role} file {path} is larger than {MAX_PROGRAM_BYTES // 1_000_000} MB")
+        program = Program(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise UsageError(f"the {role} file {path} is not UTF-8 text") from None
+    except OSError as error:
+        raise UsageError(f"cannot read the {role} file {path}: {error.strerror}") from None
+    fault = check(program, contract)
+    if fault is not None:
+        raise UsageError(f"the {role} file {path} is no {role}: {fault.message}")
+    return program
+
+
+def read_initial(given: str | None, domain: Domain) -> Program | None:
+    """The policy of `--initial FILE`, None where none was given. Raises UsageError."""
+    return None if given is None else read_program(Path(given), domain.contract, role="policy")
+
+
+def read_evaluator(given: str, domain: Domain) -> Program:
+    """The evaluator that "reference" or a file's path stands for. Raises UsageError."""
+    if given != "reference":
+        return read_program(Path(given), domain.evaluator_contract, role="evaluator")
+    program = domain.reference_evaluator()
+    if program is None:
+        raise UsageError(
+            f"the domain {domain.name!r} ships no reference evaluator: use --evaluator evolve, or a file"
+        )
+    return program

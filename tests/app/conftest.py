@@ -1,0 +1,66 @@
+"""Runs of the real program in processes of their own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from memento.core.events import Fact, SearchEnded
+from memento.memory.store import RunStore
+
+SMALL = ["--preset", "smoke", "--seed", "3", "--set", "k_hc=2", "--set", "k_macro=2", "--set", "n_roll=2"]
+
+
+def environment() -> dict[str, str]:
+    """The test's own environment without settings of whoever runs the tests."""
+    return {key: value for key, value in os.environ.items() if not key.startswith("MEMENTO_")}
+
+
+class Runs:
+    """Starts `memento` on a folder of runs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def start(self, *arguments: str) -> "subprocess.Popen[str]":
+        command = [sys.executable, "-m", "memento", *arguments, "--runs", str(self.folder)]
+        return subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(),
+            start_new_session=True,
+        )
+
+    def finish(self, process: "subprocess.Popen[str]", *, within_s: float = 50) -> dict:
+        out, err = process.communicate(timeout=within_s)
+        assert process.returncode == 0, err
+        return json.loads(out.splitlines()[-1])
+
+    def call(self, *arguments: str) -> dict:
+        return self.finish(self.start(*arguments, "--json"))
+
+    def facts(self, name: str) -> list[Fact]:
+        with RunStore.read(self.folder / name) as store:
+            return list(store.facts())
+
+    def elite(self, name: str) -> str:
+        """The text of the program that the search ended with."""
+        ended = [fact for fact in self.facts(name) if isinstance(fact, SearchEnded)]
+        assert len(ended) == 1
+        return ended[0].program.text
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Runs:
+    return Runs(tmp_path / "runs")
+
+
+def kill(process: "subprocess.Popen[str]") -> None:
+    """kill -9 of the controller alone: what it started must notice by itself."""
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=20)

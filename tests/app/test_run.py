@@ -1,0 +1,103 @@
+"""Whole runs of the real program on the kinematic domain: the same seed gives the same run, killed or not."""
+
+import random
+import time
+
+import pytest
+from memento.core.events import (
+    CandidateAccepted,
+    CandidateRejected,
+    CandidateScored,
+    EliteChanged,
+    EpisodeEnded,
+    EvaluatorChosen,
+    Fact,
+    ProposalMade,
+    RunResumed,
+)
+from memento.core.values import Operator
+
+from ..processes import members_of, wait_until_gone
+from .conftest import SMALL, Runs, kill
+
+
+def verdicts(facts: list[Fact]) -> dict[str, list]:
+    """What a run decided, in an order of its own."""
+    return {
+        "evaluators": [fact.chosen.program for fact in facts if isinstance(fact, EvaluatorChosen)],
+        "accepted": sorted(fact.candidate for fact in facts if isinstance(fact, CandidateAccepted)),
+        "rejected": sorted(fact.candidate for fact in facts if isinstance(fact, CandidateRejected)),
+        "elites": [(fact.candidate, fact.fitness) for fact in facts if isinstance(fact, EliteChanged)],
+    }
+
+
+def test_the_same_seed_gives_the_same_run_on_any_number_of_workers(runs: Runs) -> None:
+    first = runs.call("run", "hanoi-kinematic", *SMALL, "--name", "one", "--workers", "1")
+    second = runs.call("run", "hanoi-kinematic", *SMALL, "--name", "two", "--workers", "2")
+    assert runs.elite("one") == runs.elite("two")
+    assert verdicts(runs.facts("one")) == verdicts(runs.facts("two"))
+    same = ("elite", "fitness", "initial_fitness", "reference_fitness", "candidates", "episodes_run")
+    assert {key: first[key] for key in same} == {key: second[key] for key in same}
+    assert first["status"] == "done"
+    assert first["candidates"] == 5
+
+
+def test_every_slot_is_accounted_for(runs: Runs) -> None:
+    runs.call("run", "hanoi-kinematic", *SMALL, "--name", "one")
+    facts = runs.facts("one")
+    scored = [fact.candidate for fact in facts if isinstance(fact, CandidateScored)]
+    spent = {operator: sum(c.operator is operator for c in scored) for operator in Operator}
+    assert spent == {Operator.INITIAL: 0, Operator.HILL_CLIMB: 2, Operator.MACRO: 2, Operator.CROSSOVER: 1}
+
+
+@pytest.mark.timeout(300)
+def test_a_killed_run_resumes_to_the_same_elite_and_repeats_nothing(runs: Runs) -> None:
+    whole = runs.start("run", "hanoi-kinematic", *SMALL, "--name", "whole", "--json")
+    began_s = time.monotonic()
+    expected = runs.finish(whole)
+    length_s = time.monotonic() - began_s
+    draw = random.Random(7)
+    process = runs.start("run", "hanoi-kinematic", *SMALL, "--name", "killed", "--json")
+    kills = 0
+    for _ in range(6):
+        time.sleep(1.0 + draw.random() * length_s * 0.4)
+        if process.poll() is not None:
+            break
+        started = members_of(process.pid)
+        kill(process)
+        kills += 1
+        wait_until_gone(started)
+        process = runs.start("resume", "killed", "--json")
+    result = runs.finish(process)
+    assert kills >= 1
+    assert result["status"] == "done"
+    assert runs.elite("killed") == runs.elite("whole")
+    assert verdicts(runs.facts("killed")) == verdicts(runs.facts("whole"))
+    assert result["episodes_run"] == expected["episodes_run"]
+    facts = runs.facts("killed")
+    assert sum(isinstance(fact, RunResumed) for fact in facts) >= 1
+    for kind in (EpisodeEnded, ProposalMade):
+        orders = [fact.order for fact in facts if isinstance(fact, kind)]
+        assert len(orders) == len(set(orders)), "no finished work is done again"
+
+
+def test_a_run_that_is_done_gives_its_result_again(runs: Runs) -> None:
+    first = runs.call("run", "hanoi-kinematic", *SMALL, "--name", "one")
+    again = runs.call("resume", "one")
+    assert again == {**first, "wall_s": again["wall_s"]}
+
+
+def test_stop_leaves_the_run_and_resume_goes_on(runs: Runs) -> None:
+    process = runs.start("run", "hanoi-kinematic", *SMALL, "--name", "one", "--json")
+    deadline_s = time.monotonic() + 20
+    while not (runs.folder / "one" / "run.sqlite").exists():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.05)
+    stopping = runs.start("stop", "one")
+    assert stopping.wait(timeout=20) == 0
+    stopping.communicate()
+    assert runs.finish(process)["status"] in {"stopped", "done"}
+    assert runs.call("resume", "one")["status"] == "done"
+    whole = runs.call("run", "hanoi-kinematic", *SMALL, "--name", "whole")
+    assert runs.elite("one") == runs.elite("whole")
+    assert whole["elite"]
