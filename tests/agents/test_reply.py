@@ -1,0 +1,144 @@
+"""Each kind of bad reply is told apart; no reply whatever raises."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from memento.agents.program_text import MAX_FAULT, MAX_SUMMARY
+from memento.agents.reply import read_program, split, summary_line
+from memento.core.ports import Reply
+from memento.core.values import FaultKind
+
+from ..prompts.samples import CONTRACT, POLICY
+
+BARE = "class CartPolicy:\n    def reset(self): pass\n    def compute_action(self, obs): return [0.0]\n"
+
+
+def reply(text: str, stop: str = "end") -> Reply:
+    return Reply(text=text, model="m", stop=stop)
+
+
+def block(text: str = BARE, language: str = "python", fence: str = "```") -> str:
+    return f"{fence}{language}\n{text}{fence}\n"
+
+
+def test_a_good_reply() -> None:
+    reading = read_program(reply(f"Thinking.\n\nSummary: gain up\n\n{block()}"), CONTRACT)
+    assert reading.fault is None
+    assert reading.program is not None
+    assert reading.program.text == BARE
+    assert reading.summary == "gain up"
+
+
+def test_the_history_in_the_program_counts_before_the_summary_line() -> None:
+    reading = read_program(reply(f"Summary: gain up\n{block(POLICY.text)}"), CONTRACT)
+    assert reading.summary == "gain 0.5 -> 0.8"
+
+
+BAD = {
+    "empty": (reply(""), FaultKind.EMPTY),
+    "blank": (reply(" \n\t\n"), FaultKind.EMPTY),
+    "refused": (reply("I cannot help with that.", "refusal"), FaultKind.REFUSED),
+    "refused with a program": (reply(block(), "refusal"), FaultKind.REFUSED),
+    "truncated": (reply("Summary: x\n```python\nclass Cart", "length"), FaultKind.TRUNCATED),
+    "truncated after the program": (reply(block(), "length"), FaultKind.TRUNCATED),
+    "block left open": (reply(f"```python\n{BARE}"), FaultKind.TRUNCATED),
+    "broken off": (reply(block(), "error"), FaultKind.MODEL_FAILED),
+    "prose only": (reply("I would raise the gain."), FaultKind.NO_PROGRAM),
+    "program without a fence": (reply(BARE), FaultKind.NO_PROGRAM),
+    "another language": (reply(block(language="diff")), FaultKind.NO_PROGRAM),
+    "two programs": (reply(block() + "or\n" + block()), FaultKind.MANY_PROGRAMS),
+    "two blocks without a language": (reply(block(language="") + block(language="")), FaultKind.MANY_PROGRAMS),
+    "not Python": (reply(block("class CartPolicy\n    pass\n")), FaultKind.NOT_PYTHON),
+    "placeholder": (reply(block("class CartPolicy:\n    # rest unchanged\n")), FaultKind.NOT_PYTHON),
+    "null byte": (reply(block(BARE + "\x00\n")), FaultKind.NOT_PYTHON),
+    "empty program": (reply("```python\n```"), FaultKind.BROKEN_CONTRACT),
+    "no class": (reply(block("x = 1\n")), FaultKind.BROKEN_CONTRACT),
+    "too long": (reply(block(BARE + "#" * 100_000 + "\n")), FaultKind.BROKEN_CONTRACT),
+}
+
+
+@pytest.mark.parametrize(("bad", "kind"), BAD.values(), ids=BAD.keys())
+def test_bad_replies_are_told_apart(bad: Reply, kind: FaultKind) -> None:
+    reading = read_program(bad, CONTRACT)
+    assert reading.fault is not None
+    assert reading.fault.kind is kind
+    assert reading.fault.message
+
+
+GOOD = {
+    "blocks in other languages": "```text\nplan\n```\n" + block() + "```json\n{}\n```\n",
+    "one block without a language": block(language=""),
+    "py": block(language="py"),
+    "capitals and words after the language": block(language="Python title=policy.py"),
+    "tildes": block(fence="~~~"),
+    "carriage returns": block().replace("\n", "\r\n"),
+    "indented as in a list": "1. here\n" + "".join(f"   {line}\n" for line in block().splitlines()),
+    "no line break at the end": block().rstrip(),
+}
+
+
+@pytest.mark.parametrize("text", GOOD.values(), ids=GOOD.keys())
+def test_good_replies_in_other_dress(text: str) -> None:
+    reading = read_program(reply(text), CONTRACT)
+    assert reading.fault is None
+    assert reading.program is not None
+    assert reading.program.text == BARE
+
+
+def test_a_longer_fence_holds_shorter_ones() -> None:
+    program = BARE + 'NOTE = """\n```\n"""\n'
+    reading = read_program(reply(block(program, fence="````")), CONTRACT)
+    assert reading.program is not None
+    assert reading.program.text == program
+
+
+@pytest.mark.parametrize(
+    "line", ["Summary: x = 1", "**Summary:** x = 1", "## summary : x = 1", "> - *SUMMARY*: `x = 1`"]
+)
+def test_summary_lines(line: str) -> None:
+    assert summary_line(["In summary, nothing.", line, "Summary: second"]) == "x = 1"
+
+
+def test_a_summary_inside_of_the_program_is_none() -> None:
+    text = block("# Summary: pretended\n" + BARE)
+    assert read_program(reply(text), CONTRACT).summary == "first program"
+
+
+def test_a_failed_reply_keeps_its_summary() -> None:
+    text = "Summary: brake earlier\n" + block("class CartPolicy: pass\n")
+    reading = read_program(reply(text), CONTRACT)
+    assert reading.fault is not None
+    assert reading.summary == "brake earlier"
+
+
+pieces = st.sampled_from(
+    ["```", "````", "~~~", "python", "\n", " ", "Summary:", "class CartPolicy:", "\r", "x = 1", "\x00", "\ud800", "`"]
+)
+texts = st.text() | st.lists(pieces, max_size=60).map("".join)
+
+
+@given(texts, st.sampled_from(["end", "length", "refusal", "error", "whatever"]))
+@settings(deadline=None)
+def test_no_reply_raises(text: str, stop: str) -> None:
+    reading = read_program(reply(text, stop), CONTRACT)
+    assert (reading.fault is None) <= (reading.program is not None and stop == "end")
+    assert len(reading.summary) <= MAX_SUMMARY
+    if reading.fault is not None:
+        assert len(reading.fault.message) <= MAX_FAULT
+        assert reading.fault.message.isprintable()
+
+
+@given(texts)
+def test_no_line_is_lost_in_splitting(text: str) -> None:
+    blocks, prose = split(text)
+    lines = text.replace("\r\n", "\n").split("\n")
+    fences = 2 * len(blocks) - sum(not found.closed for found in blocks)
+    assert len(prose) + fences + sum(found.text.count("\n") for found in blocks) == len(lines)
+
+
+@pytest.mark.parametrize(
+    "text", ["```" + "a" * 500_000 + "`", "`" * 500_000, "```python\n" * 100_000, "Summary:" * 100_000, " " * 500_000]
+)
+def test_long_replies_take_no_longer_than_their_length(text: str) -> None:
+    """A pattern that tries again from every place would not end within the test's own limit."""
+    assert read_program(reply(text), CONTRACT).fault is not None
