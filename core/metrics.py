@@ -46,6 +46,8 @@ def _flat(metrics: Mapping[str, JSON], prefix: str, depth: int) -> Iterator[tupl
     """Leaves of nested metrics under dotted names, alphabetically within a level."""
     for key in sorted(metrics, key=str):
         name = one_line(f"{prefix}{key}", MAX_NAME)
+        if name == OMITTED:
+            name = "?"  # taken
         value = metrics[key]
         if isinstance(value, list):
             if len(value) > MAX_LIST:
