@@ -24,8 +24,16 @@ _UNSAID = ("kind", "type_comment", "type_ignores", "type_params")  # differ betw
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
+@lru_cache(maxsize=2)  # a reply is checked and then read; trees are large
 def parse(program: Program, limit: int = MAX_PROGRAM) -> ast.Module | Fault:
-    """The syntax tree of `program`, or a Fault that says why there is none. Never raises, whatever the text."""
+    """The syntax tree of `program`, not to be changed, or a Fault that says why there is none.
+
+    Never raises, whatever the text.
+    """
+    return _parse_anew(program, limit)
+
+
+def _parse_anew(program: Program, limit: int = MAX_PROGRAM) -> ast.Module | Fault:
     if len(program.text) > limit:
         size = f"the program has {len(program.text):,} characters; {limit:,} are allowed"
         return Fault(kind=FaultKind.BROKEN_CONTRACT, message=size)
@@ -118,7 +126,7 @@ def digest(program: Program) -> str:
 
     SHA-256 of the normalised syntax tree; of the text itself where it does not parse.
     """
-    tree = parse(program)
+    tree = _parse_anew(program)
     return program.digest if isinstance(tree, Fault) else _shape(_without_talk(tree))
 
 
@@ -128,7 +136,7 @@ def bare(program: Program) -> str:
 
     Empty where the program does not parse.
     """
-    tree = parse(program)
+    tree = _parse_anew(program)
     return "" if isinstance(tree, Fault) else ast.unparse(_without_talk(tree))
 
 
@@ -197,7 +205,7 @@ def _tokens(root: ast.AST) -> Iterator[str]:
 
 def _functions(program: Program) -> dict[str, str]:
     """Shape of every function by its name within its class, in the order of the text."""
-    tree = parse(program)
+    tree = _parse_anew(program)
     if isinstance(tree, Fault):
         return {}
     found: dict[str, str] = {}

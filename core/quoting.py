@@ -8,8 +8,7 @@ def one_line(text: str, limit: int) -> str:
 
     Surrogates and control characters would break terminals, JSON files and the wire to a model.
     """
-    words = text[: 8 * limit].split()
-    line = "".join(sign if sign.isprintable() else "?" for sign in " ".join(words))
+    line = _printable(" ".join(text[: 8 * limit].split()))
     if len(line) <= limit and len(text) <= 8 * limit:
         return line
     return line[: max(0, limit - 1)] + "…"
@@ -21,4 +20,10 @@ def bounded(text: str, limit: int) -> str:
         room = max(0, limit - len(ELLIPSIS))
         head = room // 2
         text = text[:head] + ELLIPSIS[:limit] + (text[-(room - head) :] if room - head else "")
-    return "".join(sign if sign.isprintable() or sign in "\n\t" else "?" for sign in text)
+    return _printable(text, "\n\t")
+
+
+def _printable(text: str, besides: str = "") -> str:
+    if text.isprintable():  # the common case, and much the fastest
+        return text
+    return "".join(sign if sign.isprintable() or sign in besides else "?" for sign in text)

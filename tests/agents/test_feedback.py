@@ -85,7 +85,7 @@ def test_older_rejections_are_left_out_but_counted() -> None:
 
 
 @given(st.dictionaries(names, json))
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 def test_any_metrics_make_a_bounded_table(metrics: dict) -> None:
     for table in (metrics_table(metrics), metrics_table(aggregate([Score(fitness=0.0, metrics=metrics)]))):
         assert len(table) < 30_000

@@ -58,7 +58,7 @@ def test_long_lists_and_huge_numbers():
     assert "huge" not in summary
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(st.lists(metrics, max_size=4), st.integers())
 def test_bounded_json_and_independent_of_order(each: list[dict], seed: int):
     summary = aggregate(scored(*each))
