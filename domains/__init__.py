@@ -1,0 +1,64 @@
+"""The tasks there are, by name; a name, or "package.module:ATTRIBUTE" for a task from elsewhere, is loaded on demand.
+
+Importing this, or a domain, imports no simulator: only making an environment does.
+"""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from importlib import import_module
+from typing import cast
+
+from ..core.errors import UsageError
+from ..core.ports import Domain
+
+DOMAINS: Mapping[str, str] = {
+    "hanoi": "memento.domains.hanoi:DOMAIN",
+    "hanoi-kinematic": "memento.domains.hanoi_kinematic:DOMAIN",
+}
+_ASKED_OF_A_DOMAIN = (
+    "name", "contract", "evaluator_contract", "options", "brief", "environment", "reference_evaluator", "shelf",
+)
+
+
+def names() -> tuple[str, ...]:
+    """The names of the domains that ship with MEMENTO."""
+    return tuple(DOMAINS)
+
+
+def import_string(name: str) -> str:
+    """Where the domain `name` lives, as "package.module:ATTRIBUTE"; such a string stands for itself.
+
+    Raises UsageError with the nearest names.
+    """
+    if name in DOMAINS:
+        return DOMAINS[name]
+    module, colon, attribute = name.partition(":")
+    if colon and attribute.isidentifier() and all(part.isidentifier() for part in module.split(".")):
+        return name
+    close = get_close_matches(name, DOMAINS, n=3, cutoff=0.4)
+    raise UsageError(
+        f"There is no domain {name!r}; did you mean {' or '.join(close) if close else ', '.join(DOMAINS)}?"
+        ' A domain of your own is named "package.module:ATTRIBUTE".'
+    )
+
+
+def load(name: str) -> Domain:
+    """The domain `name`. Raises UsageError."""
+    where = import_string(name)
+    module_name, _, attribute = where.partition(":")
+    try:
+        module = import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
+            raise      # the domain is there and lacks something that it imports
+        raise UsageError(
+            f"The domain {where!r} cannot be loaded: there is no module {error.name!r};"
+            " install it, or name its folder in PYTHONPATH."
+        ) from None
+    domain = getattr(module, attribute, None)
+    missing = [asked for asked in _ASKED_OF_A_DOMAIN if not hasattr(domain, asked)]
+    if domain is None:
+        raise UsageError(f"The domain {where!r} cannot be loaded: module {module_name} has no {attribute!r}.")
+    if missing:
+        raise UsageError(f"{where!r} is not a domain: it has no {', '.join(missing)}.")
+    return cast(Domain, domain)

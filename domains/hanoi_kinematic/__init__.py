@@ -1,1 +1,67 @@
 """Tower of Hanoi without a physics engine: the same interface and rules, thousands of steps a second."""
+
+from collections.abc import Mapping
+
+from ...core.ports import Environment
+from ...core.values import JSON
+from ..hanoi.domain import HanoiDomain
+from ..hanoi.interface import Motion
+from .hand import CONTROL_PERIOD_S, MOVE_PER_UNIT_M, TURN_PER_UNIT_RAD
+
+MOTION = Motion(
+    control_period_s=CONTROL_PERIOD_S,
+    move_per_unit_m=MOVE_PER_UNIT_M,
+    turn_per_unit_rad=TURN_PER_UNIT_RAD,
+    gripper="Opening or closing all the way takes 3 steps.",
+    achieved=(
+        "**The goal is taken anew at every control step from where the hand is**: goal = current pose + increment."
+        " Within a step the hand covers about 85 % of the way, then stands. Where the arm's weight is not"
+        " compensated exactly (see the actuators' strength) it also drifts up or down, by up to 4 mm a step, and"
+        " a command proportional to the remaining error then comes to rest some millimetres off. Its"
+        " movements are inexact by about 0.3 mm."
+    ),
+    desired=(
+        "**Increments accumulate**: goal = last goal + increment, wherever the hand is. Within a step the hand covers"
+        " about 85 % of the way to the goal, at most 7.5 cm on each axis. The goal itself is not observed. At rest"
+        " the hand is within a few millimetres of the goal (see the actuators' strength)."
+    ),
+    hand=(
+        "At the start the end effector is near (-0.10, 0, 1.01), the tool points straight down"
+        " (`robot0_eef_quat` is (1, 0, 0, 0)), and the fingers, half open, move along the world's y axis."
+        " The fingers move along the hand's own y axis, whatever way it is turned; a positive `rz` turns it"
+        " counter-clockwise seen from above. It reaches x from -0.25 to 0.32, y from -0.45 to 0.45, z up to 1.25."
+    ),
+    timing=(
+        "The physics is simplified: fingers, held cubes and cubes stop at what they touch or push it aside, and what"
+        " is let go falls at once, toppling where its centre is not supported. Containers do not move."
+    ),
+    placing="A cube that is not entirely within a hole stands on the plate's bars, tilted and too high.",
+    friction_matters=False,
+)
+
+_DEFAULTS: dict[str, JSON] = {
+    "randomisation": "table",
+    "rules": "paper",
+    "goal_update": "achieved",
+    "n_cubes": 4,
+    "horizon": 1_000,
+    "variant": "cube",
+}
+
+
+def _environment(options: Mapping[str, JSON]) -> Environment:
+    from .environment import KinematicHanoi
+
+    return KinematicHanoi(options)
+
+
+DOMAIN = HanoiDomain(
+    name="hanoi-kinematic",
+    title="Tower of Hanoi without physics, for quick experiments",
+    motion=MOTION,
+    make=_environment,
+    defaults={"paper": _DEFAULTS, "quick": _DEFAULTS, "smoke": {**_DEFAULTS, "horizon": 120}},
+    choices={"variant": ("cube",)},
+    # The same correlation in time as 0.97 per step of 50 ms.
+    ranges={"hard": {"noise_correlation": [0.885, 0.885]}},
+)

@@ -7,7 +7,7 @@ import numpy as np
 from ...core.ports import Action, Observation
 from ...core.recording import Recording
 from ...core.values import JSON
-from ..hanoi.domain import settings
+from ..hanoi.options import settings
 from ..hanoi.randomisation import draw_pushes, episode_generators
 from ..hanoi.recording import ACTION_SIZE, Trace
 from ..hanoi.referee import Referee
@@ -77,6 +77,7 @@ class KinematicHanoi:
             self._truth, command, illegal_score=self._referee.illegal_score, success=self._referee.success)
         if ended_by is None and self._steps >= self.settings.horizon:
             ended_by = "horizon"
+        self._ended_by = ended_by
         return ended_by
 
     def success(self) -> bool:
@@ -85,9 +86,13 @@ class KinematicHanoi:
 
     def recording(self) -> Recording:
         """The trajectory so far; `info` has what was drawn and what the referee counted."""
-        info: dict[str, JSON] = {
-            "drawn": self._drawn.to_json(), "drops": self.world.drops, **self._referee.info()}
-        return self._trace.recording(info)
+        return self._trace.recording({
+            "goal_update": self.settings.goal_update,
+            "ended_by": self._ended_by,
+            "drawn": self._drawn.to_json(),
+            "drops": self.world.drops,
+            **self._referee.info(),
+        })
 
     def close(self) -> None:
         """Nothing to let go of."""

@@ -40,7 +40,7 @@ class FrankaPolicy:
     def solve(self):
         yield from self.wait(25)
         pegs = [list(range(self.n))[::-1], [], []]          # large at the bottom
-        self.at = {cube: None for cube in range(self.n)}    # true xy by touch
+        self.at = dict.fromkeys(range(self.n))    # true xy by touch
         self.bias = None
         for cube, source, target in hanoi(self.n, 0, 1, 2):
             for attempt in range(6):

@@ -13,7 +13,12 @@ Needs numpy only. Where the paper gives no formula, the forms are ours, smooth a
     illegal score U      the largest stack score of a larger cube on a smaller one, anywhere
 """
 
+from typing import Any
+
 import numpy as np
+
+Array = Any     # numpy arrays
+Metrics = dict[str, Any]
 
 GATE_X = (0.02, 0.09)
 GATE_HALF_Y = 0.035
@@ -42,7 +47,7 @@ NAMES = ("xxsmall", "xsmall", "small", "medium", "large", "xlarge")
 class Evaluator:
     """Scores one recorded episode: fitness in [0, 1] and feedback metrics."""
 
-    def evaluate(self, trajectory):
+    def evaluate(self, trajectory: dict[str, Array]) -> tuple[float, Metrics]:
         """Returns (f_e, metrics) for the recorded arrays of one episode of T >= 0 steps."""
         episode = Episode(trajectory)
         phases = phase_scores(episode)
@@ -53,7 +58,7 @@ class Evaluator:
         fitness = float(np.clip(0.45 * auc + 0.45 * best + 0.10 * arrangement, 0.0, 1.0))
         if episode.success.any():
             fitness = 1.0
-        metrics = {"composite_mean": auc, "composite_best": best, "steps": episode.steps}
+        metrics: Metrics = {"composite_mean": auc, "composite_best": best, "steps": episode.steps}
         metrics.update(phase_metrics(phases))
         metrics.update(milestones(episode))
         metrics.update(cube_metrics(episode))
@@ -65,8 +70,8 @@ class Evaluator:
 class Episode:
     """The recorded arrays in float64, and what several scores share. Rows: T + 1 states."""
 
-    def __init__(self, trajectory):
-        def rows(name):
+    def __init__(self, trajectory: dict[str, Array]) -> None:
+        def rows(name: str) -> Array:
             return np.asarray(trajectory[name], dtype=np.float64)
 
         self.eef, self.cubes = rows("eef_pos"), rows("cube_pos")
@@ -104,7 +109,7 @@ class Episode:
         self.cube_drift = after_start(np.abs(moved).sum(axis=-1) / self.dt)
         self.eef_speed = after_start(norm(np.diff(self.eef, axis=0)) / self.dt)
 
-    def _hole_scores(self):
+    def _hole_scores(self) -> Array:
         """h_j(c, t), shape (T + 1, n, 3 containers)."""
         out_x = np.maximum(GATE_X[0] - self.local_x, self.local_x - GATE_X[1]).clip(min=0.0)
         out_y = (np.abs(self.local_y) - GATE_HALF_Y).clip(min=0.0)
@@ -112,7 +117,7 @@ class Episode:
         above = (self.cubes[..., 2] - highest).clip(min=0.0)
         return np.exp(-(out_x ** 2 + out_y ** 2) / GATE_FALLOFF ** 2 - (above / HEIGHT_FALLOFF)[..., None] ** 2)
 
-    def _goal_pose_scores(self):
+    def _goal_pose_scores(self) -> Array:
         """g(c, t), shape (T + 1, n)."""
         below = np.array([2 * self.half[cube + 1:].sum() for cube in range(self.n)])
         goal = np.empty_like(self.cubes)
@@ -121,17 +126,17 @@ class Episode:
         return np.exp(-norm(self.cubes - goal) / GOAL_SCALE)
 
 
-def norm(vectors):
+def norm(vectors: Array) -> Array:
     """Length along the last axis."""
     return np.sqrt(np.einsum("...i,...i->...", vectors, vectors))
 
 
-def after_start(rates):
+def after_start(rates: Array) -> Array:
     """Rates of T steps as T + 1 rows, 0 in the first."""
     return np.concatenate([np.zeros((1, *rates.shape[1:])), rates])
 
 
-def container_axes(pos, quat):
+def container_axes(pos: Array, quat: Array) -> tuple[Array, Array, Array]:
     """Origins, local x and local y axes, each (T + 1, 3 containers, 3)."""
     w, x, y, z = np.moveaxis(quat, -1, 0)
     x_axis = np.stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)], axis=-1)
@@ -139,7 +144,7 @@ def container_axes(pos, quat):
     return pos, x_axis, y_axis
 
 
-def stack_score(episode, lower, upper):
+def stack_score(episode: Episode, lower: int, upper: int) -> Array:
     """How well cube `upper` stands on cube `lower`, (T + 1,)."""
     offset = episode.cubes[:, upper] - episode.cubes[:, lower]
     half_lower, half_upper = episode.half[lower], episode.half[upper]
@@ -148,7 +153,7 @@ def stack_score(episode, lower, upper):
     return STACK_AT_TOLERANCE ** (np.maximum(horizontal, vertical) ** 2)
 
 
-def phase_scores(episode):
+def phase_scores(episode: Episode) -> dict[str, Array]:
     """A, G, T, L and R at each state."""
     planar = episode.cubes[..., :2] - episode.target[:, None, :2]
     fill, empty = target_fill(episode), source_emptiness(episode)
@@ -162,40 +167,40 @@ def phase_scores(episode):
     }
 
 
-def target_fill(episode):
+def target_fill(episode: Episode) -> Array:
     """C_fill at each state."""
     return episode.hole[:, :, 2].mean(axis=1)
 
 
-def source_emptiness(episode):
+def source_emptiness(episode: Episode) -> Array:
     """E_AB at each state."""
     return 0.5 * (2.0 - episode.hole[:, :, 0].mean(axis=1) - episode.hole[:, :, 1].mean(axis=1))
 
 
-def smoothness(episode):
+def smoothness(episode: Episode) -> Array:
     """Q_int at each state."""
     arm = np.exp(-(episode.eef_speed / EEF_SPEED_SCALE) ** 2)
     cubes = np.exp(-(episode.cube_speed.max(axis=1) / CUBE_SPEED_SCALE) ** 2)
     return 0.5 * (arm + cubes)
 
 
-def composite_score(episode, phases):
+def composite_score(episode: Episode, phases: dict[str, Array]) -> Array:
     """P at each state."""
     weights = {"approach": 0.14, "grasp_lift": 0.18, "transport": 0.20, "placement": 0.20, "arrangement": 0.28}
     raw = sum(weight * phases[name] for name, weight in weights.items())
     return np.clip(0.95 * raw * (1.0 - 0.15 * episode.illegal) + 0.05 * smoothness(episode), 0.0, 1.0)
 
 
-def phase_metrics(phases):
+def phase_metrics(phases: dict[str, Array]) -> Metrics:
     """The largest and the last value of every phase score."""
-    metrics = {}
+    metrics: Metrics = {}
     for name in PHASES:
         metrics["max_" + name] = phases[name].max()
         metrics["final_" + name] = phases[name][-1]
     return metrics
 
 
-def milestones(episode):
+def milestones(episode: Episode) -> Metrics:
     """The first step of each milestone; None where it was never reached.
 
     A cube is in C once it is let go there; the last one also when it completes the tower in the hand.
@@ -211,18 +216,18 @@ def milestones(episode):
     }
 
 
-def raised(episode):
+def raised(episode: Episode) -> Array:
     """Whether a cube is in the hand's reach and above its first place by 2 cm, (T + 1, n)."""
     near = episode.distance < episode.half + LET_GO
     return near & (episode.cubes[..., 2] - episode.cubes[0, :, 2] > 0.08 * LIFTED)
 
 
-def first(flags):
+def first(flags: Array) -> int | None:
     """The first row that is true, or None."""
     return int(flags.argmax()) if flags.any() else None
 
 
-def cube_metrics(episode):
+def cube_metrics(episode: Episode) -> Metrics:
     """Per cube: nearest approach, highest lift, speed while carried, last goal-pose score."""
     carried = (episode.lift >= LIFTED) & (episode.distance < episode.half + LET_GO) & (episode.planar_speed > 0.02)
     count = carried.sum(axis=0)
@@ -236,12 +241,12 @@ def cube_metrics(episode):
     }
 
 
-def by_name(episode, values):
+def by_name(episode: Episode, values: Array) -> Metrics:
     """One number a cube."""
     return dict(zip(episode.names, values, strict=True))
 
 
-def tower_metrics(episode):
+def tower_metrics(episode: Episode) -> Metrics:
     """Holes, fill, emptiness and the pairs of the target stack at the end."""
     fill = target_fill(episode)
     pairs = {
@@ -257,7 +262,7 @@ def tower_metrics(episode):
     }
 
 
-def interaction_metrics(episode):
+def interaction_metrics(episode: Episode) -> Metrics:
     """Drops, placements, parking beside the containers, illegal stacks, smoothness."""
     placements, off_peg = count_placements(episode)
     return {
@@ -269,7 +274,7 @@ def interaction_metrics(episode):
     }
 
 
-def count_drops(episode):
+def count_drops(episode: Episode) -> int:
     """How often a cube fell by 2 cm or more, other than in the hand."""
     down = after_start(-np.diff(episode.cubes[..., 2], axis=0))
     eef_down = after_start(-np.diff(episode.eef[:, 2], axis=0)).clip(min=0.0)
@@ -284,7 +289,7 @@ def count_drops(episode):
     return count
 
 
-def count_placements(episode):
+def count_placements(episode: Episode) -> tuple[int, int]:
     """How often a cube came to rest somewhere else and was let go, and how often outside all gates."""
     resting = (episode.cube_drift <= RESTING_SPEED) & (episode.distance >= episode.half + LET_GO)
     resting[0] = False
@@ -303,7 +308,7 @@ def count_placements(episode):
     return placements, int(off_peg)
 
 
-def rounded(value):
+def rounded(value: Any) -> Any:
     """The same in plain Python numbers of six decimals."""
     if isinstance(value, dict):
         return {name: rounded(item) for name, item in value.items()}

@@ -1,0 +1,150 @@
+"""What a model is told of the Hanoi task under given options: exact shapes, units, frames and what a command moves."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from string import Template
+
+from ...core.values import Brief
+from . import task
+from .options import Settings
+from .randomisation import Randomisation, Range
+from .referee import PARKING_LIMIT_S
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Motion:
+    """How an environment moves: the facts in which the simulated and the kinematic arm differ."""
+
+    control_period_s: float
+    move_per_unit_m: float          # what an action of 1 moves the goal by
+    turn_per_unit_rad: float
+    gripper: str                    # one sentence: how fast the fingers move
+    achieved: str                   # what holds with goal_update "achieved"
+    desired: str                    # what holds with goal_update "desired"
+    hand: str                       # the start pose, the fingers' axis, the reach
+    timing: str = ""
+    placing: str = ""
+    friction_matters: bool = True   # False where torsional and rolling friction do nothing
+
+
+def brief(settings: Settings, motion: Motion) -> Brief:
+    """The texts for prompts, which say exactly what holds under these settings."""
+    names, half_edges = task.cube_names(settings.n_cubes), task.cube_half_edges(settings.n_cubes)
+    randomisation = settings.randomisation
+    facts = {
+        "n_cubes": settings.n_cubes,
+        "n_moves": 2 ** settings.n_cubes - 1,
+        "names_small_first": ", ".join(names),
+        "names_large_first": ", ".join(reversed(names)),
+        "half_edges": ", ".join(f"{name} {half_edge}" for name, half_edge in zip(names, half_edges, strict=True)),
+        "cube_pos_size": 3 * settings.n_cubes,
+        "cube_quat_size": 4 * settings.n_cubes,
+        "horizon": settings.horizon,
+        "period_s": f"{motion.control_period_s:g}",
+        "period_ms": f"{1000 * motion.control_period_s:g}",
+        "table": task.TABLE_HEIGHT_M,
+        "thickness": task.CONTAINER_THICKNESS_M,
+        "hole_edge": task.HOLE_EDGE_M,
+        "bar": task.BAR_WIDTH_M,
+        "hole_x": task.HOLE_LOCAL_M[0],
+        "gate_x_low": task.GATE_X_M[0],
+        "gate_x_high": task.GATE_X_M[1],
+        "gate_y": task.GATE_HALF_Y_M,
+        "rules_text": _rules_text(settings),
+        "placing_text": motion.placing and f"\n- {motion.placing}",
+        "pos_noise": _noisy(randomisation.noise_std_m, randomisation.bias_m, randomisation.latency_steps),
+        "quat_noise": _noisy(randomisation.orientation_noise_std_rad, randomisation.latency_steps),
+        "move": f"{motion.move_per_unit_m:g}",
+        "turn": f"{motion.turn_per_unit_rad:g}",
+        "gripper": motion.gripper,
+        "goal_text": motion.achieved if settings.goal_update == "achieved" else motion.desired,
+        "hand_text": motion.hand,
+        "timing_text": motion.timing,
+    }
+    return Brief(
+        task=_filled("task", facts),
+        policy_interface=_filled("policy", facts),
+        evaluator_interface=_filled("evaluator", facts),
+        uncertainties=_uncertainties(randomisation, motion),
+    )
+
+
+def _filled(name: str, facts: Mapping[str, object]) -> str:
+    text = (files(__package__) / "texts" / f"{name}.md").read_text(encoding="utf-8")
+    return Template(text).substitute(facts).strip() + "\n"
+
+
+def _noisy(*ranges: Range) -> str:
+    return "exact" if all(bounds == (0.0, 0.0) for bounds in ranges) else "**noisy**"
+
+
+def _rules_text(settings: Settings) -> str:
+    if settings.rules == "paper":
+        return ""
+    return (
+        f" It is also *illegal* to leave a cube at rest outside the gates of all three containers for"
+        f" {PARKING_LIMIT_S:g} s after letting it go."
+    )
+
+
+# Quantity, the sentence about it, and whether it is of the simulated contacts only.
+_SENTENCES: tuple[tuple[str, str, bool], ...] = (
+    ("noise_std_m", "Every observed cube and container position has Gaussian noise on each axis, other noise for each"
+                    " object and axis; its standard deviation is drawn once an episode from {} m.", False),
+    ("bias_m", "All observed cube and container positions share one unknown offset, fixed for the episode, each axis"
+               " from {} m. The end effector's own position does not have it: what the cameras see and where the"
+               " hand is differ by this offset.", False),
+    ("noise_correlation", "This noise is correlated in time: AR(1), with a coefficient of {} from one control step"
+                          " to the next.", False),
+    ("object_bias_m", "Each cube and each container has an offset of its own on top, fixed for the episode, each"
+                      " axis from {} m.", False),
+    ("bias_drift_m_per_sqrt_s", "The shared offset drifts slowly, a random walk of {} m per square root of a second"
+                                " on each axis.", False),
+    ("latency_steps", "Observed cube and container poses are late by a whole number of control steps, drawn once an"
+                      " episode from {}; the robot's own readings are not.", False),
+    ("orientation_noise_std_rad", "Every observed cube and container orientation is turned by a fresh random rotation"
+                                  " vector with a standard deviation of {} rad on each axis.", False),
+    ("world_offset_m", "All containers are shifted together, x and y each by {} m.", False),
+    ("container_yaw_rad", "Each container is turned about the vertical through its origin by {} rad; the tower is"
+                          " turned with container A.", False),
+    ("initial_cube_xy_m", "Each cube of the initial tower is off the hole's centre, x and y each by {} m.", False),
+    ("actuator_gain_scale", "The strength of the actuators is scaled once an episode by {}. The arm's weight is"
+                            " compensated for a scale of 1, so the arm hangs too low or too high otherwise; the"
+                            " fingers open to about 0.04 m times the scale, at most 0.04 m.", False),
+    ("joint_damping_scale", "The joints' damping is scaled by {}: the arm answers more slowly or quickly.", False),
+    ("sliding_friction_scale", "Sliding friction of cubes and fingers is scaled by {}.", False),
+    ("cube_mass_scale", "The mass of each cube is scaled by {}.", True),
+    ("torsional_friction", "The torsional friction coefficient is drawn from {}.", True),
+    ("rolling_friction", "The rolling friction coefficient is drawn from {}.", True),
+    ("push_rate_hz", "From time to time a random cube gets a small push; the rate is {} per second.", False),
+)
+# What a range is where the quantity changes nothing; (0, 0) where it is not listed.
+_NOTHING: Mapping[str, Range] = {
+    "actuator_gain_scale": (1.0, 1.0),
+    "joint_damping_scale": (1.0, 1.0),
+    "sliding_friction_scale": (1.0, 1.0),
+    "cube_mass_scale": (1.0, 1.0),
+    "torsional_friction": (0.005, 0.005),
+    "rolling_friction": (0.0001, 0.0001),
+}
+
+
+def _uncertainties(randomisation: Randomisation, motion: Motion) -> str:
+    """One bullet for each quantity that differs between episodes or hides something."""
+    lines = []
+    for quantity, sentence, contacts_only in _SENTENCES:
+        bounds: Range = getattr(randomisation, quantity)
+        if bounds == _NOTHING.get(quantity, (0.0, 0.0)) or (contacts_only and not motion.friction_matters):
+            continue
+        lines.append(f"- {sentence.format(_words(bounds))}")
+        if quantity == "noise_std_m" and randomisation.noise_correlation == (0.0, 0.0):
+            lines.append("- This noise is independent from one control step to the next.")
+    if not lines:
+        return "Observations are exact, and every episode begins in nearly the same way.\n"
+    return "\n".join(["Drawn anew, uniformly, for every episode and not told to the policy:", "", *lines]) + "\n"
+
+
+def _words(bounds: Range) -> str:
+    low, high = bounds
+    return f"{low:g}" if low == high else f"[{low:g}, {high:g}]"

@@ -1,0 +1,111 @@
+"""The options of a Hanoi environment: what can be set, what it defaults to, what is refused."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+from ...core.errors import UsageError
+from ...core.values import JSON
+from .randomisation import PRESETS, QUANTITIES, Randomisation, Range
+from .referee import RULES
+from .task import N_CUBES
+
+GOAL_UPDATES = ("achieved", "desired")
+MAX_HORIZON = 1_000_000
+_LARGE = 1e6
+_SIGNED = frozenset({"bias_m", "world_offset_m", "initial_cube_xy_m", "object_bias_m", "container_yaw_rad"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The options that all Hanoi environments share, checked and in their own types."""
+
+    preset: str                     # the name of the randomisation preset
+    randomisation: Randomisation    # its ranges, with single quantities replaced
+    rules: str
+    goal_update: str
+    n_cubes: int
+    horizon: int                    # control steps
+    variant: str
+
+
+def complete(
+    given: Mapping[str, JSON], defaults: Mapping[str, JSON], *, domain: str,
+    choices: Mapping[str, tuple[str, ...]], numbers: Mapping[str, tuple[float, float]],
+    ranges: Mapping[str, Mapping[str, JSON]],
+) -> dict[str, JSON]:
+    """`given` over the preset's ranges over `defaults`, checked. Raises UsageError that names what is wrong.
+
+    `choices` and `numbers` are what keys of the domain's own may be; `ranges` are quantities that differ
+    under a randomisation preset. Single quantities are set by name, "noise_std_m": [low, high] or a number.
+    """
+    known = (*defaults, *QUANTITIES)
+    for key in given:
+        if key not in known:
+            raise UsageError(f"{domain} has no option {key!r}; did you mean {nearest(key, known)}?")
+    options = {**defaults, **given}
+    preset = one_of(options, "randomisation", tuple(PRESETS), domain)
+    options = {**defaults, **ranges.get(preset, {}), **given}
+    settings(options, domain=domain)
+    for key, names in choices.items():
+        one_of(options, key, names, domain)
+    for key, (low, high) in numbers.items():
+        value = options[key]
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+            raise UsageError(f"{domain}.{key} cannot be {value!r}; it is a number from {low:g} to {high:g}.")
+    return options
+
+
+def settings(options: Mapping[str, JSON], *, domain: str) -> Settings:
+    """Completed options in their own types. Raises UsageError."""
+    preset = one_of(options, "randomisation", tuple(PRESETS), domain)
+    ranges = {key: _range(key, options[key], domain) for key in QUANTITIES if key in options}
+    return Settings(
+        preset=preset,
+        randomisation=replace(PRESETS[preset], **ranges),
+        rules=one_of(options, "rules", RULES, domain),
+        goal_update=one_of(options, "goal_update", GOAL_UPDATES, domain),
+        n_cubes=_whole(options, "n_cubes", min(N_CUBES), max(N_CUBES), domain),
+        horizon=_whole(options, "horizon", 1, MAX_HORIZON, domain),
+        variant=str(options["variant"]),
+    )
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The known names closest to `word`, for a message; all of them where none is close."""
+    names = tuple(known)
+    return " or ".join(get_close_matches(word, names, n=3, cutoff=0.5)) or ", ".join(names)
+
+
+def one_of(options: Mapping[str, JSON], key: str, known: tuple[str, ...], domain: str) -> str:
+    """The option `key`, which must be one of the names in `known`. Raises UsageError."""
+    value = options[key]
+    if not isinstance(value, str) or value not in known:
+        raise UsageError(
+            f"{domain}.{key} cannot be {value!r}; did you mean {nearest(str(value), known)}?"
+            f" It is one of: {', '.join(known)}."
+        )
+    return value
+
+
+def _whole(options: Mapping[str, JSON], key: str, low: int, high: int, domain: str) -> int:
+    value = options[key]
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise UsageError(f"{domain}.{key} cannot be {value!r}; it is a whole number from {low} to {high}.")
+    return value
+
+
+def _range(key: str, value: JSON, domain: str) -> Range:
+    """A quantity's range from [low, high], or from one number for a fixed value."""
+    pair = value if isinstance(value, list) else [value, value]
+    numbers = [float(end) for end in pair if isinstance(end, (int, float)) and not isinstance(end, bool)]
+    if len(pair) != 2 or len(numbers) != 2:
+        raise UsageError(f"{domain}.{key} cannot be {value!r}; it is [low, high] or one number.")
+    low, high = numbers
+    if not -_LARGE < low <= high < _LARGE:      # false for NaN as well
+        raise UsageError(f"{domain}.{key} cannot be {value!r}; it is two plain numbers, the lower one first.")
+    if key not in _SIGNED and low < 0.0:
+        raise UsageError(f"{domain}.{key} cannot be {value!r}; it cannot be negative.")
+    if key == "noise_correlation" and high >= 1.0:
+        raise UsageError(f"{domain}.{key} cannot be {value!r}; it lies below 1.")
+    return low, high
