@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .core.errors import UsageError, unknown
+from .core.errors import UsageError
 from .core.values import JSON
 from .domains import load as load_domain
-from .domains import names as domain_names
-from .settings import parse_assignments, usable_cpus
+from .settings import OPTIONS, parse_assignments, usable_cpus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,20 +47,19 @@ def build_evaluate_settings(
     for name, number, least in counts:
         if number is not None and number < least:
             raise UsageError(f"{name} must be at least {least}, not {number}")
+    task = load_domain(domain)
     given: dict[str, JSON] = {name: value for name, value in flags.items() if value is not None}
     for key, entry in parse_assignments(assignments).items():
         table, dot, name = key.partition(".")
-        if not dot or table != domain:
-            raise UsageError(f"--set {key}: set options of the domain only, as in --set {domain}.NAME=VALUE")
+        if not dot or table.replace("_", "-") not in (task.name.replace("_", "-"), OPTIONS):
+            raise UsageError(f"--set {key}: set options of the domain only, as in --set {task.name}.NAME=VALUE")
         if name in given:
             raise UsageError(f"{name!r} is given twice, by --{name} and by --set: leave one")
         given[name] = entry.value
-    if domain not in domain_names():
-        raise unknown("domain", domain, domain_names())
     return EvaluateSettings(
         policy=policy,
         domain=domain,
-        options=load_domain(domain).options(given, preset="paper"),
+        options=task.options(given, preset="paper"),
         episodes=episodes,
         seed=seed,
         evaluator=evaluator,

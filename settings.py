@@ -25,6 +25,8 @@ ELSEWHERE = frozenset({"MEMENTO_RUNS", "MEMENTO_DISPLAY"})     # variables that 
 FLAGS = {"domain": "DOMAIN", "judges": "--judge"}               # where a flag is not called like its setting
 EVALUATORS = ("evolve", "reference", "zero-shot")              # anything else is a file
 
+OPTIONS = "options"                                            # the table of whichever domain the run has
+
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
 Positive = Annotated[int, Field(ge=1, le=1_000_000)]
 
@@ -75,7 +77,8 @@ class Settings(BaseModel):
         values = {key: value for key, value in self.as_json().items() if key not in silent and key != "options"}
         lines = [f"{key} = {_toml(value)}" for key, value in values.items() if value not in (None, [])]
         options = [f"{_toml_key(key)} = {_toml(value)}" for key, value in self.options.items() if value is not None]
-        return "\n".join([*lines, "", f"[{self.domain}]", *options]) + "\n"
+        table = self.domain if _is_bare(self.domain) else OPTIONS
+        return "\n".join([*lines, "", f"[{table}]", *options]) + "\n"
 
 
 def without_effect(method: str, evaluator: str) -> frozenset[str]:
@@ -213,16 +216,20 @@ def _refuse_unknown(plain: Mapping[str, Given]) -> None:
 
 
 def _domain_options(given: Mapping[str, Given], domain: str) -> dict[str, JSON]:
+    """The values for the table of this domain, or for the table [options], which is any domain's."""
     own: dict[str, JSON] = {}
     for key, entry in given.items():
         table, dot, name = key.partition(".")
         if not dot:
             continue
-        if table not in domain_names():
-            raise UsageError(f"{unknown('settings table', table, domain_names())} ({entry.origin})")
-        if table != domain:
+        if table.replace("_", "-") in (domain.replace("_", "-"), OPTIONS):
+            if name in own:
+                raise UsageError(f"{name!r} is given in two tables: leave one ({entry.origin})")
+            own[name] = entry.value
+        elif table in domain_names():
             raise UsageError(f"{key!r} has no effect in the domain {domain!r}: leave it out ({entry.origin})")
-        own[name] = entry.value
+        else:
+            raise UsageError(f"{unknown('settings table', table, {*domain_names(), domain, OPTIONS})} ({entry.origin})")
     return own
 
 
@@ -253,9 +260,12 @@ def _refuse_empty_search(settings: Settings) -> None:
 # ---------------------------------------------------------------------------------------------- text
 
 
+def _is_bare(key: str) -> bool:
+    return bool(key) and all(letter.isascii() and (letter.isalnum() or letter in "-_") for letter in key)
+
+
 def _toml_key(key: str) -> str:
-    bare = key and all(letter.isascii() and (letter.isalnum() or letter in "-_") for letter in key)
-    return key if bare else json.dumps(key)
+    return key if _is_bare(key) else json.dumps(key)
 
 
 def _toml(value: JSON) -> str:

@@ -166,7 +166,7 @@ def export(
 @commands.command()
 def stop(run: Run, runs: Runs = Path("runs")) -> None:
     """Ask a live run to stop; nothing is lost."""
-    from .reading import ask_of_run
+    from .requests import ask_of_run
 
     ask_of_run(run, "stop", runs_dir=runs)
 
@@ -174,7 +174,7 @@ def stop(run: Run, runs: Runs = Path("runs")) -> None:
 @commands.command()
 def pause(run: Run, runs: Runs = Path("runs")) -> None:
     """Ask a live run to pause; `resume` ends the pause."""
-    from .reading import ask_of_run
+    from .requests import ask_of_run
 
     ask_of_run(run, "pause", runs_dir=runs)
 

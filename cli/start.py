@@ -18,7 +18,7 @@ from ..memory.runs import find_run
 from ..results import RunResult
 from ..settings import build_settings
 from ..tui.display import Display, open_display
-from .reading import end_pause
+from .requests import end_pause
 from .telling import tell_evaluation, tell_run
 
 T = TypeVar("T")

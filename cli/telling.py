@@ -6,15 +6,15 @@ from ..results import EvaluateResult, RunResult
 def tell_run(result: RunResult) -> str:
     """What a run came to, in the order a person asks."""
     lines = [
-        f"{result.run}: {result.status} after {result.generations} generations, {_time(result.wall_s)}",
+        f"{result.run}: {result.status} after {result.generations} generations, {duration(result.wall_s)}",
         f"  elite            {result.elite or 'none'}",
-        f"  fitness          {_number(result.initial_fitness)} -> {_number(result.fitness)}"
+        f"  fitness          {number(result.initial_fitness)} -> {number(result.fitness)}"
         "   under the run's own evaluator",
-        f"  unseen episodes  {_number(result.reference_initial)} -> {_number(result.reference_fitness)}"
-        f"   under the shipped evaluator; success {_share(result.final_success)}",
+        f"  unseen episodes  {number(result.reference_initial)} -> {number(result.reference_fitness)}"
+        f"   under the shipped evaluator; success {share(result.final_success)}",
         f"  candidates       {result.candidates}, over {result.episodes_run} episodes ({result.episodes_saved} saved)",
         f"  model            {result.model}: {result.model_calls} calls, {result.tokens} tokens,"
-        f" {_cost(result.cost_usd)}",
+        f" {cost(result.cost_usd)}",
         f"  isolation        {', '.join(result.sandbox) or 'none'}",
     ]
     return "\n".join(lines)
@@ -27,33 +27,37 @@ def tell_evaluation(result: EvaluateResult) -> str:
         + "".join(f", {word} {value}" for word, value in
                   [("variant", result.variant), ("randomisation", result.randomisation)] if value is not None)
     ]
-    for number, episode in enumerate(result.per_episode, start=1):
+    for place, episode in enumerate(result.per_episode, start=1):
         lines.append(
-            f"  {number:>3}  {'success' if episode.success else 'failure'}  fitness {_number(episode.fitness)}"
+            f"  {place:>3}  {'success' if episode.success else 'failure'}  fitness {number(episode.fitness)}"
             f"  {episode.steps:>6} steps, ended by {episode.ended_by}"
             + (f" in {episode.scene}" if episode.scene else "")
             + (f": {episode.error}" if episode.error else "")
         )
     lines.append(
-        f"success {_share(result.success_rate)}, fitness {_number(result.fitness)} over {result.episodes} episodes;"
-        f" {result.steps_per_s:.0f} steps/s, {_time(result.wall_s)}"
+        f"success {share(result.success_rate)}, fitness {number(result.fitness)} over {result.episodes} episodes;"
+        f" {result.steps_per_s:.0f} steps/s, {duration(result.wall_s)}"
     )
     lines.append(f"isolation: {', '.join(result.sandbox) or 'none'}")
     return "\n".join(lines)
 
 
-def _number(value: float | None) -> str:
+def number(value: float | None) -> str:
+    """A fitness, or ? where it is not known."""
     return "?" if value is None else f"{value:.3f}"
 
 
-def _share(value: float | None) -> str:
+def share(value: float | None) -> str:
+    """A share in percent, or ? where it is not known."""
     return "?" if value is None else f"{100 * value:.0f} %"
 
 
-def _cost(cost_usd: float | None) -> str:
+def cost(cost_usd: float | None) -> str:
+    """An amount, or that it is not known."""
     return "price unknown" if cost_usd is None else f"${cost_usd:.2f}"
 
 
-def _time(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Minutes and seconds."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest:02d} s" if minutes else f"{seconds:.1f} s"

@@ -90,10 +90,11 @@ def _started(fact: RunStarted) -> tuple[str, ...]:
     if model == "offline":
         lines.append("no language model: programs are built and varied by the embedded offline mutator, "
                      "which shows the machinery and proves nothing about language models; --model takes one")
-    return (*lines, _isolation(fact.sandbox))
+    return (*lines, isolation(fact.sandbox))
 
 
-def _isolation(sandbox: tuple[str, ...]) -> str:
+def isolation(sandbox: tuple[str, ...]) -> str:
+    """Which layers stood between generated programs and this machine, and what is missing."""
     missing = [risk for layer, risk in GUARDS.items() if layer not in sandbox]
     live = f"isolation: {', '.join(sandbox) or 'none'}"
     if not missing:
@@ -193,14 +194,14 @@ def _left(view: View, now_s: float | None) -> str:
 
 
 def _summary(summary: str) -> str:
-    return f"  “{_line(summary, SUMMARY_LENGTH)}”" if summary.strip() else ""
+    return f"  “{one_line(summary, SUMMARY_LENGTH)}”" if summary.strip() else ""
 
 
 def _fault(fault: Fault) -> str:
-    return f"{fault.kind}, {_line(fault.message, FAULT_LENGTH)}" if fault.message else str(fault.kind)
+    return f"{fault.kind}, {one_line(fault.message, FAULT_LENGTH)}" if fault.message else str(fault.kind)
 
 
-def _line(text: str, length: int) -> str:
+def one_line(text: str, length: int = FAULT_LENGTH) -> str:
     """One bounded line of printable characters: the text comes from a candidate and may hold anything."""
     flat = "".join(letter if letter.isprintable() else " " for letter in " ".join(text.split()))
     return flat if len(flat) <= length else flat[: length - 1] + "…"

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from memento import settings as module
 from memento.agents.keepers.methods import KEEPERS
 from memento.core.errors import UsageError, unknown
