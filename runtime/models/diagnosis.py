@@ -12,6 +12,7 @@ from .keys import quotable
 from .spec import ModelSpec
 
 _POLICY_CODES = {"content_filter", "content_policy_violation", "invalid_prompt", "responsible_ai_policy_violation"}
+_POLICY_WORDS = "content filtering policy"  # all that Anthropic's error says of it
 _TRANSIENT_STATUSES = {408, 409, 425}
 
 
@@ -19,8 +20,10 @@ def refused_to_answer(error: Exception) -> bool:
     """Whether this is no failure but a refusal: the service's content policy stopped prompt or reply."""
     if isinstance(error, ai.ContentFilterError):
         return True
-    codes = {getattr(error, "provider_error_code", None), getattr(error, "provider_error_type", None)}
-    return isinstance(error, ai.ModelRequestRejectedError) and bool(codes & _POLICY_CODES)
+    if not isinstance(error, ai.ModelRequestRejectedError):
+        return False
+    by_code = {error.provider_error_code, error.provider_error_type} & _POLICY_CODES
+    return bool(by_code) or _POLICY_WORDS in (_message(error.body) or "")
 
 
 def diagnose(error: Exception, spec: ModelSpec, keys: Collection[str]) -> Failure:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from ...core.errors import UsageError
 from ...core.ports import Model
+from .budget import BudgetedModel
 from .client import ClientModel, Requests
 from .fallback import FallbackModel
 from .limits import CallLimits, Elapsed, Gate, Sleep
@@ -55,7 +56,7 @@ def make_model(
 
 async def close_model(model: Model) -> None:
     """Close a model's sockets, if it has any."""
-    if isinstance(model, ClientModel | FallbackModel):
+    if isinstance(model, ClientModel | FallbackModel | BudgetedModel):
         await model.close()
 
 

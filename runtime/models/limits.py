@@ -17,8 +17,8 @@ Sleep = Callable[[float], Awaitable[None]]
 class CallLimits:
     """The limits of one call, from its first request to its answer, retries and waits between them included."""
 
-    total_s: float = 900.0      # the whole call
-    read_s: float = 240.0       # silence within one request; a reasoning model may be silent for minutes
+    total_s: float = 1200.0     # the whole call
+    read_s: float = 600.0       # silence within one request: where nothing is streamed, until the whole answer
     connect_s: float = 10.0
     attempts: int = 6           # requests sent for one call
     backoff_s: float = 1.0      # mean wait after the first failure, doubled after each further one

@@ -14,12 +14,16 @@ class Sampling:
 
     Many reasoning models refuse a temperature. No output limit by default: some servers refuse one that
     does not fit beside the prompt, and a reply that never ends is cut by the call's deadline.
+
+    Streaming tells a slow server from a silent one, but takes about 0.2 ms of CPU for each token in the
+    controller (0.4 s for a reply of 2,000), where a whole reply takes 3 ms. Where a client library must
+    stream, such as for Anthropic's long replies, it does so by itself.
     """
 
     temperature: float | None = None
     max_output_tokens: int | None = None
     thinking: Thinking | None = None
-    stream: bool = True     # notices a server that fell silent long before the whole answer is due
+    stream: bool = False
 
     def __post_init__(self) -> None:
         if self.temperature is not None and not 0 <= self.temperature <= 2:

@@ -4,12 +4,23 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aiohttp import web
 
 JSONObject = dict[str, Any]
+
+
+ENDINGS = {
+    "reset": "the connection is cut in the middle of the body",
+    "quiet": "the body ends politely in its middle",
+    "garbage": "bytes that are no JSON",
+    "page": "an HTML page with status 200",
+    "hang": "not even headers",
+    "stall": "silence in the middle of the body",
+    "drip": "slow tokens (or white space) for ever",
+}
 
 
 @dataclass(kw_only=True)
@@ -22,10 +33,10 @@ class Act:
     error: JSONObject | str | None = None   # body of an error status
     finish: str = "stop"                    # stop, length, refusal
     usage: bool = True
-    ending: str = "whole"       # whole; reset: connection cut mid-body; quiet: closed politely mid-stream;
-    #                             garbage: bytes that are no JSON; hang: silence; drip: slow tokens for ever
+    ending: str = "whole"       # or one of ENDINGS
     interval_s: float = 0.0     # between tokens
     error_event: JSONObject | None = None   # an error inside an open stream
+    echo: bool = False          # repeat the request's key in whatever is sent
 
 
 @dataclass(kw_only=True)
@@ -38,6 +49,8 @@ class Service:
     headers: list[dict[str, str]] = field(default_factory=list)
     in_flight: int = 0
     most_in_flight: int = 0
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)   # at least one request is in flight
+    idle: asyncio.Event = field(default_factory=asyncio.Event)      # none is
 
     def next_act(self) -> Act:
         return self.acts.pop(0) if len(self.acts) > 1 else self.acts[0]
@@ -56,13 +69,18 @@ async def serving(*acts: Act, dialect: str) -> AsyncIterator[Service]:
     async def handle(request: web.Request) -> web.StreamResponse:
         body = await request.json()
         service.asked.append(body)
-        service.headers.append(dict(request.headers))
+        service.headers.append({name.lower(): value for name, value in request.headers.items()})
         service.in_flight += 1
+        service.arrived.set()
+        service.idle.clear()
         service.most_in_flight = max(service.most_in_flight, service.in_flight)
         try:
             return await answer(request, body, service.next_act(), whole, frames)
         finally:
             service.in_flight -= 1
+            if service.in_flight == 0:
+                service.arrived.clear()
+                service.idle.set()
 
     app = web.Application()
     app.router.add_post(path, handle)
@@ -81,8 +99,13 @@ async def serving(*acts: Act, dialect: str) -> AsyncIterator[Service]:
 async def answer(
     request: web.Request, body: JSONObject, act: Act, whole: Whole, frames: Frames
 ) -> web.StreamResponse:
+    if act.echo:
+        key = request.headers.get("Authorization", "") + " " + request.headers.get("x-api-key", "")
+        act = replace(act, text=f"You sent {key}", error={"error": {"message": f"Bad: {key}", "type": "x"}})
     if act.ending == "hang":
         await asyncio.sleep(3600)
+    if act.ending == "page":
+        return web.Response(text="<html>Sign in to the hotel's network</html>", content_type="text/html")
     if act.status != 200:
         if isinstance(act.error, str):
             return web.Response(status=act.status, text=act.error, headers=act.headers)

@@ -1,0 +1,204 @@
+"""Budgets of calls, tokens, money and wall time, for a run and for each role: a ledger and the model it guards."""
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from ...core.errors import BudgetSpent, UsageError
+from ...core.events import Fact
+from ...core.ports import Ask, Model, Reply
+from ...core.values import Usage
+from .limits import Elapsed
+from .recorded import recorded_in
+
+CHARACTERS_PER_TOKEN = 4    # a rough count, used only where a service reports none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """What may be spent at most. None is no limit."""
+
+    calls: int | None = None
+    tokens: int | None = None           # input and output together
+    cost_usd: float | None = None
+    wall_s: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("calls", "tokens", "cost_usd", "wall_s"):
+            limit = getattr(self, name)
+            if limit is not None and not limit > 0:
+                raise UsageError(f"The model budget {name} must be above 0, not {limit}; leave it out for no limit.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What was spent so far. `calls` counts every call that was begun, `in_flight` those still open.
+
+    `unpriced` counts answers whose cost is unknown; they are not in `cost_usd`.
+    """
+
+    calls: int = 0
+    in_flight: int = 0
+    tokens: int = 0
+    cost_usd: float = 0.0
+    unpriced: int = 0
+
+    def plus(self, other: "Spent") -> "Spent":
+        """Both together."""
+        return Spent(
+            calls=self.calls + other.calls,
+            in_flight=self.in_flight + other.in_flight,
+            tokens=self.tokens + other.tokens,
+            cost_usd=self.cost_usd + other.cost_usd,
+            unpriced=self.unpriced + other.unpriced,
+        )
+
+    def expected(self, amount: float) -> float:
+        """`amount` (tokens or dollars so far) once the open calls have taken what the finished ones took."""
+        finished = self.calls - self.in_flight
+        return amount + (self.in_flight * amount / finished if finished else 0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ledger:
+    """The budgets of a run and what its roles spent. Says whether the next call may start; changes nothing.
+
+    Nobody knows what a call will take, so a budget of tokens or money can be passed by the calls in flight.
+    They are expected to take the mean of the finished ones. A budget of calls is never passed.
+    """
+
+    run: Budget = Budget()
+    roles: Mapping[str, Budget] = field(default_factory=dict)
+    spent: Mapping[str, Spent] = field(default_factory=dict)
+
+    @property
+    def total(self) -> Spent:
+        """What all roles spent."""
+        total = Spent()
+        for spent in self.spent.values():
+            total = total.plus(spent)
+        return total
+
+    def refusal(self, role: str, elapsed_s: float) -> str | None:
+        """Why the next call of `role`, `elapsed_s` seconds into the run, may not start; None where it may."""
+        own = _refusal(self.roles.get(role, Budget()), self.spent.get(role, Spent()), elapsed_s)
+        if own is not None:
+            return f"The {role} budget of {own}."
+        whole = _refusal(self.run, self.total, elapsed_s)
+        return None if whole is None else f"The run's model budget of {whole}."
+
+    def left(self, elapsed_s: float, role: str | None = None) -> dict[str, float]:
+        """What is left of each limit, of the run or of one role; limits that are not set are left out."""
+        budget = self.run if role is None else self.roles.get(role, Budget())
+        spent = self.total if role is None else self.spent.get(role, Spent())
+        used = {
+            "calls": spent.calls, "tokens": spent.tokens, "cost_usd": spent.cost_usd, "wall_s": elapsed_s,
+        }
+        limits = {name: getattr(budget, name) for name in used}
+        return {name: max(0, limit - used[name]) for name, limit in limits.items() if limit is not None}
+
+    def begun(self, role: str) -> "Ledger":
+        """After a call of `role` was begun."""
+        spent = self.spent.get(role, Spent())
+        return self._with(role, replace(spent, calls=spent.calls + 1, in_flight=spent.in_flight + 1))
+
+    def ended(self, role: str, taken: Spent = Spent()) -> "Ledger":
+        """After a call of `role` ended, having taken `taken`; nothing is known of one that failed."""
+        spent = self.spent.get(role, Spent())
+        return self._with(role, replace(spent, in_flight=spent.in_flight - 1).plus(taken))
+
+    def _with(self, role: str, spent: Spent) -> "Ledger":
+        return replace(self, spent={**self.spent, role: spent})
+
+
+def _refusal(budget: Budget, spent: Spent, elapsed_s: float) -> str | None:
+    if budget.calls is not None and spent.calls >= budget.calls:
+        return f"{budget.calls} calls is spent"
+    if budget.tokens is not None and spent.expected(spent.tokens) >= budget.tokens:
+        return f"{budget.tokens} tokens is spent ({spent.tokens} used, {spent.in_flight} calls open)"
+    if budget.cost_usd is not None:
+        if spent.unpriced:
+            return f"${budget.cost_usd:g} cannot be kept: {spent.unpriced} answers came without a known price"
+        if spent.expected(spent.cost_usd) >= budget.cost_usd:
+            return f"${budget.cost_usd:g} is spent (${spent.cost_usd:.4f} used, {spent.in_flight} calls open)"
+    if budget.wall_s is not None and elapsed_s >= budget.wall_s:
+        return f"{budget.wall_s:g} s is spent"
+    return None
+
+
+def taken_by(usage: Usage, *texts: str) -> Spent:
+    """What an answered call took; tokens are guessed from prompt and reply where the service reports none."""
+    tokens = usage.input_tokens + usage.output_tokens
+    if tokens == 0 and usage.cost_usd is None:
+        tokens = -(-sum(map(len, texts)) // CHARACTERS_PER_TOKEN)
+    return Spent(tokens=tokens, cost_usd=usage.cost_usd or 0.0, unpriced=int(usage.cost_usd is None))
+
+
+def spent_in(facts: Iterable[Fact]) -> dict[str, Spent]:
+    """What the roles of a run spent, from its facts: where a resumed run's ledger begins."""
+    spent: dict[str, Spent] = {}
+    for recorded in recorded_in(facts):
+        texts = [text.text for call in recorded.calls for text in (call.prompt, call.reply)]
+        taken = Spent() if recorded.usage is None else taken_by(recorded.usage, *texts)
+        asked = len(recorded.calls) + (recorded.failure is not None and not recorded.calls)
+        spent[recorded.role] = spent.get(recorded.role, Spent()).plus(taken).plus(Spent(calls=asked))
+    return spent
+
+
+def require_room(ledger: Ledger, elapsed_s: float = 0.0) -> None:
+    """Raise UsageError where a budget is below what is already spent; for the start of a resumed run."""
+    for role in (*ledger.roles, *ledger.spent):
+        refusal = ledger.refusal(role, elapsed_s)
+        if refusal is not None:
+            raise UsageError(f"{refusal} Resume with a larger one.")
+
+
+class Purse:
+    """Holds the ledger of a run for all of its models. `before_s` is the wall time of earlier sessions."""
+
+    def __init__(self, ledger: Ledger, *, elapsed: Elapsed = time.monotonic, before_s: float = 0.0) -> None:
+        self.ledger = ledger
+        self._elapsed = elapsed
+        self._began = elapsed() - before_s
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds that the run took so far."""
+        return self._elapsed() - self._began
+
+    def begin(self, role: str) -> None:
+        """Take a call of `role` out of the budget. Raises BudgetSpent where it may not start."""
+        refusal = self.ledger.refusal(role, self.elapsed_s)
+        if refusal is not None:
+            raise BudgetSpent(f"{refusal} What the run has is kept; resume it with a larger budget.")
+        self.ledger = self.ledger.begun(role)
+
+    def end(self, role: str, taken: Spent = Spent()) -> None:
+        """Enter what a call took."""
+        self.ledger = self.ledger.ended(role, taken)
+
+
+class BudgetedModel:
+    """A Model that asks the purse first, and pays into its ledger what the answer took."""
+
+    def __init__(self, model: Model, purse: Purse) -> None:
+        self.name = model.name
+        self.model = model
+        self._purse = purse
+
+    async def complete(self, ask: Ask) -> Reply:
+        """The model's answer. Raises BudgetSpent before anything is sent where the budget does not allow it."""
+        self._purse.begin(ask.role)
+        taken = Spent()
+        try:
+            reply = await self.model.complete(ask)
+            taken = taken_by(reply.usage, ask.prompt, reply.text)
+        finally:  # a withdrawn or failed call ends too
+            self._purse.end(ask.role, taken)
+        return reply
+
+    async def close(self) -> None:
+        """Close the model."""
+        close = getattr(self.model, "close", None)
+        if close is not None:
+            await close()

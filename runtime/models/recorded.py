@@ -1,0 +1,47 @@
+"""Reads the model calls of a run back from its facts, for the tape and for what was already spent."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ...core.events import Fact, ProposalFailed, ProposalMade, VoteCast
+from ...core.values import Call, Usage
+
+Key = tuple[str, int]
+"""The id of the order that asked, and the attempt at it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """What one order asked of a model: the answers, one an attempt, and the failure that came after them, if any.
+
+    `usage` is that of all answers together.
+    """
+
+    order: str
+    role: str
+    calls: tuple[Call, ...] = ()
+    usage: Usage | None = None
+    failure: str | None = None
+
+
+def role_of(order: str) -> str:
+    """The role that answered an order, from its id (see core.events)."""
+    if order.startswith("eval/"):
+        return "judge" if "/judge/" in order else "evaluator-writer"
+    return "proposer"
+
+
+def recorded_in(facts: Iterable[Fact]) -> Iterator[Recorded]:
+    """What the orders answered by these facts asked of a model, in the order they were committed."""
+    for fact in facts:
+        if not isinstance(fact, ProposalMade | ProposalFailed | VoteCast) or fact.order is None:
+            continue
+        calls = () if fact.call is None else (fact.call,)
+        failure = None
+        if isinstance(fact, VoteCast):
+            calls = (*fact.earlier, *calls)
+            failure = fact.reason if fact.choice is None else None
+        elif isinstance(fact, ProposalFailed) and fact.call is None:
+            failure = fact.fault.message
+        usage = None if fact.call is None else fact.call.usage
+        yield Recorded(order=fact.order, role=role_of(fact.order), calls=calls, usage=usage, failure=failure)

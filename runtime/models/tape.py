@@ -1,0 +1,81 @@
+"""Replays the recorded model calls of a run: no network, no cost, the same answers to the same questions."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from ...core.errors import ModelError
+from ...core.events import Fact
+from ...core.ports import Ask, Reply
+from ...core.values import Call, Document
+from .limits import Sleep
+from .recorded import Key, recorded_in
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tape:
+    """What a run's models answered, by order id and attempt; `failures` holds calls that failed for good."""
+
+    calls: Mapping[Key, Call] = field(default_factory=dict)
+    failures: Mapping[Key, str] = field(default_factory=dict)
+
+
+def tape_of(facts: Iterable[Fact]) -> Tape:
+    """The tape of the run with these facts."""
+    calls: dict[Key, Call] = {}
+    failures: dict[Key, str] = {}
+    for recorded in recorded_in(facts):
+        next_attempt = 0
+        for call in recorded.calls:
+            calls[recorded.order, call.attempt] = call
+            next_attempt = call.attempt + 1
+        if recorded.failure is not None:
+            failures[recorded.order, next_attempt] = recorded.failure
+    return Tape(calls=calls, failures=failures)
+
+
+class ReplayModel:
+    """A Model that answers from a tape, by the order and the attempt that ask, never by position.
+
+    The prompt must be the recorded one. An order with no recorded answer was withdrawn in the recorded run,
+    or was in flight when that ended: it is left open for `patience_s` seconds, in which the replayed run
+    withdraws it again, and is an error after that. Where only a later attempt at an order was recorded, the
+    earlier ones were of no use, and an empty reply stands for them.
+    """
+
+    def __init__(self, tape: Tape, *, patience_s: float = 30.0, sleep: Sleep = asyncio.sleep) -> None:
+        self.name = "tape"
+        self._tape = tape
+        self._patience_s = patience_s
+        self._sleep = sleep
+        self._last: dict[str, int] = {}
+        for order, attempt in tape.calls:
+            self._last[order] = max(attempt, self._last.get(order, 0))
+
+    async def complete(self, ask: Ask) -> Reply:
+        """The recorded answer. Raises ModelError, fatal, where the tape holds none for this question."""
+        key = (ask.order.id, ask.attempt)
+        call = self._tape.calls.get(key)
+        if call is not None:
+            return self._reply(call, ask)
+        if ask.attempt < self._last.get(ask.order.id, 0):
+            return Reply(text="", model=self._tape.calls[ask.order.id, self._last[ask.order.id]].model)
+        failure = self._tape.failures.get(key)
+        if failure is not None:
+            raise ModelError(failure)
+        await self._sleep(self._patience_s)
+        raise ModelError(
+            f"The tape holds no reply for the order {ask.order.id}, attempt {ask.attempt}: "
+            "it was recorded with other settings, or the recorded run ended before.",
+            fatal=True,
+        )
+
+    def _reply(self, call: Call, ask: Ask) -> Reply:
+        asked, recorded = Document(ask.prompt).digest, call.prompt.digest
+        if asked != recorded:
+            raise ModelError(
+                f"The tape does not fit: the prompt of the order {ask.order.id}, attempt {ask.attempt} is "
+                f"{asked[:12]}, the recorded one {recorded[:12]}. Replay with the settings of the recorded run.",
+                fatal=True,
+            )
+        return Reply(text=call.reply.text, model=call.model, stop=call.stop, usage=call.usage)

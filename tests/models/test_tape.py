@@ -1,0 +1,158 @@
+"""Replay by order and attempt, and models tried in turn."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from memento.core.errors import BudgetSpent, ModelError
+from memento.core.events import Fact, ProposalFailed, ProposalMade, VoteCast
+from memento.core.ports import Ask, Reply
+from memento.core.values import Call, Document, Fault, FaultKind, Program, Usage
+from memento.runtime.models.fallback import FallbackModel
+from memento.runtime.models.tape import ReplayModel, Tape, tape_of
+
+from .asking import ask
+
+
+def call(reply: str, *, prompt: str = "p", attempt: int = 0, stop: str = "end") -> Call:
+    usage = Usage(input_tokens=3, cost_usd=0.25, attempts=2)
+    return Call(
+        model="m", prompt=Document(prompt), reply=Document(reply), usage=usage, stop=stop, attempt=attempt
+    )
+
+
+FACTS: tuple[Fact, ...] = (
+    ProposalMade(order="g1/macro/1", program=Program("x"), summary="", call=call("one")),
+    ProposalMade(order="g1/macro/0", program=Program("x"), summary="", call=call("zero")),
+    ProposalFailed(
+        order="g1/macro/2", fault=Fault(kind=FaultKind.TRUNCATED, message=""), call=call("cut", stop="length")
+    ),
+    ProposalFailed(order="g1/macro/3", fault=Fault(kind=FaultKind.MODEL_FAILED, message="m is down")),
+    VoteCast(
+        order="eval/g0/judge/0", generation=0, seat=0, choice=1, reason="r",
+        call=call("B", prompt="p2", attempt=1), earlier=(call("?"),),
+    ),
+    VoteCast(order="eval/g0/judge/1", generation=0, seat=1, choice=None, reason="call failed", call=call("?")),
+    VoteCast(order="eval/g0/judge/2", generation=0, seat=2, choice=None, reason="call failed"),
+    VoteCast(order="eval/g0/judge/3", generation=0, seat=3, choice=1, reason="r", call=call("B", attempt=1)),
+)
+TAPE = tape_of(FACTS)
+
+
+async def test_equal_prompts_are_told_apart_by_their_orders() -> None:
+    model = ReplayModel(TAPE)
+    replies = [await model.complete(ask("p", order=f"g1/macro/{slot}")) for slot in (2, 0, 1)]
+    assert [(reply.text, reply.stop) for reply in replies] == [("cut", "length"), ("zero", "end"), ("one", "end")]
+    assert replies[0].model == "m"
+    assert replies[0].usage == Usage(input_tokens=3, cost_usd=0.25, attempts=2)
+
+
+async def test_another_prompt_is_an_error() -> None:
+    with pytest.raises(ModelError, match="does not fit: the prompt of the order g1/macro/0, attempt 0") as caught:
+        await ReplayModel(TAPE).complete(ask("q", order="g1/macro/0"))
+    assert caught.value.fatal
+
+
+async def test_both_attempts_of_a_judge() -> None:
+    model = ReplayModel(TAPE)
+    order = "eval/g0/judge/0"
+    assert (await model.complete(ask("p", order=order, role="judge"))).text == "?"
+    assert (await model.complete(ask("p2", order=order, role="judge", attempt=1))).text == "B"
+
+
+@pytest.mark.parametrize(
+    ("order", "attempt", "says"),
+    [("g1/macro/3", 0, "m is down"), ("eval/g0/judge/1", 1, "call failed"), ("eval/g0/judge/2", 0, "call failed")],
+)
+async def test_a_call_that_failed_fails_again(order: str, attempt: int, says: str) -> None:
+    with pytest.raises(ModelError, match=says) as caught:
+        await ReplayModel(TAPE).complete(ask("p", order=order, attempt=attempt))
+    assert not caught.value.fatal
+
+
+async def test_an_empty_reply_stands_for_attempts_that_were_not_kept() -> None:
+    model = ReplayModel(TAPE)
+    assert (await model.complete(ask("p", order="eval/g0/judge/3"))).text == ""
+    assert (await model.complete(ask("p", order="eval/g0/judge/3", attempt=1))).text == "B"
+
+
+async def test_a_withdrawn_order_stays_open_until_it_is_withdrawn_again() -> None:
+    waiting = asyncio.create_task(ReplayModel(TAPE).complete(ask("p", order="g1/hill/9")))
+    await asyncio.sleep(0.05)
+    assert not waiting.done()
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+
+
+async def test_an_order_that_nobody_withdraws_is_an_error() -> None:
+    with pytest.raises(ModelError, match="holds no reply for the order g1/hill/9, attempt 0") as caught:
+        await ReplayModel(TAPE, patience_s=0.01).complete(ask("p", order="g1/hill/9"))
+    assert caught.value.fatal
+
+
+async def test_a_tape_of_a_plain_mapping() -> None:
+    model = ReplayModel(Tape(calls={("init/0", 0): call("text")}))
+    assert (await model.complete(ask("p", order="init/0"))).text == "text"
+
+
+class Scripted:
+    """A model that fails as told, then answers; closes visibly."""
+
+    def __init__(self, name: str, *errors: ModelError) -> None:
+        self.name = name
+        self.errors = list(errors)
+        self.asked = 0
+        self.closed = False
+
+    async def complete(self, ask: Ask) -> Reply:
+        self.asked += 1
+        if self.errors:
+            raise self.errors.pop(0)
+        return Reply(text="ok", model=self.name, usage=Usage(attempts=1))
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+async def test_the_next_model_answers_for_one_that_failed() -> None:
+    first = Scripted("first", ModelError("first is down", attempts=3))
+    second = Scripted("second")
+    both = FallbackModel([first, second])
+    reply = await both.complete(ask())
+    assert (reply.model, reply.usage.attempts) == ("second", 4)
+    assert (await both.complete(ask())).model == "first", "it had failed for one call only"
+    await both.close()
+    assert first.closed
+    assert second.closed
+
+
+async def test_a_model_lost_for_good_is_not_asked_again() -> None:
+    first = Scripted("first", ModelError("first refused the key", fatal=True))
+    both = FallbackModel([first, Scripted("second")])
+    for _ in range(3):
+        assert (await both.complete(ask())).model == "second"
+    assert first.asked == 1
+
+
+@pytest.mark.parametrize(("first_fatal", "fatal"), [(True, True), (False, False)])
+async def test_all_fail(first_fatal: bool, fatal: bool) -> None:
+    both = FallbackModel([
+        Scripted("a", ModelError("a fails.", fatal=first_fatal, attempts=2)),
+        Scripted("b", ModelError("b fails.", fatal=True, attempts=1)),
+    ])
+    with pytest.raises(ModelError, match=r"a fails\. b fails\.") as caught:
+        await both.complete(ask())
+    assert (caught.value.fatal, caught.value.attempts) == (fatal, 3)
+
+
+async def test_a_spent_budget_is_no_reason_to_ask_another_model() -> None:
+    second = Scripted("second")
+    with pytest.raises(BudgetSpent):
+        await FallbackModel([Scripted("first", BudgetSpent("spent")), second]).complete(ask())
+    assert second.asked == 0
+
+
+def test_a_call_is_replayed_as_it_was_recorded() -> None:
+    recorded = call("text", stop="refusal")
+    assert tape_of([replace(FACTS[0], call=recorded)]).calls == {("g1/macro/1", 0): recorded}  # type: ignore[call-arg]
