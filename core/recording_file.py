@@ -45,7 +45,8 @@ def read_recording(path: str | os.PathLike[str]) -> Recording:
     """The recording at `path`. Raises FileNotFoundError, and ValueError for a file that is none or damaged."""
     groups: dict[str, dict[str, NDArray[Any]]] = {group: {} for group in GROUPS}
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # NumPy leaves a file that it opened itself open where it is no archive.
+        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
             for member in archive.files:
                 group, _, name = member.partition(".")
                 if group in groups and name:

@@ -296,6 +296,17 @@ def count_failures(facts: Iterable[Fact]) -> tuple[FailureCount, ...]:
     return tuple(sorted(found.values(), key=lambda row: -row.count))
 
 
+def active_seconds(dated: Iterable[tuple[float, Fact]]) -> float:
+    """How long the run was worked on, from (time of commit, fact): without pauses and without the time
+    before a RunResumed, when no controller lived (what a killed one did after its last commit is lost)."""
+    total, last = 0.0, None
+    for at, fact in dated:
+        if last is not None and not isinstance(fact, RunResumed | RunContinued):
+            total += max(0.0, at - last)
+        last = at
+    return total
+
+
 def _fault_of(fact: Fact) -> tuple[str, Fault | None]:
     match fact:
         case ProposalFailed():

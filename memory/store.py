@@ -205,6 +205,8 @@ class RunStore:
             missing: dict[str, list[str]] = {}
             for reference in wanted - self._values.keys():
                 missing.setdefault(reference.partition(":")[2], []).append(reference)
+            if not missing:
+                return self._values
             with told(self.folder):
                 found = self._db.execute(
                     "SELECT digest, content FROM blobs WHERE digest IN (SELECT value FROM json_each(?))",

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from memento.core.errors import StoreError
-from memento.core.events import RunResumed
+from memento.core.events import ProposalMade, RunResumed
+from memento.core.values import Call, Document, Program
 from memento.memory.lock import holder
 from memento.memory.store import RunStore
 
@@ -246,6 +247,23 @@ def test_requests_reach_the_writer_once(folder):
         assert store.take_requests() == ()
     with RunStore.open(folder, clock=StoppedClock()) as store:
         assert store.take_requests() == ()
+
+
+def test_reading_takes_statements_in_proportion_to_the_log(folder):
+    """A log of 100,000 facts is read in chunks: a statement for each fact would show here."""
+    with RunStore.open(folder, clock=StoppedClock()) as store:
+        for first in range(0, 10_000, 500):
+            texts = [Document(str(number)) for number in range(first, first + 500)]
+            calls = [Call(model="m", prompt=text, reply=text) for text in texts]
+            store.append([ProposalMade(program=Program("p"), summary="", call=call) for call in calls])
+    counts = []
+    with RunStore.read(folder) as reader:
+        for start in (9_000, 5_000, 0):
+            statements: list[str] = []
+            reader._db.conn.set_trace_callback(statements.append)
+            assert sum(1 for _ in reader.facts_after(start)) == 10_000 - start
+            counts.append(len(statements))
+    assert counts == [3, 11, 21]
 
 
 def test_a_store_knows_its_birth(tmp_path):
