@@ -37,6 +37,8 @@ from .frames import (
 from .limits import Limits
 
 SLICE_S: Final = 0.25               # how often a wait looks at clocks and for an abort
+SLEEPER_SHARE: Final = 0.1          # of the wall time; a program that gets less CPU does not want more
+PATIENCE: Final = 10.0              # times a wall limit, for a program that computes on a loaded machine
 CONTROL_S: Final = 15.0             # the warm process answers within this
 FAULT_BYTES: Final = 16_384         # a CRASH or INVALID frame
 MESSAGE_CHARS: Final = 500
@@ -218,12 +220,17 @@ class ProgramProcess:
         if self._host.interrupted():
             self.end()
             raise Aborted
-        self._check_cpu(self._clock())
+        now = self._clock()
+        self._check_cpu(now)
         wall_s = time.perf_counter() - self._begun
-        if wall_s > self._wall_s or self._waited_s + wall_s > self._total_wall_s:
-            limit_s = self._wall_s if wall_s > self._wall_s else self._total_wall_s
-            fault = self.failed(self._kind, f"{self._what} did not end within {limit_s:g} s").fault
-            raise ProgramOverdue(fault)
+        waited_s = self._waited_s + wall_s
+        if overdue(wall_s, now - self._cpu_mark, self._wall_s):
+            raise self._late(f"{self._what} did not end within {self._wall_s:g} s")
+        if overdue(waited_s, now - self._cpu_start, self._total_wall_s):
+            raise self._late(f"the program was waited for more than {self._total_wall_s:g} s in all")
+
+    def _late(self, message: str) -> ProgramOverdue:
+        return ProgramOverdue(self.failed(self._kind, message).fault)
 
     # ------------------------------------------------------------------------------------- frames
 
@@ -256,7 +263,7 @@ class ProgramProcess:
             cap = FAULT_BYTES
         total = HEADER.size + size
         if size > cap or total < filled:
-            raise MalformedFrame(f"it sent a frame of {size} bytes where at most {cap} are agreed")
+            raise MalformedFrame(f"it sent a frame of {size} bytes where {cap} are agreed")
         if total > len(self._buffer):
             self._buffer = bytearray(self._buffer[:filled]).ljust(total, b"\0")
             self._view = memoryview(self._buffer)
@@ -303,7 +310,9 @@ class ProgramProcess:
     def failed(self, kind: FaultKind, message: str, trace: str = "") -> ProgramFailed:
         """End the process; returns the fault to raise, with the tail of what it printed."""
         ending = self.end()
-        return ProgramFailed(_fault(kind, message, trace, ending.output if ending else ""))
+        # What a program printed before it was stopped depends on the moment; before it failed it does not.
+        output = ending.output if ending and kind is not FaultKind.TIMED_OUT else ""
+        return ProgramFailed(_fault(kind, message, trace, output))
 
     def died(self) -> ProgramFailed:
         """The channel closed: end the process; returns what to raise."""
@@ -333,6 +342,11 @@ class ProgramProcess:
             return self._host.end(grace_s=grace_s)
         finally:
             self._channel.close()
+
+
+def overdue(wall_s: float, cpu_s: float, limit_s: float) -> bool:
+    """Whether a program that took this much is a sleeper. One that computes may wait for its turn longer."""
+    return wall_s > limit_s and (cpu_s < SLEEPER_SHARE * wall_s or wall_s > PATIENCE * limit_s)
 
 
 def cpu_clock(pid: int) -> Callable[[], float]:

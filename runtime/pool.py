@@ -17,7 +17,6 @@ from .trajectories import trajectory_key
 from .worker_handle import WorkerHandle, WorkerLost
 
 TRIES: Final = 2
-STDERR_CHARS: Final = 1500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,16 +67,16 @@ class ProcessPool:
         """Start every worker. Raises RolloutError where one cannot start."""
         self._folder.mkdir(parents=True, exist_ok=True)
         self._closed = False
-        starts = [asyncio.ensure_future(self._filled(slot)) for slot in self._slots]
         try:
-            await asyncio.gather(*starts)
-        except BaseException as error:
-            for start in starts:
-                start.cancel()
-            await asyncio.gather(*starts, return_exceptions=True)
+            async with asyncio.TaskGroup() as group:
+                for slot in self._slots:
+                    group.create_task(self._filled(slot))
+        except ExceptionGroup as errors:
             await self._close()
-            if isinstance(error, WorkerLost):
-                raise RolloutError(f"no worker could be started: {error}") from error
+            first = errors.exceptions[0]
+            raise RolloutError(f"a worker could not be started: {first}") from first
+        except BaseException:
+            await self._close()
             raise
         return self
 
@@ -174,8 +173,7 @@ class ProcessPool:
         try:
             return await worker.call(message, blob, heard, wall_s=self._limits.task_wall_s)
         except WorkerLost as error:
-            said = await self._empty(slot)
-            raise WorkerLost(f"{error}; it said: {said[-STDERR_CHARS:].strip() or 'nothing'}") from error
+            raise WorkerLost(f"{error}; {await self._empty(slot)}") from error
         except BaseException:   # cancelled: keep the worker and its simulator if it lets go in time
             if not await worker.abort(self._limits.abort_s):
                 await self._empty(slot)
@@ -194,11 +192,11 @@ class ProcessPool:
         return slot.worker
 
     async def _empty(self, slot: _Slot) -> str:
-        """Kill this slot's worker; returns the last it said."""
+        """Kill this slot's worker; returns the last it said, for an error's message."""
         worker, slot.worker = slot.worker, None
         if worker is None:
             return ""
-        said = await worker.kill()
+        said = await worker.last_words()
         for partial in self._folder.glob(f".*.{worker.pid}.partial"):
             partial.unlink(missing_ok=True)
         return said

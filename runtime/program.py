@@ -151,7 +151,7 @@ def _put_action(action: object, answered: NDArray[Any]) -> str:
     try:
         array = np.asarray(action)
         if array.dtype.kind not in "fiub":
-            return f"compute_action returned {_name(action)}, not {answered.size} numbers"
+            return f"compute_action returned {_name(action)} of {array.dtype}, not {answered.size} numbers"
         if array.shape != answered.shape:
             return f"compute_action returned shape {array.shape} where {answered.shape} is needed"
         answered[:] = array
@@ -219,7 +219,7 @@ def _traceback(error: BaseException) -> str:
 
 
 def _line(error: BaseException) -> str:
-    return _text(lambda: f"{type(error).__name__}: {error}")[:MESSAGE_CHARS]
+    return f"{_name(error)}: {_text(lambda: str(error))}"[:MESSAGE_CHARS]
 
 
 def _name(value: object) -> str:

@@ -48,7 +48,7 @@ def save_recording(path: Path, recording: Recording) -> None:
                     if array.dtype.kind not in KINDS:
                         raise TypeError(f"recorded array {name} has dtype {array.dtype}, which is not plain data")
                     with archive.open(f"{group}/{name}.npy", "w", force_zip64=True) as member:
-                        np.save(member, np.ascontiguousarray(array), allow_pickle=False)
+                        np.save(member, array, allow_pickle=False)
             archive.writestr("info.json", json.dumps(dict(recording.info), allow_nan=False))
         partial.replace(path)
     finally:

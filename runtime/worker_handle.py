@@ -13,6 +13,7 @@ from . import messages
 from .limits import Limits
 
 STDERR_TAIL_BYTES: Final = 4096
+STDERR_CHARS: Final = 1500  # of which an error shows this much
 CLOSE_S: Final = 1.0        # for a worker to end by itself
 KILL_S: Final = 5.0         # for the kernel to end a killed one
 
@@ -63,6 +64,7 @@ class WorkerHandle:
         self._writer = writer
         self._tail = tail
         self._pipe = pipe
+        self._ending: asyncio.Future[str] | None = None
 
     @property
     def pid(self) -> int:
@@ -72,9 +74,11 @@ class WorkerHandle:
     @classmethod
     async def start(cls, message: Mapping[str, Any], limits: Limits) -> "WorkerHandle":
         """Start a worker and wait until it is ready. Raises WorkerLost with what it said."""
-        loop = asyncio.get_running_loop()
         ours, theirs = socket.socketpair()
         reading, writing = os.pipe()
+        listening = asyncio.get_running_loop().connect_read_pipe(_Tail, os.fdopen(reading, "rb", buffering=0))
+        pipe, tail = await listening
+        reader, writer = await asyncio.open_connection(sock=ours)
         try:
             process = await asyncio.create_subprocess_exec(
                 sys.executable, "-P", "-u", "-m", "memento.runtime.worker", str(theirs.fileno()),
@@ -82,18 +86,18 @@ class WorkerHandle:
                 env=worker_environment(os.environ), pass_fds=(theirs.fileno(),), start_new_session=True,
             )
         except BaseException:
-            ours.close()
-            os.close(reading)
+            pipe.close()
+            writer.close()
             raise
         finally:
             theirs.close()
             os.close(writing)
-        pipe, tail = await loop.connect_read_pipe(_Tail, os.fdopen(reading, "rb", buffering=0))
-        reader, writer = await asyncio.open_connection(sock=ours)
         worker = cls(process, reader, writer, tail, pipe)
         try:
             await worker.call({**message, "controller": os.getpid()}, b"", lambda _: limits.worker_start_s,
                               wall_s=limits.worker_start_s)
+        except WorkerLost as error:
+            raise WorkerLost(f"{error}; {await worker.last_words()}") from error
         except BaseException:
             await worker.kill()
             raise
@@ -132,6 +136,10 @@ class WorkerHandle:
             return False
         return True
 
+    async def last_words(self) -> str:
+        """Kill the worker; returns the end of what it said on stderr, for an error's message."""
+        return f"it said: {(await self.kill())[-STDERR_CHARS:].strip() or 'nothing'}"
+
     async def close(self) -> None:
         """Close the channel, at which the worker ends by itself; kill it where it does not."""
         self._writer.close()
@@ -144,7 +152,17 @@ class WorkerHandle:
         """End the worker and its group now, if it has not ended; returns the last it said on stderr.
 
         Its warm process, in a session of its own, ends with the programs when the worker's socket closes.
+        A cancellation waits until this is done, which takes milliseconds.
         """
+        if self._ending is None:
+            self._ending = asyncio.ensure_future(self._end())
+        try:
+            return await asyncio.shield(self._ending)
+        except asyncio.CancelledError:
+            await self._ending
+            raise
+
+    async def _end(self) -> str:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._writer.close()
