@@ -1,19 +1,20 @@
 """Says results to people: a few plain lines."""
 
 from ..results import EvaluateResult, RunResult
+from ..tui.lines import counted
 
 
 def tell_run(result: RunResult) -> str:
     """What a run came to, in the order a person asks."""
     lines = [
-        f"{result.run}: {result.status} after {result.generations} generations, {duration(result.wall_s)}",
+        f"{result.run}: {result.status} after {counted(result.generations, 'generation')}, {duration(result.wall_s)}",
         f"  elite            {result.elite or 'none'}",
         f"  fitness          {number(result.initial_fitness)} -> {number(result.fitness)}"
         "   under the run's own evaluator",
         f"  unseen episodes  {number(result.reference_initial)} -> {number(result.reference_fitness)}"
         f"   under the shipped evaluator; success {share(result.final_success)}",
-        f"  candidates       {result.candidates}, over {result.episodes_run} episodes ({result.episodes_saved} saved)",
-        f"  model            {result.model}: {result.model_calls} calls, {result.tokens} tokens,"
+        f"  candidates       {result.candidates}, over {counted(result.episodes_run, 'episode')} ({result.episodes_saved} saved)",
+        f"  model            {result.model}: {counted(result.model_calls, 'call')}, {counted(result.tokens, 'token')},"
         f" {cost(result.cost_usd)}",
         f"  isolation        {', '.join(result.sandbox) or 'none'}",
     ]
@@ -35,7 +36,7 @@ def tell_evaluation(result: EvaluateResult) -> str:
             + (f": {episode.error}" if episode.error else "")
         )
     lines.append(
-        f"success {share(result.success_rate)}, fitness {number(result.fitness)} over {result.episodes} episodes;"
+        f"success {share(result.success_rate)}, fitness {number(result.fitness)} over {counted(result.episodes, 'episode')};"
         f" {result.steps_per_s:.0f} steps/s, {duration(result.wall_s)}"
     )
     lines.append(f"isolation: {', '.join(result.sandbox) or 'none'}")

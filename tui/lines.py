@@ -73,7 +73,7 @@ def lines_of(fact: Fact, view: View, *, now_s: float | None) -> tuple[str, ...]:
 def still_working(view: View, *, now_s: float) -> str:
     """What to say where nothing was said for a while."""
     where = f"generation {view.generation}, " if view.stage == "search" else ""
-    counts = f"{view.episodes} episodes, {view.model_calls} model calls so far"
+    counts = f"{counted(view.episodes, 'episode')}, {counted(view.model_calls, 'model call')} so far"
     return f"   … {where}{counts}{_left(view, now_s)}"
 
 
@@ -85,7 +85,7 @@ def _started(fact: RunStarted) -> tuple[str, ...]:
     model = settings.get("model")
     lines = [
         f"{settings.get('domain')} by {settings.get('method')}, preset {settings.get('preset')}, "
-        f"seed {settings.get('seed')}, {settings.get('workers')} rollouts at once, model {model}"
+        f"seed {settings.get('seed')}, up to {settings.get('workers')} rollouts at once, model {model}"
     ]
     if model == "offline":
         lines.append("no language model: programs are built and varied by the embedded offline mutator, "
@@ -103,15 +103,20 @@ def isolation(sandbox: tuple[str, ...]) -> str:
 
 
 def _stage(stage: str, view: View) -> tuple[str, ...]:
-    n, g, k = (view.number(key) for key in ("evaluator_pool", "evaluator_generations", "evaluator_judges"))
+    def many(key: str, word: str) -> str:
+        return counted(view.number(key), word)
+
     evaluator = view.settings.get("evaluator")
+    evolved = (
+        f"an evaluator, evolved: {many('evaluator_generations', 'generation')} of "
+        f"{many('evaluator_pool', 'program')}, {many('evaluator_judges', 'judge')}"
+    )
     titles = {
-        "initial": f"a first policy p_0, rolled out {view.number('n_roll')} times",
-        "evaluator": f"an evaluator, evolved: {g} generations of {n}, {k} judges" if evaluator == "evolve"
-        else f"an evaluator: {evaluator}",
-        "search": f"policies: {view.number('generations')} generations of {view.number('k_hc')} hill-climbs, "
-        f"{view.number('k_macro')} macro-mutations, {view.number('k_cross')} crossovers",
-        "final": f"p_0 and the elite on {view.number('final_episodes')} episodes that the search never saw",
+        "initial": f"a first policy p_0, rolled out over {many('n_roll', 'episode')}",
+        "evaluator": evolved if evaluator == "evolve" else f"an evaluator: {evaluator}",
+        "search": f"policies: {many('generations', 'generation')} of {many('k_hc', 'hill-climb')}, "
+        f"{many('k_macro', 'macro-mutation')}, {many('k_cross', 'crossover')}",
+        "final": f"p_0 and the elite on {many('final_episodes', 'episode')} that the search never saw",
     }
     return ("", f"== {titles[stage]}") if stage in titles else ()
 
@@ -199,6 +204,11 @@ def _summary(summary: str) -> str:
 
 def _fault(fault: Fault) -> str:
     return f"{fault.kind}, {one_line(fault.message, FAULT_LENGTH)}" if fault.message else str(fault.kind)
+
+
+def counted(number: int, word: str) -> str:
+    """A number with its noun: 1 judge, 3 judges."""
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 def one_line(text: str, length: int = FAULT_LENGTH) -> str:
