@@ -1,0 +1,122 @@
+"""Options are completed, refused with the nearest names, and briefs say what holds under them."""
+
+import pytest
+from memento.core.errors import UsageError
+from memento.core.values import JSON
+from memento.domains.hanoi import DOMAIN as HANOI
+from memento.domains.hanoi.domain import HanoiDomain
+from memento.domains.hanoi.options import settings
+from memento.domains.hanoi.randomisation import LIGHT
+from memento.domains.hanoi_kinematic import DOMAIN as KINEMATIC
+
+BOTH = pytest.mark.parametrize("domain", [HANOI, KINEMATIC], ids=lambda domain: domain.name)
+
+
+@BOTH
+@pytest.mark.parametrize("preset", ["smoke", "quick", "paper"])
+def test_options_are_complete_and_completing_them_again_changes_nothing(domain: HanoiDomain, preset: str) -> None:
+    options = domain.options({}, preset=preset)
+    assert options["n_cubes"] == 4 and options["goal_update"] == "achieved" and options["rules"] == "paper"
+    assert domain.options(options, preset="paper") == options
+
+
+def test_the_papers_horizon() -> None:
+    options = HANOI.options({}, preset="paper")
+    assert (options["horizon"], options["randomisation"]) == (12_000, "table")
+
+
+@BOTH
+def test_a_single_quantity_is_set_beside_its_preset(domain: HanoiDomain) -> None:
+    options = domain.options({"randomisation": "light", "noise_std_m": [0.0, 0.05], "bias_m": 0.01}, preset="quick")
+    found = settings(options, domain=domain.name).randomisation
+    assert found.noise_std_m == (0.0, 0.05)
+    assert found.bias_m == (0.01, 0.01)
+    assert found.cube_mass_scale == LIGHT.cube_mass_scale
+
+
+def test_the_kinematic_task_keeps_hard_noise_equally_correlated_in_time() -> None:
+    def coefficient(domain: HanoiDomain, given: dict[str, JSON]) -> float:
+        options = domain.options({"randomisation": "hard", **given}, preset="paper")
+        return settings(options, domain=domain.name).randomisation.noise_correlation[0]
+
+    steps = KINEMATIC.motion.control_period_s / HANOI.motion.control_period_s
+    assert coefficient(KINEMATIC, {}) == pytest.approx(coefficient(HANOI, {}) ** steps, abs=1e-3)
+    assert coefficient(KINEMATIC, {"noise_correlation": 0.5}) == 0.5
+
+
+@BOTH
+@pytest.mark.parametrize(("given", "words"), [
+    ({"noise_std": 0.1}, "no option 'noise_std'; did you mean noise_std_m"),
+    ({"randomisation": "tabel"}, "did you mean table"),
+    ({"randomisation": 3}, "one of: table, light, none, hard"),
+    ({"rules": "lenient"}, "paper, strict"),
+    ({"goal_update": "desird"}, "did you mean desired"),
+    ({"variant": "pyramid"}, "variant cannot be 'pyramid'"),
+    ({"n_cubes": 7}, "from 3 to 6"),
+    ({"n_cubes": True}, "whole number"),
+    ({"horizon": 0}, "whole number from 1"),
+    ({"horizon": 10.5}, "whole number"),
+    ({"noise_std_m": [0.2, 0.1]}, "the lower one first"),
+    ({"noise_std_m": [-0.2, 0.1]}, "cannot be negative"),
+    ({"noise_std_m": "much"}, r"\[low, high\] or one number"),
+    ({"noise_std_m": [0.1]}, r"\[low, high\] or one number"),
+    ({"noise_std_m": float("nan")}, "two plain numbers"),
+    ({"noise_correlation": 1.0}, "below 1"),
+])
+def test_what_cannot_be_is_refused(domain: HanoiDomain, given: dict[str, JSON], words: str) -> None:
+    with pytest.raises(UsageError, match=words) as refusal:
+        domain.options(given, preset="quick")
+    assert domain.name in str(refusal.value)
+
+
+def test_options_of_the_simulator_are_its_own() -> None:
+    assert HANOI.options({"physics": "fast", "idle_stop_s": 20}, preset="paper")["physics"] == "fast"
+    with pytest.raises(UsageError, match="did you mean exact"):
+        HANOI.options({"physics": "exat"}, preset="paper")
+    with pytest.raises(UsageError, match="idle_stop_s"):
+        HANOI.options({"idle_stop_s": -1}, preset="paper")
+    with pytest.raises(UsageError, match="no option 'physics'"):
+        KINEMATIC.options({"physics": "fast"}, preset="paper")
+
+
+@BOTH
+@pytest.mark.parametrize("n_cubes", [3, 4, 6])
+def test_a_brief_has_the_shapes_that_hold(domain: HanoiDomain, n_cubes: int) -> None:
+    brief = domain.brief(domain.options({"n_cubes": n_cubes, "horizon": 777}, preset="paper"))
+    assert f"({3 * n_cubes},)" in brief.policy_interface
+    assert f"(T+1, {n_cubes}, 3)" in brief.evaluator_interface
+    assert "777 control steps" in brief.task
+    assert f"{2 ** n_cubes - 1} moves" in brief.task
+    assert f"every control step of {1000 * domain.motion.control_period_s:g} ms" in brief.policy_interface
+    assert "$" not in brief.task + brief.policy_interface + brief.evaluator_interface + brief.uncertainties
+
+
+@BOTH
+def test_a_brief_tells_how_the_goal_is_updated(domain: HanoiDomain) -> None:
+    texts = {
+        mode: domain.brief(domain.options({"goal_update": mode}, preset="paper")).policy_interface
+        for mode in ("achieved", "desired")
+    }
+    assert "taken anew" in texts["achieved"] and "accumulate" not in texts["achieved"]
+    assert "accumulate" in texts["desired"] and "taken anew" not in texts["desired"]
+
+
+@BOTH
+def test_a_brief_tells_what_is_uncertain_and_only_that(domain: HanoiDomain) -> None:
+    def told(given: dict[str, JSON]) -> str:
+        brief = domain.brief(domain.options(given, preset="paper"))
+        return brief.uncertainties + brief.policy_interface
+
+    assert "[0.002, 0.025] m" in told({}) and "**noisy**" in told({})
+    assert "late" not in told({})
+    assert "late" in told({"randomisation": "hard"}) and "AR(1)" in told({"randomisation": "hard"})
+    assert "noisy" not in told({"randomisation": "none"})
+    assert "Gaussian" in told({"randomisation": "none", "noise_std_m": 0.01})
+
+
+@BOTH
+def test_strict_rules_are_told(domain: HanoiDomain) -> None:
+    def rules(name: str) -> str:
+        return domain.brief(domain.options({"rules": name}, preset="paper")).task
+
+    assert "outside the gates" in rules("strict") and "outside the gates" not in rules("paper")

@@ -1,0 +1,170 @@
+"""Geometry and predicates: the whole-array forms, their limits, and their agreement with the referee."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from memento.domains.hanoi import task
+from memento.domains.hanoi.referee import Referee
+
+UPRIGHT = np.tile([1.0, 0.0, 0.0, 0.0], (3, 1))
+ORIGINS = np.array([[x, y, task.CONTAINER_Z_M] for x, y in task.CONTAINER_XY_M])
+SMALL_M = st.floats(-0.06, 0.06)
+
+
+def yaw_quats(yaws: list[float]) -> np.ndarray:
+    half = 0.5 * np.array(yaws)
+    return np.stack([np.cos(half), 0 * half, 0 * half, np.sin(half)], axis=-1)
+
+
+def tower_on(container: int, n_cubes: int = 4) -> np.ndarray:
+    hole = task.hole_centre(ORIGINS, UPRIGHT)[container]
+    return np.array(task.tower(n_cubes, (hole[0], hole[1])))
+
+
+@pytest.mark.parametrize("n_cubes", task.N_CUBES)
+def test_cubes_are_ordered_small_to_large_and_fit_gripper_and_hole(n_cubes: int) -> None:
+    half_edges = task.cube_half_edges(n_cubes)
+    assert len(half_edges) == len(task.cube_names(n_cubes)) == n_cubes
+    assert list(half_edges) == sorted(half_edges)
+    assert 2 * half_edges[-1] < 0.08 * 0.85, "the fingers at the weakest actuators"
+    assert 2 * half_edges[-1] < task.HOLE_EDGE_M
+
+
+def test_the_papers_four_cubes() -> None:
+    assert task.cube_names(4) == ("small", "medium", "large", "xlarge")
+    assert task.cube_half_edges(4) == (0.022, 0.025, 0.028, 0.031)
+
+
+@pytest.mark.parametrize("n_cubes", task.N_CUBES)
+def test_success_is_the_tower_on_c_and_nowhere_else(n_cubes: int) -> None:
+    half_edges = task.cube_half_edges(n_cubes)
+    on = [bool(task.success(tower_on(j, n_cubes), ORIGINS, UPRIGHT, half_edges)) for j in range(3)]
+    assert on == [False, False, True]
+
+
+def test_success_needs_every_relation() -> None:
+    half_edges = task.cube_half_edges(4)
+    for cube in range(4):
+        moved = tower_on(2)
+        moved[cube, 0] += 0.04
+        assert not task.success(moved, ORIGINS, UPRIGHT, half_edges)
+        lifted = tower_on(2)
+        lifted[cube, 2] += 0.011
+        assert not task.success(lifted, ORIGINS, UPRIGHT, half_edges)
+
+
+def test_the_gate_turns_with_its_container() -> None:
+    quats = yaw_quats([0.0, 0.0, np.pi / 2])
+    local = np.array([0.088, 0.0, 0.0])
+    inside = ORIGINS[2] + task.rotate(quats[2], local)
+    gate = task.in_gate(inside[None], ORIGINS, quats)
+    assert gate[0].tolist() == [False, False, True]
+    assert not task.in_gate(inside[None], ORIGINS, UPRIGHT).any()
+    assert np.allclose(task.hole_centre(ORIGINS, quats)[2], ORIGINS[2] + [0.0, 0.055, 0.0])
+
+
+def test_in_gate_at_its_edges() -> None:
+    x, y = ORIGINS[1, 0], ORIGINS[1, 1]
+    for dx, dy, expected in [(0.0201, 0.0, True), (0.0199, 0.0, False), (0.0899, 0.0349, True), (0.0901, 0.0, False),
+                             (0.05, 0.0351, False), (0.05, -0.0349, True)]:
+        cube = np.array([[x + dx, y + dy, 0.83]])
+        assert task.in_gate(cube, ORIGINS, UPRIGHT)[0, 1] == expected
+
+
+@given(SMALL_M, SMALL_M, SMALL_M)
+def test_the_stack_score_is_at_its_threshold_exactly_where_stacked_is(dx: float, dy: float, dz: float) -> None:
+    lower, upper = np.array([0.0, 0.0, 0.83]), np.array([dx, dy, 0.83 + 0.031 + 0.028 + dz])
+    score = float(task.stack_score(lower, upper, 0.031, 0.028))
+    assert 0.0 <= score <= 1.0
+    if abs(score - task.ILLEGAL_AT) > 1e-9:
+        assert (score > task.ILLEGAL_AT) == bool(task.stacked(lower, upper, 0.031, 0.028))
+
+
+@given(SMALL_M, SMALL_M, st.floats(1.0, 3.0))
+def test_the_stack_score_falls_with_distance(dx: float, dz: float, factor: float) -> None:
+    def score(scale: float) -> float:
+        upper = np.array([scale * dx, 0.0, 0.053 + scale * dz])
+        return float(task.stack_score(np.zeros(3), upper, 0.028, 0.025))
+
+    assert score(factor) <= score(1.0) + 1e-12
+
+
+def test_the_illegal_score_knows_which_way_round() -> None:
+    half_edges = task.cube_half_edges(3)
+    legal = tower_on(0, 3)
+    assert task.illegal_score(legal, half_edges) < 0.01
+    upside_down = legal.copy()
+    upside_down[0], upside_down[1] = [0.0, 0.0, 0.822], [0.0, 0.0, 0.822 + 0.022 + 0.025]
+    assert task.illegal_score(upside_down, half_edges) == pytest.approx(1.0)
+    assert task.illegal_score(np.stack([legal, upside_down]), half_edges).shape == (2,)
+
+
+POINT = st.tuples(st.floats(-0.1, 0.15), st.floats(-0.35, 0.35), st.floats(0.8, 1.0))
+
+
+@given(st.lists(POINT, min_size=4, max_size=4), st.lists(st.floats(-3.0, 3.0), min_size=3, max_size=3),
+       st.lists(SMALL_M, min_size=12, max_size=12), st.booleans())
+def test_the_referee_and_the_arrays_agree(
+    points: list[tuple[float, float, float]], yaws: list[float], shifts: list[float], near_tower: bool,
+) -> None:
+    half_edges = task.cube_half_edges(4)
+    quats = yaw_quats(yaws)
+    cubes = np.array(points)
+    if near_tower:      # so that success and illegal stacks do occur
+        hole = task.hole_centre(ORIGINS, quats)[2]
+        cubes = np.array(task.tower(4, (hole[0], hole[1]))) + 0.3 * np.array(shifts).reshape(4, 3)
+    referee = Referee(half_edges, rules="paper", control_period_s=0.05)
+    referee.reset(cubes.tolist())
+    referee.containers_at(ORIGINS.tolist(), quats.tolist())
+    ended_by = referee.look([0.0, 0.0, 1.0], cubes.tolist())
+    succeeded = bool(task.success(cubes, ORIGINS, quats, half_edges))
+    score = float(task.illegal_score(cubes, half_edges))
+    assert referee.success == succeeded
+    assert referee.illegal_score == pytest.approx(score, abs=1e-12)
+    assert ended_by == ("success" if succeeded else "illegal" if score >= task.ILLEGAL_AT else None)
+    gate = task.in_gate(cubes, ORIGINS, quats)
+    for index, cube in enumerate(cubes.tolist()):
+        found = referee.container_of(cube)
+        assert (found is not None) == gate[index].any()
+        assert found is None or gate[index, found]
+
+
+class Scene:
+    """A tower on A that a script moves about, for the referee's bookkeeping."""
+
+    def __init__(self, rules: str) -> None:
+        self.cubes = tower_on(0).tolist()
+        self.referee = Referee(task.cube_half_edges(4), rules=rules, control_period_s=0.1)
+        self.referee.reset(self.cubes)
+        self.referee.containers_at(ORIGINS.tolist(), UPRIGHT.tolist())
+
+    def put(self, cube: int, place: list[float], steps: int, hand: list[float] | None = None) -> list[str | None]:
+        """Move in the hand, then stay for `steps`; the hand is far away unless given."""
+        self.referee.look(self.cubes[cube], self.cubes)
+        self.cubes[cube] = place
+        self.referee.look(place, self.cubes)
+        return [self.referee.look(hand or [0.0, 0.0, 1.3], self.cubes) for _ in range(steps)]
+
+
+def test_placements_and_parkings_are_counted_once_let_go() -> None:
+    scene = Scene("paper")
+    scene.put(0, [0.055, 0.0, 0.822], 4)
+    assert scene.referee.placements == 0, "not yet settled"
+    scene.put(0, [0.055, 0.0, 0.822], 6)
+    assert (scene.referee.placements, scene.referee.off_peg_parkings) == (1, 0)
+    scene.put(0, [0.2, 0.1, 0.822], 20, hand=[0.2, 0.1, 0.84])
+    assert scene.referee.placements == 1, "still in the hand"
+    ends = scene.put(0, [0.2, 0.1, 0.822], 40)
+    assert (scene.referee.placements, scene.referee.off_peg_parkings) == (2, 1)
+    assert set(ends) == {None}, "the paper's rules allow parking"
+    scene.put(0, [0.205, 0.1, 0.822], 40)
+    assert scene.referee.placements == 2, "it hardly moved"
+
+
+def test_strict_rules_end_an_episode_for_parking_longer_than_the_tolerance() -> None:
+    scene = Scene("strict")
+    ends = scene.put(0, [0.2, 0.1, 0.822], 30)
+    assert ends.index("illegal") == 19, "2 s at 0.1 s a step"
+    scene = Scene("strict")
+    assert set(scene.put(0, [0.055, 0.0, 0.822], 60)) == {None}
