@@ -37,12 +37,14 @@ _STOPS = {"stop": "end", "tool_call": "end", "length": "length", "content_filter
 
 
 class Vote(BaseModel):
-    """A judge's answer: the label of the chosen evaluator and the reason for the choice."""
+    """A judge's answer: the reason for the choice, and the label of the chosen evaluator."""
+
+    # The reason stands first, since a model writes fields in this order: it should weigh before it chooses.
 
     model_config = ConfigDict(coerce_numbers_to_str=True, str_strip_whitespace=True)
 
-    choice: str
     reason: str
+    choice: str
 
 
 class Connection:
@@ -68,7 +70,7 @@ class Connection:
     async def send(self, prompt: str, *, typed: bool) -> Answer | Failure:
         """Ask once. `typed` asks for a judge's answer, which comes back as JSON text with choice and reason."""
         try:
-            response = await self._request(prompt, _vote_parameters(self._spec) if typed else None)
+            response = await self._request(prompt, self._vote_parameters() if typed else None)
         except Exception as error:  # noqa: BLE001 - a service can make its client library raise anything
             if refused_to_answer(error):
                 return Answer(text="", stop="refusal")
@@ -104,6 +106,18 @@ class Connection:
             async for _ in stream:
                 pass
             return stream.get()
+
+    def _vote_parameters(self) -> ModelRequestParameters:
+        """Ask for a vote the way each service does best; compatible servers often know neither schemas nor tools."""
+        schema = Vote.model_json_schema()
+        if self._spec.scheme == "anthropic":
+            tool = ToolDefinition(name="vote", description=Vote.__doc__, parameters_json_schema=schema, kind="output")
+            return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
+        native = self._spec.scheme != "compatible" and self._model.profile.get("supports_json_schema_output", False)
+        vote = OutputObjectDefinition(
+            name="vote", description=Vote.__doc__, json_schema=schema, strict=True if native else None
+        )
+        return ModelRequestParameters(output_mode="native" if native else "prompted", output_object=vote)
 
 
 def _open(
@@ -149,21 +163,6 @@ def _settings(sampling: Sampling) -> ModelSettings:
     if sampling.thinking is not None:
         settings["thinking"] = sampling.thinking
     return settings
-
-
-def _vote_parameters(spec: ModelSpec) -> ModelRequestParameters:
-    """Ask for a vote the way each service does best; compatible servers often know neither schemas nor tools."""
-    schema = Vote.model_json_schema()
-    if spec.scheme == "anthropic":
-        tool = ToolDefinition(
-            name="vote", description=Vote.__doc__, parameters_json_schema=schema, kind="output"
-        )
-        return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
-    own = spec.scheme != "compatible"
-    vote = OutputObjectDefinition(
-        name="vote", description=Vote.__doc__, json_schema=schema, strict=True if own else None
-    )
-    return ModelRequestParameters(output_mode="native" if own else "prompted", output_object=vote)
 
 
 def _typed_text(response: ModelResponse) -> str:

@@ -51,7 +51,8 @@ def client(
     clock = clock or JumpingClock()
     settings = ClientSettings(
         limits=limits,
-        sampling=Sampling(stream=stream),
+        # Anthropic's client streams by itself where it expects a long reply.
+        sampling=Sampling(stream=stream, max_output_tokens=4096 if kind == "anthropic" else None),
         in_flight=in_flight,
         prices=prices or {},
         elapsed=clock.elapsed,

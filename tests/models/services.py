@@ -84,7 +84,7 @@ async def serving(*acts: Act, dialect: str) -> AsyncIterator[Service]:
 
     app = web.Application()
     app.router.add_post(path, handle)
-    runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
+    runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.01)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
@@ -199,7 +199,7 @@ def chat_frames(body: JSONObject, act: Act) -> tuple[list[bytes], list[bytes]]:
 
 def responses_whole(body: JSONObject, act: Act) -> JSONObject:
     if act.finish == "refusal":
-        content = {"type": "refusal", "refusal": "I will not."}
+        content: JSONObject = {"type": "refusal", "refusal": "I will not."}
     else:
         content = {"type": "output_text", "text": act.text, "annotations": []}
     incomplete = {"length": "max_output_tokens", "filter": "content_filter"}.get(act.finish)
@@ -226,7 +226,7 @@ def responses_frames(body: JSONObject, act: Act) -> tuple[list[bytes], list[byte
         return sse({"type": kind, "sequence_number": next(numbers), **fields}, event=kind)
 
     done = responses_whole(body, act)
-    item = {"type": "message", "id": "m1", "role": "assistant", "status": "in_progress", "content": []}
+    item: JSONObject = {"type": "message", "id": "m1", "role": "assistant", "status": "in_progress", "content": []}
     place = {"item_id": "m1", "output_index": 0, "content_index": 0}
     head = [
         event("response.created", response={**done, "status": "in_progress", "output": [], "usage": None}),

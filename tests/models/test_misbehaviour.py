@@ -1,7 +1,9 @@
 """The real client libraries against servers that misbehave: every provider, every way, the exact outcome."""
 
 import asyncio
+from collections.abc import Coroutine
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pytest
 from memento.core.errors import ModelError
@@ -30,7 +32,7 @@ class Case:
     fatal: bool = False
     says: str = ""                  # part of the error's message
     waits: tuple[float, ...] = ()   # lower bounds of the waits, in seconds
-    limits: dict[str, float] = field(default_factory=dict)
+    limits: dict[str, Any] = field(default_factory=dict)
 
 
 def mended(act: Act, **fields: object) -> Case:
@@ -124,20 +126,21 @@ async def test_outcome(case: Case, kind: str, stream: bool) -> None:
         model = client(kind, service.url, stream=stream, limits=replace(LIMITS, **case.limits), clock=clock)
         try:
             if case.text is None:
-                await fails(model_call=model.complete(ask()), case=case, kind=kind)
+                await fails(model.complete(ask()), case, kind)
             else:
                 answers(await model.complete(ask()), case, kind)
         finally:
             await close_model(model)
     assert len(service.asked) == case.requests, "requests on the wire: one layer of retries"
+    assert all(bool(body.get("stream")) is stream for body in service.asked)
     pauses = [wait for wait in clock.waits_s if wait > 0]
     assert all(pause >= least for pause, least in zip(pauses, case.waits, strict=False))
     assert len(pauses) >= len(case.waits)
 
 
-async def fails(*, model_call, case: Case, kind: str) -> None:  # type: ignore[no-untyped-def]
+async def fails(call: Coroutine[Any, Any, Reply], case: Case, kind: str) -> None:
     with pytest.raises(ModelError) as caught:
-        await model_call
+        await call
     assert case.says in str(caught.value)
     assert str(caught.value).startswith(NAME[kind])
     assert caught.value.fatal is case.fatal
