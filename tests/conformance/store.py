@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from memento.core.errors import StoreError
 from memento.core.events import EpisodeScored, Fact, RunResumed, StageEntered, VoteCast
 from memento.core.values import Score
 
-from ..memory.strategies import facts
+from ..memory.strategies import PATIENT, facts
 
 
 class StoppedClock:
@@ -49,11 +49,7 @@ class StoreContract:
             store.append(stages(3 * number, 3 * number + 3))
         assert list(store.facts()) == stages(0, 21)
 
-    # One log that grows, examined in several subclasses: both are meant.
-    @settings(
-        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
-        max_examples=40,
-    )
+    @settings(PATIENT, max_examples=40)  # one log that grows, examined in several subclasses: both are meant
     @given(batch=st.lists(facts, max_size=4))
     def test_any_fact_comes_back_exactly(self, store: Any, batch: list[Fact]) -> None:
         before = store.last_seq

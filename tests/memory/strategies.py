@@ -6,10 +6,16 @@ import typing
 from collections.abc import Mapping
 from enum import Enum
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from memento.core import events
 from memento.core.events import Fact
 from memento.core.values import Document, Program
+
+# A busy machine is no failure.
+PATIENT = settings(deadline=None, suppress_health_check=[
+    HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.differing_executors,
+])
 
 FACT_CLASSES: list[type[Fact]] = [
     cls for cls in vars(events).values()

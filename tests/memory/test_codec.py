@@ -27,7 +27,7 @@ from memento.core.values import (
 )
 from memento.memory.codec import FACTS, Blob, decode, encode, references, revive
 
-from .strategies import FACT_CLASSES, instances
+from .strategies import FACT_CLASSES, PATIENT, instances
 
 
 def round_trip(fact: Fact) -> Fact:
@@ -52,7 +52,7 @@ def test_every_fact_is_known():
 
 
 @pytest.mark.parametrize("cls", FACT_CLASSES, ids=lambda cls: cls.__name__)
-@settings(max_examples=40)
+@settings(PATIENT, max_examples=40)
 @given(data=st.data())
 def test_round_trip_is_exact(cls, data):
     fact = data.draw(instances(cls))

@@ -81,7 +81,7 @@ def test_a_killed_writer_loses_nothing_it_committed(folder):
         time.sleep(draw.uniform(0.0, 0.4))
         announced = kill(writer)
         total = check_whole(folder, int(announced[-1]) if announced else total)
-    assert total > 100
+    assert total > 20
     with RunStore.open(folder, clock=StoppedClock()) as store:  # the dead hold no lock
         store.append([RunResumed()])
         assert store.last_seq == total + 1
@@ -90,8 +90,9 @@ def test_a_killed_writer_loses_nothing_it_committed(folder):
 @pytest.mark.parametrize("index", ["kept", "lost"])
 def test_a_killed_run_can_be_read_where_nothing_may_be_written(folder, index):
     writer = start_writer(folder)
-    time.sleep(0.3)
-    announced = int(kill(writer)[-1])
+    assert writer.stdout is not None
+    announced = int(writer.stdout.readline())
+    kill(writer)
     assert (folder / "run.sqlite-wal").stat().st_size > 0
     if index == "lost":
         (folder / "run.sqlite-shm").unlink()
@@ -257,12 +258,12 @@ def test_reading_takes_statements_in_proportion_to_the_log(folder):
             calls = [Call(model="m", prompt=text, reply=text) for text in texts]
             store.append([ProposalMade(program=Program("p"), summary="", call=call) for call in calls])
     counts = []
-    with RunStore.read(folder) as reader:
-        for start in (9_000, 5_000, 0):
-            statements: list[str] = []
+    for start in (9_000, 5_000, 0):
+        statements: list[str] = []
+        with RunStore.read(folder) as reader:
             reader._db.conn.set_trace_callback(statements.append)
             assert sum(1 for _ in reader.facts_after(start)) == 10_000 - start
-            counts.append(len(statements))
+        counts.append(len(statements))
     assert counts == [3, 11, 21]
 
 

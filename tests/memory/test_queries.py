@@ -45,6 +45,7 @@ from memento.memory.trajectories import droppable
 
 from ..agents.keepers.world import World, play
 from ..conformance.store import StoppedClock
+from .strategies import PATIENT
 from .strategies import facts as any_fact
 
 PLAN = RunPlan(
@@ -74,7 +75,7 @@ def of(log: list[Fact], cls: type) -> list:
 seeds = st.integers(0, 10**6)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(PATIENT, max_examples=25)
 @given(seed=seeds)
 def test_the_summary_of_a_run(seed):
     log = run(seed)
@@ -94,7 +95,7 @@ def test_the_summary_of_a_run(seed):
     assert view.spending.total.cost_usd is None  # the scripted calls have no price
 
 
-@settings(max_examples=25, deadline=None)
+@settings(PATIENT, max_examples=25)
 @given(seed=seeds)
 def test_the_table_the_curve_and_the_lineage_agree(seed):
     log = run(seed)
@@ -119,7 +120,7 @@ def test_the_table_the_curve_and_the_lineage_agree(seed):
         met.add(row.id)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(PATIENT, max_examples=25)
 @given(seed=seeds)
 def test_rejections_are_kept_by_generation(seed):
     log = run(seed)
@@ -129,7 +130,7 @@ def test_rejections_are_kept_by_generation(seed):
         assert all(rejection.candidate.startswith(f"g{generation}/hill/") for rejection in rejections)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(PATIENT, max_examples=25)
 @given(seed=seeds)
 def test_pools_count_every_vote(seed):
     log = run(seed)
@@ -144,7 +145,7 @@ def test_pools_count_every_vote(seed):
     assert [pool.final for pool in pools] == [False] * (len(pools) - 1) + [True] * bool(pools)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(PATIENT, max_examples=25)
 @given(seed=seeds)
 def test_failures_are_counted(seed):
     log = run(seed)
@@ -154,7 +155,7 @@ def test_failures_are_counted(seed):
     assert Counter({key: n for key, n in counted.items() if key[0] in ("proposal", "episode")}) == proposals + episodes
 
 
-@settings(max_examples=10, deadline=None)
+@settings(PATIENT, max_examples=10)
 @given(seed=seeds)
 def test_a_stored_run_answers_as_a_fresh_one(seed, tmp_path_factory):
     log = run(seed)
@@ -168,7 +169,7 @@ def test_a_stored_run_answers_as_a_fresh_one(seed, tmp_path_factory):
     assert list_candidates(again) == list_candidates(log)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(PATIENT, max_examples=25)
 @given(seed=seeds, cut=st.floats(0, 1))
 def test_every_beginning_of_a_run_can_be_asked(seed, cut):
     log = run(seed)
@@ -181,7 +182,7 @@ def test_every_beginning_of_a_run_can_be_asked(seed, cut):
     assert droppable(part) <= droppable(log)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(PATIENT, max_examples=25)
 @given(seed=seeds)
 def test_what_is_kept_of_a_finished_run(seed):
     log = run(seed)
@@ -191,7 +192,7 @@ def test_what_is_kept_of_a_finished_run(seed):
     assert kept == {owner for owner in keys.values() if owner in elites or owner.startswith(("init/", "final/"))}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(PATIENT, max_examples=60)
 @given(log=st.lists(any_fact, max_size=6))
 def test_no_log_makes_a_query_fail(log):
     summarise(log)

@@ -15,7 +15,7 @@ from memento.core.recording_file import read_recording, write_recording
 from memento.core.values import Candidate, Episode, Operator, Program
 from memento.memory.trajectories import Trajectories, droppable
 
-from .strategies import any_text, json_values
+from .strategies import PATIENT, any_text, json_values
 
 names = st.text(st.characters(codec="ascii", exclude_categories=("Cc",)), min_size=1, max_size=8)
 dtypes = st.sampled_from([np.dtype(name) for name in ("f8", "f4", "i8", "u1", "?", "U5")])
@@ -41,7 +41,7 @@ def small(value: float = 0.5) -> Recording:
     return Recording(states={"pos": np.full((4, 3), value)}, actions={"u": np.zeros((3, 7))}, info={"scene": "A"})
 
 
-@settings(max_examples=60)
+@settings(PATIENT, max_examples=60)
 @given(recording=recordings)
 def test_a_recording_comes_back_bit_for_bit(tmp_path_factory, recording):
     path = tmp_path_factory.mktemp("t") / "one.npz"
