@@ -26,9 +26,6 @@ def exit_code(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         _say("interrupted")
         return 130
-    except BrokenPipeError:
-        sys.stdout = None      # the reader left, as in `memento show RUN | head`: nothing to complain of
-        return 0
     except Exception as error:  # noqa: BLE001 - the program's end: what is unforeseen shows its traceback, and is a fault
         known = _known(error, MementoError)
         if known is None:

@@ -13,7 +13,8 @@ def tell_run(result: RunResult) -> str:
         "   under the run's own evaluator",
         f"  unseen episodes  {number(result.reference_initial)} -> {number(result.reference_fitness)}"
         f"   under the shipped evaluator; success {share(result.final_success)}",
-        f"  candidates       {result.candidates}, over {counted(result.episodes_run, 'episode')} ({result.episodes_saved} saved)",
+        f"  candidates       {result.candidates}, over {counted(result.episodes_run, 'episode')}"
+        f" ({result.episodes_saved} saved)",
         f"  model            {result.model}: {counted(result.model_calls, 'call')}, {counted(result.tokens, 'token')},"
         f" {cost(result.cost_usd)}",
         f"  isolation        {', '.join(result.sandbox) or 'none'}",
@@ -36,8 +37,8 @@ def tell_evaluation(result: EvaluateResult) -> str:
             + (f": {episode.error}" if episode.error else "")
         )
     lines.append(
-        f"success {share(result.success_rate)}, fitness {number(result.fitness)} over {counted(result.episodes, 'episode')};"
-        f" {result.steps_per_s:.0f} steps/s, {duration(result.wall_s)}"
+        f"success {share(result.success_rate)}, fitness {number(result.fitness)}"
+        f" over {counted(result.episodes, 'episode')}; {result.steps_per_s:.0f} steps/s, {duration(result.wall_s)}"
     )
     lines.append(f"isolation: {', '.join(result.sandbox) or 'none'}")
     return "\n".join(lines)
