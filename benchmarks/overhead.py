@@ -1,0 +1,192 @@
+"""Measures what the controller adds to the waiting for a model: real agents, keeper, store and HTTP client.
+
+    python benchmarks/overhead.py [--in-flight 1 8 32 128] [--latency 1.0] [--rounds 4] [--json]
+
+A server in another process answers every call after a fixed latency with a new valid program. Rollouts cost
+nothing here, so that only the controller's own work shows. For each number of calls in flight:
+
+    share_of_ideal         (calls / in flight * latency) / wall time; 1.0 is a controller that takes no time
+    cpu_ms_per_candidate   CPU of the controller process, from the order to the judged candidate
+    controller_peak_mb     peak resident memory of the controller process, client libraries included
+"""
+
+import argparse
+import asyncio
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from itertools import count
+from pathlib import Path
+
+from memento.agents.keepers.memento import Slots
+from memento.agents.keepers.methods import KEEPERS
+from memento.agents.keepers.sequencer import RunPlan, Sequencer
+from memento.agents.measuring import Examiner, Roller, Scorer
+from memento.agents.proposers import Mutator
+from memento.core.events import CandidateScored, Examine, Order, Propose, Roll, RunStarted, ScoreEpisode
+from memento.core.ports import Ask, RollTask
+from memento.core.values import Episode, Examination, Program, Score
+from memento.domains import load
+from memento.memory.store import RunStore
+from memento.runtime.bus import EventBus
+from memento.runtime.clock import SystemClock
+from memento.runtime.models import ClientSettings, close_model, make_model
+from memento.runtime.prompts import PromptFolder
+from memento.runtime.supervisor import Lane, Supervisor
+
+IN_FLIGHT = (1, 8, 32, 128)
+EPISODES = 2
+ROLLS_AT_ONCE = 64
+
+
+class FreePool:
+    """Rollouts and scores that take no time: every program gets a fitness from its text."""
+
+    async def roll(self, task: RollTask) -> Episode:
+        """An episode that never succeeds."""
+        return Episode(index=task.index, seed=task.seed, steps=100, ended_by="horizon", success=False)
+
+    async def score(self, evaluator: Program, episode: Episode) -> Score:
+        """A middling score."""
+        return Score(fitness=0.5, metrics={"disks_moved": 1, "closest_m": 0.12})
+
+    async def examine(self, evaluator: Program, episodes: Sequence[Episode]) -> Examination:
+        """A valid evaluator."""
+        return Examination(scores=tuple([await self.score(evaluator, episode) for episode in episodes]))
+
+
+async def serve(latency_s: float) -> None:
+    """Answer chat completions until killed; prints the port."""
+    from aiohttp import web
+
+    program = shelf_program()
+    numbers = count()
+
+    async def answer(request: web.Request) -> web.Response:
+        asked = await request.json()
+        await asyncio.sleep(latency_s)
+        text = f"Edit: try {next(numbers)}.\n\n```python\n{program}\n\nNUMBER = {next(numbers)}\n```\n"
+        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+        usage = {"prompt_tokens": 3000, "completion_tokens": 1500, "total_tokens": 4500}
+        return web.json_response({
+            "id": "c", "object": "chat.completion", "created": 1, "model": asked["model"], "choices": [choice],
+            "usage": usage,
+        })
+
+    app = web.Application(client_max_size=1 << 24)
+    app.router.add_post("/v1/chat/completions", answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0, backlog=1024)
+    await site.start()
+    print(runner.addresses[0][1], flush=True)
+    await asyncio.Event().wait()
+
+
+def shelf_program() -> str:
+    """A real policy text, as long as one that a model writes."""
+    shelf = load("hanoi").shelf()
+    assert shelf is not None
+    return shelf.initial.text
+
+
+async def measure(port: int, in_flight: int, latency_s: float, rounds: int) -> dict[str, float]:
+    """Run one generation of `in_flight * rounds` macro-mutations, with so many calls in flight."""
+    calls = in_flight * rounds
+    model = make_model(
+        f"compatible:bench@http://127.0.0.1:{port}/v1#none", settings=ClientSettings(in_flight=in_flight), environ={}
+    )
+    await model.complete(Ask(order=Order(id="warm"), attempt=0, role="proposer", prompt="warm up"))
+    with tempfile.TemporaryDirectory() as folder:
+        clock = SystemClock()
+        with RunStore.create(Path(folder) / "run", clock=clock) as store:
+            store.append([RunStarted(settings={}, versions={}, sandbox=())])
+            bus = EventBus(store)
+            scored: list[CandidateScored] = []
+            bus.subscribe(lambda fact: scored.append(fact) if isinstance(fact, CandidateScored) else None)
+            supervisor = Supervisor(keeper=Sequencer(_plan(calls)), bus=bus, lanes=_lanes(model, in_flight))
+            wall, cpu = time.perf_counter(), time.process_time()
+            status = await supervisor.run()
+            wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    await close_model(model)
+    made = sum(not fact.candidate.fault for fact in scored if "/macro/" in fact.candidate.id)
+    if status != "done" or made != calls:
+        raise RuntimeError(f"the run ended as {status!r} with {made} of {calls} candidates")
+    return {
+        "candidates": calls,
+        "share_of_ideal": round(rounds * latency_s / wall, 4),
+        "cpu_ms_per_candidate": round(1e3 * cpu / calls, 2),
+        "controller_peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
+    }
+
+
+def _plan(calls: int) -> RunPlan:
+    return RunPlan(
+        method=KEEPERS["memento"],
+        slots=Slots(generations=1, hill_climb=0, macro=calls, crossover=0),
+        search_seeds=tuple(range(EPISODES)),
+        final_seeds=(1000,),
+        initial=Program(shelf_program()),
+        evaluator=load("hanoi").reference_evaluator(),
+    )
+
+
+def _lanes(model: object, in_flight: int) -> tuple[Lane, ...]:
+    domain = load("hanoi")
+    brief = domain.brief(domain.options({}, preset="quick"))
+    mutator = Mutator(model=model, prompts=PromptFolder(), brief=brief, contract=domain.contract)
+    pool = FreePool()
+    rollouts = {Roll: Roller(pool=pool), ScoreEpisode: Scorer(pool=pool), Examine: Examiner(pool=pool)}
+    return (
+        Lane(name="proposals", limit=in_flight, agents={Propose: mutator}),
+        Lane(name="rollouts", limit=ROLLS_AT_ONCE, agents=rollouts),
+    )
+
+
+def overhead(in_flight: Sequence[int] = IN_FLIGHT, latency_s: float = 1.0, rounds: int = 4) -> dict[str, object]:
+    """All figures, each number of calls in flight in a controller process of its own."""
+    me = str(Path(__file__).resolve())
+    settings = ["--latency", str(latency_s), "--rounds", str(rounds)]
+    with subprocess.Popen([sys.executable, me, "--serve", *settings], stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            port = server.stdout.readline().strip()
+            figures = {}
+            for number in in_flight:
+                command = [sys.executable, me, "--port", port, "--in-flight", str(number), *settings]
+                done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=600)
+                figures[str(number)] = json.loads(done.stdout)
+        finally:
+            server.kill()
+    return {"latency_s": latency_s, "episodes_per_candidate": EPISODES, "calls_in_flight": figures}
+
+
+def main() -> None:
+    """Measure and print."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--in-flight", type=int, nargs="+", default=list(IN_FLIGHT))
+    arguments.add_argument("--latency", type=float, default=1.0, help="seconds that every answer takes")
+    arguments.add_argument("--rounds", type=int, default=4, help="calls of each place in flight")
+    arguments.add_argument("--json", action="store_true")
+    arguments.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    arguments.add_argument("--port", type=int, help=argparse.SUPPRESS)
+    given = arguments.parse_args()
+    if given.serve:
+        asyncio.run(serve(given.latency))
+    elif given.port is not None:
+        print(json.dumps(asyncio.run(measure(given.port, given.in_flight[0], given.latency, given.rounds))))
+    else:
+        result = overhead(given.in_flight, given.latency, given.rounds)
+        if given.json:
+            print(json.dumps(result))
+            return
+        for number, figures in result["calls_in_flight"].items():  # type: ignore[attr-defined]
+            print(f"{number:>4} in flight  {figures}")
+
+
+if __name__ == "__main__":
+    main()
