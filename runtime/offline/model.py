@@ -7,6 +7,7 @@ from ...core.errors import ModelError
 from ...core.events import Judge, Propose, ProposeEvaluator
 from ...core.ports import Ask, Reply, Shelf
 from ...core.seeds import derive_seed
+from ...core.values import Usage
 from .edits import Workshop
 from .evaluator_writer import write_evaluator
 from .judge import judge
@@ -48,7 +49,7 @@ class OfflineModel:
                 raise ModelError(f"The offline model has no answer to an order of type {type(order).__name__}.")
         except SyntaxError as error:
             raise ModelError(f"The offline model cannot edit the parent of {order.id}: {error}.") from error
-        return Reply(text=text, model=self.name)
+        return Reply(text=text, model=self.name, usage=Usage(cost_usd=0.0))
 
 
 def program_reply(program: str, summary: str) -> str:

@@ -5,10 +5,13 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+from memento.core.errors import StoreError
 from memento.core.events import Fact, SearchEnded
+from memento.memory.runs import is_run
 from memento.memory.store import RunStore
 
 SMALL = ["--preset", "smoke", "--seed", "3", "--set", "k_hc=2", "--set", "k_macro=2", "--set", "n_roll=2"]
@@ -43,6 +46,19 @@ class Runs:
 
     def call(self, *arguments: str) -> dict:
         return self.finish(self.start(*arguments, "--json"))
+
+    def await_first_fact(self, name: str, *, within_s: float = 30) -> None:
+        """A run killed before its first fact is no run yet."""
+        deadline_s = time.monotonic() + within_s
+        while not self._begun(name):
+            assert time.monotonic() < deadline_s
+            time.sleep(0.02)
+
+    def _begun(self, name: str) -> bool:
+        try:
+            return is_run(self.folder / name) and bool(self.facts(name))
+        except StoreError:  # between the file and its tables
+            return False
 
     def facts(self, name: str) -> list[Fact]:
         with RunStore.read(self.folder / name) as store:

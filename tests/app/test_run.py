@@ -60,7 +60,8 @@ def test_a_killed_run_resumes_to_the_same_elite_and_repeats_nothing(runs: Runs) 
     process = runs.start("run", "hanoi-kinematic", *SMALL, "--name", "killed", "--json")
     kills = 0
     for _ in range(6):
-        time.sleep(1.0 + draw.random() * length_s * 0.4)
+        runs.await_first_fact("killed")
+        time.sleep(draw.random() * length_s * 0.6)
         if process.poll() is not None:
             break
         started = members_of(process.pid)
@@ -89,10 +90,7 @@ def test_a_run_that_is_done_gives_its_result_again(runs: Runs) -> None:
 
 def test_stop_leaves_the_run_and_resume_goes_on(runs: Runs) -> None:
     process = runs.start("run", "hanoi-kinematic", *SMALL, "--name", "one", "--json")
-    deadline_s = time.monotonic() + 20
-    while not (runs.folder / "one" / "run.sqlite").exists():
-        assert time.monotonic() < deadline_s
-        time.sleep(0.05)
+    runs.await_first_fact("one")
     stopping = runs.start("stop", "one")
     assert stopping.wait(timeout=20) == 0
     stopping.communicate()
