@@ -69,7 +69,8 @@ async def serve(latency_s: float) -> None:
     async def answer(request: web.Request) -> web.Response:
         asked = await request.json()
         await asyncio.sleep(latency_s)
-        text = f"Edit: try {next(numbers)}.\n\n```python\n{program}\n\nNUMBER = {next(numbers)}\n```\n"
+        number = next(numbers)
+        text = f"Summary: NUMBER is {number}.\n\n```python\n{program}\n\nNUMBER = {number}\n```\n"
         choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
         usage = {"prompt_tokens": 3000, "completion_tokens": 1500, "total_tokens": 4500}
         return web.json_response({
