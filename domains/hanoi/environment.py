@@ -22,6 +22,7 @@ from .task import Array
 Indices: TypeAlias = npt.NDArray[np.intp]
 
 CONTROL_PERIOD_S = 1.0 / CONTROL_HZ
+PHYSICS = ("stock", "exact", "near-exact", "fast")
 IDLE_MOVED_M = 0.005     # a cube that is farther than this from its last place has moved
 
 
@@ -33,6 +34,18 @@ class Physics(Protocol):
 
     def step(self, action: Array) -> None:
         """Advance one control step."""
+
+
+def make_physics(name: str, scene: HanoiScene, *, goal_update: str) -> Physics:
+    """One of PHYSICS, from slow to fast; "stock" is the yardstick, "exact" has its bits.
+
+    "near-exact" differs from them by rounding; "fast" also lets MuJoCo put objects at rest to sleep.
+    """
+    if name == "stock":
+        return StockPhysics(scene, goal_update=goal_update)
+    from .physics.compiled import CompiledPhysics   # numba's compiler takes a second to load
+
+    return CompiledPhysics(scene, goal_update=goal_update, near_exact=name != "exact", sleep=name == "fast")
 
 
 class HanoiEnvironment:
@@ -55,7 +68,7 @@ class HanoiEnvironment:
             horizon=self._horizon,
         )
         self._dynamics = Dynamics(self._scene)
-        self._physics: Physics = StockPhysics(self._scene, goal_update=self._goal_update)
+        self._physics = make_physics(self._physics_name, self._scene, goal_update=self._goal_update)
         self._truth = _Truth(self._scene, self._dynamics, self._half_edges)
         self._referee = Referee(
             self._half_edges, rules=str(options.get("rules", "paper")), control_period_s=CONTROL_PERIOD_S,

@@ -10,6 +10,9 @@ from xml.etree import ElementTree
 
 from . import scene_objects as objects
 from . import task
+from .physics.cache import cache_folder, compiled_code_in
+
+CACHE = cache_folder()
 
 
 @contextmanager
@@ -37,7 +40,8 @@ def quiet_robosuite() -> Iterator[None]:
         os.environ.update(variables)
 
 
-with quiet_robosuite():
+# robosuite compiles some of its own functions; they go where ours go.
+with quiet_robosuite(), compiled_code_in(CACHE):
     from robosuite.controllers import load_composite_controller_config  # type: ignore[import-untyped]
     from robosuite.environments.manipulation.manipulation_env import (  # type: ignore[import-untyped]
         ManipulationEnv,

@@ -4,35 +4,49 @@ from typing import Any
 
 import mujoco  # type: ignore[import-untyped]
 import numpy as np
+from robosuite.utils.transform_utils import quat2mat  # type: ignore[import-untyped]
 
-from ..scene import SUBSTEPS, HanoiScene
+from ..scene import CACHE, SUBSTEPS, HanoiScene
 from ..task import Array
-from .exact import DOF, workspace
-from .loop import ACHIEVED, DESIRED, Controller, Robot, control_step
+from .cache import compiled_code_in, first_compilation
 from .stock import set_goal_update
+
+with compiled_code_in(CACHE):
+    from .exact import DOF, workspace
+    from .loop import ACHIEVED, DESIRED, Controller, Robot, control_step
+
+IDENTITY = np.eye(3).reshape(9)
 
 
 class CompiledPhysics:
     """The substeps of robosuite's `env.step` in one compiled loop over libmujoco.
 
-    With `near_exact` the torques agree to rounding only, else bit for bit.
+    With `near_exact` the torques agree to rounding only, else bit for bit. With `sleep` MuJoCo leaves out
+    objects at rest, which changes trajectories a little.
     """
 
-    def __init__(self, scene: HanoiScene, *, goal_update: str, near_exact: bool) -> None:
+    def __init__(
+        self, scene: HanoiScene, *, goal_update: str, near_exact: bool = False, sleep: bool = False,
+    ) -> None:
         self._scene = scene
         self._goal_update = goal_update
         self._near_exact = near_exact
-        self._workspace = workspace()
+        if sleep:
+            scene.mj_model.opt.enableflags |= mujoco.mjtEnableBit.mjENBL_SLEEP
+        with first_compilation(CACHE):
+            self._workspace = workspace(scene.mj_model.nv)
+            self.begin()
+            self._robot = self._robot._replace(substeps=0)
+            self.step(np.zeros(DOF))
 
     def begin(self) -> None:
         """Take up the scene after its reset, with the state of robosuite's fresh controllers."""
         set_goal_update(self._scene, self._goal_update)
         arm = self._scene.arm_controller
         self._robot = self._constants(arm)
-        self._controller = _controller(arm)
-        self._opening = np.array(self._scene.gripper.current_action, dtype=np.float64)
-        self._opening = np.zeros(2) + self._opening
-        self._speed = self._scene.gripper.speed
+        self._controller = _controller(arm, self._scene.mj_model.nv)
+        self._opening = np.zeros(2) + self._scene.gripper.current_action
+        self._turn_by = np.array([-1.0, 1.0]) * self._scene.gripper.speed
         self._low, self._high = arm.input_min, arm.input_max
         arm.scale_action(np.zeros(6))
         self._scale, self._shift_in, self._shift_out = (
@@ -42,11 +56,9 @@ class CompiledPhysics:
     def step(self, action: Array) -> None:
         """Advance one control step; `action` (7,) is clipped to [-1, 1]."""
         delta = (np.clip(action[:6], self._low, self._high) - self._shift_in) * self._scale + self._shift_out
-        self._opening = np.clip(
-            self._opening + np.array([-1.0, 1.0]) * self._speed * np.sign(action[6:]), -1.0, 1.0,
-        )
+        self._opening = np.clip(self._opening + self._turn_by * np.sign(action[6:]), -1.0, 1.0)
         control_step(
-            self._robot, self._controller, self._workspace, delta[:3], _quaternion(delta[3:]), self._opening,
+            self._robot, self._controller, self._workspace, delta[:3], _rotation(delta[3:]), self._opening,
         )
 
     def _constants(self, arm: Any) -> Robot:
@@ -82,7 +94,7 @@ class CompiledPhysics:
         )
 
 
-def _controller(arm: Any) -> Controller:
+def _controller(arm: Any, nv: int) -> Controller:
     return Controller(
         fresh=np.array([int(arm.new_update)], dtype=np.int32),
         has_goal=np.array([int(arm.goal_pos is not None)], dtype=np.int32),
@@ -96,19 +108,29 @@ def _controller(arm: Any) -> Controller:
         joint_pos=arm.joint_pos.copy(),
         joint_vel=arm.joint_vel.copy(),
         initial_joint=np.array(arm.initial_joint),
-        opening=np.zeros(2),
+        full_jacobian=np.zeros(6 * nv),
+        world_goal_pos=np.zeros(3),
+        world_goal_rotation=np.zeros(9),
+        turned=np.zeros(9),
+        pose=np.zeros(16),
+        pose_in_base=np.zeros(16),
+        force=np.zeros(3),
+        turn=np.zeros(3),
+        rest=np.zeros(DOF),
+        torques=np.zeros(DOF),
     )
 
 
-def _quaternion(turn: Array) -> Array:
-    """x, y, z, w of a rotation vector, with the very operations of robosuite's axisangle2quat."""
+def _rotation(turn: Array) -> Array:
+    """The matrix (9,) of a rotation vector, with the very operations of robosuite's axisangle2quat and quat2mat."""
     angle = np.sqrt(turn.dot(turn))
     if angle == 0.0:
-        return np.array([0.0, 0.0, 0.0, 1.0])
+        return IDENTITY
     quaternion = np.empty(4)
     quaternion[:3] = turn / angle * np.sin(angle / 2.0)
     quaternion[3] = np.cos(angle / 2.0)
-    return quaternion
+    matrix: Array = quat2mat(quaternion).reshape(9)
+    return matrix
 
 
 def _inverse_pose(position: Array, rotation: Array) -> Array:

@@ -1,8 +1,10 @@
 """robosuite's operational-space torques, bit for bit: its LAPACK and BLAS calls without what surrounds them.
 
 Follows `opspace_matrices` and `nullspace_torques` of robosuite.utils.control_utils as numba compiles them,
-and the products of OperationalSpaceController.run_controller as numpy computes them. Matrices lie in flat
-arrays; "by columns" says which way.
+and the products of OperationalSpaceController.run_controller as numpy computes them.
+
+All matrices lie in flat arrays, by rows unless "by columns" is said. Foreign functions get addresses, so
+everything that is passed to them lives in a Workspace, which outlives every call.
 """
 
 from typing import NamedTuple
@@ -11,27 +13,20 @@ import numpy as np
 from numba import njit
 
 from ..task import Array
-from .symbols import Ints, dgemm, dgemv, dgesdd, dgetrf, dgetri
+from .symbols import Ints, address, dgemm, dgemv, dgesdd, dgetrf, dgetri
 
 DOF = 7
 RCOND = 1e-15               # of numba's pinv
 NULLSPACE_KP = 10           # of nullspace_torques
 
-_LETTERS = np.frombuffer(b"NTS", dtype=np.uint8).copy()
-AS_IS, TRANSPOSED, _THIN = (_LETTERS[i:] for i in range(3))
-_ONE, _ZERO = np.array([1.0]), np.array([0.0])
-INT = np.arange(128, dtype=np.int32)     # Fortran takes integers by address
-
 
 class Workspace(NamedTuple):
-    """Memory that the torque computation writes over at every substep, and LAPACK's preferred work sizes."""
+    """Memory that the computation writes over at every substep, and the constants that Fortran wants by address."""
 
     inverse: Array          # M^-1, by columns
     product: Array
     lambda_inverse: Array
-    lambda_full: Array      # 6 x 6, by columns
-    lambda_position: Array  # 3 x 3, by columns
-    lambda_rotation: Array  # 3 x 3, by columns
+    lambdas: Array          # Λ full, of position, of rotation: (3, 36), each by columns
     jacobian_inverse: Array
     nullspace: Array
     svd: Array
@@ -39,130 +34,153 @@ class Workspace(NamedTuple):
     left: Array
     right: Array
     work: Array
-    iwork: Ints
-    pivots: Ints
-    info: Ints
-    sizes: Ints             # work sizes: inverse, svd of 6 x 6, svd of 3 x 3
+    scratch: Ints
+    sizes: Ints             # LAPACK's preferred work sizes: inverse, svd of 6 x 6, svd of 3 x 3
     wrench: Array           # (6,)
-    vector: Array           # (7,)
-    turned: Array           # (7,)
+    pose_torques: Array     # (7,)
+    null_torques: Array     # (7,)
+    integers: Ints          # 0, 1, 2, …
+    numbers: Array          # 0.0, 1.0
+    letters: Ints           # "N", "T", "S" as little-endian integers
 
 
-def workspace() -> Workspace:
-    """A workspace with the work sizes that numba would ask LAPACK for."""
+def workspace(nv: int) -> Workspace:
+    """A workspace for a model of `nv` degrees of freedom, with the work sizes that numba would ask LAPACK for."""
+
+    def floats(n: int) -> Array:
+        return np.zeros(n)
+
     square = DOF * DOF
-    ints = [np.zeros(n, dtype=np.int32) for n in (64, DOF, 1, 3)]
-    floats = [np.zeros(square) for _ in range(12)]
     space = Workspace(
-        *floats, np.zeros(8192), ints[0], ints[1], ints[2], ints[3], np.zeros(6), np.zeros(DOF), np.zeros(DOF),
+        inverse=floats(square), product=floats(square), lambda_inverse=floats(36), lambdas=floats(3 * 36),
+        jacobian_inverse=floats(square), nullspace=floats(square), svd=floats(36), singular=floats(6),
+        left=floats(36), right=floats(36), work=floats(8192), scratch=np.zeros(128, dtype=np.int32),
+        sizes=np.full(3, -1, dtype=np.int32), wrench=floats(6), pose_torques=floats(DOF),
+        null_torques=floats(DOF), integers=np.arange(max(nv, DOF) + 1, dtype=np.int32),
+        numbers=np.array([0.0, 1.0]), letters=np.array([ord(c) for c in "NTS"], dtype=np.int32),
     )
-    ask_work_sizes(space)
+    space.inverse[:: DOF + 1] = 1.0
+    for slot in range(3):
+        ask_work_size(space, slot)
+        space.sizes[slot] = int(space.work[0])
     return space
 
 
 @njit(cache=True)
-def ask_work_sizes(w):  # type: ignore[no-untyped-def]
-    """Fill in `sizes` by LAPACK's work size queries."""
-    query = np.array([-1], dtype=np.int32)
-    _getri(DOF, w.inverse, w, query)
-    w.sizes[0] = int(w.work[0])
-    for slot, n in ((1, 6), (2, 3)):
-        _gesdd(n, w.svd, w, query)
-        w.sizes[slot] = int(w.work[0])
+def ask_work_size(w, slot):  # type: ignore[no-untyped-def]
+    """Leave LAPACK's preferred work size for `slot` in w.work[0]; the slot's size must be -1, a query."""
+    size = address(w.sizes) + 4 * slot
+    if slot == 0:
+        _getri(w, size)
+    else:
+        _gesdd(w, _int(w, 6 if slot == 1 else 3), size)
 
 
 @njit(cache=True)
 def exact_torques(mass, jacobian, force, turn, bias, rest, w, out):  # type: ignore[no-untyped-def]
     """Joint torques (7,) into `out`.
 
-    mass (49) by columns; jacobian (42), 6 x 7 by rows; force and turn (3,) before decoupling; bias (7,) of
-    gravity and Coriolis; rest (7,) the joint acceleration that the null space is to follow.
+    mass (49) by columns; jacobian (42) of 6 rows; force and turn (3,) before decoupling; bias (7,) of
+    gravity and Coriolis forces; rest (7,) the joint acceleration that the null space is to follow.
     """
-    n = INT[DOF:]
-    w.inverse[:] = mass
-    dgetrf(n.ctypes, n.ctypes, w.inverse.ctypes, n.ctypes, w.pivots.ctypes, w.info.ctypes)
-    _getri(DOF, w.inverse, w, w.sizes[0:])
-    _lambda(jacobian, 6, w, w.sizes[1:], w.lambda_full)
-    _lambda(jacobian[0:], 3, w, w.sizes[2:], w.lambda_position)
-    _lambda(jacobian[21:], 3, w, w.sizes[2:], w.lambda_rotation)
+    as_is, transposed = address(w.letters), address(w.letters) + 4
+    six, seven, three = _int(w, 6), _int(w, DOF), _int(w, 3)
+    j, inverse, product = address(jacobian), address(w.inverse), address(w.product)
+    for i in range(DOF * DOF):
+        w.inverse[i] = mass[i]
+    dgetrf(seven, seven, inverse, seven, address(w.scratch), address(w.scratch) + 4 * 64)
+    _getri(w, address(w.sizes))
+    _lambda(w, j, 6, 0)
+    _lambda(w, j, 3, 1)
+    _lambda(w, j + 8 * 3 * DOF, 3, 2)
 
-    # The null space matrix I - J̄ J with J̄ = M^-1 J^T Λ, by rows.
-    _gemm(TRANSPOSED, jacobian, DOF, TRANSPOSED, w.inverse, DOF, 6, DOF, DOF, w.product, 6)
-    _gemm(TRANSPOSED, w.lambda_full, 6, AS_IS, w.product, 6, 6, DOF, 6, w.jacobian_inverse, 6)
-    _gemm(AS_IS, jacobian, DOF, AS_IS, w.jacobian_inverse, 6, DOF, DOF, 6, w.product, DOF)
+    # The null space matrix I - J̄ J with J̄ = M^-1 J^T Λ.
+    lambdas, bar = address(w.lambdas), address(w.jacobian_inverse)
+    gemm(w, transposed, transposed, six, seven, seven, j, seven, inverse, seven, product, six)
+    gemm(w, transposed, as_is, six, seven, six, lambdas, six, product, six, bar, six)
+    gemm(w, as_is, as_is, seven, seven, six, j, seven, bar, six, product, seven)
     for i in range(DOF):
-        for j in range(DOF):
-            w.nullspace[DOF * i + j] = (1.0 if i == j else 0.0) - w.product[DOF * i + j]
+        for k in range(DOF):
+            w.nullspace[DOF * i + k] = (1.0 if i == k else 0.0) - w.product[DOF * i + k]
 
-    gemv(3, 3, w.lambda_position, 3, force, w.wrench)
-    gemv(3, 3, w.lambda_rotation, 3, turn, w.wrench[3:])
-    gemv(DOF, 6, jacobian, DOF, w.wrench, out)
-    gemv(DOF, DOF, mass, DOF, rest, w.vector)
-    gemv(DOF, DOF, w.nullspace, DOF, w.vector, w.turned)
+    wrench, pose_torques = address(w.wrench), address(w.pose_torques)
+    gemv(w, as_is, three, three, lambdas + 8 * 36, address(force), wrench)
+    gemv(w, as_is, three, three, lambdas + 8 * 72, address(turn), wrench + 8 * 3)
+    gemv(w, as_is, seven, six, j, wrench, address(out))
+    gemv(w, as_is, seven, seven, address(mass), address(rest), pose_torques)
+    gemv(w, as_is, seven, seven, address(w.nullspace), pose_torques, address(w.null_torques))
     for i in range(DOF):
         out[i] = out[i] + bias[i]
-        out[i] = out[i] + w.turned[i]
+        out[i] = out[i] + w.null_torques[i]
 
 
-@njit(inline="always")
-def _lambda(rows, m, w, work_size, out):  # type: ignore[no-untyped-def]
-    """Λ = pinv(R M^-1 R^T) of the first m rows of a Jacobian."""
-    _gemm(TRANSPOSED, w.inverse, DOF, AS_IS, rows, DOF, DOF, m, DOF, w.product, DOF)
-    _gemm(TRANSPOSED, rows, DOF, AS_IS, w.product, DOF, m, m, DOF, w.lambda_inverse, m)
+@njit
+def _lambda(w, rows, m, slot):  # type: ignore[no-untyped-def]
+    """Λ = pinv(R M^-1 R^T), R the m rows of the Jacobian at this address, into slot 0, 1 or 2 of w.lambdas."""
+    as_is, transposed = address(w.letters), address(w.letters) + 4
+    size, seven, product = _int(w, m), _int(w, DOF), address(w.product)
+    gemm(w, transposed, as_is, seven, size, seven, address(w.inverse), seven, rows, seven, product, seven)
+    gemm(w, transposed, as_is, size, size, seven, rows, seven, product, seven, address(w.lambda_inverse), size)
     for i in range(m):
         for j in range(m):
             w.svd[m * j + i] = w.lambda_inverse[m * i + j]
-    _gesdd(m, w.svd, w, work_size)
-    s, vt = w.singular, w.right
-    cut_at = s[0] * RCOND
+    _gesdd(w, size, address(w.sizes) + (4 if m == 6 else 8))
+    cut_at = w.singular[0] * RCOND
     rank = 0
     for k in range(m):
-        if s[k] > cut_at:
-            s[k] = 1.0 / s[k]
+        if w.singular[k] > cut_at:
+            w.singular[k] = 1.0 / w.singular[k]
             rank = k
     rank += 1
     for i in range(m):
         for j in range(rank):
-            vt[m * i + j] = vt[m * i + j] * s[j]
-    _gemm(TRANSPOSED, vt, m, TRANSPOSED, w.left, m, m, m, rank, out, m)
+            w.right[m * i + j] = w.right[m * i + j] * w.singular[j]
+    gemm(w, transposed, transposed, size, size, _int(w, rank), address(w.right), size, address(w.left), size,
+         address(w.lambdas) + 8 * 36 * slot, size)
 
 
-@njit(inline="always")
-def _gemm(ta, a, lda, tb, b, ldb, m, n, k, out, ldc):  # type: ignore[no-untyped-def]
-    """out = op(a) op(b), (m, k) times (k, n), in Fortran's view of the memory."""
-    dgemm(ta.ctypes, tb.ctypes, INT[m:].ctypes, INT[n:].ctypes, INT[k:].ctypes, _ONE.ctypes, a.ctypes,
-          INT[lda:].ctypes, b.ctypes, INT[ldb:].ctypes, _ZERO.ctypes, out.ctypes, INT[ldc:].ctypes)
+@njit
+def _int(w, value):  # type: ignore[no-untyped-def]
+    """The address of a small integer."""
+    return address(w.integers) + 4 * value
 
 
-@njit(inline="always")
-def gemv(m, n, a, lda, x, out):  # type: ignore[no-untyped-def]
-    """out = a x, a (m, n) in Fortran's view of the memory."""
-    dgemv(AS_IS.ctypes, INT[m:].ctypes, INT[n:].ctypes, _ONE.ctypes, a.ctypes, INT[lda:].ctypes, x.ctypes,
-          INT[1:].ctypes, _ZERO.ctypes, out.ctypes, INT[1:].ctypes)
+@njit
+def gemm(w, ta, tb, m, n, k, a, lda, b, ldb, out, ldc):  # type: ignore[no-untyped-def]
+    """out = op(a) op(b), (m, k) times (k, n), in Fortran's view of the memory. All arguments are addresses."""
+    zero = address(w.numbers)
+    dgemm(ta, tb, m, n, k, zero + 8, a, lda, b, ldb, zero, out, ldc)
 
 
-@njit(inline="always")
-def gemv_rows(rows, columns, a, x, out):  # type: ignore[no-untyped-def]
-    """out = a x, a (rows, columns) stored by rows."""
-    dgemv(TRANSPOSED.ctypes, INT[columns:].ctypes, INT[rows:].ctypes, _ONE.ctypes, a.ctypes,
-          INT[columns:].ctypes, x.ctypes, INT[1:].ctypes, _ZERO.ctypes, out.ctypes, INT[1:].ctypes)
+@njit
+def gemv(w, trans, m, n, a, x, out):  # type: ignore[no-untyped-def]
+    """out = op(a) x, a (m, n) in Fortran's view of the memory. All arguments are addresses."""
+    zero, one = address(w.numbers), address(w.integers) + 4
+    dgemv(trans, m, n, zero + 8, a, m, x, one, zero, out, one)
 
 
-@njit(inline="always")
-def gemm_rows(n, a, b, out):  # type: ignore[no-untyped-def]
-    """out = a b, all (n, n) stored by rows."""
-    _gemm(AS_IS, b, n, AS_IS, a, n, n, n, n, out, n)
+@njit
+def multiply(w, n, a, b, out):  # type: ignore[no-untyped-def]
+    """out = a b, all (n, n) by rows."""
+    as_is, size = address(w.letters), address(w.integers) + 4 * n
+    gemm(w, as_is, as_is, size, size, size, address(b), size, address(a), size, address(out), size)
 
 
-@njit(inline="always")
-def _getri(n, a, w, work_size):  # type: ignore[no-untyped-def]
-    dgetri(INT[n:].ctypes, a.ctypes, INT[n:].ctypes, w.pivots.ctypes, w.work.ctypes, work_size.ctypes,
-           w.info.ctypes)
+@njit
+def apply(w, rows, columns, a, x, out):  # type: ignore[no-untyped-def]
+    """out = a x, a (rows, columns) by rows; a, x and out are addresses."""
+    integers = address(w.integers)
+    gemv(w, address(w.letters) + 4, integers + 4 * columns, integers + 4 * rows, a, x, out)
 
 
-@njit(inline="always")
-def _gesdd(n, a, w, work_size):  # type: ignore[no-untyped-def]
-    size = INT[n:]
-    dgesdd(_THIN.ctypes, size.ctypes, size.ctypes, a.ctypes, size.ctypes, w.singular.ctypes, w.left.ctypes,
-           size.ctypes, w.right.ctypes, size.ctypes, w.work.ctypes, work_size.ctypes, w.iwork.ctypes,
-           w.info.ctypes)
+@njit
+def _getri(w, work_size):  # type: ignore[no-untyped-def]
+    seven, scratch = _int(w, DOF), address(w.scratch)
+    dgetri(seven, address(w.inverse), seven, scratch, address(w.work), work_size, scratch + 4 * 64)
+
+
+@njit
+def _gesdd(w, size, work_size):  # type: ignore[no-untyped-def]
+    scratch = address(w.scratch)
+    dgesdd(address(w.letters) + 8, size, size, address(w.svd), size, address(w.singular), address(w.left), size,
+           address(w.right), size, address(w.work), work_size, scratch, scratch + 4 * 64)

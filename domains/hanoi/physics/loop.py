@@ -7,14 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from robosuite.utils.transform_utils import quat2mat  # type: ignore[import-untyped]
 
 from ..task import Array
-from .exact import DOF, INT, NULLSPACE_KP, Workspace, exact_torques, gemm_rows, gemv_rows
+from .exact import DOF, NULLSPACE_KP, apply, exact_torques, multiply
 from .near_exact import near_exact_torques
-from .symbols import Ints, mj_jacSite, mj_kinematics, mj_step1, mj_step2
+from .symbols import Ints, address, mj_jacSite, mj_kinematics, mj_step1, mj_step2
 
-ARM_V = slice(0, DOF)       # the arm's joints come first in qpos and qvel
 ACHIEVED, DESIRED = 0, 1
 
 
@@ -47,119 +45,132 @@ class Robot(NamedTuple):
 
 
 class Controller(NamedTuple):
-    """What the controller carries from substep to substep. robosuite computes a reference only after it was
-    used once, so the first substep after a reset works on what the reset saw (`fresh` is 0)."""
+    """What the controller carries from substep to substep, and room for the loop's own vectors."""
 
+    # robosuite computes the references anew only after they were used once, so the first substep after a
+    # reset works on what the reset saw: `fresh` is 0 then.
     fresh: Ints             # (1,)
     has_goal: Ints          # (1,)
     goal_pos: Array         # (3,) in the base frame
-    goal_rotation: Array    # (9,) by rows
-    ref_pos: Array
-    ref_rotation: Array     # (9,) by rows
+    goal_rotation: Array    # (9,)
+    ref_pos: Array          # (3,) of the grip site
+    ref_rotation: Array     # (9,)
     ref_velocity: Array     # (6,) linear, angular
-    jacobian: Array         # (42,) 6 x 7 by rows
+    jacobian: Array         # (42,) 6 x 7
     mass: Array             # (49,)
-    joint_pos: Array
+    joint_pos: Array        # (7,)
     joint_vel: Array
     initial_joint: Array
-    opening: Array          # (2,) the gripper's current command
+    full_jacobian: Array    # (6 * nv,)
+    world_goal_pos: Array
+    world_goal_rotation: Array
+    turned: Array           # (9,)
+    pose: Array             # (16,)
+    pose_in_base: Array     # (16,)
+    force: Array            # (3,)
+    turn: Array             # (3,)
+    rest: Array             # (7,)
+    torques: Array          # (7,)
 
 
 @njit(cache=True)
-def control_step(robot, c, w, delta_pos, delta_quat, opening):  # type: ignore[no-untyped-def]
+def control_step(robot, c, w, delta_pos, delta_rotation, opening):  # type: ignore[no-untyped-def]
     """Advance one control step.
 
-    delta_pos (3,) in metres, delta_quat (4,) x, y, z, w: the commanded increments in the base frame;
-    opening (2,): the gripper's command after this action.
+    delta_pos (3,) in metres and delta_rotation (9,) are the commanded increments in the base frame;
+    opening (2,) is the gripper's command after this action.
     """
-    nv = robot.qvel.size
-    full = np.zeros((6, nv))
-    force, turn, rest, torques = np.empty(3), np.empty(3), np.empty(DOF), np.empty(DOF)
-    goal_pos, goal_rotation = np.empty(3), np.empty(9)
     kv = np.sqrt(NULLSPACE_KP) * 2
     for substep in range(robot.substeps):
         mj_step1(robot.model, robot.data)
         if c.fresh[0]:
-            _update_references(robot, c, full)
+            _update_references(robot, c, w)
         c.fresh[0] = 1
         if substep == 0:
-            _set_goal(robot, c, delta_pos, delta_quat)
-            gemv_rows(3, 3, robot.origin_rotation, c.goal_pos, goal_pos)
-            for i in range(3):
-                goal_pos[i] = robot.origin_pos[i] + goal_pos[i]
-            gemm_rows(3, robot.origin_rotation, c.goal_rotation, goal_rotation)
-        _errors(robot, c, goal_pos, goal_rotation, force, turn)
+            _set_goal(robot, c, w, delta_pos, delta_rotation)
+        _errors(robot, c)
         for i in range(DOF):
-            rest[i] = NULLSPACE_KP * (c.initial_joint[i] - c.joint_pos[i]) - kv * c.joint_vel[i]
-        if not (robot.near_exact and near_exact_torques(c.mass, c.jacobian, force, turn, robot.bias, rest, torques)):
-            exact_torques(c.mass, c.jacobian, force, turn, robot.bias, rest, w, torques)
+            c.rest[i] = NULLSPACE_KP * (c.initial_joint[i] - c.joint_pos[i]) - kv * c.joint_vel[i]
+        done = False
+        if robot.near_exact:
+            done = near_exact_torques(c.mass, c.jacobian, c.force, c.turn, robot.bias, c.rest, c.torques)
+        if not done:
+            exact_torques(c.mass, c.jacobian, c.force, c.turn, robot.bias, c.rest, w, c.torques)
         for i in range(DOF):
-            robot.ctrl[i] = min(max(torques[i], robot.ctrl_low[i]), robot.ctrl_high[i])
+            robot.ctrl[i] = min(max(c.torques[i], robot.ctrl_low[i]), robot.ctrl_high[i])
         for i in range(2):
-            finger = robot.gripper_bias[i] + robot.gripper_weight[i] * opening[i]
             k = DOF + i
+            finger = robot.gripper_bias[i] + robot.gripper_weight[i] * opening[i]
             robot.ctrl[k] = min(max(finger, robot.ctrl_low[k]), robot.ctrl_high[k])
         mj_step2(robot.model, robot.data)
     mj_kinematics(robot.model, robot.data)
 
 
-@njit(inline="always")
-def _update_references(robot, c, full):  # type: ignore[no-untyped-def]
+@njit
+def _update_references(robot, c, w):  # type: ignore[no-untyped-def]
     """Pose, velocity and Jacobian of the grip site, joint state and mass matrix of the arm."""
     nv = robot.qvel.size
-    mj_jacSite(robot.model, robot.data, full[0:].ctypes, full[3:].ctypes, robot.grip_site)
-    gemv_rows(3, nv, full[0:], robot.qvel, c.ref_velocity[0:])
-    gemv_rows(3, nv, full[3:], robot.qvel, c.ref_velocity[3:])
+    full, qvel, velocity = address(c.full_jacobian), address(robot.qvel), address(c.ref_velocity)
+    mj_jacSite(robot.model, robot.data, full, full + 8 * 3 * nv, robot.grip_site)
+    apply(w, 3, nv, full, qvel, velocity)
+    apply(w, 3, nv, full + 8 * 3 * nv, qvel, velocity + 8 * 3)
     for row in range(6):
         for i in range(DOF):
-            c.jacobian[DOF * row + i] = full[row, i]
-    c.ref_pos[:] = robot.site_pos
-    c.ref_rotation[:] = robot.site_rotation
-    c.joint_pos[:] = robot.qpos[0:DOF]
-    c.joint_vel[:] = robot.qvel[0:DOF]
+            c.jacobian[DOF * row + i] = c.full_jacobian[nv * row + i]
+    for i in range(3):
+        c.ref_pos[i] = robot.site_pos[i]
+    for i in range(9):
+        c.ref_rotation[i] = robot.site_rotation[i]
+    for i in range(DOF):
+        c.joint_pos[i] = robot.qpos[i]
+        c.joint_vel[i] = robot.qvel[i]
     for i in range(DOF * DOF):
         where = robot.mass_index[i]
         c.mass[i] = robot.mass[where] if where >= 0 else 0.0
 
 
-@njit(inline="always")
-def _set_goal(robot, c, delta_pos, delta_quat):  # type: ignore[no-untyped-def]
-    """The goal pose in the base frame, from the achieved pose or from the last goal."""
+@njit
+def _set_goal(robot, c, w, delta_pos, delta_rotation):  # type: ignore[no-untyped-def]
+    """The goal pose, from the achieved pose or from the last goal, in the base frame and in the world."""
     if robot.goal_update == ACHIEVED or not c.has_goal[0]:
-        pose, in_base = np.zeros(16), np.empty(16)
-        for i in range(4):
-            pose[5 * i] = 1.0
+        # robosuite turns position and rotation into the base frame by two products of poses.
+        for i in range(16):
+            c.pose[i] = 1.0 if i % 5 == 0 else 0.0
         for i in range(3):
-            pose[4 * i + 3] = c.ref_pos[i]
-        # A translation only: robosuite turns position and rotation into the base frame separately.
-        gemm_rows(4, robot.to_origin, pose, in_base)
+            c.pose[4 * i + 3] = c.ref_pos[i]
+        multiply(w, 4, robot.to_origin, c.pose, c.pose_in_base)
         for i in range(3):
-            c.goal_pos[i] = in_base[4 * i + 3]
+            c.goal_pos[i] = c.pose_in_base[4 * i + 3]
         for i in range(3):
-            for j in range(3):
-                pose[4 * i + j] = c.ref_rotation[3 * i + j]
-        gemm_rows(4, robot.to_origin, pose, in_base)
+            for k in range(3):
+                c.pose[4 * i + k] = c.ref_rotation[3 * i + k]
+        multiply(w, 4, robot.to_origin, c.pose, c.pose_in_base)
         for i in range(3):
-            for j in range(3):
-                c.goal_rotation[3 * i + j] = in_base[4 * i + j]
+            for k in range(3):
+                c.goal_rotation[3 * i + k] = c.pose_in_base[4 * i + k]
         c.has_goal[0] = 1
     for i in range(3):
         c.goal_pos[i] = c.goal_pos[i] + delta_pos[i]
-    turned = np.empty(9)
-    gemm_rows(3, quat2mat(delta_quat).reshape(9), c.goal_rotation, turned)
-    c.goal_rotation[:] = turned
-
-
-@njit(inline="always")
-def _errors(robot, c, goal_pos, goal_rotation, force, turn):  # type: ignore[no-untyped-def]
-    """Desired force and torque of the end effector: kp times the pose error minus kd times the velocity."""
+    multiply(w, 3, delta_rotation, c.goal_rotation, c.turned)
+    for i in range(9):
+        c.goal_rotation[i] = c.turned[i]
+    apply(w, 3, 3, address(robot.origin_rotation), address(c.goal_pos), address(c.world_goal_pos))
     for i in range(3):
-        error = goal_pos[i] - c.ref_pos[i]
-        force[i] = error * robot.kp[i] + -c.ref_velocity[i] * robot.kd[i]
-        j, k = (i + 1) % 3, (i + 2) % 3
-        cross = np.zeros(3)
-        for axis in range(3):
-            cross[axis] = (c.ref_rotation[3 * j + axis] * goal_rotation[3 * k + axis]
-                           - c.ref_rotation[3 * k + axis] * goal_rotation[3 * j + axis])
-        error = 0.5 * (cross[0] + cross[1] + cross[2])
-        turn[i] = error * robot.kp[3 + i] + -c.ref_velocity[3 + i] * robot.kd[3 + i]
+        c.world_goal_pos[i] = robot.origin_pos[i] + c.world_goal_pos[i]
+    multiply(w, 3, robot.origin_rotation, c.goal_rotation, c.world_goal_rotation)
+
+
+@njit
+def _errors(robot, c):  # type: ignore[no-untyped-def]
+    """Desired force and torque of the end effector: kp times the pose error minus kd times the velocity."""
+    now, goal = c.ref_rotation, c.world_goal_rotation
+    for i in range(3):
+        error = c.world_goal_pos[i] - c.ref_pos[i]
+        c.force[i] = error * robot.kp[i] + -c.ref_velocity[i] * robot.kd[i]
+        j, k = 3 * ((i + 1) % 3), 3 * ((i + 2) % 3)
+        # Half the sum of the cross products of the three axes, column by column.
+        first = now[j] * goal[k] - now[k] * goal[j]
+        second = now[j + 1] * goal[k + 1] - now[k + 1] * goal[j + 1]
+        third = now[j + 2] * goal[k + 2] - now[k + 2] * goal[j + 2]
+        error = 0.5 * (first + second + third)
+        c.turn[i] = error * robot.kp[3 + i] + -c.ref_velocity[3 + i] * robot.kd[3 + i]

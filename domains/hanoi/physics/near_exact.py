@@ -61,7 +61,7 @@ def near_exact_torques(mass, jacobian, force, turn, bias, rest, out):  # type: i
     return True
 
 
-@njit(inline="always")
+@njit
 def _cholesky(a, n):  # type: ignore[no-untyped-def]
     """Factor the lower triangle in place; False where a pivot is too small."""
     largest = 0.0
@@ -83,7 +83,7 @@ def _cholesky(a, n):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(inline="always")
+@njit
 def _solve(factor, x, n):  # type: ignore[no-untyped-def]
     """x = (L L^T)^-1 x in place."""
     for i in range(n):

@@ -1,0 +1,85 @@
+"""Where compiled code is kept between processes, and how many processes compile at once: one.
+
+numba would write beside the source, which fails for a read-only installation, and N workers that start
+together would all compile the same code.
+"""
+
+import hashlib
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+import numba  # type: ignore[import-untyped]
+
+LOCK_LIMIT_S = 180.0
+_WAIT_S = 0.05
+_PACKAGES = ("numba", "llvmlite", "numpy", "scipy", "mujoco", "robosuite")
+
+
+def cache_folder() -> Path:
+    """A folder of this user's for this code with these versions; it exists and can be written to.
+
+    $XDG_CACHE_HOME/memento (else ~/.cache/memento) or, where that cannot be, a private folder among the
+    temporary files.
+    """
+    digest = hashlib.sha256(repr((sys.version, [version(name) for name in _PACKAGES])).encode())
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.read_bytes())
+    name = f"compiled-{digest.hexdigest()[:16]}"
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+    for parent in (home / "memento", Path(tempfile.gettempdir()) / f"memento-{os.getuid()}"):
+        folder = parent / name
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError:
+            continue
+        # Code is loaded from here: it must be nobody else's.
+        if os.access(folder, os.W_OK) and folder.stat().st_uid == parent.stat().st_uid == os.getuid():
+            return folder
+    return Path(tempfile.mkdtemp(prefix="memento-compiled-"))
+
+
+@contextmanager
+def compiled_code_in(folder: Path) -> Iterator[None]:
+    """Functions that are decorated meanwhile (by importing their modules) keep their compiled code in `folder`."""
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(folder)
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+@contextmanager
+def first_compilation(folder: Path) -> Iterator[None]:
+    """Enter at once if `folder` holds the compiled code already, else one process after another.
+
+    The wait has a limit: past it the process compiles for itself, which costs time only.
+    """
+    done = folder / "complete"
+    if done.exists():
+        yield
+        return
+    with _locked(folder / "lock"):
+        yield
+        done.touch()
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    import fcntl
+
+    with path.open("w") as handle:
+        deadline = time.monotonic() + LOCK_LIMIT_S
+        while time.monotonic() < deadline:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(_WAIT_S)
+        yield   # closing the file lets go of the lock

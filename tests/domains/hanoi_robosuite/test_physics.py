@@ -1,0 +1,114 @@
+"""The compiled control steps against robosuite's own: no bit of difference, or a difference that is bounded."""
+
+from collections.abc import Callable
+
+import mujoco
+import numpy as np
+import pytest
+
+from memento.domains.hanoi.environment import HanoiEnvironment
+
+Driver = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
+
+
+def make(physics: str, goal_update: str) -> HanoiEnvironment:
+    return HanoiEnvironment({"physics": physics, "goal_update": goal_update, "randomisation": "table"})
+
+
+def state(environment: HanoiEnvironment) -> tuple[np.ndarray, np.ndarray]:
+    data = environment._scene.mj_data
+    return data.qpos, data.qvel
+
+
+def next_action(drive: Driver, step: int, environment: HanoiEnvironment) -> np.ndarray:
+    truth = environment._truth
+    return drive(step, np.array(truth.eef), np.array(truth.cubes[0]))
+
+
+def compare(drive: Driver, goal_update: str, steps: int, seeds: tuple[int, ...]) -> int:
+    """Drive both, each by its own state, and count the steps; they must never differ."""
+    exact = make("exact", goal_update)
+    stock = make("stock", goal_update)
+    done = 0
+    for seed in seeds:
+        for environment in (exact, stock):
+            environment.reset(index=0, seed=seed)
+        for step in range(steps):
+            # The stock side is stepped by robosuite alone, without what StockPhysics adds for observations.
+            stock._scene.step(next_action(drive, step, stock))
+            mujoco.mj_kinematics(stock._scene.mj_model, stock._scene.mj_data)
+            stock._truth.update()
+            exact.step(next_action(drive, step, exact))
+            for ours, theirs in zip(state(exact), state(stock), strict=True):
+                assert np.array_equal(ours, theirs), f"seed {seed}, step {step}"
+            done += 1
+    return done
+
+
+@pytest.mark.parametrize("goal_update", ["achieved", "desired"])
+def test_exact_has_the_bits_of_stock(drive: Driver, goal_update: str) -> None:
+    assert compare(drive, goal_update, 130, (5,)) == 130
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("goal_update", ["achieved", "desired"])
+def test_exact_has_the_bits_of_stock_for_long(drive: Driver, goal_update: str) -> None:
+    assert compare(drive, goal_update, 800, (1, 2)) >= 1500
+
+
+def test_exact_with_random_torn_actions() -> None:
+    exact, stock = make("exact", "desired"), make("stock", "desired")
+    actions = np.random.default_rng(0).uniform(-1.5, 1.5, (40, 7))
+    actions[::5, 3:6] = 0.0
+    for environment in (exact, stock):
+        environment.reset(index=0, seed=9)
+    for action in actions:
+        for environment in (exact, stock):
+            environment.step(action)
+        assert np.array_equal(state(exact)[0], state(stock)[0])
+
+
+@pytest.mark.parametrize("goal_update", ["achieved", "desired"])
+def test_near_exact_is_within_a_billionth_of_a_step(drive: Driver, goal_update: str) -> None:
+    near, exact = make("near-exact", goal_update), make("exact", goal_update)
+    for environment in (near, exact):
+        environment.reset(index=0, seed=3)
+    spec = mujoco.mjtState.mjSTATE_INTEGRATION
+    for step in range(200):
+        # Both start each step from the same state, so what is measured is the step, not chaos.
+        whole = np.empty(mujoco.mj_stateSize(exact._scene.mj_model, spec))
+        mujoco.mj_getState(exact._scene.mj_model, exact._scene.mj_data, whole, spec)
+        mujoco.mj_setState(near._scene.mj_model, near._scene.mj_data, whole, spec)
+        for ours, theirs in zip(near._physics._controller, exact._physics._controller, strict=True):
+            ours[:] = theirs
+        action = next_action(drive, step, exact)
+        for environment in (near, exact):
+            environment.step(action)
+        assert np.abs(state(near)[0] - state(exact)[0]).max() < 1e-9
+
+
+def test_fast_stays_close_and_puts_the_tower_to_sleep(drive: Driver) -> None:
+    fast, exact = make("fast", "achieved"), make("exact", "achieved")
+    for environment in (fast, exact):
+        environment.reset(index=0, seed=3)
+        for _ in range(40):
+            environment.step(np.zeros(7))
+    data = fast._scene.mj_data
+    assert data.ntree_awake < fast._scene.mj_model.ntree
+    assert np.abs(state(fast)[0] - state(exact)[0]).max() < 1e-3
+
+
+@pytest.mark.parametrize("physics", ["exact", "near-exact", "fast"])
+def test_compiled_paths_repeat_themselves(drive: Driver, physics: str) -> None:
+    environment = HanoiEnvironment({"physics": physics, "randomisation": "hard"})
+
+    def roll(seed: int, steps: int) -> np.ndarray:
+        environment.reset(index=0, seed=seed)
+        for step in range(steps):
+            environment.step(next_action(drive, step, environment))
+        return state(environment)[0].copy()
+
+    first = roll(4, 100)
+    roll(5, 33)
+    assert np.array_equal(roll(4, 100), first)
