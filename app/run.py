@@ -29,6 +29,7 @@ from ..tui.display import Display
 from .isolation import ISOLATING, live_layers
 from .outcome import result_of
 from .program_files import read_evaluator, read_initial
+from .retention import Retention
 from .wiring import make_lanes, make_models
 
 NAMED_VERSIONS = ("robosuite", "mujoco", "numpy")
@@ -92,12 +93,12 @@ async def _drive(
     domain = load_domain(settings.domain)
     bus = EventBus(store)
     bus.subscribe(display.show)
-    trajectories = store.folder / TRAJECTORIES
+    bus.subscribe(Retention(store.folder, history).heed)
     async with ProcessPool(
         domain=import_string(settings.domain),
         settings={"search": settings.options, "final": settings.options},
         workers=workers,
-        trajectories=trajectories,
+        trajectories=store.folder / TRAJECTORIES,
     ) as pool:
         supervisor = Supervisor(
             keeper=Sequencer(plan_of(settings, domain, started.initial, started.evaluator)),
