@@ -10,6 +10,9 @@ NOMINAL = np.array([[0.055, -0.25], [0.055, 0.0], [0.055, 0.25]])
 class FrankaPolicy:
     """Averages what all objects share, finds the bias by touch in two directions, then trusts its own hand."""
 
+    def __init__(self, goal_update="achieved"):
+        self.accumulate = goal_update == "desired"
+
     def reset(self):
         self.script = None
 
@@ -25,6 +28,9 @@ class FrankaPolicy:
             self.seen_sum, self.seen_count = np.zeros(2), 0
             self.integral = np.zeros(3)
             self.first = True
+            self.goal = self.eef.copy()
+            self.carried = None
+            self.bias_sum, self.bias_count = np.zeros(2), np.zeros(2)
             self.script = self.solve()
         boxes = np.array(obs["boxes_pos"]).reshape(3, 3)[:, :2]
         self.seen_sum += (boxes - (NOMINAL - [0.055, 0.0])).mean(axis=0)
@@ -33,6 +39,11 @@ class FrankaPolicy:
             self.seen_sum += (cubes - NOMINAL[0]).mean(axis=0)
             self.seen_count += 1
         self.seen_count += 1
+        if self.carried is not None:    # what is in the hand tells the bias, all the way
+            seen = np.array(obs["cube_pos"]).reshape(-1, 3)[self.carried, :2]
+            known = np.array([1.0 if self.carried == 0 else 0.0, 1.0])
+            self.bias_sum += known * (seen - (self.eef[:2] + self.offset))
+            self.bias_count += known
         return next(self.script)
 
     # Planning
@@ -41,7 +52,6 @@ class FrankaPolicy:
         yield from self.wait(25)
         pegs = [list(range(self.n))[::-1], [], []]          # large at the bottom
         self.at = dict.fromkeys(range(self.n))    # true xy by touch
-        self.bias = None
         for cube, source, target in hanoi(self.n, 0, 1, 2):
             for attempt in range(6):
                 if (yield from self.pick(cube, pegs, source, attempt)):
@@ -57,7 +67,7 @@ class FrankaPolicy:
 
     def hole(self, peg):
         shift = self.seen_sum / self.seen_count
-        return NOMINAL[peg] + shift - (self.bias if self.bias is not None else 0.0)
+        return NOMINAL[peg] + shift - self.bias_sum / np.maximum(self.bias_count, 1)
 
     def top(self, stack):
         return TABLE + 2 * sum(self.size[c] for c in stack)
@@ -78,31 +88,32 @@ class FrankaPolicy:
         if abs(self.width - self.size[cube]) > 0.004:
             yield from self.go([*self.eef[:2], above], grip=-1, tolerance=0.02)
             return False
-        if self.bias is None:
-            yield from self.learn_bias(cube, source, target[2])
+        if self.first:
+            yield from self.learn_bias(cube, target[2])
         else:
             along_x = self.hole(source)[0] if self.at[cube] is None else self.at[cube][0]
             self.at[cube] = np.array([along_x, self.eef[1]])
         self.offset = self.at[cube] - self.eef[:2]
         self.offset[1] = 0.0
+        self.carried = cube
         return True
 
-    def learn_bias(self, cube, source, height):
-        """Grasp once more with the hand turned: each grasp tells the truth across the fingers."""
-        across_y = self.eef[1]
+    def learn_bias(self, cube, height):
+        """Grasp once more with the hand turned, so that the cube is centred both ways; look at it for a while."""
+        yield from self.regrasp(height, np.pi / 2)
+        self.offset, self.carried = np.zeros(2), cube
+        for _ in range(60):
+            yield self.hold_still(1)
+        self.carried = None
+        yield from self.regrasp(height, 0.0)
+        self.at[cube] = self.eef[:2].copy()
+
+    def regrasp(self, height, yaw):
+        place = self.eef[:2].copy()
         yield from self.open()
-        yield from self.go([*self.eef[:2], height + 0.06], grip=-1, tolerance=0.02)
-        yield from self.go([self.hole(source)[0], across_y, height + 0.06], yaw=np.pi / 2, grip=-1, limit=25)
-        yield from self.go([self.hole(source)[0], across_y, height], yaw=np.pi / 2, grip=-1, limit=12)
-        yield from self.close()
-        across_x = self.eef[0]
-        yield from self.open()
-        yield from self.go([*self.eef[:2], height + 0.06], grip=-1, tolerance=0.02)
-        touched = np.array([across_x, across_y])
-        self.bias = self.hole(source) - touched
-        self.at[cube] = touched
-        yield from self.go([*touched, height + 0.06], yaw=0.0, grip=-1, limit=25)
-        yield from self.go([*touched, height], yaw=0.0, grip=-1, limit=12)
+        yield from self.go([*place, height + 0.06], grip=-1, tolerance=0.02)
+        yield from self.go([*place, height + 0.06], yaw=yaw, grip=-1, limit=25)
+        yield from self.go([*place, height], yaw=yaw, grip=-1, limit=12)
         yield from self.close()
 
     def place(self, cube, pegs, target):
@@ -120,6 +131,7 @@ class FrankaPolicy:
         if not pegs[target]:
             yield from self.find_hole(goal, low)
         self.at[cube] = self.eef[:2] + self.offset
+        self.carried = None
         yield from self.open()
         yield from self.go([*self.eef[:2], height + self.size[cube] + 0.03], grip=-1, tolerance=0.02)
 
@@ -141,19 +153,30 @@ class FrankaPolicy:
             turn = 0.0 if yaw is None else (yaw - self.yaw + np.pi) % (2 * np.pi) - np.pi
             if np.abs(error).max() < tolerance and abs(turn) < 0.05:
                 return
-            near = np.abs(error) < 0.015
-            self.integral = np.clip(self.integral + np.where(near, 0.3 * error, 0.0), -0.015, 0.015)
+            if abs(error[2]) < 0.015:      # only the height has a steady error
+                self.integral[2] = np.clip(self.integral[2] + 0.3 * error[2], -0.015, 0.015)
             action = np.zeros(7)
-            action[:3] = (error + self.integral) / UNIT
+            action[:3] = self.increment(target)
             action[5] = turn / 0.25
             action[6] = grip
             yield np.clip(action, -1, 1)
 
     def hold_still(self, grip):
         action = np.zeros(7)
-        action[:3] = self.integral / UNIT
+        action[:3] = self.increment(None)
         action[6] = grip
         return action
+
+    def increment(self, target):
+        """What to command to get to `target`, or to stay where the hand is."""
+        if not self.accumulate:
+            error = 0.0 if target is None else target - self.eef
+            return (error + self.integral) / UNIT
+        if target is None:
+            return np.zeros(3)
+        step = np.clip((target + self.integral - self.goal) / UNIT, -1.0, 1.0)
+        self.goal = self.goal + UNIT * step
+        return step
 
     def wait(self, steps):
         for _ in range(steps):

@@ -29,7 +29,7 @@ def fields(env: KinematicHanoi, vector: np.ndarray) -> dict[str, np.ndarray]:
 def solve(env: KinematicHanoi, seed: int) -> str | None:
     """One episode of the solver; returns what ended it."""
     env.reset(index=0, seed=seed)
-    policy = FrankaPolicy()
+    policy = FrankaPolicy(env.settings.goal_update)
     policy.reset()
     ended_by = None
     while ended_by is None:

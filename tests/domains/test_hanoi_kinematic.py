@@ -1,0 +1,464 @@
+"""The kinematic world: it can be solved, it repeats to the bit, and things are held, dropped, pushed and toppled."""
+
+import hashlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from memento.core.recording import Recording
+from memento.core.values import JSON
+from memento.domains.hanoi import task
+from memento.domains.hanoi.recording import Trace
+from memento.domains.hanoi_kinematic.environment import KinematicHanoi
+from memento.domains.hanoi_kinematic.hand import CONTROL_PERIOD_S
+
+from .rollouts import fields, kinematic, play, same, solve
+
+SMALL, MEDIUM, LARGE, XLARGE = range(4)
+HALF = task.cube_half_edges(4)
+HOLES = [(x + 0.055, y) for x, y in task.CONTAINER_XY_M]
+OPEN, CLOSE = -1.0, 1.0
+
+
+def started(seed: int = 0, **options: JSON) -> KinematicHanoi:
+    env = kinematic(**options)
+    env.reset(index=0, seed=seed)
+    return env
+
+
+def drive(env: KinematicHanoi, target: tuple[float, float, float], grip: float = 0.0, steps: int = 30) -> str | None:
+    """Command the true end effector to `target`; returns what ended the episode."""
+    for _ in range(steps):
+        error = np.array(target) - env.world.hand.pos
+        if np.abs(error).max() < 0.001 and grip == 0.0:
+            return None
+        ended_by = env.step(np.array([*np.clip(error / 0.05, -1, 1), 0.0, 0.0, 0.0, grip]))
+        if ended_by is not None:
+            return ended_by
+    return None
+
+
+def grip(env: KinematicHanoi, command: float, steps: int = 4) -> None:
+    for _ in range(steps):
+        env.step(np.array([0.0] * 6 + [command]))
+
+
+def above(env: KinematicHanoi, cube: int, clearance: float = 0.06) -> tuple[float, float, float]:
+    x, y, z = env.world.pos[cube]
+    return x, y, z + HALF[cube] + clearance
+
+
+def pick(env: KinematicHanoi, cube: int, shift: tuple[float, float] = (0.0, 0.0)) -> bool:
+    """Open, go down on the cube with the hand shifted by `shift`, close; whether it is held."""
+    x, y, z = env.world.pos[cube]
+    grip(env, OPEN)
+    drive(env, (*env.world.hand.pos[:2], 1.1))
+    drive(env, (x + shift[0], y + shift[1], 1.1))
+    drive(env, (x + shift[0], y + shift[1], z), steps=15)
+    grip(env, CLOSE)
+    return env.world.held == cube
+
+
+def carry(env: KinematicHanoi, xy: tuple[float, float], bottom: float, *, then_open: bool = True) -> str | None:
+    """Carry what is held over `xy`, lower it until its underside is at `bottom`, let it go."""
+    held = env.world.held
+    assert held is not None
+    up = env.world.hand.pos[2] - env.world.pos[held][2]
+    ended_by = (drive(env, (*env.world.hand.pos[:2], 1.15)) or drive(env, (*xy, 1.15))
+                or drive(env, (*xy, bottom + HALF[held] + up), steps=15))
+    if then_open and ended_by is None:
+        grip(env, OPEN, 2)
+    return ended_by
+
+
+def place_in(env: KinematicHanoi, cube: int, container: int, on_top_of: float = task.TABLE_HEIGHT_M) -> None:
+    assert pick(env, cube)
+    assert carry(env, HOLES[container], on_top_of) is None
+
+
+# It can be solved, and it repeats
+
+
+@pytest.mark.parametrize("goal_update", ["achieved", "desired"])
+def test_a_careful_policy_solves_the_papers_randomisation(goal_update: str) -> None:
+    env = kinematic(randomisation="table", goal_update=goal_update)
+    solved = [solve(env, seed) == "success" for seed in range(1000, 1020)]
+    assert sum(solved) >= 18
+
+
+@pytest.mark.slow
+def test_a_careful_policy_solves_19_of_20() -> None:
+    env = kinematic(randomisation="table")
+    ends = [solve(env, seed) for seed in range(2000, 2100)]
+    assert ends.count("success") >= 95
+
+
+@pytest.mark.parametrize("n_cubes", [3, 5, 6])
+def test_other_towers_can_be_solved_too(n_cubes: int) -> None:
+    env = kinematic(n_cubes=n_cubes, horizon=5000)
+    assert solve(env, 0) == "success"
+    recording = env.recording()
+    assert recording.states["cube_pos"].shape == (recording.steps + 1, n_cubes, 3)
+    assert bool(recording.states["success"][-1]) and not recording.states["success"][:-1].any()
+
+
+def test_hard_defeats_a_policy_that_trusts_one_common_bias() -> None:
+    env = kinematic(randomisation="hard")
+    assert sum(solve(env, seed) == "success" for seed in range(12)) <= 6
+
+
+def digest(recording: Recording) -> str:
+    together = hashlib.sha256()
+    for name, array in sorted(recording.arrays().items()):
+        together.update(name.encode() + array.tobytes())
+    return together.hexdigest()
+
+
+def restless(step: int, rng: np.random.Generator) -> np.ndarray:
+    action = rng.uniform(-1.0, 1.0, 7)
+    action[:3] += [0.1, -0.4, -0.3] if step < 25 else [0.0, 0.0, 0.0]
+    return action
+
+
+SCRIPT = """
+from tests.domains.test_hanoi_kinematic import *
+env = kinematic(randomisation="hard")
+recording = play(env, 77, restless, 300)
+print(digest(recording), hashlib.sha256(env.observe().tobytes()).hexdigest())
+"""
+
+
+def test_an_episode_is_the_same_in_any_process() -> None:
+    env = kinematic(randomisation="hard")
+    play(env, 5, restless, 40)      # whatever came before
+    here = digest(play(env, 77, restless, 300))
+    seen = hashlib.sha256(np.asarray(env.observe()).tobytes()).hexdigest()
+    for hash_seed in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=50, check=True,
+            env={"PYTHONHASHSEED": hash_seed, "PYTHONPATH": "."},
+        )
+        assert done.stdout.split() == [here, seen]
+
+
+def test_another_seed_is_another_episode() -> None:
+    env = kinematic(randomisation="table")
+    one, other = (play(env, seed, restless, 20) for seed in (1, 2))
+    assert not same(one.states, other.states)
+    assert one.info["drawn"] != other.info["drawn"]
+
+
+# Observations and recordings
+
+
+def test_the_observation_is_the_truth_without_noise() -> None:
+    env = started()
+    seen = fields(env, np.asarray(env.observe()))
+    assert np.allclose(seen["robot0_eef_pos"], env.world.hand.pos)
+    assert np.allclose(seen["robot0_eef_quat"], [1.0, 0.0, 0.0, 0.0])
+    assert np.allclose(seen["cube_pos"].reshape(4, 3), env.world.pos)
+    assert np.allclose(seen["cube_size"], HALF)
+    assert np.allclose(seen["boxes_pos"].reshape(3, 3)[:, :2], task.CONTAINER_XY_M)
+    assert np.allclose(seen["boxes_quat"].reshape(3, 4), [1.0, 0.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("preset", ["none", "light", "table", "hard"])
+def test_every_preset_starts_with_a_legal_tower_on_a(preset: str) -> None:
+    env = kinematic(randomisation=preset)
+    for seed in range(20):
+        recording = play(env, seed, lambda step, rng: np.zeros(7), 3)
+        arrays = recording.arrays()
+        poses = (arrays[name][0].astype(float) for name in ("cube_pos", "container_pos", "container_quat"))
+        gate = task.in_gate(*poses)
+        assert gate[:, 0].all() and not gate[:, 1:].any()
+        cubes = arrays["cube_pos"][0].astype(float)
+        for upper in range(3):
+            assert task.stacked(cubes[upper + 1], cubes[upper], HALF[upper + 1], HALF[upper])
+        assert not arrays["success"].any() and arrays["illegal_score"].max() < 0.1
+
+
+def test_a_recording_has_what_happened() -> None:
+    env = kinematic()
+    recording = play(env, 3, restless, 50)
+    assert recording.steps == len(recording.actions["actions"]) == 50
+    assert all(len(rows) == 51 for rows in recording.states.values())
+    assert np.abs(recording.actions["actions"]).max() <= 1.0, "as clipped"
+    assert np.allclose(recording.states["cube_pos"][-1], env.world.pos, atol=1e-6)
+    assert np.allclose(recording.states["eef_pos"][-1], env.world.hand.pos, atol=1e-6)
+    assert recording.info["drawn"]
+    names = [*recording.states, *recording.actions, *recording.constants]
+    assert len(names) == len(set(names))
+
+
+def test_a_trace_grows_and_begins_anew() -> None:
+    trace = Trace(HALF, control_period_s=0.05)
+    for steps in (3000, 5):
+        trace.begin(np.zeros(78))
+        for step in range(steps):
+            trace.add(np.full(78, step + 1.0), np.full(7, float(step)), illegal_score=0.5, success=step == steps - 1)
+        recording = trace.recording({})
+        assert recording.steps == steps
+        assert recording.states["cube_pos"][:, 2, 1].tolist() == list(range(steps + 1))
+        assert recording.actions["actions"][:, 6].tolist() == list(range(steps))
+        assert recording.states["success"].sum() == 1 and recording.states["success"][-1]
+
+
+def test_a_full_episode_of_the_paper_takes_three_and_a_half_megabytes() -> None:
+    trace = Trace(HALF, control_period_s=0.05)
+    trace.begin(np.zeros(78))
+    for _ in range(12_000):
+        trace.add(np.zeros(78), np.zeros(7), illegal_score=0.0, success=False)
+    assert sum(array.nbytes for array in trace.recording({}).arrays().values()) == pytest.approx(3.5e6, rel=0.02)
+
+
+# The arm
+
+
+def test_the_horizon_ends_an_episode() -> None:
+    env = started(horizon=5)
+    assert [env.step(np.zeros(7)) for _ in range(5)] == [None] * 4 + ["horizon"]
+
+
+def test_actions_beyond_the_box_are_clipped() -> None:
+    one, other = started(), started()
+    one.step(np.array([9.0, -9.0, 9.0, 0.0, 0.0, 9.0, 9.0]))
+    other.step(np.array([1.0, -1.0, 1.0, 0.0, 0.0, 1.0, 1.0]))
+    assert np.array_equal(one.observe(), other.observe())
+
+
+@pytest.mark.parametrize(("gain", "direction"), [(0.85, -1.0), (1.15, 1.0)])
+def test_weak_actuators_sag_and_a_proportional_command_rests_off_its_goal(gain: float, direction: float) -> None:
+    env = started(actuator_gain_scale=gain)
+    height = env.world.hand.pos[2]
+    grip(env, 0.0, 20)
+    assert direction * (env.world.hand.pos[2] - height) > 0.04, "achieved: it drifts"
+    drive(env, (-0.1, 0.0, 1.0), steps=30)
+    assert direction * (env.world.hand.pos[2] - 1.0) == pytest.approx(0.004, abs=0.0015)
+    env = started(actuator_gain_scale=gain, goal_update="desired")
+    height = env.world.hand.pos[2]
+    grip(env, 0.0, 20)
+    assert direction * (env.world.hand.pos[2] - height) == pytest.approx(0.004, abs=0.0015), "desired: it does not"
+
+
+def test_desired_goals_accumulate() -> None:
+    env = started(goal_update="desired")
+    x = env.world.hand.pos[0]
+    env.step(np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    grip(env, 0.0, 8)
+    assert env.world.hand.pos[0] - x == pytest.approx(0.05, abs=0.002)
+
+
+def test_damping_slows_the_arm() -> None:
+    def first_step(damping: float) -> float:
+        env = started(joint_damping_scale=damping)
+        x = env.world.hand.pos[0]
+        env.step(np.array([1.0] + [0.0] * 6))
+        return env.world.hand.pos[0] - x
+
+    assert first_step(1.5) < first_step(1.0) < first_step(0.8) < 0.05
+
+
+def test_the_hand_turns_and_says_so() -> None:
+    env = started()
+    for _ in range(10):
+        env.step(np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.4, 0.0]))
+    x, y, z, w = fields(env, np.asarray(env.observe()))["robot0_eef_quat"]
+    yaw = np.arctan2(2 * (x * y + w * z), 1 - 2 * (y * y + z * z))
+    assert yaw == pytest.approx(env.world.hand.yaw) and yaw == pytest.approx(0.85, abs=0.01)
+    assert np.linalg.norm([x, y, z, w]) == pytest.approx(1.0)
+
+
+def test_fingers_take_time_and_stop_at_what_the_actuators_reach() -> None:
+    env = started(actuator_gain_scale=0.85)
+    grip(env, CLOSE)
+    widths = []
+    for _ in range(5):
+        env.step(np.array([0.0] * 6 + [OPEN]))
+        widths.append(fields(env, np.asarray(env.observe()))["robot0_gripper_qpos"].tolist())
+    assert widths[0][0] < widths[-1][0] == pytest.approx(0.034)
+    assert widths[-1][1] == -widths[-1][0]
+
+
+# Grasping
+
+
+@pytest.mark.parametrize("shift", [(0.0, 0.0), (0.0, 0.012), (0.0, -0.012), (0.01, 0.0), (-0.01, 0.005)])
+def test_a_grasp_within_tolerance_holds_and_tells_the_width(shift: tuple[float, float]) -> None:
+    env = started()
+    assert pick(env, SMALL, shift)
+    assert fields(env, np.asarray(env.observe()))["robot0_gripper_qpos"][0] == pytest.approx(HALF[SMALL])
+    assert env.world.pos[SMALL][1] == pytest.approx(env.world.hand.pos[1], abs=1e-9), "the fingers centre it"
+    before = env.world.pos[SMALL][2]
+    drive(env, (*env.world.hand.pos[:2], 1.15))
+    assert env.world.pos[SMALL][2] - before > 0.1
+    assert env.world.pos[MEDIUM][2] < 0.95, "the others stay"
+
+
+@pytest.mark.parametrize("shift", [(0.0, 0.025), (0.0, -0.03), (0.025, 0.0)])
+def test_a_grasp_out_of_tolerance_fails(shift: tuple[float, float]) -> None:
+    assert not pick(started(), SMALL, shift)
+
+
+def test_a_grasp_above_the_cube_fails() -> None:
+    env = started()
+    grip(env, OPEN)
+    drive(env, above(env, SMALL))
+    drive(env, above(env, SMALL, 0.003))
+    grip(env, CLOSE)
+    assert env.world.held is None
+    assert fields(env, np.asarray(env.observe()))["robot0_gripper_qpos"][0] < 0.002
+
+
+def test_fingers_on_top_of_a_cube_are_stopped() -> None:
+    env = started()
+    x, y, z = env.world.pos[SMALL]
+    drive(env, (x, y + 0.03, 1.1))
+    grip(env, OPEN)
+    drive(env, (x, y + 0.03, z), steps=20)
+    assert env.world.hand.pos[2] >= z + HALF[SMALL] + 0.01
+
+
+def test_the_palm_stops_the_hand() -> None:
+    env = started()
+    grip(env, OPEN)
+    drive(env, above(env, SMALL))
+    drive(env, (*env.world.pos[SMALL][:2], 0.85), steps=25)
+    assert env.world.hand.pos[2] > env.world.pos[SMALL][2] - 0.012
+
+
+# Placing, dropping, toppling
+
+
+def test_a_cube_is_placed_in_a_hole_and_stacked() -> None:
+    env = started()
+    place_in(env, SMALL, 1)
+    assert env.world.pos[SMALL] == pytest.approx([*HOLES[1], task.TABLE_HEIGHT_M + HALF[SMALL]], abs=0.004)
+    place_in(env, MEDIUM, 2)
+    place_in(env, SMALL, 2, task.TABLE_HEIGHT_M + 2 * HALF[MEDIUM])
+    assert env.world.pos[SMALL][2] == pytest.approx(task.TABLE_HEIGHT_M + 2 * HALF[MEDIUM] + HALF[SMALL])
+    assert env.recording().info["placements"] == 2, "the third is not yet settled"
+    assert env.world.drops == 0
+
+
+def test_a_held_cube_stops_on_what_is_below_and_the_hand_feels_it() -> None:
+    env = started()
+    place_in(env, SMALL, 1)
+    assert pick(env, MEDIUM)
+    assert carry(env, HOLES[2], task.TABLE_HEIGHT_M - 0.04, then_open=False) is None
+    assert env.world.pos[MEDIUM][2] == pytest.approx(task.TABLE_HEIGHT_M + HALF[MEDIUM], abs=1e-6)
+
+
+def test_a_larger_cube_on_a_smaller_one_is_illegal() -> None:
+    env = started()
+    place_in(env, SMALL, 1)
+    assert pick(env, MEDIUM)
+    assert carry(env, HOLES[1], task.TABLE_HEIGHT_M + 2 * HALF[SMALL]) == "illegal"
+    assert not env.success()
+    recording = env.recording()
+    assert recording.states["illegal_score"][-1] >= task.ILLEGAL_AT > recording.states["illegal_score"][:-1].max()
+
+
+def test_what_is_let_go_in_the_air_falls_and_counts_as_a_drop() -> None:
+    env = started()
+    assert pick(env, SMALL)
+    drive(env, (*env.world.hand.pos[:2], 1.1))
+    drive(env, (0.2, 0.0, 1.1))
+    grip(env, OPEN, 2)
+    assert env.world.pos[SMALL][2] == pytest.approx(task.TABLE_HEIGHT_M + HALF[SMALL])
+    assert env.world.drops == 1
+    assert env.recording().info["drops"] == 1
+
+
+def test_an_overhanging_cube_topples_to_beside_its_support() -> None:
+    env = started()
+    place_in(env, SMALL, 1)
+    place_in(env, MEDIUM, 2)
+    assert pick(env, SMALL)
+    x, y = HOLES[2]
+    carry(env, (x, y + HALF[MEDIUM] + 0.006), task.TABLE_HEIGHT_M + 2 * HALF[MEDIUM])
+    assert env.world.pos[SMALL][2] < task.TABLE_HEIGHT_M + 2 * HALF[MEDIUM]
+    assert abs(env.world.pos[SMALL][1] - y) > HALF[MEDIUM] + HALF[SMALL] - 0.001
+    assert env.world.pos[MEDIUM][:2] == pytest.approx([x, y], abs=0.004)
+
+
+def test_a_cube_within_the_tolerance_of_its_support_stays() -> None:
+    env = started()
+    place_in(env, SMALL, 1)
+    place_in(env, MEDIUM, 2)
+    assert pick(env, SMALL)
+    carry(env, (HOLES[2][0], HOLES[2][1] + HALF[MEDIUM] - 0.006), task.TABLE_HEIGHT_M + 2 * HALF[MEDIUM])
+    assert env.world.pos[SMALL][2] == pytest.approx(task.TABLE_HEIGHT_M + 2 * HALF[MEDIUM] + HALF[SMALL])
+
+
+def test_a_cube_beside_the_hole_tilts_on_the_rim() -> None:
+    env = started()
+    assert pick(env, SMALL)
+    x, y = HOLES[1]
+    carry(env, (x, y + 0.03), task.TABLE_HEIGHT_M)
+    assert env.world.tilted[SMALL]
+    assert env.world.pos[SMALL][2] > task.TABLE_HEIGHT_M + HALF[SMALL] + 0.004
+    quat = fields(env, np.asarray(env.observe()))["cube_quat"][:4]
+    assert abs(quat[1]) > 0.1, "and the observation shows it"
+    assert pick(env, SMALL), "it can be taken up again"
+
+
+def test_a_closed_gripper_pushes_what_it_runs_into() -> None:
+    env = started()
+    assert pick(env, SMALL)
+    carry(env, (0.2, 0.0), task.TABLE_HEIGHT_M)
+    drive(env, (*env.world.hand.pos[:2], 0.95))
+    grip(env, CLOSE, 3)
+    y = env.world.pos[SMALL][1]
+    drive(env, (0.2, y - 0.06, 0.95))
+    drive(env, (0.2, y - 0.06, task.TABLE_HEIGHT_M + 0.02))
+    drive(env, (0.2, y + 0.05, task.TABLE_HEIGHT_M + 0.02), steps=12)
+    assert env.world.pos[SMALL][1] - y > 0.05
+    assert env.world.pos[SMALL][2] == pytest.approx(task.TABLE_HEIGHT_M + HALF[SMALL])
+
+
+def test_a_hand_sweeping_through_the_tower_knocks_cubes_off() -> None:
+    env = started()
+    x, y, z = env.world.pos[SMALL]
+    grip(env, CLOSE, 3)
+    drive(env, (x, y - 0.1, 1.1))
+    drive(env, (x, y - 0.1, z))
+    drive(env, (x, y + 0.1, z), steps=14)
+    assert env.world.pos[SMALL][2] < z - 0.05
+    assert [env.world.pos[cube][2] for cube in (MEDIUM, LARGE, XLARGE)] == pytest.approx([0.943, 0.89, 0.831], abs=1e-6)
+
+
+def test_pushes_from_outside_move_cubes_a_little() -> None:
+    quiet = play(kinematic(), 3, lambda step, rng: np.zeros(7), 400)
+    pushed = play(kinematic(push_rate_hz=0.2, push_speed_m_s=0.1), 3, lambda step, rng: np.zeros(7), 400)
+    assert np.ptp(quiet.states["cube_pos"], axis=0).max() == 0.0
+    moved = np.ptp(pushed.states["cube_pos"], axis=0)[:, :2].max()
+    assert 0.0005 < moved < 0.03
+
+
+def test_strict_rules_end_an_episode_that_parks_a_cube_on_the_table() -> None:
+    def park(rules: str) -> str | None:
+        env = started(rules=rules)
+        assert pick(env, SMALL)
+        carry(env, (0.2, 0.0), task.TABLE_HEIGHT_M)
+        drive(env, (0.2, 0.0, 1.0))
+        ends = [env.step(np.zeros(7)) for _ in range(round(2.5 / CONTROL_PERIOD_S))]
+        assert env.recording().info["off_peg_parkings"] == 1
+        return next((end for end in ends if end is not None), None)
+
+    assert park("strict") == "illegal"
+    assert park("paper") is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_nothing_ever_flies_or_sinks(seed: int) -> None:
+    """Whatever the policy does, cubes not in the hand lie on the table or on something, and numbers stay finite."""
+    env = kinematic(randomisation="hard")
+    recording = play(env, seed, restless, 400)
+    states = recording.states
+    assert all(np.isfinite(rows).all() for rows in states.values())
+    cubes = states["cube_pos"].astype(float)
+    bottoms = cubes[..., 2] - np.array(HALF)
+    assert bottoms.min() > task.TABLE_HEIGHT_M - 1e-5
+    assert np.allclose(np.linalg.norm(states["cube_quat"], axis=-1), 1.0, atol=1e-5)
+    assert states["eef_pos"][..., 2].min() > task.TABLE_HEIGHT_M
