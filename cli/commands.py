@@ -97,7 +97,10 @@ def evaluate(
     seed: Annotated[int, typer.Option(help="All randomness comes from it.")] = 0,
     evaluator: Annotated[str, typer.Option(help="reference, or a Python file.")] = "reference",
     workers: Workers = None,
-    assignments: Set = None,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="DOMAIN.KEY=VALUE", help="An option: see `memento domains DOMAIN`."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Roll a policy file out and say how well it does."""
@@ -114,11 +117,16 @@ def evaluate(
 
 
 @commands.command()
-def domains() -> None:
-    """The tasks there are."""
-    from .listing import list_domains
+def domains(
+    domain: Annotated[str | None, typer.Argument(help="Tell all of this one.", show_default=False)] = None,
+) -> None:
+    """The tasks there are, or what a policy for one of them must do."""
+    from .listing import list_domains, tell_domain
 
-    list_domains()
+    if domain is None:
+        list_domains()
+    else:
+        tell_domain(domain)
 
 
 @commands.command()

@@ -13,6 +13,19 @@ def list_domains() -> None:
     _table([(name, load_domain(name).title) for name in domain_names()])
 
 
+def tell_domain(name: str) -> None:
+    """`memento domains DOMAIN`: the task, the contract of a policy, and the options, as the paper has them."""
+    from ..domains import load as load_domain
+
+    domain = load_domain(name)
+    options = domain.options({}, preset="paper")
+    brief = domain.brief(options)
+    for text in (f"# {domain.title}", brief.task, brief.policy_interface, brief.uncertainties, "## Options"):
+        if text.strip():
+            typer.echo(f"{text.strip()}\n")
+    _table([(f"{domain.name}.{key}", str(value)) for key, value in options.items()])
+
+
 def list_methods() -> None:
     """`memento methods`."""
     from ..methods import METHODS

@@ -1,0 +1,61 @@
+"""The documents say what is true: commands exist, links lead somewhere, the example policy runs."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+from memento.cli.commands import commands
+from memento.presets import PRESETS
+from memento.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+COMMANDS = {command.name or command.callback.__name__ for command in commands.registered_commands if command.callback}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(path: Path) -> None:
+    targets = re.findall(r"\]\(([^)#]+)", path.read_text())
+    missing = [link for link in targets if "://" not in link and not (path.parent / link).exists()]
+    assert not missing
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_named_commands_exist(path: Path) -> None:
+    named = set(re.findall(r"(?:\./memento|`memento) ([a-z]+)", path.read_text()))
+    assert named <= COMMANDS | {"test"}
+
+
+def test_the_readme_names_every_preset_as_it_is() -> None:
+    readme = (ROOT / "README.md").read_text()
+    for name, preset in PRESETS.items():
+        row = next(line for line in readme.splitlines() if line.startswith(f"| `{name}`"))
+        cells = [cell.strip() for cell in row.strip("|").split("|")]
+        assert int(cells[2]) == preset["generations"]
+        assert cells[3] == f"{preset['k_hc']}, {preset['k_macro']}, {preset['k_cross']}"
+        assert int(cells[4].split(",")[0]) == preset["n_roll"]
+        panel = [preset[key] for key in ("evaluator_pool", "evaluator_generations", "evaluator_judges")]
+        assert cells[5] == ", ".join(map(str, panel))
+
+
+def test_every_setting_says_what_it_is() -> None:
+    assert all(field.description for field in Settings.model_fields.values())
+
+
+def test_the_example_policy_runs(
+    memento: Callable[..., "CompletedProcess[str]"], tmp_path: Path
+) -> None:
+    text = (ROOT / "docs" / "writing-a-policy.md").read_text()
+    [program] = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    (tmp_path / "mine.py").write_text(program)
+    done = memento(
+        "evaluate", "mine.py", "--domain", "hanoi-kinematic", "--episodes", "1", "--randomisation", "none",
+        "--set", "hanoi-kinematic.horizon=150",
+    )
+    assert done.returncode == 0, done.stderr
+    assert "150 steps, ended by horizon" in done.stdout
+    lifted = re.search(r"fitness (0\.\d+)", done.stdout)
+    assert lifted is not None
+    assert float(lifted[1]) > 0.2, "it picks the smallest cube up"
