@@ -39,7 +39,8 @@ _KIND_OF = {cls: kind for kind, cls in KEPT_ONCE.items()}
 _REFERENCE = re.compile(rf'"((?:{"|".join(KEPT_ONCE)}):[0-9a-f]{{64}})"')
 
 FACTS: dict[str, type[Fact]] = {
-    name: cls for name, cls in vars(events).items()
+    name: cls
+    for name, cls in vars(events).items()
     if isinstance(cls, type) and issubclass(cls, Fact) and cls is not Fact
 }
 
@@ -231,7 +232,8 @@ def _decoder(hint: Any, *, inline: bool = False) -> Back | None:
 def _from_fields(cls: Any, *, inline: bool = False) -> Back:
     hints = typing.get_type_hints(cls)
     steps = [
-        (field.name, back) for field in dataclasses.fields(cls)
+        (field.name, back)
+        for field in dataclasses.fields(cls)
         if (back := _decoder(hints[field.name], inline=inline)) is not None
     ]
 

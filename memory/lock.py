@@ -129,6 +129,5 @@ def _locked(folder: Path) -> StoreError:
     except (OSError, ValueError, TypeError):
         who = "another process"
     return StoreError(
-        f'the run "{folder.name}" is live: {who} writes it; stop it first (memento stop {folder.name}), '
-        "or watch it"
+        f'the run "{folder.name}" is live: {who} writes it; stop it first (memento stop {folder.name}), or watch it'
     )

@@ -23,7 +23,7 @@ class Pool:
 
     generation: int
     entries: tuple[PoolEntry, ...] = ()
-    votes: tuple[VoteCast, ...] = ()       # by seat
+    votes: tuple[VoteCast, ...] = ()  # by seat
     chosen: EvaluatorCandidate | None = None
     final: bool = False
 
@@ -65,6 +65,6 @@ def _entry(candidate: EvaluatorCandidate) -> PoolEntry:
 
 def _count(pool: Pool) -> Pool:
     choices = [vote.choice for vote in pool.votes]
-    return replace(pool, entries=tuple(
-        replace(entry, votes=choices.count(entry.candidate.slot)) for entry in pool.entries
-    ))
+    return replace(
+        pool, entries=tuple(replace(entry, votes=choices.count(entry.candidate.slot)) for entry in pool.entries)
+    )

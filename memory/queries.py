@@ -45,17 +45,17 @@ class Summary:
     sandbox: tuple[str, ...] = ()
     status: str = "new"
     stage: str | None = None
-    generations: int = 0                   # finished ones
+    generations: int = 0  # finished ones
     elite: str | None = None
-    fitness: float | None = None           # F of the elite, under the run's own evaluator
-    success: float | None = None           # S of the elite, on the search seeds
-    initial_fitness: float | None = None   # F of p_0
+    fitness: float | None = None  # F of the elite, under the run's own evaluator
+    success: float | None = None  # S of the elite, on the search seeds
+    initial_fitness: float | None = None  # F of p_0
     initial_success: float | None = None
-    final: FinalMeasured | None = None     # on unseen seeds
-    candidates: int = 0                    # slots spent
-    failed: int = 0                        # of these, candidates that failed as a whole
-    episodes_run: int = 0                  # of any stage
-    episodes_saved: int = 0                # of the search: known without being run
+    final: FinalMeasured | None = None  # on unseen seeds
+    candidates: int = 0  # slots spent
+    failed: int = 0  # of these, candidates that failed as a whole
+    episodes_run: int = 0  # of any stage
+    episodes_saved: int = 0  # of the search: known without being run
     spending: Spending = Spending()
 
 
@@ -74,9 +74,9 @@ class CandidateRow:
     success_rate: float | None
     metrics: Mapping[str, JSON] = field(default_factory=dict)
     fault: Fault | None = None
-    episodes: int = 0                      # that were rolled out for it
-    accepted: bool | None = None           # by the hill-climb chain; None in the other branches
-    elite_of: tuple[int, ...] = ()         # the generations whose elite it was
+    episodes: int = 0  # that were rolled out for it
+    accepted: bool | None = None  # by the hill-climb chain; None in the other branches
+    elite_of: tuple[int, ...] = ()  # the generations whose elite it was
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,8 +104,8 @@ class FailureCount:
     where: str
     kind: FaultKind
     count: int
-    example: str                           # the first message
-    order: str | None                      # and where it was
+    example: str  # the first message
+    order: str | None  # and where it was
 
 
 def summarise(facts: Iterable[Fact]) -> Summary:
@@ -119,8 +119,13 @@ def summarise(facts: Iterable[Fact]) -> Summary:
             case RunStarted():
                 view = replace(view, settings=fact.settings, versions=fact.versions, sandbox=fact.sandbox)
             case EliteChanged():
-                view = replace(view, generations=max(view.generations, fact.generation), elite=fact.candidate,
-                               fitness=fact.fitness, success=fact.success_rate)
+                view = replace(
+                    view,
+                    generations=max(view.generations, fact.generation),
+                    elite=fact.candidate,
+                    fitness=fact.fitness,
+                    success=fact.success_rate,
+                )
                 if fact.generation == 0:
                     view = replace(view, initial_fitness=fact.fitness, initial_success=fact.success_rate)
             case CandidateScored():
@@ -132,8 +137,13 @@ def summarise(facts: Iterable[Fact]) -> Summary:
                 view = replace(view, final=fact)
         if calls_of(fact):
             view = replace(view, spending=add_calls(view.spending, fact))
-    return replace(view, candidates=roll["candidates"], failed=roll["failed"],
-                   episodes_run=roll["episodes_run"], episodes_saved=saving.episodes)
+    return replace(
+        view,
+        candidates=roll["candidates"],
+        failed=roll["failed"],
+        episodes_run=roll["episodes_run"],
+        episodes_saved=saving.episodes,
+    )
 
 
 def _follow_status(view: Summary, fact: Fact) -> Summary:
@@ -189,8 +199,15 @@ def list_candidates(facts: Iterable[Fact]) -> tuple[CandidateRow, ...]:
                 summaries[order] = fact.summary
             case InitialChosen(order=str(order)):
                 rows[order] = CandidateRow(
-                    id=order, operator=Operator.INITIAL, generation=0, slot=0, parents=(),
-                    summary=summaries.get(order, ""), program=fact.program, fitness=None, success_rate=None,
+                    id=order,
+                    operator=Operator.INITIAL,
+                    generation=0,
+                    slot=0,
+                    parents=(),
+                    summary=summaries.get(order, ""),
+                    program=fact.program,
+                    fitness=None,
+                    success_rate=None,
                 )
             case CandidateScored():
                 rows[fact.candidate.id] = _row_of(fact)
@@ -200,8 +217,12 @@ def list_candidates(facts: Iterable[Fact]) -> tuple[CandidateRow, ...]:
                 rows[key] = replace(rows[key], accepted=False)
             case EliteChanged(candidate=key) if key in rows:
                 # C_0 is settled by becoming the first elite.
-                rows[key] = replace(rows[key], fitness=fact.fitness, success_rate=fact.success_rate,
-                                    elite_of=(*rows[key].elite_of, fact.generation))
+                rows[key] = replace(
+                    rows[key],
+                    fitness=fact.fitness,
+                    success_rate=fact.success_rate,
+                    elite_of=(*rows[key].elite_of, fact.generation),
+                )
     return tuple(replace(row, episodes=episodes[row.id]) for row in rows.values())
 
 
@@ -209,10 +230,17 @@ def _row_of(fact: CandidateScored) -> CandidateRow:
     candidate = fact.candidate
     sound = candidate.fault is None
     return CandidateRow(
-        id=candidate.id, operator=candidate.operator, generation=candidate.generation, slot=candidate.slot,
-        parents=candidate.parents, summary=candidate.summary, program=candidate.program,
-        fitness=candidate.fitness if sound else None, success_rate=candidate.success_rate if sound else None,
-        metrics=candidate.metrics, fault=candidate.fault,
+        id=candidate.id,
+        operator=candidate.operator,
+        generation=candidate.generation,
+        slot=candidate.slot,
+        parents=candidate.parents,
+        summary=candidate.summary,
+        program=candidate.program,
+        fitness=candidate.fitness if sound else None,
+        success_rate=candidate.success_rate if sound else None,
+        metrics=candidate.metrics,
+        fault=candidate.fault,
     )
 
 
@@ -263,9 +291,17 @@ def list_generations(facts: Iterable[Fact]) -> tuple[GenerationRow, ...]:
 
 def _generation(elite: EliteChanged, branches: Iterable[BranchEnded], count: Counter[str]) -> GenerationRow:
     return GenerationRow(
-        generation=elite.generation, elite=elite.candidate, origin=elite.origin, fitness=elite.fitness,
-        success_rate=elite.success_rate, changed=elite.changed, branches=tuple(branches),
-        candidates=count["candidates"], failed=count["failed"], accepted=count["accepted"], rejected=count["rejected"],
+        generation=elite.generation,
+        elite=elite.candidate,
+        origin=elite.origin,
+        fitness=elite.fitness,
+        success_rate=elite.success_rate,
+        changed=elite.changed,
+        branches=tuple(branches),
+        candidates=count["candidates"],
+        failed=count["failed"],
+        accepted=count["accepted"],
+        rejected=count["rejected"],
     )
 
 

@@ -16,8 +16,9 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _SHOWN = 8
 
 
-def new_run(runs_dir: str | os.PathLike[str], name: str | None, clock: Clock, *, label: str = "run",
-            seed: int = 0) -> Path:
+def new_run(
+    runs_dir: str | os.PathLike[str], name: str | None, clock: Clock, *, label: str = "run", seed: int = 0
+) -> Path:
     """Make the empty folder of a new run and return it.
 
     Without a `name` it is called after `label` (the domain), the time and a tag drawn from seed and
@@ -25,9 +26,7 @@ def new_run(runs_dir: str | os.PathLike[str], name: str | None, clock: Clock, *,
     """
     root = Path(runs_dir)
     if name is not None and not _NAME.fullmatch(name):
-        raise UsageError(
-            f'"{name}" cannot name a run: use letters, digits, dots, dashes and underscores, at most 100'
-        )
+        raise UsageError(f'"{name}" cannot name a run: use letters, digits, dots, dashes and underscores, at most 100')
     try:
         root.mkdir(parents=True, exist_ok=True)
         if name is not None:

@@ -40,9 +40,7 @@ for _name, _step in STEPS:
 def migrate(db: "Database") -> None:
     """Bring the tables up to this version."""
     migrations.apply(db)
-    db.execute(
-        "INSERT OR REPLACE INTO meta (key, value) VALUES ('schema_version', ?)", [str(len(STEPS))]
-    )
+    db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('schema_version', ?)", [str(len(STEPS))])
     db.commit()
 
 

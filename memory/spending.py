@@ -79,9 +79,14 @@ def _grown(spending: RoleSpending, usages: Iterable[Usage], more_calls: int) -> 
 def list_calls(facts: Iterable[Fact]) -> tuple[CallRow, ...]:
     """Every finished call, in the order in which it was committed, with its prompt and reply."""
     return tuple(
-        CallRow(order=fact.order, role=role_of(fact), call=call,
-                fault=fact.fault if isinstance(fact, ProposalFailed) else None)
-        for fact in facts for call in calls_of(fact)
+        CallRow(
+            order=fact.order,
+            role=role_of(fact),
+            call=call,
+            fault=fact.fault if isinstance(fact, ProposalFailed) else None,
+        )
+        for fact in facts
+        for call in calls_of(fact)
     )
 
 

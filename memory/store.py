@@ -29,8 +29,8 @@ from .lock import WriterLock
 from .runs import is_run, require_run
 from .schema import check_version, migrate
 
-_CHUNK = 1000          # facts read in one short transaction: a reader never holds the writer's log back
-_REMEMBERED = 20_000   # values that later facts probably refer to again
+_CHUNK = 1000  # facts read in one short transaction: a reader never holds the writer's log back
+_REMEMBERED = 20_000  # values that later facts probably refer to again
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +55,15 @@ class Request:
 class RunStore:
     """One run's log. Made by `create`, `open` (both write) or `read`; a context manager that closes it."""
 
-    def __init__(self, folder: Path, db: Database, *, lock: WriterLock | None = None,
-                 clock: Clock | None = None, copy: "tempfile.TemporaryDirectory[str] | None" = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        db: Database,
+        *,
+        lock: WriterLock | None = None,
+        clock: Clock | None = None,
+        copy: "tempfile.TemporaryDirectory[str] | None" = None,
+    ) -> None:
         self.folder = folder
         self._db = db
         self._lock = lock
@@ -135,8 +142,9 @@ class RunStore:
     def __enter__(self) -> "RunStore":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     # ----------------------------------------------------------------------------------- facts
@@ -153,8 +161,9 @@ class RunStore:
         """All facts in the order they were committed, or some of them as in `facts_after`."""
         return (entry.fact for entry in self.facts_after(0, only=only, about=about))
 
-    def facts_after(self, seq: int, *, only: Collection[type[Fact]] | None = None,
-                    about: str | None = None) -> Iterator[Entry]:
+    def facts_after(
+        self, seq: int, *, only: Collection[type[Fact]] | None = None, about: str | None = None
+    ) -> Iterator[Entry]:
         """The facts committed after place `seq` (0 for all). Ends at the last one: followers ask again.
 
         `only` picks classes; `about` an order and what belongs to it: g1/macro/7 also gives g1/macro/7/e3.
@@ -276,7 +285,8 @@ def _insert(connection: sqlite3.Connection, rows: list[Encoded], *, at: float) -
         "INSERT OR IGNORE INTO blobs (digest, kind, content) VALUES (?, ?, ?)",
         [
             (reference.partition(":")[2], blob.kind, _storable(blob.content))
-            for row in rows for reference, blob in row.blobs.items()
+            for row in rows
+            for reference, blob in row.blobs.items()
         ],
     )
     connection.executemany(

@@ -29,8 +29,9 @@ class VolatileStore:
         """All facts in the order they were committed, or some of them as in `facts_after`."""
         return (entry.fact for entry in self.facts_after(0, only=only, about=about))
 
-    def facts_after(self, seq: int, *, only: Collection[type[Fact]] | None = None,
-                    about: str | None = None) -> Iterator[Entry]:
+    def facts_after(
+        self, seq: int, *, only: Collection[type[Fact]] | None = None, about: str | None = None
+    ) -> Iterator[Entry]:
         """The facts after place `seq` (0 for all), of some classes `only`, `about` an order."""
         for place in itertools.count(seq):
             if place >= len(self._entries):

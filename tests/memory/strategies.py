@@ -13,13 +13,17 @@ from memento.core.events import Fact
 from memento.core.values import Document, Program
 
 # A busy machine is no failure.
-PATIENT = settings(deadline=None, suppress_health_check=[
-    HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.differing_executors,
-])
+PATIENT = settings(
+    deadline=None,
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.function_scoped_fixture,
+        HealthCheck.differing_executors,
+    ],
+)
 
 FACT_CLASSES: list[type[Fact]] = [
-    cls for cls in vars(events).values()
-    if isinstance(cls, type) and issubclass(cls, Fact) and cls is not Fact
+    cls for cls in vars(events).values() if isinstance(cls, type) and issubclass(cls, Fact) and cls is not Fact
 ]
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -63,6 +67,10 @@ def instances(cls: type) -> st.SearchStrategy[object]:
 
 
 SCALARS: dict[object, st.SearchStrategy[object]] = {
-    type(None): st.none(), bool: st.booleans(), int: st.integers(), float: finite, str: any_text,
+    type(None): st.none(),
+    bool: st.booleans(),
+    int: st.integers(),
+    float: finite,
+    str: any_text,
 }
 facts: st.SearchStrategy[Fact] = st.sampled_from(FACT_CLASSES).flatmap(instances)  # type: ignore[assignment]

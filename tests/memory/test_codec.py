@@ -66,21 +66,39 @@ def test_two_lone_surrogates_stay_two():
     assert round_trip(fact) == fact
 
 
-@pytest.mark.parametrize("value", [
-    float("nan"), float("inf"), (1, 2), {1: "key"}, np.int64(3), np.array([1.0]), b"bytes", {"set"}, object(),
-], ids=repr)
+@pytest.mark.parametrize(
+    "value",
+    [
+        float("nan"),
+        float("inf"),
+        (1, 2),
+        {1: "key"},
+        np.int64(3),
+        np.array([1.0]),
+        b"bytes",
+        {"set"},
+        object(),
+    ],
+    ids=lambda value: type(value).__name__,
+)
 def test_what_json_would_bend_is_refused(value):
     for metrics in ({"m": value}, {"m": [{"deeper": value}]}):
         with pytest.raises(StoreError, match=r"EpisodeScored of order g1/macro/0/e0/score cannot be kept exactly"):
             encode(EpisodeScored(order="g1/macro/0/e0/score", score=Score(fitness=0.5, metrics=metrics)))
 
 
-@pytest.mark.parametrize("fact", [
-    StageEntered(stage=("search",)),  # type: ignore[arg-type]
-    StageEntered(stage=np.int64(3)),  # type: ignore[arg-type]
-    CandidateScored(candidate=Candidate(id="c", program=Program(""), operator=Operator.MACRO, generation=0, slot=0,
-                                        parents=["a", "b"])),  # type: ignore[arg-type]
-])
+@pytest.mark.parametrize(
+    "fact",
+    [
+        StageEntered(stage=("search",)),  # type: ignore[arg-type]
+        StageEntered(stage=np.int64(3)),  # type: ignore[arg-type]
+        CandidateScored(
+            candidate=Candidate(
+                id="c", program=Program(""), operator=Operator.MACRO, generation=0, slot=0, parents=["a", "b"]
+            )
+        ),  # type: ignore[arg-type]
+    ],
+)
 def test_values_of_another_type_than_declared_are_refused(fact):
     with pytest.raises(StoreError, match="belongs"):
         encode(fact)
@@ -100,18 +118,28 @@ def test_bottomless_metrics_are_refused():
 
 
 def candidate_scored() -> CandidateScored:
-    return CandidateScored(candidate=Candidate(
-        id="g1/hill/0", program=Program("class Policy: ...\n" * 300), operator=Operator.HILL_CLIMB,
-        generation=1, slot=0, parents=("init/0",),
-    ))
+    return CandidateScored(
+        candidate=Candidate(
+            id="g1/hill/0",
+            program=Program("class Policy: ...\n" * 300),
+            operator=Operator.HILL_CLIMB,
+            generation=1,
+            slot=0,
+            parents=("init/0",),
+        )
+    )
 
 
 def test_facts_share_programs_and_examinations():
     program = candidate_scored().candidate.program
     examination = Examination(scores=tuple(Score(fitness=e / 10, metrics={"m": "y" * 500}) for e in range(10)))
     entry = EvaluatorCandidate(id="eval/g0/1", generation=0, slot=1, program=program, examination=examination)
-    facts = [EvaluatorExamined(examination=examination), EvaluatorPoolScored(generation=0, pool=(entry,)),
-             EvaluatorChosen(generation=0, chosen=entry), candidate_scored()]
+    facts = [
+        EvaluatorExamined(examination=examination),
+        EvaluatorPoolScored(generation=0, pool=(entry,)),
+        EvaluatorChosen(generation=0, chosen=entry),
+        candidate_scored(),
+    ]
     encoded = [encode(fact) for fact in facts]
     assert max(len(one.body) for one in encoded) < 500
     assert len({reference for one in encoded for reference in one.blobs}) == 2

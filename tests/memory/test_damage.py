@@ -66,8 +66,10 @@ def test_create_where_a_file_is(folder):
 
 def test_newer(folder):
     with sqlite3.connect(folder / "run.sqlite") as db:
-        db.execute("INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES (?, ?, ?)",
-                   ("memento.run", "0002 islands", "2030-01-01"))
+        db.execute(
+            "INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES (?, ?, ?)",
+            ("memento.run", "0002 islands", "2030-01-01"),
+        )
     db.close()
     both_say(folder, StoreError, r'"run-1" in .* made by a newer version of MEMENTO \(it has "0002 islands"\)')
 
@@ -131,8 +133,13 @@ def test_a_full_disk_loses_nothing_and_the_run_goes_on(folder):
     with RunStore.open(folder, clock=StoppedClock()) as store:
         pages = store._db.execute("PRAGMA page_count").fetchone()[0]
         store._db.execute(f"PRAGMA max_page_count = {pages + 3}").fetchone()
-        big = [ProposalMade(program=Program("x" * 200_000), summary="", call=Call(
-            model="m", prompt=Document(""), reply=Document("")))]
+        big = [
+            ProposalMade(
+                program=Program("x" * 200_000),
+                summary="",
+                call=Call(model="m", prompt=Document(""), reply=Document("")),
+            )
+        ]
         with pytest.raises(StoreError, match="the disk is full; free some space"):
             store.append([*stages(0, 3), *big])
         assert store.last_seq == 300

@@ -43,9 +43,7 @@ with RunStore.open(sys.argv[1], clock=Clock()) as store:
 
 
 def start_writer(folder: Path) -> "subprocess.Popen[str]":
-    process = subprocess.Popen(
-        [sys.executable, "-c", APPEND_FOR_EVER, str(folder)], stdout=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen([sys.executable, "-c", APPEND_FOR_EVER, str(folder)], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "open\n"
     return process

@@ -211,24 +211,32 @@ def test_no_log_makes_a_query_fail(log):
 STARTED = RunStarted(settings={"domain": "hanoi"}, versions={"memento": "0.1.0"}, sandbox=("rlimits",))
 
 
-@pytest.mark.parametrize(("log", "status"), [
-    ([], "new"),
-    ([STARTED], "running"),
-    ([STARTED, StageEntered(stage="search"), RunPaused()], "paused"),
-    ([STARTED, RunPaused(), RunContinued()], "running"),
-    ([STARTED, RunStopped(reason="budget")], "budget"),
-    ([STARTED, RunStopped(reason="stopped"), RunResumed()], "running"),
-    ([STARTED, StageEntered(stage="done")], "done"),
-    ([STARTED, StageEntered(stage="done"), RunResumed()], "done"),
-])
+@pytest.mark.parametrize(
+    ("log", "status"),
+    [
+        ([], "new"),
+        ([STARTED], "running"),
+        ([STARTED, StageEntered(stage="search"), RunPaused()], "paused"),
+        ([STARTED, RunPaused(), RunContinued()], "running"),
+        ([STARTED, RunStopped(reason="budget")], "budget"),
+        ([STARTED, RunStopped(reason="stopped"), RunResumed()], "running"),
+        ([STARTED, StageEntered(stage="done")], "done"),
+        ([STARTED, StageEntered(stage="done"), RunResumed()], "done"),
+    ],
+)
 def test_status(log, status):
     assert summarise(log).status == status
 
 
 def test_active_time_leaves_out_pauses_and_absences():
     dated = [
-        (10.0, STARTED), (14.0, StageEntered(stage="initial")), (15.0, RunPaused()), (100.0, RunContinued()),
-        (102.0, RunStopped(reason="stopped")), (900.0, RunResumed()), (903.0, StageEntered(stage="search")),
+        (10.0, STARTED),
+        (14.0, StageEntered(stage="initial")),
+        (15.0, RunPaused()),
+        (100.0, RunContinued()),
+        (102.0, RunStopped(reason="stopped")),
+        (900.0, RunResumed()),
+        (903.0, StageEntered(stage="search")),
     ]
     assert active_seconds(dated) == 4 + 1 + 2 + 3
     assert active_seconds([]) == active_seconds(dated[:1]) == 0.0
@@ -244,8 +252,15 @@ def made(order: str, cost: float | None) -> ProposalMade:
 
 
 def test_spending_by_role():
-    vote = VoteCast(order="eval/g0/judge/0", generation=0, seat=0, choice=None, reason="",
-                    call=call(0.5, tokens=30), earlier=(call(0.25),))
+    vote = VoteCast(
+        order="eval/g0/judge/0",
+        generation=0,
+        seat=0,
+        choice=None,
+        reason="",
+        call=call(0.5, tokens=30),
+        earlier=(call(0.25),),
+    )
     failed = ProposalFailed(order="g1/hill/0", fault=Fault(kind=FaultKind.EMPTY, message=""), call=call(0.125))
     unanswered = ProposalFailed(order="g1/hill/1", fault=Fault(kind=FaultKind.MODEL_FAILED, message=""))
     spending = summarise([made("init/0", 1.0), made("eval/g0/0", 2.0), vote, failed, unanswered]).spending

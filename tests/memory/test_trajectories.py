@@ -22,7 +22,10 @@ dtypes = st.sampled_from([np.dtype(name) for name in ("f8", "f4", "i8", "u1", "?
 arrays = hnp.arrays(dtypes, hnp.array_shapes(max_dims=3, max_side=4))
 groups = st.dictionaries(names, arrays, max_size=3)
 recordings = st.builds(
-    Recording, states=st.dictionaries(names, arrays, min_size=1, max_size=3), actions=groups, constants=groups,
+    Recording,
+    states=st.dictionaries(names, arrays, min_size=1, max_size=3),
+    actions=groups,
+    constants=groups,
     info=st.dictionaries(any_text, json_values, max_size=3),
 )
 
@@ -30,9 +33,8 @@ recordings = st.builds(
 def same(one: Recording, two: Recording) -> bool:
     pairs = [(getattr(one, group), getattr(two, group)) for group in ("states", "actions", "constants")]
     return one.info == two.info and all(
-        a.keys() == b.keys() and all(
-            a[k].dtype == b[k].dtype and a[k].shape == b[k].shape and a[k].tobytes() == b[k].tobytes() for k in a
-        )
+        a.keys() == b.keys()
+        and all(a[k].dtype == b[k].dtype and a[k].shape == b[k].shape and a[k].tobytes() == b[k].tobytes() for k in a)
         for a, b in pairs
     )
 
@@ -150,15 +152,30 @@ def test_a_key_cannot_leave_the_folder(tmp_path, key):
 
 
 def episode(order: str, key: str | None = None) -> EpisodeEnded:
-    return EpisodeEnded(order=order, episode=Episode(
-        index=0, seed=0, steps=1, ended_by="horizon", success=False, trajectory=key or order,
-    ))
+    return EpisodeEnded(
+        order=order,
+        episode=Episode(
+            index=0,
+            seed=0,
+            steps=1,
+            ended_by="horizon",
+            success=False,
+            trajectory=key or order,
+        ),
+    )
 
 
 def scored(name: str, generation: int = 1) -> CandidateScored:
-    return CandidateScored(order=name, candidate=Candidate(
-        id=name, program=Program(name), operator=Operator.MACRO, generation=generation, slot=0,
-    ))
+    return CandidateScored(
+        order=name,
+        candidate=Candidate(
+            id=name,
+            program=Program(name),
+            operator=Operator.MACRO,
+            generation=generation,
+            slot=0,
+        ),
+    )
 
 
 def elite(name: str, generation: int = 1) -> EliteChanged:
@@ -178,9 +195,15 @@ def test_the_losers_of_a_finished_generation_go():
 
 def test_past_elites_and_final_episodes_stay():
     facts = [
-        *START, episode("g1/hill/0/e0"), scored("g1/hill/0"), elite("g1/hill/0"),
-        episode("g2/hill/0/e0"), scored("g2/hill/0", 2), elite("g2/hill/0", 2),
-        episode("final/elite/e0"), episode("final/initial/e0"),
+        *START,
+        episode("g1/hill/0/e0"),
+        scored("g1/hill/0"),
+        elite("g1/hill/0"),
+        episode("g2/hill/0/e0"),
+        scored("g2/hill/0", 2),
+        elite("g2/hill/0", 2),
+        episode("final/elite/e0"),
+        episode("final/initial/e0"),
     ]
     assert droppable(facts) == set()
 
@@ -192,7 +215,11 @@ def test_an_unscored_candidate_and_the_next_generation_stay():
 
 def test_a_recording_shared_with_the_elite_stays():
     facts = [
-        *START, episode("g1/hill/0/e0", "shared"), scored("g1/hill/0"),
-        episode("g1/macro/0/e0", "shared"), scored("g1/macro/0"), elite("g1/macro/0"),
+        *START,
+        episode("g1/hill/0/e0", "shared"),
+        scored("g1/hill/0"),
+        episode("g1/macro/0/e0", "shared"),
+        scored("g1/macro/0"),
+        elite("g1/macro/0"),
     ]
     assert droppable(facts) == set()
