@@ -21,19 +21,44 @@ def pack(message: Mapping[str, Any], blob: bytes = b"") -> bytes:
     return LENGTHS.pack(len(header), len(blob)) + header + blob
 
 
+class ControllerGone(Exception):
+    """The other end of a worker's channel is closed: there is nothing left to do."""
+
+
+def send(channel: socket.socket, message: Mapping[str, Any]) -> None:
+    """The worker's end: send one message. Raises ControllerGone."""
+    try:
+        channel.sendall(pack(message))
+    except ConnectionError as error:
+        raise ControllerGone from error
+
+
 def receive(channel: socket.socket) -> tuple[Message, bytes]:
-    """The worker's end: the next message. Raises EOFError where the controller has gone."""
-    header_size, blob_size = LENGTHS.unpack(receive_exactly(channel, LENGTHS.size))
-    header: Message = json.loads(receive_exactly(channel, header_size))
-    return header, bytes(receive_exactly(channel, blob_size))
+    """The worker's end: the next message. Raises ControllerGone."""
+    try:
+        header_size, blob_size = LENGTHS.unpack(receive_exactly(channel, LENGTHS.size))
+        header: Message = json.loads(receive_exactly(channel, header_size))
+        return header, bytes(receive_exactly(channel, blob_size))
+    except (EOFError, ConnectionError) as error:
+        raise ControllerGone from error
 
 
-async def read(reader: asyncio.StreamReader) -> Message:
-    """The controller's end: the next message. Raises asyncio.IncompleteReadError where the worker has gone."""
-    header_size, blob_size = LENGTHS.unpack(await reader.readexactly(LENGTHS.size))
-    header: Message = json.loads(await reader.readexactly(header_size))
-    await reader.readexactly(blob_size)
-    return header
+class MessageReader:
+    """The controller's end. A cancelled `read` loses nothing: the next one goes on where it stopped."""
+
+    def __init__(self, stream: asyncio.StreamReader) -> None:
+        self._stream = stream
+        self._sizes: tuple[int, int] | None = None
+
+    async def read(self) -> Message:
+        """The next message. Raises asyncio.IncompleteReadError where the worker has gone."""
+        if self._sizes is None:
+            header_size, blob_size = LENGTHS.unpack(await self._stream.readexactly(LENGTHS.size))
+            self._sizes = header_size, blob_size
+        data = await self._stream.readexactly(sum(self._sizes))
+        message: Message = json.loads(data[: self._sizes[0]])
+        self._sizes = None
+        return message
 
 
 def episode_message(episode: Episode) -> Message:

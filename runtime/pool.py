@@ -123,8 +123,11 @@ class ProcessPool:
             raise RolloutError("an evaluator cannot be examined on no episodes")
         scores = [await self._apply("examine", evaluator, episodes[0])]
         if scores[0].fault is None:
-            async with asyncio.TaskGroup() as group:
-                rest = [group.create_task(self._apply("examine", evaluator, each)) for each in episodes[1:]]
+            try:
+                async with asyncio.TaskGroup() as group:
+                    rest = [group.create_task(self._apply("examine", evaluator, each)) for each in episodes[1:]]
+            except ExceptionGroup as errors:
+                raise errors.exceptions[0] from None
             scores += [task.result() for task in rest]
         fault = next((score.fault for score in scores if score.fault is not None), None)
         return Examination(scores=tuple(scores), fault=fault)

@@ -133,14 +133,14 @@ class Worker:
     # ------------------------------------------------------------------------------------ channel
 
     def _send(self, message: messages.Message) -> None:
-        self._channel.sendall(messages.pack(message))
+        messages.send(self._channel, message)
 
     def _note(self, phase: str) -> None:
         self._noted = time.perf_counter()
         self._send({"note": phase, "steps": self._steps})
 
     def _interrupted(self) -> bool:
-        """Report the steps so far; whether the controller took the task back. Raises EOFError."""
+        """Report the steps so far; whether the controller took the task back. Raises ControllerGone."""
         self._note("working")
         readable, _, _ = select.select([self._channel], [], [], 0)
         # During a task the controller sends nothing but an abort.
@@ -160,18 +160,16 @@ def main() -> None:
     channel.set_inheritable(False)
     try:
         start, _ = messages.receive(channel)
-        sandbox.die_with_parent()
-        if os.getppid() != start["controller"]:
-            return      # it died before this process could ask to die with it
-        worker = Worker(channel, start)
-    except EOFError:
+    except messages.ControllerGone:
         return
+    sandbox.die_with_parent()
+    if os.getppid() != start["controller"]:
+        return      # it died before this process could ask to die with it
+    worker = Worker(channel, start)
     try:
         worker.serve()
-    except (EOFError, ConnectionError):
-        pass            # the controller has gone: nothing is left to do
-    finally:
-        worker.close()
+    except messages.ControllerGone:
+        worker.close()  # only here: a simulator that has failed may hang on its way out
 
 
 if __name__ == "__main__":

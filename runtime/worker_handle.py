@@ -6,7 +6,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Any, Final
 
 from . import messages
@@ -60,7 +60,7 @@ class WorkerHandle:
     def __init__(self, process: asyncio.subprocess.Process, reader: asyncio.StreamReader,
                  writer: asyncio.StreamWriter, tail: _Tail, pipe: asyncio.ReadTransport) -> None:
         self._process = process
-        self._reader = reader
+        self._reader = messages.MessageReader(reader)
         self._writer = writer
         self._tail = tail
         self._pipe = pipe
@@ -74,25 +74,10 @@ class WorkerHandle:
     @classmethod
     async def start(cls, message: Mapping[str, Any], limits: Limits) -> "WorkerHandle":
         """Start a worker and wait until it is ready. Raises WorkerLost with what it said."""
-        ours, theirs = socket.socketpair()
-        reading, writing = os.pipe()
-        listening = asyncio.get_running_loop().connect_read_pipe(_Tail, os.fdopen(reading, "rb", buffering=0))
-        pipe, tail = await listening
-        reader, writer = await asyncio.open_connection(sock=ours)
         try:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable, "-P", "-u", "-m", "memento.runtime.worker", str(theirs.fileno()),
-                f"for-{os.getpid()}", stdin=asyncio.subprocess.DEVNULL, stdout=writing, stderr=writing,
-                env=worker_environment(os.environ), pass_fds=(theirs.fileno(),), start_new_session=True,
-            )
-        except BaseException:
-            pipe.close()
-            writer.close()
-            raise
-        finally:
-            theirs.close()
-            os.close(writing)
-        worker = cls(process, reader, writer, tail, pipe)
+            worker = await cls._spawn()
+        except OSError as error:
+            raise WorkerLost(f"its process could not be made: {error}") from error
         try:
             await worker.call({**message, "controller": os.getpid()}, b"", lambda _: limits.worker_start_s,
                               wall_s=limits.worker_start_s)
@@ -102,6 +87,28 @@ class WorkerHandle:
             await worker.kill()
             raise
         return worker
+
+    @classmethod
+    async def _spawn(cls) -> "WorkerHandle":
+        """The process and the channels to it; nothing is left of them where this fails or is cancelled."""
+        with ExitStack() as undo, ExitStack() as theirs_only:
+            ours, theirs = socket.socketpair()
+            undo.callback(ours.close)
+            theirs_only.callback(theirs.close)
+            reading, writing = os.pipe()
+            theirs_only.callback(os.close, writing)
+            said = undo.enter_context(os.fdopen(reading, "rb", buffering=0))
+            pipe, tail = await asyncio.get_running_loop().connect_read_pipe(_Tail, said)
+            undo.callback(pipe.close)
+            reader, writer = await asyncio.open_connection(sock=ours)
+            undo.callback(writer.close)
+            process = await asyncio.create_subprocess_exec(
+                sys.executable, "-P", "-u", "-m", "memento.runtime.worker", str(theirs.fileno()),
+                f"for-{os.getpid()}", stdin=asyncio.subprocess.DEVNULL, stdout=writing, stderr=writing,
+                env=worker_environment(os.environ), pass_fds=(theirs.fileno(),), start_new_session=True,
+            )
+            undo.pop_all()
+        return cls(process, reader, writer, tail, pipe)
 
     async def call(self, message: Mapping[str, Any], blob: bytes, heard: Callable[[messages.Message], float],
                    *, wall_s: float) -> messages.Message:
@@ -113,10 +120,10 @@ class WorkerHandle:
             async with asyncio.timeout(wall_s):
                 self._writer.write(messages.pack(message, blob))
                 await self._writer.drain()
-                silence_s = heard({"note": "sent", "steps": 0})
+                silence_s = heard({"note": "working", "steps": 0})
                 while True:
                     async with asyncio.timeout(silence_s):
-                        answer = await messages.read(self._reader)
+                        answer = await self._reader.read()
                     if "note" not in answer:
                         return answer
                     silence_s = heard(answer)
@@ -130,7 +137,7 @@ class WorkerHandle:
         try:
             async with asyncio.timeout(limit_s):
                 self._writer.write(messages.pack({"do": "abort"}))
-                while "note" in await messages.read(self._reader):
+                while "note" in await self._reader.read():
                     pass
         except (TimeoutError, EOFError, ConnectionError):
             return False
@@ -168,8 +175,12 @@ class WorkerHandle:
         self._writer.close()
         with suppress(ConnectionError):
             await self._writer.wait_closed()
-        async with asyncio.timeout(KILL_S):
-            await self._process.wait()
+        try:
+            async with asyncio.timeout(KILL_S):
+                await self._process.wait()
+        except TimeoutError:
+            self._pipe.close()
+            return f"nothing; process {self.pid} did not die within {KILL_S:g} s of being killed"
         with suppress(TimeoutError):    # the warm process holds the pipe until it has cleaned up
             async with asyncio.timeout(KILL_S):
                 await asyncio.shield(self._tail.closed)

@@ -24,7 +24,7 @@ SHORT = Limits(
 @pytest.fixture
 def make_pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., ProcessPool]:
     """Makes pools over the toy domain, which the workers import through PYTHONPATH."""
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
 
     def make(workers: int = 1, *, limits: Limits = SHORT, folder: str = "trajectories", observer=None,
              domain: str = "toy_domain:DOMAIN", **options: object) -> ProcessPool:

@@ -130,6 +130,8 @@ async def test_a_missing_trajectory_is_our_error(make_pool, tmp_path):
         (tmp_path / "trajectories" / f"{episode.trajectory}.npz").write_bytes(b"damaged")
         with pytest.raises(RolloutError, match="cannot be read"):
             await pool.score(evaluator("return 0, {}"), episode)
+        with pytest.raises(RolloutError, match="cannot be read"):
+            await pool.examine(evaluator("return 0, {}"), [await rolled(pool, 1), episode, episode])
         with pytest.raises(RolloutError, match="no episodes"):
             await pool.examine(evaluator("return 0, {}"), [])
 

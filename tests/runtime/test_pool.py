@@ -15,6 +15,7 @@ import pytest
 from leftovers import descriptors, processes_of
 from memento.core.errors import RolloutError
 from memento.core.ports import RollTask
+from memento.runtime import messages
 from memento.runtime.trajectories import load_recording
 from memento.runtime.worker_handle import worker_environment
 
@@ -118,7 +119,7 @@ async def test_tasks_run_at_once_and_in_the_order_of_asking(make_pool):
     begun = list(dict.fromkeys(each.order for each in seen if each.order))
     assert begun == [f"g1/hill/{number}/e0" for number in range(8)]
     assert {each.worker for each in seen if each.order} == {0, 1}
-    assert {each.phase for each in seen} == {"starting", "idle", "sent", "environment", "working"}
+    assert {each.phase for each in seen} == {"starting", "idle", "environment", "working"}
 
 
 async def test_an_observer_sees_the_steps_of_a_long_episode(make_pool):
@@ -265,8 +266,8 @@ asyncio.run(main())
 def test_all_processes_die_with_a_killed_controller(tmp_path):
     tests = str(Path(__file__).parent)
     script = CONTROLLER.format(tests=tests, folder=str(tmp_path))
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE,
-                          env={**os.environ, "PYTHONPATH": tests}) as controller:
+    found = {**os.environ, "PYTHONPATH": os.pathsep.join([tests, os.environ.get("PYTHONPATH", "")])}
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, env=found) as controller:
         assert controller.stdout.readline() == b"rolling\n"
         alive = processes_of(controller.pid)
         controller.kill()
@@ -284,3 +285,37 @@ def test_a_worker_gets_no_secret_of_the_controller():
     assert environment["PATH"] == "/bin" and environment["MUJOCO_GL"] == "egl"
     assert environment["PYTHONHASHSEED"] == "0"
     assert not set(environment) & {"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "AWS_SECRET", "HTTPS_PROXY"}
+
+
+async def test_a_cancelled_read_of_a_message_loses_nothing():
+    stream = asyncio.StreamReader()
+    reader = messages.MessageReader(stream)
+    packed = messages.pack({"note": "one"}, b"blob") + messages.pack({"note": "two"})
+    for byte in packed:  # every read but two is cancelled somewhere within a message
+        stream.feed_data(bytes([byte]))
+        try:
+            async with asyncio.timeout(0.001):
+                told = await reader.read()
+        except TimeoutError:
+            continue
+        if told == {"note": "two"}:
+            break
+        assert told == {"note": "one"}
+    else:
+        pytest.fail("the second message never came")
+
+
+async def test_cancelling_at_any_moment_of_a_start_leaves_nothing(make_pool):
+    """The check is the fixture's: no process, no descriptor."""
+    for turns in range(0, 40, 3):
+        async def enter():
+            async with make_pool(2):
+                await asyncio.sleep(10)
+
+        entering = asyncio.create_task(enter())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await asyncio.sleep(turns * 0.002)
+        entering.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await entering
