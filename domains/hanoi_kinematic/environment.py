@@ -45,14 +45,14 @@ class KinematicHanoi:
             self._drawn, rng, half_edges=self.half_edges, accumulate=settings.goal_update == "desired")
         self._sensors = Sensors(
             self._drawn, sensor_rng, half_edges=self.half_edges, control_period_s=CONTROL_PERIOD_S)
-        self._referee.reset(self.world.pos)
+        self._referee.reset(self.world.cubes.pos)
         self._steps = 0
         self._ended_by: str | None = None
         self._joints = self.world.hand.joints()
-        world = self.world
-        quats = [world.container_quat(container) for container in range(3)]
-        self._referee.containers_at(world.containers, quats)
-        self._boxes = [v for p in world.containers for v in p] + [v for q in quats for v in q]
+        cubes = self.world.cubes
+        quats = [cubes.container_quat(container) for container in range(3)]
+        self._referee.containers_at(cubes.containers, quats)
+        self._boxes = [v for p in cubes.containers for v in p] + [v for q in quats for v in q]
         self._truth = self._state()
         self._trace.begin(self._truth)
 
@@ -66,13 +66,13 @@ class KinematicHanoi:
         world = self.world
         while self._pushes and self._pushes[-1].step <= self._steps:
             push = self._pushes.pop()
-            world.nudge(push.cube, push.velocity_m_s)
+            world.cubes.nudge(push.cube, push.velocity_m_s)
         world.turn(command[3:6])
         world.move(world.hand.wish(command, self._tracking[self._steps]))
         world.grip(command[6])
         self._steps += 1
         self._truth = self._state()
-        ended_by = self._referee.look(world.hand.pos, world.pos)
+        ended_by = self._referee.look(world.hand.pos, world.cubes.pos)
         self._trace.add(
             self._truth, command, illegal_score=self._referee.illegal_score, success=self._referee.success)
         if ended_by is None and self._steps >= self.settings.horizon:
@@ -108,10 +108,10 @@ class KinematicHanoi:
             *hand.pos, x, y, z, w, hand.opening, -hand.opening, hand.opening_rate, -hand.opening_rate,
             *joints, *rates,
         ]
-        for cube in world.pos:
+        for cube in world.cubes.pos:
             state += cube
         for index in range(len(self.half_edges)):
-            state += world.cube_quat(index)
+            state += world.cubes.cube_quat(index)
         state += self.half_edges
         state += self._boxes
         return np.array(state)

@@ -45,26 +45,26 @@ def grip(env: KinematicHanoi, command: float, steps: int = 4) -> None:
 
 
 def above(env: KinematicHanoi, cube: int, clearance: float = 0.06) -> tuple[float, float, float]:
-    x, y, z = env.world.pos[cube]
+    x, y, z = env.world.cubes.pos[cube]
     return x, y, z + HALF[cube] + clearance
 
 
 def pick(env: KinematicHanoi, cube: int, shift: tuple[float, float] = (0.0, 0.0)) -> bool:
     """Open, go down on the cube with the hand shifted by `shift`, close; whether it is held."""
-    x, y, z = env.world.pos[cube]
+    x, y, z = env.world.cubes.pos[cube]
     grip(env, OPEN)
     drive(env, (*env.world.hand.pos[:2], 1.1))
     drive(env, (x + shift[0], y + shift[1], 1.1))
     drive(env, (x + shift[0], y + shift[1], z), steps=15)
     grip(env, CLOSE)
-    return env.world.held == cube
+    return env.world.cubes.held == cube
 
 
 def carry(env: KinematicHanoi, xy: tuple[float, float], bottom: float, *, then_open: bool = True) -> str | None:
     """Carry what is held over `xy`, lower it until its underside is at `bottom`, let it go."""
-    held = env.world.held
+    held = env.world.cubes.held
     assert held is not None
-    up = env.world.hand.pos[2] - env.world.pos[held][2]
+    up = env.world.hand.pos[2] - env.world.cubes.pos[held][2]
     ended_by = (drive(env, (*env.world.hand.pos[:2], 1.15)) or drive(env, (*xy, 1.15))
                 or drive(env, (*xy, bottom + HALF[held] + up), steps=15))
     if then_open and ended_by is None:
@@ -157,7 +157,7 @@ def test_the_observation_is_the_truth_without_noise() -> None:
     seen = fields(env, np.asarray(env.observe()))
     assert np.allclose(seen["robot0_eef_pos"], env.world.hand.pos)
     assert np.allclose(seen["robot0_eef_quat"], [1.0, 0.0, 0.0, 0.0])
-    assert np.allclose(seen["cube_pos"].reshape(4, 3), env.world.pos)
+    assert np.allclose(seen["cube_pos"].reshape(4, 3), env.world.cubes.pos)
     assert np.allclose(seen["cube_size"], HALF)
     assert np.allclose(seen["boxes_pos"].reshape(3, 3)[:, :2], task.CONTAINER_XY_M)
     assert np.allclose(seen["boxes_quat"].reshape(3, 4), [1.0, 0.0, 0.0, 0.0])
@@ -184,7 +184,7 @@ def test_a_recording_has_what_happened() -> None:
     assert recording.steps == len(recording.actions["actions"]) == 50
     assert all(len(rows) == 51 for rows in recording.states.values())
     assert np.abs(recording.actions["actions"]).max() <= 1.0, "as clipped"
-    assert np.allclose(recording.states["cube_pos"][-1], env.world.pos, atol=1e-6)
+    assert np.allclose(recording.states["cube_pos"][-1], env.world.cubes.pos, atol=1e-6)
     assert np.allclose(recording.states["eef_pos"][-1], env.world.hand.pos, atol=1e-6)
     assert recording.info["drawn"]
     names = [*recording.states, *recording.actions, *recording.constants]
@@ -288,11 +288,11 @@ def test_a_grasp_within_tolerance_holds_and_tells_the_width(shift: tuple[float, 
     env = started()
     assert pick(env, SMALL, shift)
     assert fields(env, np.asarray(env.observe()))["robot0_gripper_qpos"][0] == pytest.approx(HALF[SMALL])
-    assert env.world.pos[SMALL][1] == pytest.approx(env.world.hand.pos[1], abs=1e-9), "the fingers centre it"
-    before = env.world.pos[SMALL][2]
+    assert env.world.cubes.pos[SMALL][1] == pytest.approx(env.world.hand.pos[1], abs=1e-9), "the fingers centre it"
+    before = env.world.cubes.pos[SMALL][2]
     drive(env, (*env.world.hand.pos[:2], 1.15))
-    assert env.world.pos[SMALL][2] - before > 0.1
-    assert env.world.pos[MEDIUM][2] < 0.95, "the others stay"
+    assert env.world.cubes.pos[SMALL][2] - before > 0.1
+    assert env.world.cubes.pos[MEDIUM][2] < 0.95, "the others stay"
 
 
 @pytest.mark.parametrize("shift", [(0.0, 0.025), (0.0, -0.03), (0.025, 0.0)])
@@ -306,13 +306,13 @@ def test_a_grasp_above_the_cube_fails() -> None:
     drive(env, above(env, SMALL))
     drive(env, above(env, SMALL, 0.003))
     grip(env, CLOSE)
-    assert env.world.held is None
+    assert env.world.cubes.held is None
     assert fields(env, np.asarray(env.observe()))["robot0_gripper_qpos"][0] < 0.002
 
 
 def test_fingers_on_top_of_a_cube_are_stopped() -> None:
     env = started()
-    x, y, z = env.world.pos[SMALL]
+    x, y, z = env.world.cubes.pos[SMALL]
     drive(env, (x, y + 0.03, 1.1))
     grip(env, OPEN)
     drive(env, (x, y + 0.03, z), steps=20)
@@ -323,8 +323,8 @@ def test_the_palm_stops_the_hand() -> None:
     env = started()
     grip(env, OPEN)
     drive(env, above(env, SMALL))
-    drive(env, (*env.world.pos[SMALL][:2], 0.85), steps=25)
-    assert env.world.hand.pos[2] > env.world.pos[SMALL][2] - 0.012
+    drive(env, (*env.world.cubes.pos[SMALL][:2], 0.85), steps=25)
+    assert env.world.hand.pos[2] > env.world.cubes.pos[SMALL][2] - 0.012
 
 
 # Placing, dropping, toppling
@@ -333,10 +333,10 @@ def test_the_palm_stops_the_hand() -> None:
 def test_a_cube_is_placed_in_a_hole_and_stacked() -> None:
     env = started()
     place_in(env, SMALL, 1)
-    assert env.world.pos[SMALL] == pytest.approx([*HOLES[1], task.TABLE_HEIGHT_M + HALF[SMALL]], abs=0.004)
+    assert env.world.cubes.pos[SMALL] == pytest.approx([*HOLES[1], task.TABLE_HEIGHT_M + HALF[SMALL]], abs=0.004)
     place_in(env, MEDIUM, 2)
     place_in(env, SMALL, 2, task.TABLE_HEIGHT_M + 2 * HALF[MEDIUM])
-    assert env.world.pos[SMALL][2] == pytest.approx(task.TABLE_HEIGHT_M + 2 * HALF[MEDIUM] + HALF[SMALL])
+    assert env.world.cubes.pos[SMALL][2] == pytest.approx(task.TABLE_HEIGHT_M + 2 * HALF[MEDIUM] + HALF[SMALL])
     assert env.recording().info["placements"] == 2, "the third is not yet settled"
     assert env.world.drops == 0
 
@@ -346,7 +346,7 @@ def test_a_held_cube_stops_on_what_is_below_and_the_hand_feels_it() -> None:
     place_in(env, SMALL, 1)
     assert pick(env, MEDIUM)
     assert carry(env, HOLES[2], task.TABLE_HEIGHT_M - 0.04, then_open=False) is None
-    assert env.world.pos[MEDIUM][2] == pytest.approx(task.TABLE_HEIGHT_M + HALF[MEDIUM], abs=1e-6)
+    assert env.world.cubes.pos[MEDIUM][2] == pytest.approx(task.TABLE_HEIGHT_M + HALF[MEDIUM], abs=1e-6)
 
 
 def test_a_larger_cube_on_a_smaller_one_is_illegal() -> None:
@@ -365,7 +365,7 @@ def test_what_is_let_go_in_the_air_falls_and_counts_as_a_drop() -> None:
     drive(env, (*env.world.hand.pos[:2], 1.1))
     drive(env, (0.2, 0.0, 1.1))
     grip(env, OPEN, 2)
-    assert env.world.pos[SMALL][2] == pytest.approx(task.TABLE_HEIGHT_M + HALF[SMALL])
+    assert env.world.cubes.pos[SMALL][2] == pytest.approx(task.TABLE_HEIGHT_M + HALF[SMALL])
     assert env.world.drops == 1
     assert env.recording().info["drops"] == 1
 
@@ -377,9 +377,9 @@ def test_an_overhanging_cube_topples_to_beside_its_support() -> None:
     assert pick(env, SMALL)
     x, y = HOLES[2]
     carry(env, (x, y + HALF[MEDIUM] + 0.006), task.TABLE_HEIGHT_M + 2 * HALF[MEDIUM])
-    assert env.world.pos[SMALL][2] < task.TABLE_HEIGHT_M + 2 * HALF[MEDIUM]
-    assert abs(env.world.pos[SMALL][1] - y) > HALF[MEDIUM] + HALF[SMALL] - 0.001
-    assert env.world.pos[MEDIUM][:2] == pytest.approx([x, y], abs=0.004)
+    assert env.world.cubes.pos[SMALL][2] < task.TABLE_HEIGHT_M + 2 * HALF[MEDIUM]
+    assert abs(env.world.cubes.pos[SMALL][1] - y) > HALF[MEDIUM] + HALF[SMALL] - 0.001
+    assert env.world.cubes.pos[MEDIUM][:2] == pytest.approx([x, y], abs=0.004)
 
 
 def test_a_cube_within_the_tolerance_of_its_support_stays() -> None:
@@ -388,7 +388,7 @@ def test_a_cube_within_the_tolerance_of_its_support_stays() -> None:
     place_in(env, MEDIUM, 2)
     assert pick(env, SMALL)
     carry(env, (HOLES[2][0], HOLES[2][1] + HALF[MEDIUM] - 0.006), task.TABLE_HEIGHT_M + 2 * HALF[MEDIUM])
-    assert env.world.pos[SMALL][2] == pytest.approx(task.TABLE_HEIGHT_M + 2 * HALF[MEDIUM] + HALF[SMALL])
+    assert env.world.cubes.pos[SMALL][2] == pytest.approx(task.TABLE_HEIGHT_M + 2 * HALF[MEDIUM] + HALF[SMALL])
 
 
 def test_a_cube_beside_the_hole_tilts_on_the_rim() -> None:
@@ -396,8 +396,8 @@ def test_a_cube_beside_the_hole_tilts_on_the_rim() -> None:
     assert pick(env, SMALL)
     x, y = HOLES[1]
     carry(env, (x, y + 0.03), task.TABLE_HEIGHT_M)
-    assert env.world.tilted[SMALL]
-    assert env.world.pos[SMALL][2] > task.TABLE_HEIGHT_M + HALF[SMALL] + 0.004
+    assert env.world.cubes.tilted[SMALL]
+    assert env.world.cubes.pos[SMALL][2] > task.TABLE_HEIGHT_M + HALF[SMALL] + 0.004
     quat = fields(env, np.asarray(env.observe()))["cube_quat"][:4]
     assert abs(quat[1]) > 0.1, "and the observation shows it"
     assert pick(env, SMALL), "it can be taken up again"
@@ -409,23 +409,24 @@ def test_a_closed_gripper_pushes_what_it_runs_into() -> None:
     carry(env, (0.2, 0.0), task.TABLE_HEIGHT_M)
     drive(env, (*env.world.hand.pos[:2], 0.95))
     grip(env, CLOSE, 3)
-    y = env.world.pos[SMALL][1]
+    y = env.world.cubes.pos[SMALL][1]
     drive(env, (0.2, y - 0.06, 0.95))
     drive(env, (0.2, y - 0.06, task.TABLE_HEIGHT_M + 0.02))
     drive(env, (0.2, y + 0.05, task.TABLE_HEIGHT_M + 0.02), steps=12)
-    assert env.world.pos[SMALL][1] - y > 0.05
-    assert env.world.pos[SMALL][2] == pytest.approx(task.TABLE_HEIGHT_M + HALF[SMALL])
+    assert env.world.cubes.pos[SMALL][1] - y > 0.05
+    assert env.world.cubes.pos[SMALL][2] == pytest.approx(task.TABLE_HEIGHT_M + HALF[SMALL])
 
 
 def test_a_hand_sweeping_through_the_tower_knocks_cubes_off() -> None:
     env = started()
-    x, y, z = env.world.pos[SMALL]
+    x, y, z = env.world.cubes.pos[SMALL]
     grip(env, CLOSE, 3)
     drive(env, (x, y - 0.1, 1.1))
     drive(env, (x, y - 0.1, z))
     drive(env, (x, y + 0.1, z), steps=14)
-    assert env.world.pos[SMALL][2] < z - 0.05
-    assert [env.world.pos[cube][2] for cube in (MEDIUM, LARGE, XLARGE)] == pytest.approx([0.943, 0.89, 0.831], abs=1e-6)
+    assert env.world.cubes.pos[SMALL][2] < z - 0.05
+    heights = [env.world.cubes.pos[cube][2] for cube in (MEDIUM, LARGE, XLARGE)]
+    assert heights == pytest.approx([0.943, 0.89, 0.831], abs=1e-6)
 
 
 def test_pushes_from_outside_move_cubes_a_little() -> None:
