@@ -1,12 +1,12 @@
 """Measures what the controller adds to the waiting for a model: real agents, keeper, store and HTTP client.
 
-    python benchmarks/overhead.py [--in-flight 1 8 32 128] [--latency 1.0] [--rounds 4] [--json]
+    python benchmarks/overhead.py [--in-flight 1 8 32 128] [--latency 4.0] [--rounds 3] [--json]
 
 A server in another process answers every call after a fixed latency with a new valid program. Rollouts cost
 nothing here, so that only the controller's own work shows. For each number of calls in flight:
 
     share_of_ideal         (calls / in flight * latency) / wall time; 1.0 is a controller that takes no time
-    cpu_ms_per_candidate   CPU of the controller process, from the order to the judged candidate
+    cpu_ms_per_candidate   CPU of the controller process, from the order to the scored candidate
     controller_peak_mb     peak resident memory of the controller process, client libraries included
 """
 
@@ -21,6 +21,7 @@ import time
 from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from memento.agents.keepers.memento import Slots
 from memento.agents.keepers.methods import KEEPERS
@@ -28,7 +29,7 @@ from memento.agents.keepers.sequencer import RunPlan, Sequencer
 from memento.agents.measuring import Examiner, Roller, Scorer
 from memento.agents.proposers import Mutator
 from memento.core.events import CandidateScored, Examine, Order, Propose, Roll, RunStarted, ScoreEpisode
-from memento.core.ports import Ask, RollTask
+from memento.core.ports import Ask, Model, RollTask
 from memento.core.values import Episode, Examination, Program, Score
 from memento.domains import load
 from memento.memory.store import RunStore
@@ -36,7 +37,7 @@ from memento.runtime.bus import EventBus
 from memento.runtime.clock import SystemClock
 from memento.runtime.models import ClientSettings, close_model, make_model
 from memento.runtime.prompts import PromptFolder
-from memento.runtime.supervisor import Lane, Supervisor
+from memento.runtime.supervisor import Agent, Lane, Supervisor
 
 IN_FLIGHT = (1, 8, 32, 128)
 EPISODES = 2
@@ -136,19 +137,19 @@ def _plan(calls: int) -> RunPlan:
     )
 
 
-def _lanes(model: object, in_flight: int) -> tuple[Lane, ...]:
+def _lanes(model: Model, in_flight: int) -> tuple[Lane, ...]:
     domain = load("hanoi")
     brief = domain.brief(domain.options({}, preset="quick"))
     mutator = Mutator(model=model, prompts=PromptFolder(), brief=brief, contract=domain.contract)
     pool = FreePool()
-    rollouts = {Roll: Roller(pool=pool), ScoreEpisode: Scorer(pool=pool), Examine: Examiner(pool=pool)}
+    rollouts: dict[type[Order], Agent] = {Roll: Roller(pool=pool), ScoreEpisode: Scorer(pool=pool), Examine: Examiner(pool=pool)}
     return (
         Lane(name="proposals", limit=in_flight, agents={Propose: mutator}),
         Lane(name="rollouts", limit=ROLLS_AT_ONCE, agents=rollouts),
     )
 
 
-def overhead(in_flight: Sequence[int] = IN_FLIGHT, latency_s: float = 1.0, rounds: int = 4) -> dict[str, object]:
+def overhead(in_flight: Sequence[int] = IN_FLIGHT, latency_s: float = 4.0, rounds: int = 3) -> dict[str, Any]:
     """All figures, each number of calls in flight in a controller process of its own."""
     me = str(Path(__file__).resolve())
     settings = ["--latency", str(latency_s), "--rounds", str(rounds)]
@@ -170,8 +171,8 @@ def main() -> None:
     """Measure and print."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--in-flight", type=int, nargs="+", default=list(IN_FLIGHT))
-    arguments.add_argument("--latency", type=float, default=1.0, help="seconds that every answer takes")
-    arguments.add_argument("--rounds", type=int, default=4, help="calls of each place in flight")
+    arguments.add_argument("--latency", type=float, default=4.0, help="seconds that every answer takes")
+    arguments.add_argument("--rounds", type=int, default=3, help="calls of each place in flight")
     arguments.add_argument("--json", action="store_true")
     arguments.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     arguments.add_argument("--port", type=int, help=argparse.SUPPRESS)
@@ -185,7 +186,7 @@ def main() -> None:
         if given.json:
             print(json.dumps(result))
             return
-        for number, figures in result["calls_in_flight"].items():  # type: ignore[attr-defined]
+        for number, figures in result["calls_in_flight"].items():
             print(f"{number:>4} in flight  {figures}")
 
 
