@@ -463,3 +463,27 @@ def test_nothing_ever_flies_or_sinks(seed: int) -> None:
     assert bottoms.min() > task.TABLE_HEIGHT_M - 1e-5
     assert np.allclose(np.linalg.norm(states["cube_quat"], axis=-1), 1.0, atol=1e-5)
     assert states["eef_pos"][..., 2].min() > task.TABLE_HEIGHT_M
+
+
+def stir(step: int, rng: np.random.Generator) -> np.ndarray:
+    """Down to the tower, then round and round through whatever is there."""
+    action = rng.uniform(-1.0, 1.0, 7)
+    action[:3] *= 0.6
+    action[:3] += [0.15, -0.35, -0.2] if step < 30 else [0.2 * np.sin(step / 9), 0.3 * np.sin(step / 15), -0.1]
+    action[6] = CLOSE if step // 9 % 2 else OPEN
+    return action
+
+
+def test_cubes_do_not_run_into_one_another() -> None:
+    deep = pairs = 0
+    toppled = False
+    for seed in range(8):
+        cubes = play(kinematic(randomisation="table"), seed, stir, 400).states["cube_pos"].astype(float)
+        toppled |= bool(np.ptp(cubes[:, SMALL, 2]) > 0.05)
+        for one in range(4):
+            for other in range(one + 1, 4):
+                apart = np.abs(cubes[:, one] - cubes[:, other]).max(axis=1)
+                deep += int((apart < HALF[one] + HALF[other] - 0.004).sum())
+                pairs += len(cubes)
+    assert toppled, "or the stirring proves nothing"
+    assert deep < 0.002 * pairs
