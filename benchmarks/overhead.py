@@ -1,6 +1,6 @@
 """Measures what the controller adds to the waiting for a model: real agents, keeper, store and HTTP client.
 
-    python benchmarks/overhead.py [--in-flight 1 8 32 128] [--latency 4.0] [--rounds 3] [--json]
+    python -m memento.benchmarks.overhead [--in-flight 1 8 32 128] [--latency 4.0] [--rounds 3] [--json]
 
 A server in another process answers every call after a fixed latency with a new valid program. Rollouts cost
 nothing here, so that only the controller's own work shows. For each number of calls in flight:
@@ -21,23 +21,22 @@ import time
 from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any
 
-from memento.agents.keepers.memento import Slots
-from memento.agents.keepers.methods import KEEPERS
-from memento.agents.keepers.sequencer import RunPlan, Sequencer
-from memento.agents.measuring import Examiner, Roller, Scorer
-from memento.agents.proposers import Mutator
-from memento.core.events import CandidateScored, Examine, Order, Propose, Roll, RunStarted, ScoreEpisode
-from memento.core.ports import Ask, Model, RollTask
-from memento.core.values import Episode, Examination, Program, Score
-from memento.domains import load
-from memento.memory.store import RunStore
-from memento.runtime.bus import EventBus
-from memento.runtime.clock import SystemClock
-from memento.runtime.models import ClientSettings, close_model, make_model
-from memento.runtime.prompts import PromptFolder
-from memento.runtime.supervisor import Agent, Lane, Supervisor
+from ..agents.keepers.memento import Slots
+from ..agents.keepers.methods import KEEPERS
+from ..agents.keepers.sequencer import RunPlan, Sequencer
+from ..agents.measuring import Examiner, Roller, Scorer
+from ..agents.proposers import Mutator
+from ..core.events import CandidateScored, Examine, Order, Propose, Roll, RunStarted, ScoreEpisode
+from ..core.ports import Ask, Model, RollTask
+from ..core.values import JSON, Episode, Examination, Program, Score
+from ..domains import load
+from ..memory.store import RunStore
+from ..runtime.bus import EventBus
+from ..runtime.clock import SystemClock
+from ..runtime.models import ClientSettings, close_model, make_model
+from ..runtime.prompts import PromptFolder
+from ..runtime.supervisor import Agent, Lane, Supervisor
 
 IN_FLIGHT = (1, 8, 32, 128)
 EPISODES = 2
@@ -96,7 +95,7 @@ def shelf_program() -> str:
     return shelf.initial.text
 
 
-async def measure(port: int, in_flight: int, latency_s: float, rounds: int) -> dict[str, float]:
+async def measure_one(port: int, in_flight: int, latency_s: float, rounds: int) -> dict[str, float]:
     """Run one generation of `in_flight * rounds` macro-mutations, with so many calls in flight."""
     calls = in_flight * rounds
     model = make_model(
@@ -142,24 +141,26 @@ def _lanes(model: Model, in_flight: int) -> tuple[Lane, ...]:
     brief = domain.brief(domain.options({}, preset="quick"))
     mutator = Mutator(model=model, prompts=PromptFolder(), brief=brief, contract=domain.contract)
     pool = FreePool()
-    rollouts: dict[type[Order], Agent] = {Roll: Roller(pool=pool), ScoreEpisode: Scorer(pool=pool), Examine: Examiner(pool=pool)}
+    rollouts: dict[type[Order], Agent] = {
+        Roll: Roller(pool=pool), ScoreEpisode: Scorer(pool=pool), Examine: Examiner(pool=pool),
+    }
     return (
         Lane(name="proposals", limit=in_flight, agents={Propose: mutator}),
         Lane(name="rollouts", limit=ROLLS_AT_ONCE, agents=rollouts),
     )
 
 
-def overhead(in_flight: Sequence[int] = IN_FLIGHT, latency_s: float = 4.0, rounds: int = 3) -> dict[str, Any]:
+def measure(*, in_flight: Sequence[int] = IN_FLIGHT, latency_s: float = 4.0, rounds: int = 3) -> dict[str, JSON]:
     """All figures, each number of calls in flight in a controller process of its own."""
-    me = str(Path(__file__).resolve())
+    me = [sys.executable, "-m", __spec__.name]
     settings = ["--latency", str(latency_s), "--rounds", str(rounds)]
-    with subprocess.Popen([sys.executable, me, "--serve", *settings], stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen([*me, "--serve", *settings], stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
             port = server.stdout.readline().strip()
-            figures = {}
+            figures: dict[str, JSON] = {}
             for number in in_flight:
-                command = [sys.executable, me, "--port", port, "--in-flight", str(number), *settings]
+                command = [*me, "--port", port, "--in-flight", str(number), *settings]
                 done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=600)
                 figures[str(number)] = json.loads(done.stdout)
         finally:
@@ -180,14 +181,13 @@ def main() -> None:
     if given.serve:
         asyncio.run(serve(given.latency))
     elif given.port is not None:
-        print(json.dumps(asyncio.run(measure(given.port, given.in_flight[0], given.latency, given.rounds))))
+        print(json.dumps(asyncio.run(measure_one(given.port, given.in_flight[0], given.latency, given.rounds))))
     else:
-        result = overhead(given.in_flight, given.latency, given.rounds)
+        result = measure(in_flight=given.in_flight, latency_s=given.latency, rounds=given.rounds)
         if given.json:
             print(json.dumps(result))
             return
-        for number, figures in result["calls_in_flight"].items():
-            print(f"{number:>4} in flight  {figures}")
+        print(json.dumps(result, indent=2))
 
 
 if __name__ == "__main__":
