@@ -10,8 +10,9 @@ import numpy as np
 from ..core.recording import Recording
 from ..core.seeds import derive_seed
 from ..core.values import JSON, Contract, Fault, FaultKind, Program, Score
+from .faults import crash_of
 from .frames import CRASH, INVALID, RESULT, MalformedFrame
-from .host import HostBroken, ProgramFailed, ProgramHost, ProgramOverdue, ProgramProcess, crash_of
+from .host import HostBroken, ProgramFailed, ProgramHost, ProgramOverdue, ProgramProcess
 
 RESULT_BYTES: Final = 256 * 1024
 DEPTH: Final = 20           # of nested metrics

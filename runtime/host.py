@@ -6,7 +6,6 @@ caller, and every wait has limits in CPU time (the program's fault) and in wall 
 
 import json
 import os
-import re
 import socket
 import struct
 import subprocess
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 
 from ..core.values import Fault, FaultKind, Program
 from . import zygote
+from .faults import program_fault
 from .frames import (
     ARRAY,
     CRASH,
@@ -41,9 +41,6 @@ SLEEPER_SHARE: Final = 0.1          # of the wall time; a program that gets less
 PATIENCE: Final = 10.0              # times a wall limit, for a program that computes on a loaded machine
 CONTROL_S: Final = 15.0             # the warm process answers within this
 FAULT_BYTES: Final = 16_384         # a CRASH or INVALID frame
-MESSAGE_CHARS: Final = 500
-TRACEBACK_CHARS: Final = 2000
-OUTPUT_CHARS: Final = 800           # of the output's tail, shown with a fault
 
 _BOOT: Final = """
 import importlib.util, sys
@@ -72,7 +69,7 @@ class ProgramFailed(Exception):
 
 
 class ProgramOverdue(ProgramFailed):
-    """A wall-clock limit passed without CPU time being used up: a sleeper, or a loaded machine."""
+    """It failed for a reason that may be ours: a sleeper, or a loaded machine. Blamed if it happens again."""
 
 
 class Aborted(Exception):
@@ -181,6 +178,7 @@ class ProgramProcess:
         self._cpu_start = self._cpu_mark = self._clock()
         self._waited_s = 0.0
         self._ended = False
+        self._hardened = False  # from here on, what happens may be the program's doing
         # the limits of the exchange under way
         self._kind = FaultKind.TIMED_OUT
         self._what = ""
@@ -297,6 +295,7 @@ class ProgramProcess:
         live: list[str] = json.loads(bytes(payload))
         self._cpu_start = self._cpu_mark = self._clock()
         self._waited_s = 0.0
+        self._hardened = True
         return live
 
     def send_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -312,7 +311,7 @@ class ProgramProcess:
         ending = self.end()
         # What a program printed before it was stopped depends on the moment; before it failed it does not.
         output = ending.output if ending and kind is not FaultKind.TIMED_OUT else ""
-        return ProgramFailed(_fault(kind, message, trace, output))
+        return ProgramFailed(program_fault(kind, message, trace, output))
 
     def died(self) -> ProgramFailed:
         """The channel closed: end the process; returns what to raise."""
@@ -328,7 +327,7 @@ class ProgramProcess:
             message = f"its process died of signal {-ending.status}"
         elif ending.status is not None:
             message = f"its process exited with code {ending.status} without an answer"
-        return ProgramFailed(_fault(kind, message, "", ending.output))
+        return ProgramFailed(program_fault(kind, message, "", ending.output))
 
     def end(self) -> Ending | None:
         """End the process now; None where that was done before."""
@@ -340,6 +339,12 @@ class ProgramProcess:
         self._ended = True
         try:
             return self._host.end(grace_s=grace_s)
+        except HostBroken as error:
+            if not self._hardened:
+                raise
+            # Its doing, or ours: as with a wall-clock limit, it is blamed when it happens again.
+            message = "its process ended together with the one that guards it"
+            raise ProgramOverdue(Fault(kind=FaultKind.CRASHED, message=message)) from error
         finally:
             self._channel.close()
 
@@ -359,37 +364,6 @@ def cpu_clock(pid: int) -> Callable[[], float]:
         return time.clock_gettime(clock)
 
     return read
-
-
-def crash_of(payload: memoryview) -> tuple[str, str]:
-    """Message and traceback of a CRASH frame, whatever was put there."""
-    try:
-        told = json.loads(bytes(payload))
-        return str(told["message"]), str(told["traceback"])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return "it raised, and its report cannot be read", ""
-
-
-def _fault(kind: FaultKind, message: str, trace: str, output: str) -> Fault:
-    """A bounded fault that says the same on every machine: no addresses, no installed paths."""
-    trace = bounded(_portable(trace).strip(), TRACEBACK_CHARS)
-    if output.strip():
-        trace += f"\nlast output:\n{bounded(_portable(output).strip(), OUTPUT_CHARS)}"
-    return Fault(kind=kind, message=bounded(_portable(message), MESSAGE_CHARS), traceback=trace.strip())
-
-
-def bounded(text: str, chars: int) -> str:
-    """The text, or its beginning and end where it is longer than `chars`."""
-    if len(text) <= chars:
-        return text
-    head = chars // 4
-    return f"{text[:head]}\n…\n{text[len(text) - (chars - head - 3):]}"
-
-
-def _portable(text: str) -> str:
-    text = text.encode("utf-8", "replace").decode().replace("\0", "\\0")
-    text = re.sub(r'File "[^"\n]*/(?:site-packages|python3\.\d+)/', 'File "', text)
-    return re.sub(r"\b0x[0-9a-fA-F]{6,16}\b", "0x…", text)
 
 
 def _command() -> list[str]:

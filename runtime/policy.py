@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from ..core.ports import Action, Environment, Observation
 from ..core.values import Contract, FaultKind, Program
+from .faults import crash_of
 from .frames import ACTION, CRASH, HEADER, INVALID, OBSERVATION, READY, MalformedFrame
-from .host import ProgramFailed, ProgramHost, crash_of
+from .host import ProgramFailed, ProgramHost
 
 JSON_ACTION_BYTES: Final = 65_536
 

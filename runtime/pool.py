@@ -154,11 +154,11 @@ class ProcessPool:
                 if "done" in answer:
                     done: messages.Message = answer["done"]
                     return done
-                if attempt + 1 == TRIES:    # overdue twice: a sleeper, not a loaded machine
-                    overdue: messages.Message = answer["overdue"]
-                    return overdue
                 lost = "it was overdue"
                 await self._empty(slot)
+                if attempt + 1 == TRIES:    # twice: it is a sleeper, not a loaded machine
+                    overdue: messages.Message = answer["overdue"]
+                    return overdue
             raise RolloutError(f"{message['do']} {order} failed {TRIES} times: {lost}")
         finally:
             self._release(slot)

@@ -75,13 +75,13 @@ class Worker:
             self._host, program, self._domain.contract, environment, seed=derive_seed(seed, "program")
         )
         fault, overdue, ended = None, False, "fault"
-        with policy:
-            environment.reset(index=index, seed=seed)
-            try:
+        try:
+            with policy:
+                environment.reset(index=index, seed=seed)
                 policy.wait_ready()
                 ended = self._steps_of(environment, policy)
-            except ProgramFailed as error:
-                fault, overdue = error.fault, isinstance(error, ProgramOverdue)
+        except ProgramFailed as error:
+            fault, overdue, ended = error.fault, isinstance(error, ProgramOverdue), "fault"
         recording = environment.recording()
         key = request["key"]
         save_recording(trajectory_path(self._folder, key), recording)

@@ -42,6 +42,7 @@ CRASHED = {
     "exits 0": policy(STEP_TWO + "os._exit(0)"),
     "SystemExit": policy(STEP_TWO + "sys.exit(0)"),
     "KeyboardInterrupt": policy(STEP_TWO + "raise KeyboardInterrupt"),
+    "kills its parent": policy(STEP_TWO + "os.kill(os.getppid(), 9)\ntime.sleep(1000)"),
     "kills itself": policy(STEP_TWO + "os.kill(os.getpid(), 9)"),
     "floods stdout": policy(STEP_TWO + "while True: print('x' * 100000)"),
     "floods fd 2": policy(STEP_TWO + "while True: os.write(2, b'x' * 100000)"),

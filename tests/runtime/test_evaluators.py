@@ -54,6 +54,7 @@ FAILED = {
     "raises": ("return 1 / 0, {}", FaultKind.CRASHED),
     "exits": ("os._exit(0)", FaultKind.CRASHED),
     "SystemExit": ("sys.exit(0)", FaultKind.CRASHED),
+    "kills its parent": ("os.kill(os.getppid(), 9)\ntime.sleep(1000)", FaultKind.CRASHED),
     "loops": ("while True: pass", FaultKind.TIMED_OUT),
     "sleeps": ("time.sleep(1000)", FaultKind.TIMED_OUT),
     "floods": ("while True: print('x' * 10_000)", FaultKind.CRASHED),
