@@ -14,7 +14,7 @@ from .fallback import FallbackModel
 from .limits import CallLimits, Elapsed, Gate, Sleep
 from .prices import Price
 from .sampling import Sampling
-from .spec import URL_VARIABLES, ModelSpec, key_of, parse_specs
+from .spec import ModelSpec, base_url_of, key_of, parse_specs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ def _make(
             raise UsageError("The offline model cannot be used here: it needs a domain to work on.")
         return offline
     key = key_of(spec, environ)
-    base_url = spec.base_url or environ.get(URL_VARIABLES.get(spec.scheme, ""), "").strip() or None
+    base_url = base_url_of(spec, environ)
 
     def connect() -> Requests:
         from .connection import Connection  # imports pydantic-ai

@@ -91,6 +91,28 @@ def key_of(spec: ModelSpec, environ: Mapping[str, str]) -> str | None:
     return key or None
 
 
+def base_url_of(spec: ModelSpec, environ: Mapping[str, str]) -> str | None:
+    """Where the service is: the spec's own URL, or the user's from the environment; None for its usual place."""
+    variable = URL_VARIABLES.get(spec.scheme, "")
+    given = environ.get(variable, "").strip()
+    if spec.base_url is not None or not given:
+        return spec.base_url
+    _require_plain_url(given, f"The URL in the environment variable {variable}", f"Put the key in {spec.key_variable}.")
+    return given
+
+
+def _require_plain_url(text: str, where: str, mend: str) -> None:
+    try:
+        url = urlsplit(text)
+        valid = url.scheme in ("http", "https") and bool(url.hostname) and (url.port is None or url.port > 0)
+    except ValueError:
+        valid = False
+    if not valid:
+        raise UsageError(f"{where} must be http://HOST… or https://HOST….")
+    if url.username is not None or url.password is not None or url.query:
+        raise UsageError(f"{where} must hold no user, password or query: it is written down with the run. {mend}")
+
+
 def _compatible(text: str, rest: str) -> ModelSpec:
     label, at, target = rest.partition("@")
     base_url, _, model = target.partition("#")
@@ -105,18 +127,8 @@ def _compatible(text: str, rest: str) -> ModelSpec:
             f"{label!r} cannot be the LABEL of a compatible model: take letters, digits, - and _, "
             f"and none of {', '.join(FORMS)}, so that no other service's key is sent there."
         )
-    try:
-        url = urlsplit(base_url)
-        valid = url.scheme in ("http", "https") and bool(url.hostname) and (url.port is None or url.port > 0)
-    except ValueError:
-        valid = False
-    if not valid:
-        raise UsageError(f"The URL of the compatible model {label!r} must be http://HOST… or https://HOST….")
-    if url.username is not None or url.password is not None or url.query:
-        raise UsageError(
-            f"The URL of the compatible model {label!r} must hold no user, password or query: settings are "
-            f"written down with the run. Put the key in {label.upper().replace('-', '_')}_API_KEY."
-        )
+    where = f"The URL of the compatible model {label!r}"
+    _require_plain_url(base_url, where, f"Put the key in {label.upper().replace('-', '_')}_API_KEY.")
     return ModelSpec(scheme="compatible", model=model.strip(), label=label, base_url=base_url.rstrip("/"))
 
 

@@ -99,6 +99,13 @@ def test_a_missing_key_is_named_before_anything_is_spent(variable: str) -> None:
     assert "hidden" not in str(caught.value)
 
 
+@pytest.mark.parametrize("url", ["localhost:8000", "http://", "http://me:secret@host/v1", "http://host:x/v1"])
+def test_a_url_in_the_environment_is_checked(url: str) -> None:
+    with pytest.raises(UsageError, match="The URL in the environment variable OPENAI_BASE_URL must") as caught:
+        make_model("openai:gpt-5.2", environ={"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": url})
+    assert "secret" not in str(caught.value)
+
+
 def test_offline_needs_the_domains_own() -> None:
     offline = Offline()
     assert make_model("offline", environ={}, offline=offline) is offline
