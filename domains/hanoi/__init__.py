@@ -60,7 +60,7 @@ DOMAIN = HanoiDomain(
     make=_environment,
     defaults={
         "paper": _DEFAULTS,
-        "quick": {**_DEFAULTS, "horizon": 4_000, "idle_stop_s": 30.0},
+        "quick": {**_DEFAULTS, "horizon": 6_000, "idle_stop_s": 60.0},
         "smoke": {**_DEFAULTS, "horizon": 150},
     },
     choices={"variant": ("cube",), "physics": ("exact", "fast", "stock")},
