@@ -54,7 +54,8 @@ class HanoiEnvironment:
     An episode ends by "success", "illegal", "horizon" or, where `idle_stop_s` is set, "idle".
     """
 
-    def __init__(self, options: Mapping[str, JSON]) -> None:
+    def __init__(self, options: Mapping[str, JSON], *, observables: bool = False) -> None:
+        """`observables` keeps robosuite's own, for comparisons of speed."""
         n_cubes = int(_number(options, "n_cubes", 4))
         self._half_edges = task.cube_half_edges(n_cubes)
         self._horizon = int(_number(options, "horizon", 12_000))
@@ -65,7 +66,7 @@ class HanoiEnvironment:
         self._goal_update = str(options.get("goal_update", "achieved"))
         self._scene = HanoiScene(
             names=task.cube_names(n_cubes), half_edges_m=self._half_edges, variant=self._variant,
-            horizon=self._horizon,
+            horizon=self._horizon, observables=observables,
         )
         self._dynamics = Dynamics(self._scene)
         self._physics = make_physics(self._physics_name, self._scene, goal_update=self._goal_update)

@@ -1,5 +1,6 @@
 """Control steps of a scene by the compiled loop."""
 
+import math
 from typing import Any
 
 import mujoco  # type: ignore[import-untyped]
@@ -15,6 +16,7 @@ with compiled_code_in(CACHE):
     from .exact import DOF, workspace
     from .loop import ACHIEVED, DESIRED, Controller, Robot, control_step
 
+NO_LOG = np.empty((0, 0))
 IDENTITY = np.eye(3).reshape(9)
 
 
@@ -31,6 +33,8 @@ class CompiledPhysics:
         self._scene = scene
         self._goal_update = goal_update
         self._near_exact = near_exact
+        # Nobody reads the force sensors, and no state depends on them.
+        scene.mj_model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_SENSOR
         if sleep:
             scene.mj_model.opt.enableflags |= mujoco.mjtEnableBit.mjENBL_SLEEP
         with first_compilation(CACHE):
@@ -46,20 +50,31 @@ class CompiledPhysics:
         self._robot = self._constants(arm)
         self._controller = _controller(arm, self._scene.mj_model.nv)
         self._opening = np.zeros(2) + self._scene.gripper.current_action
-        self._turn_by = np.array([-1.0, 1.0]) * self._scene.gripper.speed
-        self._low, self._high = arm.input_min, arm.input_max
-        arm.scale_action(np.zeros(6))
+        self._speed = float(self._scene.gripper.speed)
+        arm.scale_action(np.zeros(6))   # makes it work out its scale
         self._scale, self._shift_in, self._shift_out = (
             arm.action_scale, arm.action_input_transform, arm.action_output_transform,
         )
+        self._low, self._high = arm.input_min, arm.input_max
 
-    def step(self, action: Array) -> None:
-        """Advance one control step; `action` (7,) is clipped to [-1, 1]."""
-        delta = (np.clip(action[:6], self._low, self._high) - self._shift_in) * self._scale + self._shift_out
-        self._opening = np.clip(self._opening + self._turn_by * np.sign(action[6:]), -1.0, 1.0)
+    def step(self, action: Array, log: Array = NO_LOG) -> None:
+        """Advance one control step; `action` (7,) is clipped to [-1, 1]. `log` (25, nu) takes the controls."""
+        delta = np.minimum(np.maximum(action[:6], self._low), self._high)
+        delta -= self._shift_in
+        delta *= self._scale
+        delta += self._shift_out
+        self._grip(float(action[6]))
         control_step(
-            self._robot, self._controller, self._workspace, delta[:3], _rotation(delta[3:]), self._opening,
+            self._robot, self._controller, self._workspace, delta, _rotation(delta[3:]), self._opening, log,
         )
+
+    def _grip(self, command: float) -> None:
+        """Positive closes, negative opens, zero holds (robosuite's PandaGripper.format_action)."""
+        if command != 0.0:
+            by = self._speed if command > 0.0 else -self._speed
+            opening = self._opening
+            opening[0] = min(max(opening[0] - by, -1.0), 1.0)
+            opening[1] = min(max(opening[1] + by, -1.0), 1.0)
 
     def _constants(self, arm: Any) -> Robot:
         model, data = self._scene.mj_model, self._scene.mj_data
@@ -123,11 +138,13 @@ def _controller(arm: Any, nv: int) -> Controller:
 
 def _rotation(turn: Array) -> Array:
     """The matrix (9,) of a rotation vector, with the very operations of robosuite's axisangle2quat and quat2mat."""
-    angle = np.sqrt(turn.dot(turn))
+    angle = math.sqrt(turn.dot(turn))
     if angle == 0.0:
         return IDENTITY
     quaternion = np.empty(4)
-    quaternion[:3] = turn / angle * np.sin(angle / 2.0)
+    xyz = quaternion[:3]
+    np.divide(turn, angle, out=xyz)
+    xyz *= np.sin(angle / 2.0)
     quaternion[3] = np.cos(angle / 2.0)
     matrix: Array = quat2mat(quaternion).reshape(9)
     return matrix

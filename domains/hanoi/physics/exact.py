@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from ..task import Array
-from .symbols import Ints, address, dgemm, dgemv, dgesdd, dgetrf, dgetri
+from .symbols import Ints, address, dbdsqr, dgebd2, dgemm, dgemv, dgesdd, dgetrf, dgetri, dorm2r, dorml2
 
 DOF = 7
 RCOND = 1e-15               # of numba's pinv
@@ -41,7 +41,8 @@ class Workspace(NamedTuple):
     null_torques: Array     # (7,)
     integers: Ints          # 0, 1, 2, …
     numbers: Array          # 0.0, 1.0
-    letters: Ints           # "N", "T", "S" as little-endian integers
+    letters: Ints           # "N", "T", "S", "U", "L", "R" as little-endian integers
+    short: Ints             # (1,) whether the short way to singular values gives dgesdd's bits here
 
 
 def workspace(nv: int) -> Workspace:
@@ -57,13 +58,27 @@ def workspace(nv: int) -> Workspace:
         left=floats(36), right=floats(36), work=floats(8192), scratch=np.zeros(128, dtype=np.int32),
         sizes=np.full(3, -1, dtype=np.int32), wrench=floats(6), pose_torques=floats(DOF),
         null_torques=floats(DOF), integers=np.arange(max(nv, DOF) + 1, dtype=np.int32),
-        numbers=np.array([0.0, 1.0]), letters=np.array([ord(c) for c in "NTS"], dtype=np.int32),
+        numbers=np.array([0.0, 1.0]), letters=np.array([ord(c) for c in "NTSULR"], dtype=np.int32),
+        short=np.zeros(1, dtype=np.int32),
     )
     space.inverse[:: DOF + 1] = 1.0
     for slot in range(3):
         ask_work_size(space, slot)
         space.sizes[slot] = int(space.work[0])
+    space.short[0] = all(_short_way_agrees(space, n, case) for n in (3, 6) for case in range(25))
     return space
+
+
+def _short_way_agrees(space: Workspace, n: int, case: int) -> bool:
+    half = np.random.default_rng(case).standard_normal((n, n)) * 10.0 ** np.arange(-2, n - 2)
+    results = []
+    for short in (0, 1):
+        space.short[0] = short
+        space.svd[: n * n] = (half @ half.T).reshape(-1)
+        decompose(space, n)
+        results.append([part[:count].tobytes() for part, count in (
+            (space.singular, n), (space.left, n * n), (space.right, n * n))])
+    return results[0] == results[1]
 
 
 @njit(cache=True)
@@ -124,7 +139,7 @@ def _lambda(w, rows, m, slot):  # type: ignore[no-untyped-def]
     for i in range(m):
         for j in range(m):
             w.svd[m * j + i] = w.lambda_inverse[m * i + j]
-    _gesdd(w, size, address(w.sizes) + (4 if m == 6 else 8))
+    decompose(w, m)
     cut_at = w.singular[0] * RCOND
     rank = 0
     for k in range(m):
@@ -179,8 +194,32 @@ def _getri(w, work_size):  # type: ignore[no-untyped-def]
     dgetri(seven, address(w.inverse), seven, scratch, address(w.work), work_size, scratch + 4 * 64)
 
 
+@njit(cache=True)
+def decompose(w, n):  # type: ignore[no-untyped-def]
+    """Singular values and vectors of the (n, n) matrix in w.svd, n 3 or 6, as dgesdd finds them."""
+    if w.short[0]:
+        _short_way(w, n)
+    else:
+        _gesdd(w, _int(w, n), address(w.sizes) + (4 if n == 6 else 8))
+
+
 @njit
 def _gesdd(w, size, work_size):  # type: ignore[no-untyped-def]
     scratch = address(w.scratch)
     dgesdd(address(w.letters) + 8, size, size, address(w.svd), size, address(w.singular), address(w.left), size,
            address(w.right), size, address(w.work), work_size, scratch, scratch + 4 * 64)
+
+
+@njit
+def _short_way(w, n):  # type: ignore[no-untyped-def]
+    """What dgesdd comes down to for a small square matrix, without its enquiries and checks on the way."""
+    size, less, none, letters = _int(w, n), _int(w, n - 1), _int(w, 0), address(w.letters)
+    svd, s, u, vt = address(w.svd), address(w.singular), address(w.left), address(w.right)
+    work, info = address(w.work), address(w.scratch) + 4 * 64
+    off_diagonal, tau_q, tau_p, rest = work, work + 8 * 8, work + 8 * 16, work + 8 * 24
+    dgebd2(size, size, svd, size, s, off_diagonal, tau_q, tau_p, rest, info)
+    for i in range(n * n):
+        w.left[i] = w.right[i] = 1.0 if i % (n + 1) == 0 else 0.0
+    dbdsqr(letters + 12, size, size, size, none, s, off_diagonal, vt, size, u, size, u, size, rest, info)
+    dorm2r(letters + 16, letters, size, size, size, svd, size, tau_q, u, size, rest, info)
+    dorml2(letters + 20, letters, size, less, less, svd + 8 * n, size, tau_p, vt + 8 * n, size, rest, info)

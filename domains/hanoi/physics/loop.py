@@ -74,11 +74,12 @@ class Controller(NamedTuple):
 
 
 @njit(cache=True)
-def control_step(robot, c, w, delta_pos, delta_rotation, opening):  # type: ignore[no-untyped-def]
+def control_step(robot, c, w, delta_pos, delta_rotation, opening, log):  # type: ignore[no-untyped-def]
     """Advance one control step.
 
     delta_pos (3,) in metres and delta_rotation (9,) are the commanded increments in the base frame;
-    opening (2,) is the gripper's command after this action.
+    opening (2,) is the gripper's command after this action; log (substeps, nu) takes the controls of
+    every substep, or has no rows.
     """
     kv = np.sqrt(NULLSPACE_KP) * 2
     for substep in range(robot.substeps):
@@ -102,6 +103,9 @@ def control_step(robot, c, w, delta_pos, delta_rotation, opening):  # type: igno
             k = DOF + i
             finger = robot.gripper_bias[i] + robot.gripper_weight[i] * opening[i]
             robot.ctrl[k] = min(max(finger, robot.ctrl_low[k]), robot.ctrl_high[k])
+        if substep < log.shape[0]:
+            for i in range(robot.ctrl.size):
+                log[substep, i] = robot.ctrl[i]
         mj_step2(robot.model, robot.data)
     mj_kinematics(robot.model, robot.data)
 

@@ -20,7 +20,7 @@ from numba.extending import get_cython_function_address, intrinsic
 
 _PREFIX = "memento_"
 _BLAS = ("dgemm", "dgemv")
-_LAPACK = ("dgetrf", "dgetri", "dgesdd")
+_LAPACK = ("dgetrf", "dgetri", "dgesdd", "dgebd2", "dbdsqr", "dorm2r", "dorml2")
 
 
 def _bind() -> None:
@@ -66,6 +66,7 @@ def _foreign(name: str, result: Any, *arguments: Any) -> Any:
 
 mj_step1 = _foreign("mj_step1", _none, _ptr, _ptr)
 mj_step2 = _foreign("mj_step2", _none, _ptr, _ptr)
+mj_step = _foreign("mj_step", _none, _ptr, _ptr)
 mj_kinematics = _foreign("mj_kinematics", _none, _ptr, _ptr)
 mj_jacSite = _foreign("mj_jacSite", _none, _ptr, _ptr, _ptr, _ptr, types.int32)  # noqa: N816
 
@@ -74,3 +75,7 @@ dgemv = _foreign(_PREFIX + "dgemv", _none, *[_ptr] * 11)
 dgetrf = _foreign(_PREFIX + "dgetrf", _none, *[_ptr] * 6)
 dgetri = _foreign(_PREFIX + "dgetri", _none, *[_ptr] * 7)
 dgesdd = _foreign(_PREFIX + "dgesdd", _none, *[_ptr] * 14)
+dgebd2 = _foreign(_PREFIX + "dgebd2", _none, *[_ptr] * 10)
+dbdsqr = _foreign(_PREFIX + "dbdsqr", _none, *[_ptr] * 15)
+dorm2r = _foreign(_PREFIX + "dorm2r", _none, *[_ptr] * 12)
+dorml2 = _foreign(_PREFIX + "dorml2", _none, *[_ptr] * 12)

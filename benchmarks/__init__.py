@@ -1,0 +1,1 @@
+"""How fast parts of MEMENTO are, measured where it runs."""

@@ -1,0 +1,154 @@
+"""Control steps per second of the robosuite domain: robosuite itself, our paths, and bare MuJoCo as the floor.
+
+All run in one process, one thread and in turns, over the same episodes from the same states, so that a busy
+machine slows all of them alike. Time is the process's CPU time.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from statistics import median
+
+import mujoco  # type: ignore[import-untyped]
+import numpy as np
+from numba import njit  # type: ignore[import-untyped]
+
+from ..core.values import JSON
+from ..domains.hanoi import task
+from ..domains.hanoi.environment import HanoiEnvironment
+from ..domains.hanoi.physics.compiled import CompiledPhysics
+from ..domains.hanoi.physics.symbols import mj_step
+from ..domains.hanoi.scene import SUBSTEPS
+from ..domains.hanoi.task import Array
+
+RATIOS = {
+    "exact_over_stock": ("exact", "stock"),
+    "exact_over_bare": ("exact", "bare"),
+    "near_exact_over_bare": ("near-exact", "bare"),
+    "fast_over_stock": ("fast", "stock"),
+    "fast_over_bare_sleep": ("fast", "bare-sleep"),
+}
+# Where the hand goes, from the smallest cube or from B's corner of the table top, and the gripper's command.
+WAYPOINTS = (
+    ((0.0, 0.0, 0.08), False, -1.0), ((0.0, 0.0, 0.0), False, -1.0), ((0.0, 0.0, 0.0), False, 1.0),
+    ((0.055, -0.2, 0.28), True, 1.0), ((0.055, 0.0, 0.28), True, 1.0), ((0.055, 0.0, 0.025), True, 1.0),
+    ((0.055, 0.0, 0.025), True, -1.0), ((0.055, 0.0, 0.2), True, -1.0),
+)
+WAYPOINT_STEPS = 25
+
+
+@dataclass(slots=True)
+class _Path:
+    """One way to step, and its CPU seconds a round."""
+
+    environment: HanoiEnvironment
+    run: Callable[["_Path", Array], None]
+    seconds: list[float] = field(default_factory=list)
+    controls: Array = field(default_factory=lambda: np.empty(0))
+
+
+def measure(*, rounds: int = 8, steps: int = 200, seed: int = 0, goal_update: str = "achieved") -> dict[str, JSON]:
+    """Steps per CPU second of each path and the ratios named in RATIOS (medians over rounds of paired ratios).
+
+    "stock" is robosuite's `env.step` with its own robot observables; "exact", "near-exact" and "fast" are
+    the environment as a worker steps it, with observation, referee and recording; "bare" is `mj_step` on
+    the controls that "exact" computed, in a compiled loop, and "bare-sleep" the same with MuJoCo's sleep
+    flag, on those of "fast".
+    """
+    paths = {name: _Path(_environment(name, goal_update), _run_whole) for name in ("exact", "near-exact", "fast")}
+    paths["stock"] = _Path(_environment("stock", goal_update, observables=True), _run_stock)
+    for name, source in (("bare", "exact"), ("bare-sleep", "fast")):
+        paths[name] = _Path(paths[source].environment, _run_bare)
+    for number in range(rounds + 1):
+        actions = _actions(paths["exact"].environment, seed + number, steps)
+        _log_controls(paths["exact"].environment, seed + number, actions, paths["bare"])
+        _log_controls(paths["fast"].environment, seed + number, actions, paths["bare-sleep"])
+        names = sorted(paths) if number % 2 else sorted(paths, reverse=True)
+        for name in names:
+            paths[name].environment.reset(index=0, seed=seed + number)
+            started = time.process_time()
+            paths[name].run(paths[name], actions)
+            if number:      # the first round warms up
+                paths[name].seconds.append(time.process_time() - started)
+    return {
+        "unit": "control steps per CPU second",
+        "rounds": rounds,
+        "steps_a_round": steps,
+        "goal_update": goal_update,
+        "steps_per_s": {name: round(steps / median(path.seconds), 1) for name, path in sorted(paths.items())},
+        "ratios": {name: round(_ratio(paths[a], paths[b]), 3) for name, (a, b) in RATIOS.items()},
+    }
+
+
+def _ratio(faster: _Path, slower: _Path) -> float:
+    return median(b / a for a, b in zip(faster.seconds, slower.seconds, strict=True))
+
+
+def _environment(physics: str, goal_update: str, *, observables: bool = False) -> HanoiEnvironment:
+    return HanoiEnvironment(
+        {"physics": physics, "goal_update": goal_update, "randomisation": "table"}, observables=observables,
+    )
+
+
+def _actions(environment: HanoiEnvironment, seed: int, steps: int) -> Array:
+    """What a policy would do: take the smallest cube from A, set it down in B, come back; by true positions."""
+    environment.reset(index=0, seed=seed)
+    truth = environment._truth
+    actions = np.zeros((steps, 7))
+    for step in range(steps):
+        offset, above_b, grip = WAYPOINTS[step // WAYPOINT_STEPS % len(WAYPOINTS)]
+        goal = np.array(offset) + (np.array(task.CONTAINER_XY_M[task.SPARE] + (task.TABLE_HEIGHT_M,))
+                                   if above_b else np.array(truth.cubes[0]))
+        actions[step, :3] = np.clip(8.0 * (goal - np.array(truth.eef)), -1.0, 1.0)
+        actions[step, 6] = grip
+        environment.step(actions[step])
+    return actions
+
+
+def _run_whole(path: _Path, actions: Array) -> None:
+    environment = path.environment
+    for action in actions:
+        environment.observe()
+        environment.step(action)
+
+
+def _run_stock(path: _Path, actions: Array) -> None:
+    scene = path.environment._scene
+    for action in actions:
+        scene.step(action)
+
+
+def _run_bare(path: _Path, _: Array) -> None:
+    scene = path.environment._scene
+    _replay(scene.mj_model._address, scene.mj_data._address, scene.mj_data.ctrl, path.controls)
+
+
+@njit
+def _replay(model, data, ctrl, controls):  # type: ignore[no-untyped-def]
+    for row in range(controls.shape[0]):
+        for i in range(ctrl.size):
+            ctrl[i] = controls[row, i]
+        mj_step(model, data)
+
+
+def _log_controls(environment: HanoiEnvironment, seed: int, actions: Array, into: _Path) -> None:
+    """The controls (steps * 25, 9) of every substep of an episode; a replay of them must end where it did."""
+    environment.reset(index=0, seed=seed)
+    physics, scene = environment._physics, environment._scene
+    assert isinstance(physics, CompiledPhysics)
+    rows = np.empty((len(actions), SUBSTEPS, scene.mj_model.nu))
+    for row, action in zip(rows, actions, strict=True):
+        physics.step(action, log=row)
+    into.controls = rows.reshape(-1, scene.mj_model.nu)
+    end = scene.mj_data.qpos.copy()
+    environment.reset(index=0, seed=seed)
+    _run_bare(into, actions)
+    if not np.array_equal(end, scene.mj_data.qpos):
+        raise AssertionError("the replay of the controls ended elsewhere than the episode")
+
+
+if __name__ == "__main__":
+    options = {name: int(value) for name, value in (word.split("=") for word in sys.argv[1:])}
+    print(json.dumps(measure(**options), indent=2))   # type: ignore[arg-type]
