@@ -71,10 +71,12 @@ class Workshop:
     def tunable(self, source: Source) -> list[tuple[Part, Piece]]:
         """Constants that may be moved: the shelf's, else the program's own, else its bare numbers.
 
-        A program's own constants and numbers come as parts without range.
+        A constant that nothing reads can change nothing, so it is left out. A program's own constants and
+        numbers come as parts without range; those of the shelf's frame are facts of the task.
         """
-        found = [(part, source.constants[part.name]) for part in self.constants if part.name in source.constants]
-        own = [piece for piece in source.constants.values() if piece.name not in self.parts]
+        read = {name: piece for name, piece in source.constants.items() if source.reads(name)}
+        found = [(part, read[part.name]) for part in self.constants if part.name in read]
+        own = [piece for name, piece in read.items() if name not in self.known]
         if not found:
             own += source.numbers.values()
         return found + [

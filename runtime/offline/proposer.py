@@ -1,17 +1,19 @@
 """Policy proposals without a language model: q_hc, q_macro and q_cross as random edits from a shelf."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from ...core.events import Propose
 from ...core.ports import Part
-from ...core.values import Candidate, Operator
+from ...core.values import Candidate, Operator, Rejection
 from .edits import Forbidden, Workshop, constant_edit, summary_of
 from .source import Edit, Source, alternative_of, fits, normalised
 from .steering import weights
 
-SWAP_SHARE = 0.6           # of hill-climb edits: a method swapped; the rest moves one or two constants
+SWAP_SHARE = 0.75          # of hill-climb edits: a method swapped; the rest moves one or two constants
 FITTER_SHARE = 0.65        # of the places where two parents differ: taken from the fitter one
+RECENT = 6                 # accepted edits of the parent that count as tried lately
 TRIES = 200                # draws at an edit that is new; a program of any size has more edits than that
 
 
@@ -27,9 +29,9 @@ def propose(order: Propose, workshop: Workshop, rng: random.Random, *, attempt: 
     source = workshop.read(parent.program.text)
     if order.operator is Operator.HILL_CLIMB:
         forbidden = Forbidden((rejection.summary for rejection in order.rejections), workshop.parts)
-        edits = small_edit(source, parent, workshop, forbidden, rng)
+        edits = small_edit(source, focus_of(source, parent, order.rejections), workshop, forbidden, rng)
     else:
-        edits = large_edit(source, parent, workshop, rng)
+        edits = large_edit(source, focus_of(source, parent), workshop, rng)
     summary = summary_of(edits)
     return source.edited(edits, summary), summary
 
@@ -58,9 +60,17 @@ def random_program(workshop: Workshop, rng: random.Random) -> tuple[str, str]:
 
 # --------------------------------------------------------------------------------------------- mutations
 
+Focus: TypeAlias = Callable[[Sequence[Part]], list[float]]
+
+
+def focus_of(source: Source, parent: Candidate, rejections: Sequence[Rejection] = ()) -> Focus:
+    """How much each of some parts asks for an edit: by the parent's metrics, less where one was tried lately."""
+    tried = [*source.history()[-RECENT:], *(rejection.summary for rejection in rejections)]
+    return lambda parts: weights(parts, parent.metrics, tried)
+
 
 def small_edit(
-    source: Source, parent: Candidate, workshop: Workshop, forbidden: Forbidden, rng: random.Random
+    source: Source, focus: Focus, workshop: Workshop, forbidden: Forbidden, rng: random.Random
 ) -> tuple[Edit, ...]:
     """One method swapped, or one or two constants moved, that the rejection memory does not hold."""
     swaps = [
@@ -71,45 +81,44 @@ def small_edit(
     for _ in range(TRIES):
         edits: tuple[Edit, ...]
         if swaps and rng.random() < SWAP_SHARE:
-            edits = (rng.choice(drawn(swaps, parent, rng)),)
+            edits = (rng.choice(drawn(swaps, focus, rng)),)
         else:
-            edits = moved_constants(source, parent, workshop, rng, count=1 if rng.random() < 0.75 else 2)
+            edits = moved_constants(source, focus, workshop, rng, count=1 if rng.random() < 0.75 else 2)
         if edits and not forbidden.rules_out(edits):
             return edits
-    return large_edit(source, parent, workshop, rng)
+    return large_edit(source, focus, workshop, rng)
 
 
 def large_edit(
-    source: Source, parent: Candidate, workshop: Workshop, rng: random.Random
+    source: Source, focus: Focus, workshop: Workshop, rng: random.Random
 ) -> tuple[Edit, ...]:
     """Two to four methods swapped and up to three constants moved at once."""
     left = workshop.swaps(source)
     edits: list[Edit] = []
     for _ in range(min(len(left), rng.choice((2, 2, 3, 4)))):
-        options = drawn(left, parent, rng)
+        options = drawn(left, focus, rng)
         edits.append(rng.choice(options))
         left = [item for item in left if item[1] is not options]
     few = len(edits) < 2
-    edits += moved_constants(source, parent, workshop, rng, count=rng.choice((2, 3) if few else (0, 1, 2, 3)))
+    edits += moved_constants(source, focus, workshop, rng, count=rng.choice((2, 3) if few else (0, 1, 2, 3)))
     return tuple(edits)
 
 
 def drawn(
-    options: Sequence[tuple[Part, list[Edit]]], parent: Candidate, rng: random.Random
+    options: Sequence[tuple[Part, list[Edit]]], focus: Focus, rng: random.Random
 ) -> list[Edit]:
     """The edits of one part, drawn by what the parent's metrics ask for."""
-    chances = weights([part for part, _ in options], parent.metrics)
-    return rng.choices(options, chances)[0][1]
+    return rng.choices(options, focus([part for part, _ in options]))[0][1]
 
 
 def moved_constants(
-    source: Source, parent: Candidate, workshop: Workshop, rng: random.Random, *, count: int
+    source: Source, focus: Focus, workshop: Workshop, rng: random.Random, *, count: int
 ) -> tuple[Edit, ...]:
     """Up to `count` different constants moved."""
     left = workshop.tunable(source)
     edits = []
     for _ in range(min(count, len(left))):
-        chosen = rng.choices(range(len(left)), weights([part for part, _ in left], parent.metrics))[0]
+        chosen = rng.choices(range(len(left)), focus([part for part, _ in left]))[0]
         edit = workshop.moved(*left.pop(chosen), rng)
         if edit is not None:
             edits.append(edit)
@@ -131,7 +140,7 @@ def crossed(parents: Sequence[Candidate], workshop: Workshop, rng: random.Random
     child = source.edited(chosen, "")
     if normalised(child) in (normalised(source.text), normalised(other.text)):
         names = {edit.name for edit in chosen}
-        extra = small_edit(source, first, workshop, Forbidden((), {}), rng)
+        extra = small_edit(source, focus_of(source, first), workshop, Forbidden((), {}), rng)
         chosen += tuple(edit for edit in extra if edit.name not in names)
     origin = first.id if first.id == second.id else f"{first.id} with {second.id}"
     summary = f"crossover of {origin}: {summary_of(chosen)}"

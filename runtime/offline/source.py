@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeGuard
 
 HISTORY_LIMIT = 24  # older entries are dropped, so that a long line of descent does not outgrow its program
 
@@ -61,6 +62,7 @@ class Source:
         for node in (*self._tree.body, *self._class.body):
             self._note_constant(node)
         self._reads, assigned = self_attributes(self._class)
+        self._names = frozenset(node.id for node in ast.walk(self._tree) if is_read(node))
         inside = {name for node in self._class.body for name in _assigned_names(node)}
         self.attributes = frozenset({*self.methods, *inside, *assigned})
 
@@ -117,9 +119,9 @@ class Source:
         """The method's syntax tree without docstring and comments: equal for equal code."""
         return shape_of(self._nodes[method])
 
-    def calls(self, name: str) -> bool:
-        """Whether some method of the class reads `self.<name>`."""
-        return name in self._reads
+    def reads(self, name: str) -> bool:
+        """Whether the program reads `self.<name>` or a bare `<name>` somewhere."""
+        return name in self._reads or name in self._names
 
     def history(self) -> tuple[str, ...]:
         """The edit summaries embedded in the program as a module-level HISTORY, oldest first."""
@@ -245,7 +247,7 @@ def fits(alternative: Alternative, source: Source, known: Mapping[str, str]) -> 
     if alternative.name in source.methods:
         if source.arguments(alternative.name) != alternative.arguments:
             return False
-    elif not source.calls(alternative.name):
+    elif not source.reads(alternative.name):
         return False
     return alternative.reads <= source.attributes | known.keys()
 
@@ -291,6 +293,11 @@ def shape_of(node: ast.FunctionDef) -> str:
     """The syntax tree of a function without its docstring: equal for equal code."""
     body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
     return ast.dump(ast.Module(body=[*body], type_ignores=[])) + ast.dump(node.args)
+
+
+def is_read(node: ast.AST) -> TypeGuard[ast.Name]:
+    """Whether a node is a bare name that is read."""
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
 
 
 def self_attributes(node: ast.AST) -> tuple[frozenset[str], frozenset[str]]:

@@ -6,17 +6,18 @@ from ...core.ports import Part
 from ...core.values import JSON
 
 REACHED = 0.6     # a milestone metric at least so high counts as reached
-FLOOR = 0.15      # no part is ever out of question: metrics may mislead
-FOCUS = 1.0       # weight of the parts behind the first milestone that is not reached
-LATER = 0.5       # each milestone beyond the first unreached one matters by this factor less
+FLOOR = 0.05      # no part is ever out of question: metrics may mislead
+LATER = 0.35      # each milestone beyond the first unreached one matters by this factor less
+TRIED = 0.4       # a part that was edited lately has had its chance
 
 
-def weights(parts: Sequence[Part], metrics: Mapping[str, JSON]) -> list[float]:
+def weights(parts: Sequence[Part], metrics: Mapping[str, JSON], tried: Sequence[str] = ()) -> list[float]:
     """A positive weight for every part.
 
-    A shelf lists its parts in the order of the task, so the first mention of a metric says when it is due.
-    What is not reached yet weighs by how poor it is; what lies behind an unreached milestone cannot
-    improve before that one does, so it weighs less. Parts without known metrics weigh the average.
+    A shelf lists its parts so that the first mention of a metric says when it is due in the task. What is
+    not reached yet weighs by how poor it is; what lies behind an unreached milestone cannot improve
+    before that one does, so it weighs less. Parts without known metrics weigh the average; `tried` are
+    summaries of recent edits, whose parts weigh less.
     """
     order = list(dict.fromkeys(name for part in parts for name in part.metrics))
     need: dict[str, float] = {}
@@ -25,7 +26,7 @@ def weights(parts: Sequence[Part], metrics: Mapping[str, JSON]) -> list[float]:
         value = level(metrics.get(name))
         if value is None:
             continue
-        need[name] = FOCUS * blocked * (1.0 - value)
+        need[name] = (blocked * (1.0 - value)) ** 2
         if value < REACHED:
             blocked *= LATER
     found = []
@@ -34,7 +35,15 @@ def weights(parts: Sequence[Part], metrics: Mapping[str, JSON]) -> list[float]:
         found.append(max(needs) + FLOOR if needs else None)
     known = [weight for weight in found if weight is not None]
     average = sum(known) / len(known) if known else 1.0
-    return [average if weight is None else weight for weight in found]
+    return [
+        (average if weight is None else weight) * (TRIED if mentioned(part.name, tried) else 1.0)
+        for part, weight in zip(parts, found, strict=True)
+    ]
+
+
+def mentioned(name: str, summaries: Sequence[str]) -> bool:
+    """Whether one of these edit summaries is of the part `name`."""
+    return any(f"{name}:" in summary for summary in summaries)
 
 
 def level(value: JSON) -> float | None:

@@ -4,9 +4,11 @@ import asyncio
 import re
 from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
+import numpy as np
 from memento.core.events import Order, Propose
-from memento.core.ports import Ask, Reply, Shelf
+from memento.core.ports import Ask, Environment, Reply, Shelf
 from memento.core.values import JSON, Candidate, Operator, Program, Rejection
 from memento.domains.hanoi.shelf import shelf
 from memento.runtime.offline import OfflineModel
@@ -47,3 +49,27 @@ def program_of(reply: Reply) -> str:
 def summary_of(reply: Reply) -> str:
     (line,) = re.findall(r"^Summary: (.+)$", reply.text, re.MULTILINE)
     return str(line)
+
+
+def run_class(program: Program, name: str) -> Any:
+    """An object of a class of the shelf's own programs."""
+    namespace: dict[str, Any] = {}
+    exec(compile(program.text, name, "exec"), namespace)
+    return namespace[name]()
+
+
+def roll(environment: Environment, program: Program, seed: int) -> str:
+    """Roll a shelf policy out; returns what ended the episode."""
+    layout = environment.observation_layout
+    assert layout is not None
+    names, sizes = [name for name, _ in layout], np.cumsum([np.prod(shape, dtype=int) for _, shape in layout])
+    policy = run_class(program, "FrankaPolicy")
+    policy.reset()
+    environment.reset(index=0, seed=seed)
+    while True:
+        parts = np.split(np.asarray(environment.observe()), sizes[:-1])
+        action = policy.compute_action(dict(zip(names, parts, strict=True)))
+        assert action.shape == (7,) and np.isfinite(action).all() and np.abs(action).max() <= 1
+        ended = environment.step(action)
+        if ended is not None:
+            return ended

@@ -38,7 +38,8 @@ class FrankaPolicy:
 
 
 def order_for(operator: Operator, slot: int = 0):
-    other = candidate(program_of(answer(proposal(Operator.MACRO, candidate(P0), slot=9))), fitness=0.2, name="g0/macro/9")
+    mutant = program_of(answer(proposal(Operator.MACRO, candidate(P0), slot=9)))
+    other = candidate(mutant, fitness=0.2, name="g0/macro/9")
     parents = (candidate(P0), other) if operator is Operator.CROSSOVER else (candidate(P0),)
     return proposal(operator, *parents, slot=slot)
 
@@ -116,7 +117,8 @@ def test_crossover_takes_from_both_parents_and_nothing_else():
 
 def test_crossover_of_equal_parents_is_something_new():
     same = candidate(P0)
-    programs = {normalised(program_of(answer(proposal(Operator.CROSSOVER, same, same, slot=slot)))) for slot in range(4)}
+    orders = [proposal(Operator.CROSSOVER, same, same, slot=slot) for slot in range(4)]
+    programs = {normalised(program_of(answer(order))) for order in orders}
     assert normalised(P0) not in programs
     assert len(programs) > 1
 
