@@ -7,7 +7,7 @@ import socket
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from . import messages
 from .limits import Limits
@@ -27,6 +27,9 @@ _PASSED_PREFIXES: Final = (
 )
 
 
+T = TypeVar("T")
+
+
 class WorkerLost(Exception):
     """The worker died, fell silent or passed its deadline: ours, not the candidate's."""
 
@@ -37,6 +40,19 @@ def worker_environment(given: Mapping[str, str]) -> dict[str, str]:
               if name in _PASSED or name.startswith(_PASSED_PREFIXES)}
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     return {**passed, **threads, "PYTHONHASHSEED": "0"}
+
+
+async def _undisturbed(task: asyncio.Future[T]) -> T:
+    """Await a task that must finish; a cancellation meanwhile is raised when it has.
+
+    It is a task of its own because timeouts within a task that is being cancelled already do not end as
+    TimeoutError before Python 3.11.4.
+    """
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await task
+        raise
 
 
 class _Tail(asyncio.Protocol):
@@ -134,6 +150,9 @@ class WorkerHandle:
 
     async def abort(self, limit_s: float) -> bool:
         """Ask it to give up the task under way; whether it is ready for another within `limit_s`."""
+        return await _undisturbed(asyncio.ensure_future(self._abort(limit_s)))
+
+    async def _abort(self, limit_s: float) -> bool:
         try:
             async with asyncio.timeout(limit_s):
                 self._writer.write(messages.pack({"do": "abort"}))
@@ -150,10 +169,12 @@ class WorkerHandle:
     async def close(self) -> None:
         """Close the channel, at which the worker ends by itself; kill it where it does not."""
         self._writer.close()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(CLOSE_S):
-                await self._process.wait()
-        await self.kill()
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CLOSE_S):
+                    await self._process.wait()
+        finally:
+            await self.kill()
 
     async def kill(self) -> str:
         """End the worker and its group now, if it has not ended; returns the last it said on stderr.
@@ -163,11 +184,7 @@ class WorkerHandle:
         """
         if self._ending is None:
             self._ending = asyncio.ensure_future(self._end())
-        try:
-            return await asyncio.shield(self._ending)
-        except asyncio.CancelledError:
-            await self._ending
-            raise
+        return await _undisturbed(self._ending)
 
     async def _end(self) -> str:
         with suppress(ProcessLookupError):
