@@ -7,4 +7,4 @@ ISOLATING = ("landlock", "seccomp")  # without these a program can read files an
 
 def live_layers() -> tuple[str, ...]:
     """The names of the layers that are put on every generated program here."""
-    return tuple(name for name, live in sandbox.layers().items() if live)
+    return tuple(name for name, layer in sandbox.layers().items() if layer.live)

@@ -4,6 +4,7 @@ Everything here shares a process with untrusted code, so nothing it sends is bel
 Imports the standard library, numpy and the frames only.
 """
 
+import importlib
 import inspect
 import json
 import linecache
@@ -13,6 +14,7 @@ import sys
 import traceback
 import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -24,34 +26,31 @@ FILENAME: Final = "program.py"      # what tracebacks call the generated text
 MESSAGE_CHARS: Final = 500
 TRACEBACK_CHARS: Final = 2000
 NO_CAP: Final = 1 << 40             # the trusted side is trusted
+PRELOADED: Final = (
+    "abc", "bisect", "cmath", "collections.abc", "contextlib", "copy", "dataclasses", "datetime", "decimal", "enum",
+    "fractions", "functools", "hashlib", "heapq", "itertools", "logging", "math", "numbers", "operator", "pprint",
+    "queue", "re", "statistics", "string", "struct", "textwrap", "threading", "time", "typing", "warnings", "weakref",
+)
+NUMPY_FOLDER: Final = Path(np.__file__).parent
 
 
 def preload() -> None:
     """Load what programs commonly use, so that a forked process need not read it from disk."""
-    import bisect  # noqa: F401
-    import collections  # noqa: F401
-    import copy  # noqa: F401
-    import dataclasses  # noqa: F401
-    import enum  # noqa: F401
-    import functools  # noqa: F401
-    import heapq  # noqa: F401
-    import itertools  # noqa: F401
-    import math  # noqa: F401
-    import statistics  # noqa: F401
-    import typing  # noqa: F401
-
+    for name in PRELOADED:
+        importlib.import_module(name)
     np.linalg.svd(np.eye(4))        # first use sets up the linear algebra library
+    np.fft.fft(np.ones(4))
     np.random.default_rng(0).normal(size=2)
 
 
-def run(channel: socket.socket, bounds: sandbox.Bounds) -> None:
+def run(channel: socket.socket, prepared: sandbox.Prepared, bounds: sandbox.Bounds) -> None:
     """Read a spec and a program, harden, and serve until the other side is done."""
     spec = json.loads(frames.receive_frame(channel, NO_CAP)[1])
     text = frames.receive_frame(channel, NO_CAP)[1].decode("utf-8", "surrogatepass")
     arrays = _receive_arrays(channel, spec.get("arrays", []))
     seed_generators(int(spec["seed"]))
     forget_project()
-    live = sandbox.harden(bounds)
+    live = sandbox.harden(prepared, bounds)
     frames.send_frame(channel, frames.HARDENED, json.dumps(live).encode())
     if spec["role"] == "policy":
         _play(channel, spec, text)
@@ -80,7 +79,7 @@ def forget_project() -> None:
     """Take this project's modules, such as reference policies, out of the program's reach by import."""
     for name in [name for name in sys.modules if name.partition(".")[0] == __name__.partition(".")[0]]:
         sys.modules.pop(name).__dict__.pop("__path__", None)
-    sys.argv = [""]
+    sys.argv, sys.orig_argv = [""], [""]
 
 
 def load(text: str, class_name: str) -> type[Any]:
@@ -219,7 +218,17 @@ def _traceback(error: BaseException) -> str:
 
 
 def _line(error: BaseException) -> str:
-    return f"{_name(error)}: {_text(lambda: str(error))}"[:MESSAGE_CHARS]
+    missing = _text(lambda: _missing(error))
+    return f"{_name(error)}: {_text(lambda: str(error))}"[: MESSAGE_CHARS - len(missing)] + missing
+
+
+def _missing(error: BaseException) -> str:
+    """What to add where a program wants a package that no program has."""
+    if not isinstance(error, ModuleNotFoundError) or not isinstance(error.name, str):
+        return ""
+    if error.name.partition(".")[0] in {*sys.stdlib_module_names, "numpy"}:
+        return ""
+    return " (programs have numpy and the standard library, and no other package)"
 
 
 def _name(value: object) -> str:

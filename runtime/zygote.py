@@ -35,8 +35,9 @@ CHANNEL_FD: Final = 3   # where a program finds its channel
 class Warden:
     """Forks programs, keeps the tail of what they print, ends them with all their descendants."""
 
-    def __init__(self, control: socket.socket) -> None:
+    def __init__(self, control: socket.socket, prepared: sandbox.Prepared) -> None:
         self.control = control
+        self.prepared = prepared
         self.pid = 0
         self.output = -1
         self.output_cap = 0
@@ -83,7 +84,7 @@ class Warden:
         reading, writing = os.pipe()
         pid = os.fork()
         if pid == 0:
-            _become_program(channel, writing, bounds)
+            _become_program(channel, writing, self.prepared, bounds)
         os.close(channel)
         os.close(writing)
         os.set_blocking(reading, False)
@@ -166,7 +167,7 @@ def _sweep() -> None:
     raise TimeoutError("descendants of a program would not die")
 
 
-def _become_program(channel: int, output: int, bounds: sandbox.Bounds) -> NoReturn:
+def _become_program(channel: int, output: int, prepared: sandbox.Prepared, bounds: sandbox.Bounds) -> NoReturn:
     """In the forked child: leave everything of the warm process behind and run the program."""
     code = 70
     try:
@@ -176,12 +177,13 @@ def _become_program(channel: int, output: int, bounds: sandbox.Bounds) -> NoRetu
         os.dup2(output, 1)
         os.dup2(output, 2)
         os.dup2(channel, CHANNEL_FD)
-        os.closerange(CHANNEL_FD + 1, os.sysconf("SC_OPEN_MAX"))
-        os.environ.clear()
+        kept = CHANNEL_FD if prepared.ruleset is None else prepared.ruleset
+        os.closerange(CHANNEL_FD + 1, kept)
+        os.closerange(kept + 1, os.sysconf("SC_OPEN_MAX"))
         os.chdir("/")
         from .program import run  # loaded in `main`, before any fork
 
-        run(socket.socket(fileno=CHANNEL_FD), bounds)
+        run(socket.socket(fileno=CHANNEL_FD), prepared, bounds)
         code = 0
     except (EOFError, ConnectionError):
         code = 0  # the worker has no more to ask
@@ -201,7 +203,9 @@ def main() -> None:
     from . import program  # numpy, before any fork
 
     program.preload()
+    prepared = sandbox.prepare([*map(Path, sys.path), program.NUMPY_FOLDER])
+    sandbox.wipe_environment()
     gc.collect()
     gc.freeze()  # forks share these pages
     send_frame(control, STARTED, b"{}")
-    Warden(control).serve()
+    Warden(control, prepared).serve()

@@ -8,7 +8,7 @@ from memento.runtime.host import ProgramHost
 from memento.runtime.limits import Limits
 
 LOOK_AROUND = Program("""
-import ctypes, os, resource, sys
+import os, resource, sys
 
 def is_open(fd):
     try:
@@ -22,7 +22,6 @@ class Evaluator:
         return 0.0, {
             "environ": dict(os.environ),
             "descriptors": [fd for fd in range(200) if is_open(fd)],
-            "no_new_privs": ctypes.CDLL(None).prctl(39, 0, 0, 0, 0),
             "address": resource.getrlimit(resource.RLIMIT_AS)[0],
             "cpu": resource.getrlimit(resource.RLIMIT_CPU)[0],
             "core": resource.getrlimit(resource.RLIMIT_CORE)[1],
@@ -44,7 +43,7 @@ async def test_a_program_finds_nothing_of_ours(make_pool, monkeypatch):
         score = await pool.score(LOOK_AROUND, episode)
     assert score.fault is None
     assert dict(score.metrics) == {
-        "environ": {}, "descriptors": [0, 1, 2, 3], "no_new_privs": 1, "address": 4 << 30, "cpu": 4, "core": 0,
+        "environ": {}, "descriptors": [0, 1, 2, 3], "address": 4 << 30, "cpu": 4, "core": 0,
         "file": 0, "modules": [], "path": [], "argv": [""], "directory": "/",
     }
 
@@ -58,7 +57,7 @@ def test_a_program_process_tells_the_layers_that_are_promised():
         )
         live = process.await_hardened()
         assert live
-        assert set(live) == {name for name, is_live in sandbox.layers().items() if is_live}
+        assert set(live) == {name for name, layer in sandbox.layers().items() if layer.live}
         process.end()
     finally:
         host.close()
