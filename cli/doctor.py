@@ -26,10 +26,10 @@ def _findings() -> Iterator[tuple[str, str]]:
     yield "memento", f"{__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
     yield "processors", f"{usable_cpus()} usable: rollouts at once unless --workers says otherwise"
     layers = sandbox.layers()
-    yield "isolation", ", ".join(name for name, live in layers.items() if live) or "none"
-    missing = [name for name, live in layers.items() if not live]
-    if missing:
-        yield "", f"missing here: {', '.join(missing)}; --require-sandbox refuses to run without them"
+    for name, layer in layers.items():
+        yield "isolation", f"{name}: {'yes' if layer.live else 'NO'}, {layer.found}"
+    if not all(layer.live for layer in layers.values()):
+        yield "", "where layers are missing, --require-sandbox refuses to run"
     for name in SIMULATORS:
         yield name, _version(name)
     for variable in sorted(set(KEY_VARIABLES.values())):
