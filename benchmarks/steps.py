@@ -11,12 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import median
 
-import mujoco  # type: ignore[import-untyped]
 import numpy as np
-from numba import njit  # type: ignore[import-untyped]
+from numba import njit
 
 from ..core.values import JSON
-from ..domains.hanoi import task
+from ..domains.hanoi import DOMAIN, task
 from ..domains.hanoi.environment import HanoiEnvironment
 from ..domains.hanoi.physics.compiled import CompiledPhysics
 from ..domains.hanoi.physics.symbols import mj_step
@@ -87,9 +86,8 @@ def _ratio(faster: _Path, slower: _Path) -> float:
 
 
 def _environment(physics: str, goal_update: str, *, observables: bool = False) -> HanoiEnvironment:
-    return HanoiEnvironment(
-        {"physics": physics, "goal_update": goal_update, "randomisation": "table"}, observables=observables,
-    )
+    options = DOMAIN.options({"physics": physics, "goal_update": goal_update}, preset="paper")
+    return HanoiEnvironment(options, observables=observables)
 
 
 def _actions(environment: HanoiEnvironment, seed: int, steps: int) -> Array:

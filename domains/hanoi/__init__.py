@@ -63,6 +63,9 @@ DOMAIN = HanoiDomain(
         "quick": {**_DEFAULTS, "horizon": 6_000, "idle_stop_s": 60.0},
         "smoke": {**_DEFAULTS, "horizon": 150},
     },
-    choices={"variant": ("cube",), "physics": ("exact", "fast", "stock")},
+    choices={
+        "variant": ("cube", "asymmetric", "cylinder"),
+        "physics": ("stock", "exact", "near-exact", "fast"),
+    },
     numbers={"idle_stop_s": (0.0, 1e6)},
 )

@@ -11,8 +11,9 @@ from ...core.recording import Recording
 from ...core.values import JSON
 from . import task
 from .dynamics import Dynamics
+from .options import one_of, settings
 from .physics.stock import StockPhysics
-from .randomisation import PRESETS, Drawn, Push, Randomisation, draw_pushes, episode_generators
+from .randomisation import Drawn, Push, draw_pushes, episode_generators
 from .recording import ACTION_SIZE, Trace
 from .referee import Referee
 from .scene import CONTROL_HZ, HanoiScene
@@ -43,7 +44,7 @@ def make_physics(name: str, scene: HanoiScene, *, goal_update: str) -> Physics:
     """
     if name == "stock":
         return StockPhysics(scene, goal_update=goal_update)
-    from .physics.compiled import CompiledPhysics   # numba's compiler takes a second to load
+    from .physics.compiled import CompiledPhysics  # numba's compiler takes a second to load
 
     return CompiledPhysics(scene, goal_update=goal_update, near_exact=name != "exact", sleep=name == "fast")
 
@@ -55,25 +56,29 @@ class HanoiEnvironment:
     """
 
     def __init__(self, options: Mapping[str, JSON], *, observables: bool = False) -> None:
-        """`observables` keeps robosuite's own, for comparisons of speed."""
-        n_cubes = int(_number(options, "n_cubes", 4))
+        """Options are complete, as `DOMAIN.options` makes them.
+
+        `observables` keeps robosuite's own, for comparisons of speed.
+        """
+        chosen = settings(options, domain="hanoi")
+        n_cubes = chosen.n_cubes
         self._half_edges = task.cube_half_edges(n_cubes)
-        self._horizon = int(_number(options, "horizon", 12_000))
-        self._idle_steps = round(_number(options, "idle_stop_s", 0) * CONTROL_HZ)
-        self._randomisation = _randomisation(options.get("randomisation", "table"))
-        self._physics_name = str(options.get("physics", "exact"))
-        self._variant = str(options.get("variant", "cube"))
-        self._goal_update = str(options.get("goal_update", "achieved"))
+        self._horizon = chosen.horizon
+        self._randomisation = chosen.randomisation
+        self._idle_steps = round(_number(options, "idle_stop_s") * CONTROL_HZ)
+        physics = one_of(options, "physics", PHYSICS, "hanoi")
+        self._about: dict[str, JSON] = {
+            "physics": physics, "variant": chosen.variant, "goal_update": chosen.goal_update,
+            "randomisation": chosen.preset, "rules": chosen.rules,
+        }
         self._scene = HanoiScene(
-            names=task.cube_names(n_cubes), half_edges_m=self._half_edges, variant=self._variant,
+            names=task.cube_names(n_cubes), half_edges_m=self._half_edges, variant=chosen.variant,
             horizon=self._horizon, observables=observables,
         )
         self._dynamics = Dynamics(self._scene)
-        self._physics = make_physics(self._physics_name, self._scene, goal_update=self._goal_update)
+        self._physics = make_physics(physics, self._scene, goal_update=chosen.goal_update)
         self._truth = _Truth(self._scene, self._dynamics, self._half_edges)
-        self._referee = Referee(
-            self._half_edges, rules=str(options.get("rules", "paper")), control_period_s=CONTROL_PERIOD_S,
-        )
+        self._referee = Referee(self._half_edges, rules=chosen.rules, control_period_s=CONTROL_PERIOD_S)
         self._trace = Trace(self._half_edges, control_period_s=CONTROL_PERIOD_S)
         self._drawn: Drawn | None = None
         self._sensors: Sensors | None = None
@@ -141,9 +146,7 @@ class HanoiEnvironment:
         """The true trajectory so far, with what was drawn."""
         assert self._drawn is not None
         return self._trace.recording({
-            "physics": self._physics_name,
-            "goal_update": self._goal_update,
-            "variant": self._variant,
+            **self._about,
             "ended_by": self._ended_by,
             "drawn": self._drawn.to_json(),
             **self._referee.info(),
@@ -225,12 +228,7 @@ def _indices(pairs: list[tuple[slice, list[int]]]) -> tuple[Indices, Indices]:
     return into, np.concatenate([np.asarray(source, dtype=np.intp) for _, source in pairs])
 
 
-def _number(options: Mapping[str, JSON], name: str, default: float) -> float:
-    value = options.get(name, default)
+def _number(options: Mapping[str, JSON], name: str) -> float:
+    value = options[name]
     assert isinstance(value, (int, float)), name
     return float(value)
-
-
-def _randomisation(given: JSON) -> Randomisation:
-    assert isinstance(given, str)
-    return PRESETS[given]

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
-import numba  # type: ignore[import-untyped]
+from numba.core import config as _numba_config
 
 LOCK_LIMIT_S = 180.0
 _WAIT_S = 0.05
@@ -47,12 +48,13 @@ def cache_folder() -> Path:
 @contextmanager
 def compiled_code_in(folder: Path) -> Iterator[None]:
     """Functions that are decorated meanwhile (by importing their modules) keep their compiled code in `folder`."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder)
+    numba_config: Any = _numba_config
+    before = numba_config.CACHE_DIR
+    numba_config.CACHE_DIR = str(folder)
     try:
         yield
     finally:
-        numba.config.CACHE_DIR = before
+        numba_config.CACHE_DIR = before
 
 
 @contextmanager

@@ -27,6 +27,8 @@ class CompiledPhysics:
     objects at rest, which changes trajectories a little.
     """
 
+    _robot: Robot
+
     def __init__(
         self, scene: HanoiScene, *, goal_update: str, near_exact: bool = False, sleep: bool = False,
     ) -> None:
@@ -40,8 +42,9 @@ class CompiledPhysics:
         with first_compilation(CACHE):
             self._workspace = workspace(scene.mj_model.nv)
             self.begin()
-            self._robot = self._robot._replace(substeps=0)
+            whole, self._robot = self._robot, self._robot._replace(substeps=0)
             self.step(np.zeros(DOF))
+            self._robot = whole
 
     def begin(self) -> None:
         """Take up the scene after its reset, with the state of robosuite's fresh controllers."""

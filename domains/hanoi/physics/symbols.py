@@ -4,13 +4,11 @@ A pointer baked into compiled code would defeat numba's cache; a name that is bo
 does not.
 """
 
-import ctypes
-import os
 import sys
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import llvmlite.binding as llvm
+import llvmlite.binding as llvm  # type: ignore[import-untyped]
 import mujoco  # type: ignore[import-untyped]
 import numpy as np
 import numpy.typing as npt
@@ -46,18 +44,17 @@ _ptr = types.intp       # addresses travel as integers
 _none = types.void
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def address(_: Any, array: Any) -> Any:
-    """Where an array's data begins. The caller must keep the array alive until the foreign call returned.
-
-    `array.ctypes` would do that by itself, but takes the compiler fifty times as long.
-    """
-
+def _address(_: Any, array: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         view = context.make_array(signature.args[0])(context, builder, arguments[0])
         return builder.ptrtoint(view.data, cgutils.intp_t)
 
     return types.intp(array), code
+
+
+# address(array): where an array's data begins. The caller keeps the array alive until the foreign call has
+# returned. `array.ctypes` would do that by itself, but takes the compiler fifty times as long.
+address: Any = intrinsic(_address)
 
 
 def _foreign(name: str, result: Any, *arguments: Any) -> Any:
@@ -68,7 +65,7 @@ mj_step1 = _foreign("mj_step1", _none, _ptr, _ptr)
 mj_step2 = _foreign("mj_step2", _none, _ptr, _ptr)
 mj_step = _foreign("mj_step", _none, _ptr, _ptr)
 mj_kinematics = _foreign("mj_kinematics", _none, _ptr, _ptr)
-mj_jacSite = _foreign("mj_jacSite", _none, _ptr, _ptr, _ptr, _ptr, types.int32)  # noqa: N816
+mj_jacSite = _foreign("mj_jacSite", _none, _ptr, _ptr, _ptr, _ptr, types.int32)
 
 dgemm = _foreign(_PREFIX + "dgemm", _none, *[_ptr] * 13)
 dgemv = _foreign(_PREFIX + "dgemv", _none, *[_ptr] * 11)

@@ -6,16 +6,21 @@ import sys
 
 import numpy as np
 import pytest
-from memento.domains.hanoi import task
+from memento.core.values import JSON
+from memento.domains.hanoi import DOMAIN, task
 from memento.domains.hanoi.environment import HanoiEnvironment
 from memento.domains.hanoi.sensors import observation_slices
 
 STEPS = 40
 
 
+def make(given: dict[str, JSON]) -> HanoiEnvironment:
+    return HanoiEnvironment(DOMAIN.options(given, preset="paper"))
+
+
 @pytest.fixture(scope="module")
 def environment() -> HanoiEnvironment:
-    return HanoiEnvironment({"physics": "stock", "randomisation": "hard", "horizon": 500})
+    return make({"physics": "stock", "randomisation": "hard", "horizon": 500})
 
 
 def roll(environment: HanoiEnvironment, seed: int, steps: int = STEPS) -> tuple[np.ndarray, np.ndarray]:
@@ -46,8 +51,10 @@ def test_other_seeds_give_other_episodes(environment: HanoiEnvironment) -> None:
 SCRIPT = """
 import hashlib, sys
 import numpy as np
+from memento.domains.hanoi import DOMAIN
 from memento.domains.hanoi.environment import HanoiEnvironment
-environment = HanoiEnvironment({"physics": "stock", "randomisation": "hard", "horizon": 500})
+options = DOMAIN.options({"physics": "stock", "randomisation": "hard", "horizon": 500}, preset="paper")
+environment = HanoiEnvironment(options)
 digest = hashlib.sha256()
 for action in np.random.default_rng(11).uniform(-1, 1, (12, 7)) if environment.reset(index=0, seed=11) is None else ():
     digest.update(environment.observe().tobytes())
@@ -125,7 +132,7 @@ def test_the_robot_reads_itself_without_noise(environment: HanoiEnvironment) -> 
 
 
 def test_the_horizon_ends_an_episode(environment: HanoiEnvironment) -> None:
-    environment = HanoiEnvironment({"physics": "stock", "randomisation": "none", "horizon": 3})
+    environment = make({"physics": "stock", "randomisation": "none", "horizon": 3})
     environment.reset(index=0, seed=0)
     assert [environment.step(np.zeros(7)) for _ in range(3)] == [None, None, "horizon"]
     assert not environment.success()
@@ -133,7 +140,7 @@ def test_the_horizon_ends_an_episode(environment: HanoiEnvironment) -> None:
 
 
 def test_an_idle_episode_stops_when_asked_to() -> None:
-    environment = HanoiEnvironment({"physics": "stock", "randomisation": "none", "idle_stop_s": 0.5})
+    environment = make({"physics": "stock", "randomisation": "none", "idle_stop_s": 0.5})
     environment.reset(index=0, seed=0)
     ends = [environment.step(np.zeros(7)) for _ in range(10)]
     assert ends == [None] * 9 + ["idle"]

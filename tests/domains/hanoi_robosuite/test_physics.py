@@ -5,13 +5,15 @@ from collections.abc import Callable
 import mujoco
 import numpy as np
 import pytest
+from memento.domains.hanoi import DOMAIN
 from memento.domains.hanoi.environment import HanoiEnvironment
 
 Driver = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
 
 
-def make(physics: str, goal_update: str) -> HanoiEnvironment:
-    return HanoiEnvironment({"physics": physics, "goal_update": goal_update, "randomisation": "table"})
+def make(physics: str, goal_update: str = "achieved", randomisation: str = "table") -> HanoiEnvironment:
+    given = {"physics": physics, "goal_update": goal_update, "randomisation": randomisation}
+    return HanoiEnvironment(DOMAIN.options(given, preset="paper"))
 
 
 def state(environment: HanoiEnvironment) -> tuple[np.ndarray, np.ndarray]:
@@ -108,7 +110,7 @@ def test_fast_stays_close_and_puts_the_tower_to_sleep(drive: Driver) -> None:
 
 @pytest.mark.parametrize("physics", ["exact", "near-exact", "fast"])
 def test_compiled_paths_repeat_themselves(drive: Driver, physics: str) -> None:
-    environment = HanoiEnvironment({"physics": physics, "randomisation": "hard"})
+    environment = make(physics, randomisation="hard")
 
     def roll(seed: int, steps: int) -> np.ndarray:
         environment.reset(index=0, seed=seed)
