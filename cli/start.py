@@ -18,6 +18,7 @@ from ..memory.runs import find_run
 from ..results import RunResult
 from ..settings import build_settings
 from ..tui.display import Display, open_display
+from .log import log_to_stderr
 from .requests import end_pause
 from .telling import tell_evaluation, tell_run
 
@@ -80,6 +81,7 @@ def _hand_over(result: RunResult, *, json: bool) -> None:
 
 def _finish(work: Coroutine[Any, Any, T], screen: Display | None) -> T:
     """Run to the end; a Ctrl-C or a SIGTERM ends the program with 130 and a word on how to go on."""
+    log_to_stderr()
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         return asyncio.run(work)

@@ -9,6 +9,8 @@ from pathlib import Path
 from subprocess import CompletedProcess, Popen
 
 import pytest
+import structlog
+from memento.cli.log import log_to_stderr
 from memento.domains import load as load_domain
 
 from .conftest import PROGRAM, clean_environment
@@ -153,6 +155,19 @@ def test_a_live_run_pauses_goes_on_and_stops(memento_live: Start, memento: Call,
     assert "not live" in idle.stderr
     story = memento("show", "long")
     assert "memento resume" in story.stdout
+
+
+def test_log_lines_never_go_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        log_to_stderr()
+        structlog.get_logger("memento.test").info("quiet")
+        structlog.get_logger("memento.test").warning("loud", about="something")
+    finally:
+        structlog.reset_defaults()
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert 'level=warning event=loud about=something' in told.err
+    assert "quiet" not in told.err
 
 
 def test_lists_and_doctor(memento: Call) -> None:

@@ -1,0 +1,19 @@
+"""Where log lines of the controller go: stderr, warnings and worse only; the display tells the rest."""
+
+import sys
+
+import structlog
+
+
+def log_to_stderr() -> None:
+    """Without this structlog prints to stdout, which belongs to results."""
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"]),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger("warning"),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
