@@ -197,7 +197,13 @@ def main() -> None:
     """Serve the worker at the other end of the control descriptor, the first argument."""
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+
+    def hang_up(*_: object) -> None:
+        # No exception: it would cut short the ending of programs, which the closed socket may have begun.
+        with suppress(OSError):
+            control.shutdown(socket.SHUT_RD)
+
+    signal.signal(signal.SIGTERM, hang_up)
     sandbox.die_with_parent(signal.SIGTERM)
     sandbox.adopt_orphans()
     from . import program  # numpy, before any fork
