@@ -7,7 +7,7 @@ from pathlib import Path
 from .core.errors import UsageError
 from .core.values import JSON
 from .domains import load as load_domain
-from .settings import OPTIONS, parse_assignments, usable_cpus
+from .settings import OPTIONS, evaluator_file, parse_assignments, usable_cpus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +62,6 @@ def build_evaluate_settings(
         options=task.options(given, preset="paper"),
         episodes=episodes,
         seed=seed,
-        evaluator=evaluator,
+        evaluator=evaluator if evaluator == "reference" else evaluator_file(evaluator, ["reference"]),
         workers=workers if workers is not None else usable_cpus(),
     )

@@ -6,10 +6,11 @@ Precedence, highest first: flags and `--set`, the environment (MEMENTO_…), the
 import json
 import os
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -26,9 +27,15 @@ FLAGS = {"domain": "DOMAIN", "judges": "--judge"}               # where a flag i
 EVALUATORS = ("evolve", "reference", "zero-shot")              # anything else is a file
 
 OPTIONS = "options"                                            # the table of whichever domain the run has
+ROLES = ("proposer", "evaluator-writer", "judge")              # who is asked; as in core.ports.Ask
+ALL = "all"                                                    # how `sampling` calls what every role shares
 
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
 Positive = Annotated[int, Field(ge=1, le=1_000_000)]
+Limit = Annotated[int, Field(ge=1, le=10**15)]
+Amount = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Role = Literal["proposer", "evaluator-writer", "judge"]
 
 
 def usable_cpus() -> int:
@@ -36,6 +43,44 @@ def usable_cpus() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+class _Part(BaseModel):
+    """A table within the settings. What is None was not given."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class RoleBudget(_Part):
+    """What one role may spend at most: `[budget.judge]`."""
+
+    calls: Limit | None = None
+    tokens: Limit | None = None
+    usd: Amount | None = None
+    wall_s: Amount | None = None
+
+
+class Asking(_Part):
+    """How a role's models are asked, `[sampling.judge]`, or all models, `[sampling]`; None leaves it to the service.
+
+    `total_s` bounds a call with its retries, `read_s` the silence within one request, `attempts` the requests.
+    """
+
+    temperature: Annotated[float, Field(ge=0, le=2, allow_inf_nan=False)] | None = None
+    max_output_tokens: Limit | None = None
+    thinking: Literal["minimal", "low", "medium", "high", "xhigh"] | None = None
+    stream: bool | None = None
+    total_s: Amount | None = None
+    read_s: Amount | None = None
+    connect_s: Amount | None = None
+    attempts: Positive | None = None
+
+
+class TokenPrice(_Part):
+    """US dollars for a million tokens: `[prices]` with `"lab:qwen3" = { input = 0.1, output = 0.4 }`."""
+
+    input: Dollars
+    output: Dollars
 
 
 class Settings(BaseModel):
@@ -47,7 +92,17 @@ class Settings(BaseModel):
     method: str = Field("memento", description="the search method, one of `memento methods`")
     preset: str = Field(DEFAULT_PRESET, description="where unset numbers come from: smoke, quick or paper")
     model: str = Field("offline", description="who writes programs, one of `memento models`")
+    evaluator_model: str | None = Field(None, description="who writes evaluators; none: `model`")
     judges: tuple[str, ...] = Field((), description="models of the judges, seats dealt in turn; none: `model`")
+    calls_at_once: Positive = Field(8, description="model calls in flight, of a role and of an account")
+    budget_calls: Limit | None = Field(None, description="model calls that the run may begin")
+    budget_tokens: Limit | None = Field(None, description="tokens that the run may use, input and output together")
+    budget_usd: Amount | None = Field(None, description="US dollars that the run may spend on models")
+    budget_wall_s: Amount | None = Field(None, description="seconds that the run may take, pauses not counted")
+    budget: dict[Role, RoleBudget] = Field(default_factory=dict, description="budgets of single roles")
+    sampling: dict[Role | Literal["all"], Asking] = Field(default_factory=dict, description="how models are asked")
+    prices: dict[str, TokenPrice] = Field(default_factory=dict, description="prices of models, by model name")
+    replay: str | None = Field(None, description="the recorded run whose replies are repeated; set by --replay")
     evaluator: str = Field("evolve", description="evolve, reference, zero-shot or the path of a Python file")
     initial: str | None = Field(None, description="the path of a policy file to begin with as p_0")
     seed: int = Field(0, ge=0, lt=2**63, description="all randomness of the run comes from it")
@@ -73,20 +128,38 @@ class Settings(BaseModel):
 
     def as_toml(self) -> str:
         """A file for `--config` that repeats this run. It names only what has an effect."""
-        silent = without_effect(self.method, self.evaluator)
-        values = {key: value for key, value in self.as_json().items() if key not in silent and key != "options"}
+        left_out = without_effect(self.method, self.evaluator) | {OPTIONS, *TABLES, "replay"}
+        values = {key: value for key, value in self.as_json().items() if key not in left_out}
         lines = [f"{key} = {_toml(value)}" for key, value in values.items() if value not in (None, [])]
+        lines += [line for name in TABLES for line in _table_lines(name, self.as_json()[name])]
         options = [f"{_toml_key(key)} = {_toml(value)}" for key, value in self.options.items() if value is not None]
         table = self.domain if _is_bare(self.domain) else OPTIONS
         return "\n".join([*lines, "", f"[{table}]", *options]) + "\n"
 
 
+TABLES: Mapping[str, type[_Part]] = {"budget": RoleBudget, "sampling": Asking, "prices": TokenPrice}
+_OF_MODELS = frozenset({
+    "model", "evaluator_model", "judges", "calls_at_once", "budget_calls", "budget_tokens", "budget_usd",
+    "budget_wall_s", "replay", *TABLES,
+})  # heeded with every method
+
+
 def without_effect(method: str, evaluator: str) -> frozenset[str]:
     """The settings that change nothing with this method and this choice of evaluator."""
-    silent = frozenset(Settings.model_fields) - method_named(method).settings - {"options"}
+    silent = frozenset(Settings.model_fields) - method_named(method).settings - {OPTIONS} - _OF_MODELS
+    silent |= {f"{table}.{role}" for table in ("budget", "sampling") for role in ROLES if role not in asked(evaluator)}
+    if "evaluator-writer" not in asked(evaluator):
+        silent |= {"evaluator_model"}
+    if "judge" not in asked(evaluator):
+        silent |= {"evaluator_pool", "evaluator_generations", "evaluator_judges", "judges"}
+    return silent
+
+
+def asked(evaluator: str) -> frozenset[str]:
+    """The roles that a run with this choice of evaluator asks."""
     if evaluator == "evolve":
-        return silent
-    return silent | {"evaluator_pool", "evaluator_generations", "evaluator_judges", "judges"}
+        return frozenset(ROLES)
+    return frozenset({"proposer", "evaluator-writer"} if evaluator == "zero-shot" else {"proposer"})
 
 
 # ------------------------------------------------------------------------------------------- sources
@@ -128,10 +201,36 @@ def build_settings(
     own = _domain_options(given, domain.name)
     values: dict[str, Any] = {"workers": usable_cpus(), **preset_named(preset)}
     values |= {key: entry.value for key, entry in plain.items()}
+    _settle_paths(values)
+    values |= _model_tables(given)
     settings = _validated(values, given, domain.options(own, preset=preset))
-    _refuse_without_effect(settings, plain)
+    _refuse_without_effect(settings, given)
     _refuse_empty_search(settings)
     return settings
+
+
+def larger_budgets(settings: Settings, flags: Mapping[str, JSON], assignments: Sequence[str]) -> dict[str, JSON]:
+    """The budgets given to a resumed run, by their full names, such as "budget.judge.calls". Raises UsageError."""
+    given = _from_command_line(flags, assignments)
+    for key, entry in given.items():
+        if not key.startswith(("budget_", "budget.")):
+            raise UsageError(f"{key!r} cannot change in a resumed run: only budgets can ({entry.origin})")
+    _refuse_unknown({key: entry for key, entry in given.items() if "." not in key})
+    changed = {key: entry.value for key, entry in given.items()}
+    _refuse_without_effect(with_budgets(settings, changed, given), given)
+    return changed
+
+
+def with_budgets(settings: Settings, changed: Mapping[str, JSON], given: Mapping[str, Given] | None = None) -> Settings:
+    """The settings with budgets that a resumed run was given, by their full names. Raises UsageError."""
+    origins = given or {key: Given(value=value, origin="the run's log") for key, value in changed.items()}
+    values = settings.as_json() | {key: value for key, value in changed.items() if "." not in key}
+    roles: dict[str, Any] = settings.model_dump(mode="json")["budget"]
+    for role, limits in _model_tables(origins)["budget"].items():
+        roles[role] = roles.get(role, {}) | limits
+    options = values.pop(OPTIONS)
+    assert isinstance(options, dict)
+    return _validated(values | {"budget": roles}, origins, options)
 
 
 def parse_assignments(assignments: Iterable[str]) -> dict[str, Given]:
@@ -181,7 +280,8 @@ def _from_file(path: Path) -> dict[str, Given]:
     found: dict[str, Given] = {}
     for key, value in values.items():
         if isinstance(value, dict):
-            found |= {f"{key}.{name}": Given(value=inner, origin=str(path)) for name, inner in value.items()}
+            inner = _flat(value, key, depth=2 if key in ("budget", "sampling") else 1)
+            found |= {name: Given(value=each, origin=str(path)) for name, each in inner}
         elif key in {"initial", "evaluator"} and isinstance(value, str) and value not in EVALUATORS:
             found[key] = Given(value=str(path.parent / value), origin=str(path))   # relative to the file
         else:
@@ -189,7 +289,16 @@ def _from_file(path: Path) -> dict[str, Given]:
     return found
 
 
-_TEXTS = frozenset({"domain", "method", "preset", "model", "evaluator", "initial"})
+def _flat(table: Mapping[str, JSON], name: str, *, depth: int) -> Iterator[tuple[str, JSON]]:
+    """The dotted names in a table, at most `depth` levels down."""
+    for key, value in table.items():
+        if depth > 1 and isinstance(value, dict):
+            yield from _flat(value, f"{name}.{key}", depth=depth - 1)
+        else:
+            yield f"{name}.{key}", value
+
+
+_TEXTS = frozenset({"domain", "method", "preset", "model", "evaluator_model", "evaluator", "initial"})
 
 
 def _parse(key: str, text: str) -> JSON:
@@ -209,7 +318,7 @@ def _parse(key: str, text: str) -> JSON:
 
 
 def _refuse_unknown(plain: Mapping[str, Given]) -> None:
-    known = set(Settings.model_fields) - {"options"}
+    known = set(Settings.model_fields) - {OPTIONS, "replay", *TABLES}
     for key, entry in plain.items():
         if key not in known:
             raise UsageError(f"{unknown('setting', key, known)} ({entry.origin})")
@@ -220,7 +329,7 @@ def _domain_options(given: Mapping[str, Given], domain: str) -> dict[str, JSON]:
     own: dict[str, JSON] = {}
     for key, entry in given.items():
         table, dot, name = key.partition(".")
-        if not dot:
+        if not dot or table in TABLES:
             continue
         if table.replace("_", "-") in (domain.replace("_", "-"), OPTIONS):
             if name in own:
@@ -233,22 +342,64 @@ def _domain_options(given: Mapping[str, Given], domain: str) -> dict[str, JSON]:
     return own
 
 
+def _settle_paths(values: dict[str, Any]) -> None:
+    """Files by their absolute paths, so that the settings mean the same wherever they are read again."""
+    evaluator = values.get("evaluator", "evolve")
+    if isinstance(evaluator, str) and evaluator not in EVALUATORS:
+        values["evaluator"] = evaluator_file(evaluator, EVALUATORS)
+    if isinstance(values.get("initial"), str):
+        values["initial"] = str(Path(values["initial"]).absolute())
+
+
+def evaluator_file(given: str, words: Iterable[str]) -> str:
+    """The absolute path of an evaluator's file. Raises UsageError where a word was probably meant."""
+    if not Path(given).exists() and get_close_matches(given, list(words)):
+        raise unknown("evaluator", given, words)
+    return str(Path(given).absolute())
+
+
+def _model_tables(given: Mapping[str, Given]) -> dict[str, dict[str, Any]]:
+    """The tables on models as nested dicts. Raises UsageError for an unknown role or name."""
+    tables: dict[str, dict[str, Any]] = {name: {} for name in TABLES}
+    for key, entry in given.items():
+        table, dot, rest = key.partition(".")
+        if not dot or table not in TABLES:
+            continue
+        if table == "prices":
+            tables[table][rest] = entry.value
+            continue
+        role, _, name = rest.rpartition(".")
+        role = role.replace("_", "-")
+        if not role and table == "budget":
+            raise UsageError(f"{key!r} names no role: the run's own budget is budget_{name} ({entry.origin})")
+        role = role or ALL
+        if role not in (ROLES if table == "budget" else (*ROLES, ALL)):
+            raise UsageError(f"{unknown(f'role in {key!r}', role, ROLES)} ({entry.origin})")
+        if name not in TABLES[table].model_fields:
+            raise UsageError(f"{unknown(f'setting of {table}', name, TABLES[table].model_fields)} ({entry.origin})")
+        tables[table].setdefault(role, {})[name] = entry.value
+    return tables
+
+
 def _validated(values: dict[str, Any], given: Mapping[str, Given], options: Mapping[str, JSON]) -> Settings:
     try:
         return Settings(**values, options=dict(options))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        key = str(first["loc"][0])
-        origin = given[key].origin if key in given else f"preset {values.get('preset', DEFAULT_PRESET)}"
+        key = ".".join(str(part) for part in first["loc"]).replace(f".{ALL}.", ".")
+        origins = [entry.origin for name, entry in given.items() if f"{key}.".startswith(f"{name}.")]
+        origin = origins[0] if origins else f"preset {values.get('preset', DEFAULT_PRESET)}"
         complaint = first["msg"][:1].lower() + first["msg"][1:]
         raise UsageError(f"{key} = {first['input']!r} ({origin}): {complaint}") from None
 
 
-def _refuse_without_effect(settings: Settings, plain: Mapping[str, Given]) -> None:
+def _refuse_without_effect(settings: Settings, given: Mapping[str, Given]) -> None:
     method_alone = without_effect(settings.method, "evolve")
-    for key in sorted(plain.keys() & without_effect(settings.method, settings.evaluator)):
-        where = f"the method {settings.method!r}" if key in method_alone else f"the evaluator {settings.evaluator!r}"
-        raise UsageError(f"{key!r} has no effect with {where}: leave it out ({plain[key].origin})")
+    silent = without_effect(settings.method, settings.evaluator)
+    for key in sorted(given):
+        if key in silent or key.replace("_", "-").rpartition(".")[0] in silent:
+            where = f"method {settings.method!r}" if key in method_alone else f"evaluator {settings.evaluator!r}"
+            raise UsageError(f"{key!r} has no effect with the {where}: leave it out ({given[key].origin})")
 
 
 def _refuse_empty_search(settings: Settings) -> None:
@@ -258,6 +409,18 @@ def _refuse_empty_search(settings: Settings) -> None:
 
 
 # ---------------------------------------------------------------------------------------------- text
+
+
+def _table_lines(name: str, table: JSON) -> Iterator[str]:
+    """One of `TABLES` as TOML, without what was not given."""
+    assert isinstance(table, dict)
+    if name == "prices" and table:
+        yield from ("", "[prices]", *(f"{_toml_key(model)} = {_toml(price)}" for model, price in table.items()))
+    for role, values in table.items() if name != "prices" else ():
+        assert isinstance(values, dict)
+        lines = [f"{key} = {_toml(value)}" for key, value in values.items() if value is not None]
+        if lines:
+            yield from ("", f"[{name}]" if role == ALL else f"[{name}.{role}]", *lines)
 
 
 def _is_bare(key: str) -> bool:

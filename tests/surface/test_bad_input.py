@@ -48,6 +48,10 @@ BAD = {
     "a policy of bytes": (["run", "hanoi", "--initial", "bytes.py"], ["bytes.py", "UTF-8"]),
     "an absent evaluator": (["run", "hanoi", "--evaluator", "none.py"], ["none.py"]),
     "an evaluator without the class": (["run", "hanoi", "--evaluator", "empty.py"], ["empty.py", "Evaluator"]),
+    "nearly an evaluator": (["run", "hanoi", "--evaluator", "refrence"], ["refrence", "reference"]),
+    "evaluate: nearly an evaluator": (
+        ["evaluate", "p.py", "--domain", "hanoi", "--evaluator", "referenc"], ["referenc", "reference"]
+    ),
     "a name": (["run", "hanoi", "--name", "../x"], ["../x"]),
     "evaluate: a domain": (["evaluate", "p.py", "--domain", "hanoy"], ["hanoy", "hanoi"]),
     "evaluate: no domain": (["evaluate", "p.py"], ["--domain"]),
