@@ -3,7 +3,6 @@
 import ast
 import subprocess
 import tomllib
-from fnmatch import fnmatch
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,12 +40,15 @@ def test_every_module_lies_in_a_package() -> None:
 def test_data_files_of_packages_are_shipped() -> None:
     patterns = PROJECT["tool"]["setuptools"]["package-data"]["*"]
     packages = {path.parent for path in IN_PACKAGE if path.parent != ROOT}
-    missing = [
-        path.relative_to(ROOT)
-        for path in TRACKED
-        if path.suffix != ".py" and path.parent in packages
-        and not any(fnmatch(path.name, pattern) for pattern in patterns)
-    ]
+    missing = []
+    for path in TRACKED:
+        home = next((folder for folder in path.parents if folder in packages), None)
+        if path.suffix == ".py" or home is None or path.relative_to(ROOT).parts[0] in OUTSIDE:
+            continue
+        # As globs do, and fnmatch does not: a star does not reach into folders.
+        within = path.relative_to(home)
+        if not any(len(Path(pattern).parts) == len(within.parts) and within.match(pattern) for pattern in patterns):
+            missing.append(str(path.relative_to(ROOT)))
     assert not missing, f"add a pattern to package-data for {missing}"
 
 
