@@ -129,7 +129,12 @@ class RunStarted(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResumed(Fact):
-    """A controller took the run up again."""
+    """A controller took the run up again.
+
+    `budgets` are those that were given anew, by their full names, such as "budget_usd" or "budget.judge.calls".
+    """
+
+    budgets: Mapping[str, JSON] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
