@@ -1,0 +1,122 @@
+"""The options of a kitchen environment: what can be set, what it defaults to, what is refused."""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ...core.errors import UsageError, unknown
+from ...core.values import JSON
+from . import recorded
+
+BACKENDS: Final = ("generated", "recorded")
+RECORDINGS_VARIABLE: Final = "KITCHEN_RECORDINGS"
+REVEAL: Final = "targets.reveal_unseen"
+MAX_HORIZON: Final = 100_000
+PREFIX: Final = {"generated": "Kitchen", "recorded": "FloorPlan"}
+TRAINING: Final = (1, 2, 3)
+HELD_OUT: Final = tuple(range(4, 30))
+_GROUPS: Final = {"training": TRAINING, "held-out": HELD_OUT}
+
+DEFAULTS: Final[dict[str, JSON]] = {
+    "backend": "generated",
+    "scenes": ["training"],
+    "horizon": 250,
+    REVEAL: False,
+    "recordings": None,
+}
+PRESETS: Final[Mapping[str, dict[str, JSON]]] = {
+    "paper": DEFAULTS, "quick": DEFAULTS, "smoke": {**DEFAULTS, "horizon": 60},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Completed options in their own types."""
+
+    backend: str
+    scenes: tuple[str, ...]
+    horizon: int
+    reveal_unseen: bool
+    recordings: Path | None
+
+
+def complete(given: Mapping[str, JSON], *, preset: str) -> dict[str, JSON]:
+    """`given` over the preset's options, checked; scenes become names. Raises UsageError."""
+    given = dict(given)
+    table = given.pop("targets", None)
+    if isinstance(table, Mapping):
+        given |= {f"targets.{key}": value for key, value in table.items()}
+    defaults = PRESETS[preset]
+    for key in given:
+        if key not in defaults:
+            raise unknown("option of the kitchen", key, defaults)
+    options = {**defaults, **given}
+    backend = options["backend"]
+    if backend not in BACKENDS:
+        raise unknown("kitchen.backend", str(backend), BACKENDS)
+    horizon = options["horizon"]
+    if isinstance(horizon, bool) or not isinstance(horizon, int) or not 1 <= horizon <= MAX_HORIZON:
+        raise UsageError(f"kitchen.horizon cannot be {horizon!r}; it is a whole number of steps, 1 to {MAX_HORIZON}.")
+    if not isinstance(options[REVEAL], bool):
+        raise UsageError(f"kitchen.{REVEAL} cannot be {options[REVEAL]!r}; it is true or false.")
+    if backend == "recorded":
+        options["recordings"] = str(_recordings(options["recordings"]))
+    options["scenes"] = [*_scenes(options["scenes"], str(backend), options["recordings"])]
+    return options
+
+
+def settings(options: Mapping[str, JSON]) -> Settings:
+    """Completed options in their own types."""
+    scenes, horizon = options["scenes"], options["horizon"]
+    assert isinstance(scenes, list)
+    assert isinstance(horizon, int)
+    recordings = options["recordings"]
+    return Settings(
+        backend=str(options["backend"]), scenes=tuple(str(scene) for scene in scenes), horizon=horizon,
+        reveal_unseen=bool(options[REVEAL]), recordings=None if recordings is None else Path(str(recordings)),
+    )
+
+
+def _recordings(given: JSON) -> Path:
+    """The folder of recorded kitchens: the option's, else the environment variable's."""
+    text = given if given is not None else os.environ.get(RECORDINGS_VARIABLE)
+    if not isinstance(text, str) or not text:
+        raise UsageError(
+            "kitchen.backend=recorded needs the folder of the recordings: give kitchen.recordings=PATH"
+            f" or set {RECORDINGS_VARIABLE}; kitchen.backend=generated needs none."
+        )
+    return Path(text).expanduser().resolve()
+
+
+def _scenes(given: JSON, backend: str, recordings: JSON) -> tuple[str, ...]:
+    """Names of scenes from names, ranges ("Kitchen4-9") and groups ("training", "held-out")."""
+    asked = [given] if isinstance(given, str) else given
+    if not isinstance(asked, list) or not asked:
+        raise UsageError(f"kitchen.scenes cannot be {given!r}; it is a list of names such as {PREFIX[backend]}1.")
+    names = tuple(name for each in asked for name in _expanded(each, PREFIX[backend]))
+    if backend == "recorded":
+        known = recorded.scene_names(Path(str(recordings)))
+        for name in names:
+            if name not in known:
+                raise unknown("recorded kitchen", name, known)
+    return names
+
+
+def _expanded(asked: JSON, prefix: str) -> list[str]:
+    text = str(asked).strip()
+    if text in _GROUPS:
+        return [f"{prefix}{number}" for number in _GROUPS[text]]
+    found = re.fullmatch(rf"{prefix}([1-9]\d{{0,5}})(?:-(?:{prefix})?([1-9]\d{{0,5}}))?", text)
+    if found is None:
+        raise UsageError(
+            f"kitchen.scenes cannot hold {asked!r}; scenes are {prefix}1, {prefix}2 and so on, a range"
+            f" ({prefix}4-29), or a group (training, held-out)."
+        )
+    first = int(found[1])
+    last = int(found[2] or first)
+    if not first <= last < first + 1000:
+        raise UsageError(f"kitchen.scenes cannot hold the range {asked!r}: it runs from low to high, at most 1000.")
+    return [f"{prefix}{number}" for number in range(first, last + 1)]

@@ -1,0 +1,131 @@
+"""What a kitchen is at the start of an episode: its objects, where one can stand, its walls."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ...core.values import JSON
+
+GRID_M: Final = 0.25            # spacing of the lattice that the agent's x and z lie on
+CAMERA_RISE_M: Final = 0.675    # of the camera above the agent's own position
+AGENT_RISE_M: Final = 0.9       # of the agent's own position above the floor
+AGENT_RADIUS_M: Final = 0.2
+AGENT_HEIGHT_M: Final = 1.75
+HEADINGS: Final = ((0, 1), (1, 0), (0, -1), (-1, 0))   # yaw 0, 90, 180, 270: lattice steps in x and z
+
+Point = tuple[float, float, float]
+Cell = tuple[int, int]          # x and z in units of GRID_M
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thing:
+    """One object of a kitchen, named and flagged as AI2-THOR 5.0.0 has it. Metres, y up."""
+
+    object_id: str
+    name: str
+    object_type: str
+    position: Point                     # the object's origin
+    yaw_deg: float                      # its front is at yaw: 0 is +z, 90 is +x
+    centre: Point                       # of its axis-aligned box
+    size: Point                         # of its axis-aligned box
+    extent: Point                       # of the box in its own frame: across, up, along
+    flags: frozenset[str] = frozenset()
+    parents: tuple[str, ...] = ()       # ids of the receptacles that it is in or on
+    shelves: tuple[float, ...] = ()     # heights of shelves above the box's bottom, where they are known
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Box:
+    """A part of the building: an axis-aligned box that is no object."""
+
+    name: str
+    centre: Point
+    size: Point
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stance:
+    """Where the agent stands and looks. Yaw counts quarter turns clockwise from +z; horizon is down-positive."""
+
+    cell: Cell
+    yaw: int
+    horizon_deg: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kitchen:
+    """A kitchen before anything is done in it."""
+
+    name: str
+    start: Stance
+    agent_y_m: float
+    things: tuple[Thing, ...]
+    cells: frozenset[Cell]              # where the agent can stand while all doors are closed
+    structure: tuple[Box, ...] = field(default=())
+
+    @property
+    def floor_m(self) -> float:
+        """Height of the floor."""
+        return self.agent_y_m - AGENT_RISE_M
+
+
+def reachable(cells: frozenset[Cell], start: Cell) -> frozenset[Cell]:
+    """The cells that one can walk to from `start` in single steps, `start` included."""
+    found, fresh = {start}, [start]
+    while fresh:
+        x, z = fresh.pop()
+        for dx, dz in HEADINGS:
+            cell = (x + dx, z + dz)
+            if cell in cells and cell not in found:
+                found.add(cell)
+                fresh.append(cell)
+    return frozenset(found)
+
+
+def object_id(kind: str, position: Iterable[float]) -> str:
+    """An id as AI2-THOR writes it, from the initial position. An exact zero has no sign."""
+    return "|".join([kind, *(f"{value:+06.2f}" if value else "00.00" for value in position)])
+
+
+# ------------------------------------------------------------------------------------------- as JSON
+
+
+def to_json(kitchen: Kitchen) -> str:
+    """A kitchen as JSON text, one object a line."""
+    head = {
+        "name": kitchen.name,
+        "start": [*kitchen.start.cell, kitchen.start.yaw, kitchen.start.horizon_deg],
+        "agent_y_m": kitchen.agent_y_m,
+        "cells": sorted(kitchen.cells),
+        "structure": [[box.name, box.centre, box.size] for box in kitchen.structure],
+    }
+    lines = ",\n".join(json.dumps(_thing_json(thing)) for thing in kitchen.things)
+    return f"{json.dumps(head)[:-1]}, \"things\": [\n{lines}\n]}}\n"
+
+
+def _thing_json(thing: Thing) -> dict[str, JSON]:
+    return {
+        "object_id": thing.object_id, "name": thing.name, "object_type": thing.object_type,
+        "position": [*thing.position], "yaw_deg": thing.yaw_deg, "centre": [*thing.centre],
+        "size": [*thing.size], "extent": [*thing.extent], "flags": [*sorted(thing.flags)],
+        "parents": [*thing.parents], "shelves": [*thing.shelves],
+    }
+
+
+def from_json(text: str) -> Kitchen:
+    """A kitchen from what `to_json` wrote. Raises ValueError, KeyError for another text."""
+    data: Mapping[str, Any] = json.loads(text)
+    x, z, yaw, horizon = data["start"]
+    things = tuple(
+        Thing(**{
+            **row, "flags": frozenset(row["flags"]),
+            **{name: tuple(row[name]) for name in ("position", "centre", "size", "extent", "parents", "shelves")},
+        })
+        for row in data["things"]
+    )
+    return Kitchen(
+        name=data["name"], start=Stance(cell=(x, z), yaw=yaw, horizon_deg=horizon), agent_y_m=data["agent_y_m"],
+        things=things, cells=frozenset((x, z) for x, z in data["cells"]),
+        structure=tuple(Box(name=name, centre=tuple(c), size=tuple(s)) for name, c, s in data["structure"]),
+    )

@@ -1,0 +1,134 @@
+"""What can be seen from a pose: sample points on boxes, range, frustum, and boxes that stand in the way.
+
+An object is visible where a point of its box is within 1.5 m horizontally of the camera, in the viewport and
+not hidden. With 27 points a box this agrees with 98.7 % of the flags that AI2-THOR 5.0.0 recorded in thirty
+kitchens; a test holds it to that.
+"""
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .scene import CAMERA_RISE_M, GRID_M, Stance
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+VISIBILITY_M: Final = 1.5
+FIELD_OF_VIEW_DEG: Final = 90.0     # vertical
+WIDTH, HEIGHT = 900, 600
+NEAR_M: Final = 0.1
+# An occluder hides what lies behind at least so much of it: boxes overhang what they stand for (a counter's
+# edge above drawers, a burner's frame), and rays that only graze them do go past the real shape.
+CHORD_M: Final = 0.05
+_LATTICE: Final = np.array(list(itertools.product((-1.0, 0.0, 1.0), repeat=3))) * 0.49
+POINTS: Final = len(_LATTICE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """A camera: where it is, where it looks, how much it sees."""
+
+    eye: Floats
+    forward: Floats
+    right: Floats
+    up: Floats
+    tan_up: float
+    tan_right: float
+
+    def sees(self, points: Floats, *, within_m: float = VISIBILITY_M) -> Flags:
+        """Which points (n, 3) are in range and in the viewport, hidden or not."""
+        away = points - self.eye
+        depth = away @ self.forward
+        inside = (away[:, 0] ** 2 + away[:, 2] ** 2 <= within_m ** 2) & (depth > NEAR_M)
+        inside &= np.abs(away @ self.up) <= depth * self.tan_up
+        inside &= np.abs(away @ self.right) <= depth * self.tan_right
+        return np.asarray(inside)
+
+
+def view_at(
+    eye: Floats, *, yaw_deg: float, horizon_deg: float,
+    field_of_view_deg: float = FIELD_OF_VIEW_DEG, aspect: float = WIDTH / HEIGHT,
+) -> View:
+    """The camera at `eye`, turned by yaw clockwise from +z and by horizon downwards."""
+    yaw, down = math.radians(yaw_deg), math.radians(horizon_deg)
+    forward = np.array([math.sin(yaw) * math.cos(down), -math.sin(down), math.cos(yaw) * math.cos(down)])
+    right = np.array([math.cos(yaw), 0.0, -math.sin(yaw)])
+    tan_up = math.tan(math.radians(field_of_view_deg) / 2)
+    return View(
+        eye=eye, forward=forward, right=right, up=np.cross(forward, right), tan_up=tan_up, tan_right=tan_up * aspect,
+    )
+
+
+def agent_view(stance: Stance, agent_y_m: float) -> View:
+    """The agent's camera."""
+    x, z = stance.cell
+    eye = np.array([x * GRID_M, agent_y_m + CAMERA_RISE_M, z * GRID_M])
+    return view_at(eye, yaw_deg=90.0 * stance.yaw, horizon_deg=stance.horizon_deg)
+
+
+def sample_points(centres: Floats, sizes: Floats) -> Floats:
+    """Points on boxes: (n, 3) centres and sizes to (n, POINTS, 3)."""
+    points: Floats = centres[:, None, :] + _LATTICE * sizes[:, None, :]
+    return points
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """Everything that can be seen or stands in the way, in one state of the kitchen: n objects, b boxes."""
+
+    points: Floats          # (n, POINTS, 3)
+    can_be_seen: Flags      # (n,) False for what a closed receptacle hides
+    low: Floats             # (b, 3) corners of the boxes that occlude
+    high: Floats
+    clear: Flags            # (n, b) True where a box does not hide an object: its own, its receptacles', its contents'
+    glass: Flags            # (b,) boxes that one sees through
+    floor: int | None       # the object that is the floor: seen as the ground ahead, however large its box is
+
+    def seen(self, view: View) -> tuple[Flags, Flags]:
+        """Which objects are visible, and which of them are interactable too: two arrays (n,)."""
+        points = self._points(view)
+        at = np.flatnonzero(view.sees(points.reshape(-1, 3)) & np.repeat(self.can_be_seen, POINTS))
+        count = len(self.points)
+        nothing = np.zeros(count, dtype=np.bool_)
+        if not len(at):
+            return nothing, nothing.copy()
+        owners, targets = at // POINTS, points.reshape(-1, 3)[at]
+        hidden, barred = self._hidden(view.eye, targets, owners)
+        visible, interactable = nothing, nothing.copy()
+        visible[owners[~hidden]] = True
+        interactable[owners[~(hidden | barred)]] = True
+        return visible, interactable
+
+    def _points(self, view: View) -> Floats:
+        if self.floor is None:
+            return self.points
+        points = self.points.copy()
+        ahead = np.array([view.right[2] * -1.0, 0.0, view.right[0]])
+        ground = view.eye + np.linspace(0.2, VISIBILITY_M, POINTS)[:, None] * ahead
+        ground[:, 1] = points[self.floor, :, 1].max()
+        points[self.floor] = ground
+        return points
+
+    def _hidden(self, eye: Floats, targets: Floats, owners: NDArray[np.intp]) -> tuple[Flags, Flags]:
+        """Which target points are behind a solid box, and which are behind glass."""
+        gaps = np.maximum(np.maximum(self.low - eye, eye - self.high), 0.0)
+        around = (gaps[:, 0] ** 2 + gaps[:, 2] ** 2 < VISIBILITY_M ** 2) & (gaps.max(axis=1) > 0.0)
+        boxes = np.flatnonzero(around)
+        ray = targets - eye
+        slope = 1.0 / np.where(np.abs(ray) < 1e-9, 1e-9, ray)
+        one = (self.low[boxes] - eye)[None] * slope[:, None]
+        two = (self.high[boxes] - eye)[None] * slope[:, None]
+        enter = np.minimum(one, two).max(axis=2)
+        leave = np.maximum(one, two).min(axis=2)
+        length = np.sqrt((ray ** 2).sum(axis=1))[:, None]
+        chord = (np.minimum(leave, 1.0) - np.maximum(enter, 0.0)) * length
+        crossed = (enter < 1.0 - 1e-3) & ~self.clear[owners][:, boxes]
+        glass = self.glass[boxes]
+        hidden = (crossed & ~glass & (chord > CHORD_M)).any(axis=1)
+        barred = (crossed & glass & (chord > 0.0)).any(axis=1)
+        return hidden, barred
