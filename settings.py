@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from .core.errors import UsageError, unknown
+from .core.events import Fact, RunResumed, RunStarted
 from .core.values import JSON
 from .domains import load as load_domain
 from .domains import names as domain_names
@@ -209,28 +210,39 @@ def build_settings(
     return settings
 
 
-def larger_budgets(settings: Settings, flags: Mapping[str, JSON], assignments: Sequence[str]) -> dict[str, JSON]:
-    """The budgets given to a resumed run, by their full names, such as "budget.judge.calls". Raises UsageError."""
+def parse_budgets(flags: Mapping[str, JSON], assignments: Sequence[str]) -> dict[str, JSON]:
+    """The budgets for a resumed run, by their full names, such as "budget.judge.calls". Raises UsageError."""
     given = _from_command_line(flags, assignments)
     for key, entry in given.items():
         if not key.startswith(("budget_", "budget.")):
             raise UsageError(f"{key!r} cannot change in a resumed run: only budgets can ({entry.origin})")
-    _refuse_unknown({key: entry for key, entry in given.items() if "." not in key})
-    changed = {key: entry.value for key, entry in given.items()}
-    _refuse_without_effect(with_budgets(settings, changed, given), given)
-    return changed
+    return {key: entry.value for key, entry in given.items()}
 
 
-def with_budgets(settings: Settings, changed: Mapping[str, JSON], given: Mapping[str, Given] | None = None) -> Settings:
-    """The settings with budgets that a resumed run was given, by their full names. Raises UsageError."""
-    origins = given or {key: Given(value=value, origin="the run's log") for key, value in changed.items()}
-    values = settings.as_json() | {key: value for key, value in changed.items() if "." not in key}
-    roles: dict[str, Any] = settings.model_dump(mode="json")["budget"]
-    for role, limits in _model_tables(origins)["budget"].items():
-        roles[role] = roles.get(role, {}) | limits
-    options = values.pop(OPTIONS)
-    assert isinstance(options, dict)
-    return _validated(values | {"budget": roles}, origins, options)
+def with_budgets(settings: Settings, budgets: Mapping[str, JSON]) -> Settings:
+    """The settings with other budgets, given by their full names. Raises UsageError."""
+    given = {
+        key: Given(value=value, origin="--set" if "." in key else f"--{key.replace('_', '-')}")
+        for key, value in budgets.items()
+    }
+    plain = {key: entry for key, entry in given.items() if "." not in key}
+    _refuse_unknown(plain)
+    _refuse_without_effect(settings, given)
+    values: dict[str, Any] = settings.as_json() | {key: entry.value for key, entry in plain.items()}
+    for role, limits in _model_tables(given)["budget"].items():
+        values["budget"][role] = values["budget"].get(role, {}) | limits
+    return _validated(values, given, values.pop(OPTIONS))
+
+
+def settings_in(facts: Iterable[Fact]) -> Settings | None:
+    """The settings of a run with the budgets that it was resumed with; None where it never started."""
+    settings: Settings | None = None
+    for fact in facts:
+        if isinstance(fact, RunStarted):
+            settings = Settings.model_validate(dict(fact.settings))
+        elif isinstance(fact, RunResumed) and settings is not None and fact.budgets:
+            settings = with_budgets(settings, fact.budgets)
+    return settings
 
 
 def parse_assignments(assignments: Iterable[str]) -> dict[str, Given]:

@@ -1,6 +1,7 @@
 """The composition root: the one place that knows concrete classes and wires them for a run or an evaluation."""
 
 from .evaluation import evaluate
+from .replay import read_recorded
 from .run import resume, run
 
-__all__ = ["evaluate", "resume", "run"]
+__all__ = ["evaluate", "read_recorded", "resume", "run"]

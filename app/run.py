@@ -1,7 +1,8 @@
 """`memento run` and `memento resume`: one run from its settings or its log to its result."""
 
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
@@ -11,26 +12,30 @@ from ..agents.keepers.memento import Slots
 from ..agents.keepers.methods import KEEPERS
 from ..agents.keepers.sequencer import RunPlan, Sequencer
 from ..core.errors import StoreError, UsageError
-from ..core.events import Fact, RunResumed, RunStarted
+from ..core.events import Fact, RunResumed, RunStarted, RunStopped, StageEntered
 from ..core.ports import Domain
 from ..core.seeds import derive_seed
-from ..core.values import Program
+from ..core.values import JSON, Program
 from ..domains import import_string
 from ..domains import load as load_domain
+from ..memory.queries import active_seconds
 from ..memory.runs import TRAJECTORIES, new_run
 from ..memory.store import RunStore
 from ..results import RunResult
 from ..runtime.bus import EventBus
 from ..runtime.clock import SystemClock
+from ..runtime.models.budget import Purse
 from ..runtime.pool import ProcessPool
 from ..runtime.supervisor import Supervisor
-from ..settings import Settings
+from ..settings import Settings, settings_in, with_budgets
 from ..tui.display import Display
+from .budgets import ActiveTime, ledger_of, require_budget_left, require_time, require_usable
 from .isolation import ISOLATING, live_layers
 from .outcome import result_of
 from .program_files import read_evaluator, read_initial
+from .replay import read_recorded
 from .retention import Retention
-from .wiring import make_lanes, make_models
+from .wiring import Models, make_lanes, make_models, replayed
 
 NAMED_VERSIONS = ("robosuite", "mujoco", "numpy")
 NOT_A_PROGRAM = ("evolve", "zero-shot")
@@ -39,61 +44,93 @@ NOT_A_PROGRAM = ("evolve", "zero-shot")
 async def run(settings: Settings, *, runs_dir: Path, name: str | None, display: Display) -> RunResult:
     """Evolve the evaluator, then the policy. Raises MementoError; what was done until then is kept."""
     domain = load_domain(settings.domain)
-    initial = read_initial(settings.initial, domain)
-    evaluator = None if settings.evaluator in NOT_A_PROGRAM else read_evaluator(settings.evaluator, domain)
+    if settings.replay is None:
+        initial = read_initial(settings.initial, domain)
+        evaluator = None if settings.evaluator in NOT_A_PROGRAM else read_evaluator(settings.evaluator, domain)
+    else:
+        recorded = read_recorded(Path(settings.replay))
+        initial, evaluator = recorded.initial, recorded.evaluator
     _require_sandbox(settings)
-    make_models(settings, domain)  # a model that cannot be used is told of before anything is made
-    clock = SystemClock()
-    folder = new_run(runs_dir, name, clock, label=settings.domain, seed=settings.seed)
-    with RunStore.create(folder, clock=clock) as store:
-        started = RunStarted(
-            settings=settings.as_json(),
-            versions=versions(),
-            sandbox=live_layers(),
-            initial=initial,
-            evaluator=evaluator,
-        )
-        store.append([started])
-        display.opened(folder)
-        display.show(started)
-        return await _drive(started, (), store=store, display=display, workers=settings.workers)
+    async with _models(settings, domain) as models:  # one that cannot be used is told of before anything is made
+        clock = SystemClock()
+        folder = new_run(runs_dir, name, clock, label=settings.domain, seed=settings.seed)
+        with RunStore.create(folder, clock=clock) as store:
+            started = RunStarted(
+                settings=settings.as_json(),
+                versions=versions(),
+                sandbox=live_layers(),
+                initial=initial,
+                evaluator=evaluator,
+            )
+            store.append([started])
+            display.opened(folder)
+            display.show(started)
+            work = Work(settings=settings, domain=domain, started=started, models=models)
+            return await _drive(work, (), store=store, display=display, workers=settings.workers)
 
 
-async def resume(folder: Path, *, display: Display, workers: int | None) -> RunResult:
-    """Go on from where a run was left. A run that is done gives its result again. Raises MementoError."""
+async def resume(
+    folder: Path, *, display: Display, workers: int | None, budgets: Mapping[str, JSON] | None = None
+) -> RunResult:
+    """Go on from where a run was left. A run that is done gives its result again.
+
+    `budgets` replace the run's own, by their full names, from now on. Raises MementoError.
+    """
     clock = SystemClock()
     with RunStore.open(folder, clock=clock) as store:
         history = tuple(store.facts())
         started = next((fact for fact in history if isinstance(fact, RunStarted)), None)
-        if started is None:
+        settings = settings_in(history)
+        if started is None or settings is None:
             raise StoreError(
                 f"the run {folder.name!r} was killed before its first fact: start it again with memento run"
             )
-        settings = Settings.model_validate(dict(started.settings))
-        _require_sandbox(settings)
         display.opened(folder)
-        display.recall(history)
-        resumed = RunResumed()
-        store.append([resumed])
-        display.show(resumed)
-        return await _drive(
-            started, history, store=store, display=display, workers=workers or settings.workers
-        )
+        if any(isinstance(fact, StageEntered) and fact.stage == "done" for fact in history):
+            if budgets:
+                raise UsageError(f"the run {folder.name!r} is done: a budget has no effect any more")
+            return result_of(store, status="done")
+        if budgets and settings.replay is not None:
+            raise UsageError(f"the run {folder.name!r} is a replay, which asks no model: a budget has no effect")
+        resumed = RunResumed(budgets=dict(budgets or {}))
+        settings = with_budgets(settings, resumed.budgets)
+        _require_sandbox(settings)
+        domain = load_domain(settings.domain)
+        async with _models(settings, domain) as models:
+            if budgets or _left(history) == "budget":
+                require_budget_left(ledger_of(settings, history), _active_s(store))
+            display.recall(history)
+            store.append([resumed])
+            display.show(resumed)
+            work = Work(settings=settings, domain=domain, started=started, models=models)
+            return await _drive(work, history, store=store, display=display, workers=workers or settings.workers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What a controller drives: a run's settings with its present budgets, its domain, beginning and models."""
+
+    settings: Settings
+    domain: Domain
+    started: RunStarted
+    models: Models
 
 
 async def _drive(
-    started: RunStarted,
-    history: Iterable[Fact],
-    *,
-    store: RunStore,
-    display: Display,
-    workers: int,
+    work: Work, history: Sequence[Fact], *, store: RunStore, display: Display, workers: int
 ) -> RunResult:
-    settings = Settings.model_validate(dict(started.settings))
-    domain = load_domain(settings.domain)
+    settings, domain = work.settings, work.domain
+    active = ActiveTime()
+    purse = Purse(ledger_of(settings, history), elapsed=active, before_s=_active_s(store))
     bus = EventBus(store)
+    bus.subscribe(active.heed)
     bus.subscribe(display.show)
     bus.subscribe(Retention(store.folder, history).heed)
+
+    def requests() -> list[str]:
+        require_time(purse)
+        return [request.kind for request in store.take_requests()]
+
     async with ProcessPool(
         domain=import_string(settings.domain),
         settings={"search": settings.options, "final": settings.options},
@@ -101,14 +138,34 @@ async def _drive(
         trajectories=store.folder / TRAJECTORIES,
     ) as pool:
         supervisor = Supervisor(
-            keeper=Sequencer(plan_of(settings, domain, started.initial, started.evaluator)),
+            keeper=Sequencer(plan_of(settings, domain, work.started.initial, work.started.evaluator)),
             bus=bus,
-            lanes=make_lanes(settings, domain, make_models(settings, domain), pool, workers=workers),
-            requests=lambda: [request.kind for request in store.take_requests()],
+            lanes=make_lanes(settings, domain, work.models.within(purse), pool, workers=workers),
+            requests=requests,
             tick=display.tick,
         )
         status = await supervisor.run(history)
     return result_of(store, status=status)
+
+
+def _models(settings: Settings, domain: Domain) -> Models:
+    """The run's models, or the tape that stands for all of them. Raises UsageError."""
+    if settings.replay is not None:
+        return replayed(read_recorded(Path(settings.replay)).tape)
+    models = make_models(settings, domain)
+    require_usable(settings)
+    return models
+
+
+def _active_s(store: RunStore) -> float:
+    """How long the run was worked on before."""
+    return active_seconds((entry.at, entry.fact) for entry in store.facts_after(0))
+
+
+def _left(history: Sequence[Fact]) -> str | None:
+    """Why the run was left the last time, where it was left in good order."""
+    marks = [fact for fact in history if isinstance(fact, RunStopped | RunResumed)]
+    return marks[-1].reason if marks and isinstance(marks[-1], RunStopped) else None
 
 
 def plan_of(

@@ -1,7 +1,9 @@
 """Which agent carries out which order, over which models, in which lane."""
 
+import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from ..agents.evaluator_evolver import EvaluatorEvolver
 from ..agents.judge_panel import JudgePanel
@@ -13,26 +15,51 @@ from ..core.events import Examine, Fact, Judge, Order, Propose, ProposeEvaluator
 from ..core.ports import Domain, Model, Pool
 from ..core.values import Operator
 from ..runtime.models import ClientSettings, close_model, make_model
+from ..runtime.models.budget import Purse
+from ..runtime.models.limits import CallLimits, Gate
+from ..runtime.models.sampling import Sampling
+from ..runtime.models.spec import parse_specs
+from ..runtime.models.tape import ReplayModel, Tape
 from ..runtime.offline import OfflineModel
 from ..runtime.prompts import PromptFolder
 from ..runtime.supervisor import Agent, Lane
-from ..settings import Settings
+from ..settings import ALL, Asking, Settings
+from .budgets import FrugalModel, Till, models_of, prices_of
 
-CALLS_AT_ONCE = 8           # model calls of one lane in flight; each account has a limit of its own too
+CLOSING_S = 5.0             # for the sockets of one model, when the run is over
 CHAIN = f"/{BRANCH_WORDS[Operator.HILL_CLIMB]}/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Models:
-    """The models of a run, by role."""
+    """The models of a run, by role. An async context manager that closes them."""
 
     proposer: Model
+    evaluator_writer: Model
     judges: tuple[Model, ...]
 
-    async def close(self) -> None:
-        """Close their sockets."""
-        for model in {id(model): model for model in (self.proposer, *self.judges)}.values():
-            await close_model(model)
+    def within(self, purse: Purse) -> "Models":
+        """The same models, which keep within the budgets of the purse."""
+        till = Till(purse)
+        frugal = {id(model): FrugalModel(model, till) for model in self._all()}
+        return Models(
+            proposer=frugal[id(self.proposer)],
+            evaluator_writer=frugal[id(self.evaluator_writer)],
+            judges=tuple(frugal[id(model)] for model in self.judges),
+        )
+
+    async def __aenter__(self) -> "Models":
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        """Close their sockets; one that cannot be closed in time is left to the end of the process."""
+        for model in {id(model): model for model in self._all()}.values():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(CLOSING_S):
+                    await close_model(model)
+
+    def _all(self) -> tuple[Model, ...]:
+        return (self.proposer, self.evaluator_writer, *self.judges)
 
 
 class ByOperator:
@@ -49,14 +76,49 @@ class ByOperator:
 def make_models(settings: Settings, domain: Domain) -> Models:
     """The models that the settings name. Raises UsageError before anything is spent."""
     offline = _offline(settings, domain)
-    shared = ClientSettings(seed=settings.seed)
+    gates: dict[str, Gate] = {}     # one for each account, whoever asks
+    made: dict[tuple[str, Asking], Model] = {}
 
-    def make(text: str) -> Model:
-        return make_model(text, settings=shared, offline=offline)
+    def make(text: str, role: str) -> Model:
+        asking = asking_of(settings, role)
+        if (text, asking) not in made:
+            shared = ClientSettings(
+                limits=_limits(asking), sampling=_sampling(asking), prices=prices_of(settings),
+                in_flight=settings.calls_at_once, seed=settings.seed, gates=gates,
+            )
+            made[text, asking] = make_model(text, settings=shared, offline=offline)
+        return made[text, asking]
 
-    proposer = make(settings.model)
-    judges = tuple(proposer if text == settings.model else make(text) for text in settings.judges)
-    return Models(proposer=proposer, judges=judges or (proposer,))
+    by_role = {role: tuple(make(text, role) for text in texts) for role, texts in models_of(settings).items()}
+    proposer = by_role["proposer"]
+    return Models(
+        proposer=proposer[0],
+        evaluator_writer=by_role.get("evaluator-writer", proposer)[0],
+        judges=by_role.get("judge", proposer),
+    )
+
+
+def replayed(tape: Tape) -> Models:
+    """The tape in the place of all models. It spends nothing, so it heeds no budget."""
+    model = ReplayModel(tape)
+    return Models(proposer=model, evaluator_writer=model, judges=(model,))
+
+
+def asking_of(settings: Settings, role: str) -> Asking:
+    """How the models of a role are asked: its own settings over those for all."""
+    asking: Mapping[str, Asking] = dict(settings.sampling.items())
+    own = asking.get(role, Asking()).model_dump(exclude_none=True)
+    return asking.get(ALL, Asking()).model_copy(update=own)
+
+
+def _limits(asking: Asking) -> CallLimits:
+    given = asking.model_dump(include={"total_s", "read_s", "connect_s", "attempts"}, exclude_none=True)
+    return replace(CallLimits(), **given)
+
+
+def _sampling(asking: Asking) -> Sampling:
+    given = asking.model_dump(include={"temperature", "max_output_tokens", "thinking", "stream"}, exclude_none=True)
+    return replace(Sampling(), **given)
 
 
 def make_lanes(
@@ -75,17 +137,17 @@ def make_lanes(
         )
     }
     evolver = EvaluatorEvolver(
-        model=models.proposer, prompts=prompts, brief=brief, contract=domain.evaluator_contract
+        model=models.evaluator_writer, prompts=prompts, brief=brief, contract=domain.evaluator_contract
     )
     panel = JudgePanel(models=models.judges, prompts=prompts, brief=brief, run_seed=settings.seed)
     return (
         Lane(
             name="proposals",
-            limit=CALLS_AT_ONCE,
+            limit=settings.calls_at_once,
             agents={Propose: ByOperator(proposals), ProposeEvaluator: evolver},
             urgency=urgency,
         ),
-        Lane(name="judges", limit=CALLS_AT_ONCE, agents={Judge: panel}),
+        Lane(name="judges", limit=settings.calls_at_once, agents={Judge: panel}),
         Lane(
             name="rollouts",
             limit=workers,
@@ -106,7 +168,8 @@ def _offline(settings: Settings, domain: Domain) -> Model | None:
     shelf = domain.shelf()
     if shelf is not None:
         return OfflineModel(shelf, run_seed=settings.seed)
-    if "offline" in {settings.model, *settings.judges}:
+    named = [spec for texts in models_of(settings).values() for text in texts for spec in parse_specs(text)]
+    if any(spec.scheme == "offline" for spec in named):
         raise UsageError(
             f"the domain {domain.name!r} has no shelf for the offline model: name one with --model"
         )

@@ -36,6 +36,10 @@ Display = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line of stdout.")]
 Workers = Annotated[int | None, typer.Option(help="Rollouts at once; changes the time, never the result.")]
+BudgetCalls = Annotated[int | None, typer.Option(metavar="N", help="End cleanly after N model calls.")]
+BudgetTokens = Annotated[int | None, typer.Option(metavar="N", help="End cleanly after N tokens.")]
+BudgetUsd = Annotated[float | None, typer.Option(metavar="USD", help="End cleanly after this much money.")]
+BudgetWall = Annotated[float | None, typer.Option(metavar="S", help="End cleanly after S seconds.")]
 
 
 @commands.command()
@@ -44,11 +48,19 @@ def run(
     preset: Annotated[str | None, typer.Option(help="The budget: smoke, quick (the default) or paper.")] = None,
     method: Annotated[str | None, typer.Option(help="One of `memento methods`.")] = None,
     model: Annotated[str | None, typer.Option(help="Who writes programs: one of `memento models`.")] = None,
+    evaluator_model: Annotated[str | None, typer.Option(help="Who writes evaluators; else --model.")] = None,
     judge: Annotated[list[str] | None, typer.Option(help="A judge's model; repeat it to mix models.")] = None,
     evaluator: Annotated[str | None, typer.Option(help="evolve, reference, zero-shot, or a Python file.")] = None,
     initial: Annotated[str | None, typer.Option(metavar="FILE", help="A policy to begin with.")] = None,
     seed: Annotated[int | None, typer.Option(help="All randomness comes from it.")] = None,
     workers: Workers = None,
+    budget_calls: BudgetCalls = None,
+    budget_tokens: BudgetTokens = None,
+    budget_usd: BudgetUsd = None,
+    budget_wall_s: BudgetWall = None,
+    replay: Annotated[
+        str | None, typer.Option(metavar="RUN", help="Repeat a finished run from its recorded replies; asks no model.")
+    ] = None,
     require_sandbox: Annotated[
         bool, typer.Option("--require-sandbox", help="Refuse to run where programs cannot be isolated.")
     ] = False,
@@ -64,11 +76,14 @@ def run(
 
     flags: dict[str, JSON] = {
         "domain": domain, "preset": preset, "method": method, "model": model, "judges": [*judge] if judge else None,
+        "evaluator_model": evaluator_model, "budget_calls": budget_calls, "budget_tokens": budget_tokens,
+        "budget_usd": budget_usd, "budget_wall_s": budget_wall_s,
         "evaluator": evaluator, "initial": initial, "seed": seed, "workers": workers,
         "require_sandbox": require_sandbox or None,
     }
     start_run(
-        flags, assignments=assignments or (), config=config, runs_dir=runs, name=name, display=display, json=json
+        flags, assignments=assignments or (), config=config, replay=replay, runs_dir=runs, name=name,
+        display=display, json=json,
     )
 
 
@@ -77,13 +92,26 @@ def resume(
     run: Run,
     runs: Runs = Path("runs"),
     workers: Workers = None,
+    budget_calls: BudgetCalls = None,
+    budget_tokens: BudgetTokens = None,
+    budget_usd: BudgetUsd = None,
+    budget_wall_s: BudgetWall = None,
+    assignments: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A role's budget: budget.judge.calls=40.")
+    ] = None,
     display: Display = DisplayKind.PLAIN,
     json: Json = False,
 ) -> None:
-    """Go on from where a run stopped, was stopped or was killed."""
+    """Go on from where a run stopped, was stopped, spent its budget or was killed."""
     from .start import resume_run
 
-    resume_run(run, runs_dir=runs, workers=workers, display=display, json=json)
+    budgets: dict[str, JSON] = {
+        "budget_calls": budget_calls, "budget_tokens": budget_tokens, "budget_usd": budget_usd,
+        "budget_wall_s": budget_wall_s,
+    }
+    resume_run(
+        run, runs_dir=runs, workers=workers, budgets=budgets, assignments=assignments or (), display=display, json=json
+    )
 
 
 @commands.command()

@@ -20,7 +20,7 @@ from ..memory.queries import (
 )
 from ..memory.runs import find_run
 from ..memory.store import RunStore
-from ..settings import Settings
+from ..settings import Settings, settings_in
 from ..tui.lines import isolation, one_line
 from .telling import cost, number, share
 
@@ -143,7 +143,7 @@ def _row(facts: Sequence[Fact], name: str) -> CandidateRow:
 
 
 def _settings(facts: Sequence[Fact], folder: Path) -> Settings:
-    summary = summarise(facts)
-    if not summary.settings:
+    settings = settings_in(facts)
+    if settings is None:
         raise UsageError(f"the run {folder.name!r} was killed before its first fact: it has no settings")
-    return Settings.model_validate(dict(summary.settings))
+    return settings

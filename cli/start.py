@@ -14,9 +14,10 @@ from .. import app
 from ..core.errors import UsageError
 from ..core.values import JSON
 from ..evaluate_settings import build_evaluate_settings
+from ..memory.lock import is_locked
 from ..memory.runs import find_run
 from ..results import RunResult
-from ..settings import build_settings
+from ..settings import Settings, build_settings, parse_budgets
 from ..tui.display import Display, open_display
 from .log import log_to_stderr
 from .requests import end_pause
@@ -24,33 +25,65 @@ from .telling import tell_evaluation, tell_run
 
 T = TypeVar("T")
 
+REPLAY_HEEDS = frozenset({"domain", "workers", "require_sandbox"})     # settings that go together with --replay
+
 
 def start_run(
     flags: Mapping[str, JSON],
     *,
     assignments: Sequence[str],
     config: Path | None,
+    replay: str | None,
     runs_dir: Path,
     name: str | None,
     display: str,
     json: bool,
 ) -> None:
     """`memento run`."""
-    settings = build_settings(flags, assignments=assignments, config=config, environment=os.environ)
+    if replay is None:
+        settings = build_settings(flags, assignments=assignments, config=config, environment=os.environ)
+    else:
+        settings = _to_repeat(find_run(runs_dir, replay), flags, given=bool(assignments or config))
+        typer.echo(f"memento: repeats {replay}: no model is asked, calls and costs are those of the record", err=True)
     screen = open_display(display, sys.stderr)
     result = _finish(app.run(settings, runs_dir=runs_dir, name=name, display=screen), screen)
     _hand_over(result, json=json)
 
 
-def resume_run(run: str, *, runs_dir: Path, workers: int | None, display: str, json: bool) -> None:
+def _to_repeat(folder: Path, flags: Mapping[str, JSON], *, given: bool) -> Settings:
+    """The settings of a recorded run; only what cannot change its result may be given anew."""
+    settings = app.read_recorded(folder).settings
+    if flags.get("domain") not in (None, settings.domain):
+        raise UsageError(f"the run {folder.name!r} was in the domain {settings.domain!r}, not {flags['domain']!r}")
+    chosen = [key for key, value in flags.items() if value is not None and key not in REPLAY_HEEDS]
+    if chosen or given:
+        what = f"--{chosen[0].replace('_', '-')}" if chosen else "--set and --config"
+        raise UsageError(f"--replay repeats the settings of the run {folder.name!r}: leave {what} out")
+    heeded = {key: flags[key] for key in ("workers", "require_sandbox") if flags[key] is not None}
+    _require_workers(flags["workers"])
+    return settings.model_copy(update=heeded)
+
+
+def resume_run(
+    run: str,
+    *,
+    runs_dir: Path,
+    workers: int | None,
+    budgets: Mapping[str, JSON],
+    assignments: Sequence[str],
+    display: str,
+    json: bool,
+) -> None:
     """`memento resume`."""
-    if workers is not None and workers < 1:
-        raise UsageError(f"--workers must be at least 1, not {workers}")
+    _require_workers(workers)
     folder = find_run(runs_dir, run)
+    given = parse_budgets(budgets, assignments)
+    if given and is_locked(folder):
+        raise UsageError(f"the run {folder.name!r} is live: stop it first to change its budgets")
     if end_pause(folder):
         return
     screen = open_display(display, sys.stderr)
-    result = _finish(app.resume(folder, display=screen, workers=workers), screen)
+    result = _finish(app.resume(folder, display=screen, workers=workers, budgets=given), screen)
     _hand_over(result, json=json)
 
 
@@ -75,8 +108,15 @@ def evaluate_policy(
     typer.echo(result.line() if json else tell_evaluation(result))
 
 
+def _require_workers(workers: JSON) -> None:
+    if isinstance(workers, int) and workers < 1:
+        raise UsageError(f"--workers must be at least 1, not {workers}")
+
+
 def _hand_over(result: RunResult, *, json: bool) -> None:
     typer.echo(result.line() if json else tell_run(result))
+    if result.status == "budget":
+        typer.echo(f"memento: a budget is spent; with a larger one: memento resume {result.run} --budget-…", err=True)
 
 
 def _finish(work: Coroutine[Any, Any, T], screen: Display | None) -> T:

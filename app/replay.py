@@ -1,0 +1,47 @@
+"""A recorded run as something to repeat: its settings, the programs it was given, and its models' replies."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..core.errors import UsageError
+from ..core.events import RunStarted, StageEntered
+from ..core.values import JSON, Program
+from ..memory.store import RunStore
+from ..runtime.models.tape import Tape, tape_of
+from ..settings import Settings
+
+UNLIMITED: Mapping[str, JSON] = {
+    "budget_calls": None, "budget_tokens": None, "budget_usd": None, "budget_wall_s": None, "budget": {},
+}
+"""A replay asks no model, so budgets would do nothing in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedRun:
+    """What a replay begins with. Programs that were given as files come from the record, not from the files."""
+
+    settings: Settings
+    initial: Program | None
+    evaluator: Program | None
+    tape: Tape
+
+
+def read_recorded(folder: Path) -> RecordedRun:
+    """The finished run in `folder`. Raises UsageError where it is none: a tape that ends early cannot be replayed."""
+    with RunStore.read(folder) as store:
+        facts = tuple(store.facts())
+    started = next((fact for fact in facts if isinstance(fact, RunStarted)), None)
+    done = any(isinstance(fact, StageEntered) and fact.stage == "done" for fact in facts)
+    if started is None or not done:
+        raise UsageError(
+            f"the run {folder.name!r} is not done, so its recorded replies would end early: "
+            f"finish it first with memento resume {folder}"
+        )
+    recorded = Settings.model_validate(dict(started.settings))
+    return RecordedRun(
+        settings=Settings.model_validate({**recorded.as_json(), **UNLIMITED, "replay": str(folder.resolve())}),
+        initial=started.initial,
+        evaluator=started.evaluator,
+        tape=tape_of(facts),
+    )
