@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..core.errors import ModelError
 from ..core.events import Judge, VoteCast
@@ -71,7 +71,7 @@ class JudgePanel:
         """
         model = self._models[order.seat % len(self._models)]
         seen = labelling(order, self._run_seed)
-        call: Call | None = None
+        calls: tuple[Call, ...] = ()
         flaw = ""
         for attempt in range(ATTEMPTS):
             prompt = self._prompt(order, seen, flaw)
@@ -82,12 +82,12 @@ class JudgePanel:
                     raise
                 flaw = f"the call failed: {error}"
                 break
-            call = _after(call, call_of(prompt, reply))
+            calls = (*calls, replace(call_of(prompt, reply), attempt=attempt))
             verdict = read_verdict(reply, seen.slots())
             if not isinstance(verdict, Unusable):
-                return _vote(order, verdict.slot, verdict.reason, call)
+                return _vote(order, verdict.slot, verdict.reason, calls)
             flaw = verdict.why
-        return _vote(order, None, f"abstained: {flaw}", call)
+        return _vote(order, None, f"abstained: {flaw}", calls)
 
     def _prompt(self, order: Judge, seen: Labelling, flaw: str) -> str:
         episodes = max((len(entry.examination.scores) for entry in order.pool), default=0)
@@ -108,28 +108,26 @@ def _entry(name: str, entry: EvaluatorCandidate) -> str:
     return f"### Evaluator {name}\n\n{fenced(text, 'python')}\n\n{evaluator_feedback(entry)}"
 
 
-def _vote(order: Judge, slot: int | None, reason: str, call: Call | None) -> VoteCast:
+def _vote(order: Judge, slot: int | None, reason: str, calls: tuple[Call, ...]) -> VoteCast:
     return VoteCast(
         order=order.id,
         generation=order.generation,
         seat=order.seat,
         choice=slot,
         reason=one_line(reason, MAX_REASON),
-        call=call,
+        call=replace(calls[-1], usage=_sum(calls)) if calls else None,
+        earlier=calls[:-1],
     )
 
 
-def _after(first: Call | None, second: Call) -> Call:
-    """The second call, with what the first one took added, so that no cost is lost."""
-    if first is None:
-        return second
-    one, two = first.usage, second.usage
-    unknown = one.cost_usd is None or two.cost_usd is None
-    usage = Usage(
-        input_tokens=one.input_tokens + two.input_tokens,
-        output_tokens=one.output_tokens + two.output_tokens,
-        cost_usd=None if unknown else (one.cost_usd or 0.0) + (two.cost_usd or 0.0),
-        latency_s=one.latency_s + two.latency_s,
-        attempts=one.attempts + two.attempts,
+def _sum(calls: Sequence[Call]) -> Usage:
+    """What the calls of one seat took together, so that no cost is lost."""
+    usages = [call.usage for call in calls]
+    costs = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
+    return Usage(
+        input_tokens=sum(usage.input_tokens for usage in usages),
+        output_tokens=sum(usage.output_tokens for usage in usages),
+        cost_usd=sum(costs) if len(costs) == len(usages) else None,
+        latency_s=sum(usage.latency_s for usage in usages),
+        attempts=sum(usage.attempts for usage in usages),
     )
-    return Call(model=second.model, prompt=second.prompt, reply=second.reply, usage=usage, stop=second.stop)

@@ -113,6 +113,22 @@ async def test_an_unusable_answer_is_asked_for_once_more_and_both_calls_are_paid
     assert vote.call is not None
     assert vote.call.reply.text == '{"choice": "A", "reason": "better"}'
     assert vote.call.usage == Usage(input_tokens=10, output_tokens=14, cost_usd=0.5, latency_s=2.0, attempts=2)
+    assert vote.call.attempt == 1
+    (first,) = vote.earlier
+    assert (first.attempt, first.reply.text, first.prompt.text) == (0, '{"choice": "Z"}', model.asked[0].prompt)
+    assert first.usage.input_tokens == 5
+    assert vote.call.prompt.text == model.asked[1].prompt
+
+
+async def test_a_call_that_fails_after_an_unusable_answer_leaves_that_answer_on_record() -> None:
+    def answer(ask: Ask) -> Reply:
+        if ask.attempt:
+            raise ModelError("no answer")
+        return Reply(text="?", model="m", usage=Usage(cost_usd=0.25))
+
+    vote = await panel(Scripted(answer)).carry_out(judge_order())
+    assert vote.call is not None
+    assert (vote.choice, vote.call.attempt, vote.call.reply.text, vote.earlier) == (None, 0, "?", ())
 
 
 async def test_two_unusable_answers_are_an_abstention() -> None:
