@@ -122,8 +122,8 @@ def targets(folder: Path) -> Iterator[Targets]:
 def pool(folder: Path, limits: Limits, *, workers: int) -> ProcessPool:
     """A pool of the toy domain. Nothing of the sandbox is switched: there is no switch."""
     return ProcessPool(
-        domain="toy_domain:DOMAIN", settings={"search": {"horizon": 20}}, workers=workers, limits=limits,
-        trajectories=folder,
+        domain="toy_domain:DOMAIN", settings={name: {"horizon": 20} for name in ("search", "final")},
+        workers=workers, limits=limits, trajectories=folder,
     )
 
 
