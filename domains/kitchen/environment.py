@@ -9,7 +9,7 @@ from ...core.ports import Action, Observation
 from ...core.recording import Recording
 from ...core.values import JSON
 from .observation import ACTIONS, DESCRIPTION, MOVES, TASK, Observer, target_fields
-from .rules import TARGETS, ErrorCategory, categorise
+from .rules import TARGETS, categorise
 from .scene import Kitchen, Stance, reachable
 from .trace import Trace
 from .world import NOT_HERE, World

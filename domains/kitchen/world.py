@@ -8,9 +8,9 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from .doors import Corners, blocked_by_panel, doors_of, overlap
+from .doors import Corners, blocked_by_panel, doors_of
 from .placing import interior, place
-from .rules import ENCLOSING, HOLLOW, SHUT_TO_RUN, TRANSPARENT, places_of
+from .rules import HOLLOW, SHUT_TO_RUN, TRANSPARENT, places_of
 from .scene import GRID_M, HEADINGS, Cell, Kitchen, Stance, Thing
 from .sight import Floats, Surroundings, View, agent_view, sample_points
 

@@ -1,0 +1,45 @@
+"""The kitchen task as the rest of MEMENTO knows it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+
+from ...core.ports import Environment, Shelf
+from ...core.values import JSON, Brief, Contract, Program
+from .interface import brief
+from .options import complete, settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KitchenDomain:
+    """Implements `core.ports.Domain`."""
+
+    name: str = "kitchen"
+    title: str = "Household task in kitchens, seen through the agent's own camera (AI2-THOR)"
+    contract: Contract = Contract(class_name="Policy", methods=(("reset", 0), ("compute_action", 1)))
+    evaluator_contract: Contract = Contract(class_name="Evaluator", methods=(("evaluate", 1),))
+
+    def options(self, given: Mapping[str, JSON], *, preset: str) -> dict[str, JSON]:
+        """All options, completed from the preset's defaults. Raises UsageError."""
+        return complete(given, preset=preset)
+
+    def brief(self, options: Mapping[str, JSON]) -> Brief:
+        """The texts for prompts under these (completed) options."""
+        return brief(settings(options))
+
+    def environment(self, options: Mapping[str, JSON]) -> Environment:
+        """Make the environment for these (completed) options."""
+        from .backends import environment
+
+        return environment(settings(options))
+
+    def reference_evaluator(self) -> Program:
+        """The evaluator that the paper selected."""
+        text = files(__package__) / "evaluators" / "reference.py"
+        return Program(text.read_text(encoding="utf-8"))
+
+    def shelf(self) -> Shelf:
+        """What the offline model builds with."""
+        from .shelf import shelf
+
+        return shelf()

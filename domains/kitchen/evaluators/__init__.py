@@ -1,0 +1,1 @@
+"""Evaluator programs that ship with the domain. They run in processes of their own, never here."""
