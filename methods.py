@@ -27,7 +27,7 @@ METHODS: Mapping[str, Method] = {
         Method(
             name="memento",
             title="hill-climbing with a memory of rejected edits, macro-mutation and crossover; one elite (the paper)",
-            settings=_ALWAYS | {"generations", "k_hc", "k_macro", "k_cross"},
+            settings=_ALWAYS | {"generations", "k_hc", "k_macro", "k_cross", "racing"},
         ),
     ]
 }

@@ -186,6 +186,7 @@ def plan_of(
             crossover=settings.k_cross,
         ),
         search_seeds=tuple(derive_seed(settings.seed, "search", e) for e in range(settings.n_roll)),
+        racing=settings.racing,
         final_seeds=tuple(derive_seed(settings.seed, "final", e) for e in range(settings.final_episodes)),
         initial=initial,
         evaluator=evaluator,

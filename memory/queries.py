@@ -61,7 +61,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateRow:
-    """One evaluated candidate. `fitness` and `success_rate` are None where it failed as a whole."""
+    """One evaluated candidate. `fitness` and `success_rate` are None where it failed as a whole or was cut."""
 
     id: str
     operator: Operator
@@ -74,6 +74,7 @@ class CandidateRow:
     success_rate: float | None
     metrics: Mapping[str, JSON] = field(default_factory=dict)
     fault: Fault | None = None
+    bound: float | None = None  # of a candidate that racing cut: its F is at most this
     episodes: int = 0  # that were rolled out for it
     accepted: bool | None = None  # by the hill-climb chain; None in the other branches
     elite_of: tuple[int, ...] = ()  # the generations whose elite it was
@@ -228,7 +229,7 @@ def list_candidates(facts: Iterable[Fact]) -> tuple[CandidateRow, ...]:
 
 def _row_of(fact: CandidateScored) -> CandidateRow:
     candidate = fact.candidate
-    sound = candidate.fault is None
+    sound = candidate.fault is None and candidate.bound is None
     return CandidateRow(
         id=candidate.id,
         operator=candidate.operator,
@@ -241,6 +242,7 @@ def _row_of(fact: CandidateScored) -> CandidateRow:
         success_rate=candidate.success_rate if sound else None,
         metrics=candidate.metrics,
         fault=candidate.fault,
+        bound=candidate.bound,
     )
 
 

@@ -155,6 +155,9 @@ def _candidate(candidate: Candidate, view: View, verdict: str) -> str:
     head = f"   g{candidate.generation} {_BRANCHES[candidate.operator]:<10} {candidate.slot + 1}/{slots}"
     if candidate.fault is not None:
         return f"{head}  failed: {_fault(candidate.fault)}{_summary(candidate.summary)}"
+    if candidate.bound is not None:
+        ran = f"cut: F cannot exceed {candidate.bound:.3f}"
+        return f"{head}  {ran}{verdict}{_summary(candidate.summary)}"
     if not verdict and view.elite is not None:
         verdict = f" ({candidate.fitness - view.elite.fitness:+.3f} to the elite)"
     success = f"  success {100 * candidate.success_rate:.0f} %" if candidate.success_rate else ""

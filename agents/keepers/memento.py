@@ -21,7 +21,7 @@ from ...core.events import (
 )
 from ...core.keeper import Decision
 from ...core.values import Candidate, Operator, Program, Rejection
-from .trials import RolloutPlan, Trial, Trials, brief_of, failed
+from .trials import RolloutPlan, Trial, Trials, bound, brief_of, failed
 
 BRANCH_WORDS = {Operator.HILL_CLIMB: "hill", Operator.MACRO: "macro", Operator.CROSSOVER: "cross"}
 _OPERATORS = {word: operator for operator, word in BRANCH_WORDS.items()}
@@ -94,9 +94,8 @@ class MementoKeeper:
             return self._take_proposal(state, fact)
         trials, orders, candidate = state.trials.take(fact)
         state = replace(state, trials=trials)
-        if candidate is None:
-            return Decision(state=state, orders=orders)
-        return self._settle(state, candidate)
+        decision = self._settle(state, candidate) if candidate else Decision(state=state, orders=orders)
+        return self._race(decision) if self._plan.racing else decision
 
     def finished(self, state: Search) -> bool:
         """Whether all generations are over."""
@@ -142,6 +141,22 @@ class MementoKeeper:
                 state = replace(state, crosses=_put(state.crosses, candidate))
         onward = self._advance(state, candidate.operator)
         return replace(onward, facts=(*facts, *onward.facts))
+
+    def _race(self, decision: Decision[Search]) -> Decision[Search]:
+        """Cut the trials that cannot win any more, and those that the cuts decide in turn."""
+        state = decision.state
+        for name in sorted(state.trials.open):
+            if is_hopeless(state, state.trials.open[name]):
+                trials, withdrawn, candidate = state.trials.cut(name)
+                onward = self._settle(replace(state, trials=trials), candidate)
+                return self._race(
+                    Decision(
+                        state=onward.state,
+                        orders=(*decision.orders, *withdrawn, *onward.orders),
+                        facts=(*decision.facts, *onward.facts),
+                    )
+                )
+        return decision
 
     # ---------------------------------------------------------------------------- the three branches
 
@@ -266,9 +281,27 @@ class MementoKeeper:
         )
 
 
+def is_hopeless(state: Search, trial: Trial) -> bool:
+    """Whether running the rest of a trial cannot change an accept, a branch winner or the elite.
+
+    A hill-climb proposal must reach the current program. A macro-mutation must reach the elite and win
+    its branch; a crossover must win its branch. Where the bound only ties, the slot decides.
+    """
+    reach = bound(trial)
+    if trial.operator is Operator.HILL_CLIMB:
+        return reach < state.current.fitness
+    if trial.operator is Operator.MACRO:
+        leader, least = best_of(state.macros), state.elite.fitness
+    else:
+        leader, least = best_of(state.crosses), 0.0
+    if leader is not None and (leader.fitness, -leader.slot) > (reach, -trial.slot):
+        return True
+    return reach < least
+
+
 def best_of(slots: tuple[Candidate | None, ...]) -> Candidate | None:
-    """The fittest candidate that did not fail; the lowest slot wins a tie."""
-    sound = [candidate for candidate in slots if candidate is not None and candidate.fault is None]
+    """The fittest candidate that did not fail and was not cut; the lowest slot wins a tie."""
+    sound = [candidate for candidate in slots if candidate and candidate.fault is None and candidate.bound is None]
     return max(sound, key=lambda candidate: (candidate.fitness, -candidate.slot), default=None)
 
 
@@ -295,7 +328,8 @@ def _climb(state: Search, candidate: Candidate) -> tuple[Search, Fact]:
     """Accept where F(new) >= F(current) and it did not fail, else remember the rejected edit."""
     state = replace(state, climbed=state.climbed + 1)
     difference = candidate.fitness - state.current.fitness
-    if candidate.fault is None and difference >= 0:
+    cut = candidate.bound is not None
+    if candidate.fault is None and not cut and difference >= 0:
         accepted = CandidateAccepted(
             order=candidate.id,
             candidate=candidate.id,
@@ -307,11 +341,19 @@ def _climb(state: Search, candidate: Candidate) -> tuple[Search, Fact]:
     rejection = Rejection(
         summary=candidate.summary,
         candidate=candidate.id,
-        fitness_difference=None if fault else difference,
-        reason=f"{fault.kind}: {fault.message}" if fault else "lower fitness",
+        fitness_difference=None if fault or cut else difference,
+        reason=_why(candidate),
     )
     rejected = CandidateRejected(order=candidate.id, candidate=candidate.id, rejection=rejection)
     return replace(state, rejections=(*state.rejections, rejection)), rejected
+
+
+def _why(candidate: Candidate) -> str:
+    if candidate.fault is not None:
+        return f"{candidate.fault.kind}: {candidate.fault.message}"
+    if candidate.bound is not None:
+        return f"fitness of at most {candidate.bound:.4f}, not run to the end"
+    return "lower fitness"
 
 
 def _put(slots: tuple[Candidate | None, ...], candidate: Candidate) -> tuple[Candidate | None, ...]:

@@ -50,6 +50,7 @@ class RunPlan:
     slots: Slots
     search_seeds: tuple[int, ...]
     final_seeds: tuple[int, ...]
+    racing: bool = True
     initial: Program | None = None  # a given p_0; None asks the model
     evaluator: Program | None = None  # a given E*
     panel: Panel | None = None  # evolve E*; None with no `evaluator` asks for one unevolved evaluator
@@ -234,7 +235,12 @@ class Sequencer:
         assert state.baseline is not None
         if chosen.program is None:
             raise SearchError("the chosen evaluator has no program")
-        plan = RolloutPlan(setting="search", seeds=self._plan.search_seeds, evaluator=chosen.program)
+        plan = RolloutPlan(
+            setting="search",
+            seeds=self._plan.search_seeds,
+            evaluator=chosen.program,
+            racing=self._plan.racing,
+        )
         keeper = self._plan.method(score_baseline(state.baseline, chosen.examination), plan, self._plan.slots)
         state = replace(state, stage="search", evaluator=chosen.program)
         return _after(StageEntered(stage="search"), self._enter(state, keeper))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from math import fsum
 from typing import TypeVar
 
-from ...core.events import EpisodeEnded, EpisodeScored, Fact, Order, Roll, ScoreEpisode
+from ...core.events import EpisodeEnded, EpisodeScored, Fact, Order, Roll, ScoreEpisode, Withdraw
 from ...core.metrics import aggregate
 from ...core.values import Candidate, Episode, Fault, FaultKind, Operator, Program, Score
 
@@ -17,12 +17,14 @@ class RolloutPlan:
     """How every candidate of a stage is evaluated: N_roll episodes with common seeds, then scored.
 
     Episode e of every candidate uses `seeds[e]` (common random numbers), so that candidates differ by
-    their code alone. Without an `evaluator` episodes are only rolled out.
+    their code alone. Without an `evaluator` episodes are only rolled out. With `racing`, a method that
+    needs only the winner may cut a candidate that cannot win any more.
     """
 
     setting: str
     seeds: tuple[int, ...]
     evaluator: Program | None
+    racing: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +84,19 @@ class Trials:
             return self._take_episode(trial, index, fact.episode)
         return self._take_score(trial, index, fact.score)
 
+    def cut(self, trial_id: str) -> tuple["Trials", tuple[Order, ...], Candidate]:
+        """Give a trial up: what is still open of it is withdrawn, and its candidate has a bound for an F."""
+        trial = self.open[trial_id]
+        targets = [
+            f"{trial.id}/e{index}" if trial.episodes[index] is None else f"{trial.id}/e{index}/score"
+            for index, score in enumerate(trial.scores)
+            if score is None
+        ]
+        rest = {key: value for key, value in self.open.items() if key != trial.id}
+        orders = tuple(Withdraw(id=f"{target}/withdraw", target=target) for target in targets)
+        candidate = replace(evaluated(trial), fitness=0.0, bound=bound(trial))
+        return replace(self, open=rest), orders, candidate
+
     def _take_episode(
         self, trial: Trial, index: int, episode: Episode
     ) -> tuple["Trials", tuple[Order, ...], Candidate | None]:
@@ -109,6 +124,14 @@ class Trials:
 
     def _keep(self, trial: Trial) -> "Trials":
         return replace(self, open={**self.open, trial.id: trial})
+
+
+def bound(trial: Trial) -> float:
+    """The most that F can still become: every episode without a score counts as f_e = 1.
+
+    Summed exactly, so that it is never an ulp below the F that it bounds.
+    """
+    return fsum(1.0 if score is None else score.fitness for score in trial.scores) / len(trial.scores)
 
 
 def evaluated(trial: Trial) -> Candidate:

@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -35,7 +36,7 @@ slots_strategy = st.builds(
 )
 
 
-def keeper(slots: Slots, fitness: float = 0.25) -> MementoKeeper:
+def keeper(slots: Slots, fitness: float = 0.25, *, racing: bool = True) -> MementoKeeper:
     initial = Candidate(
         id="init/0",
         program=Program("p0"),
@@ -44,7 +45,7 @@ def keeper(slots: Slots, fitness: float = 0.25) -> MementoKeeper:
         slot=0,
         fitness=fitness,
     )
-    return MementoKeeper(initial=initial, plan=PLAN, slots=slots)
+    return MementoKeeper(initial=initial, plan=replace(PLAN, racing=racing), slots=slots)
 
 
 def run(slots: Slots, seed: int, arrival: int, **world: float) -> list[Fact]:
@@ -97,11 +98,38 @@ def test_arrival_order_never_changes_accepts_winners_or_elites(
     slots: Slots, seed: int, one: int, other: int
 ) -> None:
     def verdicts(log: list[Fact]) -> list[list[Fact]]:
-        hill = of(log, CandidateAccepted) + of(log, CandidateRejected)
+        accepted = sorted(of(log, CandidateAccepted), key=lambda fact: fact.candidate)
+        rejected = sorted(fact.candidate for fact in of(log, CandidateRejected))
         winners = sorted(of(log, BranchEnded), key=lambda fact: (fact.generation, fact.operator))
-        return [sorted(hill, key=lambda fact: fact.candidate), winners, of(log, EliteChanged)]
+        return [accepted, rejected, winners, of(log, EliteChanged)]
 
     assert verdicts(run(slots, seed, one)) == verdicts(run(slots, seed, other))
+
+
+@settings(max_examples=60, deadline=None)
+@given(slots_strategy, st.integers(0, 10**6), st.integers(0, 10**6), st.integers(1, 40))
+def test_racing_never_changes_accepts_winners_or_elites(
+    slots: Slots, seed: int, arrival: int, levels: int
+) -> None:
+    def verdicts(racing: bool) -> list[Fact]:
+        pick = random.Random(arrival).randrange
+        log, _ = play(keeper(slots, racing=racing), World(seed, levels=levels), pick)
+        return sorted(
+            of(log, CandidateAccepted) + of(log, BranchEnded) + of(log, EliteChanged) + of(log, SearchEnded),
+            key=repr,
+        )
+
+    assert verdicts(racing=True) == verdicts(racing=False)
+
+
+def test_racing_withdraws_what_cannot_win() -> None:
+    log, _ = play(keeper(Slots(generations=2, hill_climb=3, macro=3, crossover=2)), World(1), lambda n: 0)
+    cut = [fact.candidate for fact in of(log, CandidateScored) if fact.candidate.bound is not None]
+    assert cut
+    ran = {fact.order for fact in of(log, EpisodeEnded)}
+    assert any(f"{candidate.id}/e1" not in ran for candidate in cut), "episodes were saved"
+    elites = {fact.candidate for fact in of(log, EliteChanged)}
+    assert not elites & {candidate.id for candidate in cut}
 
 
 @settings(max_examples=60, deadline=None)

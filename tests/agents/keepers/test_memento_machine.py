@@ -19,6 +19,7 @@ from memento.core.events import (
     Propose,
     Roll,
     SearchEnded,
+    Withdraw,
 )
 from memento.core.values import (
     Call,
@@ -34,7 +35,7 @@ from memento.core.values import (
 from memento.runtime.supervisor import Replay
 
 CALL = Call(model="scripted", prompt=Document("?"), reply=Document("!"))
-PLAN = RolloutPlan(setting="search", seeds=(5, 6), evaluator=Program("E*"))
+PLAN = RolloutPlan(setting="search", seeds=(5, 6), evaluator=Program("E*"), racing=True)
 fitnesses = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.5000000000000001, 1.0])
 counts = st.integers(0, 3)
 
@@ -62,6 +63,9 @@ class Search(RuleBasedStateMachine):
         self.state = decision.state
         self.log += decision.facts
         for order in decision.orders:
+            if isinstance(order, Withdraw):
+                del self.open[order.target]
+                continue
             assert order.id not in self.open, "an order is given once"
             self.open[order.id] = order
 
