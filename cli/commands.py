@@ -216,8 +216,8 @@ def pause(run: Run, runs: Runs = Path("runs")) -> None:
 
 
 @commands.command()
-def doctor() -> None:
-    """Say what this machine can do."""
+def doctor(json: Json = False) -> None:
+    """Say what this machine can do. Exit code 1 where something essential is missing."""
     from .doctor import examine
 
-    examine()
+    raise typer.Exit(examine(json=json))

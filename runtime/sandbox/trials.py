@@ -74,7 +74,7 @@ def _rlimits() -> str:
     try:
         bytearray(512 << 20)
     except MemoryError:
-        return "memory, CPU time, open files and core dumps are bounded"
+        return "an allocation above the limit failed"
     raise Missing("this system does not enforce a limit of memory")
 
 
@@ -86,7 +86,7 @@ def _environment() -> str:
     kernel.wipe_environment()
     if Path(SECRET).read_bytes().strip(b"\0"):
         raise Missing("the environment can still be read after it was wiped")
-    return f"the {len(block)} bytes that /proc shows are wiped"
+    return f"the {len(block)} bytes that /proc showed were wiped"
 
 
 def _pdeathsig() -> str:
@@ -107,7 +107,7 @@ def _pdeathsig() -> str:
     os.waitpid(parent, 0)
     # The end of the pipe comes when its last holder is dead.
     if select.select([reading], [], [], TRIAL_S / 2)[0] and os.read(reading, 1) == b"":
-        return "a program dies with the process that started it"
+        return "a process whose parent ended was killed"
     raise Missing("a process outlived its parent")
 
 
@@ -117,7 +117,7 @@ def _no_new_privs() -> str:
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
     if kernel.prctl(kernel.PR_GET_NO_NEW_PRIVS) != 1:
         raise Missing("the kernel does not keep it")
-    return "no set-uid program can give rights back"
+    return "set, and it stays"
 
 
 def _capabilities() -> str:
@@ -127,7 +127,7 @@ def _capabilities() -> str:
     kernel.drop_capabilities()
     if kernel.has_capabilities():
         raise Missing("they could not be dropped")
-    return "root's are dropped" if had else "this user has none"
+    return "root's were dropped" if had else "this user has none to drop"
 
 
 def _landlock() -> str:

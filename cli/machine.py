@@ -1,0 +1,112 @@
+"""What this machine has, looked up without changing it: memory, disk, renderers, builds, versions."""
+
+import os
+import shutil
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as package_version
+from pathlib import Path
+from typing import Final
+
+RENDER_S: Final = 60.0      # for one renderer to draw one picture, on a loaded machine
+UV_S: Final = 10.0
+UNITY_BUILDS: Final = Path(".ai2thor/releases")     # below the home folder; where ai2thor looks
+
+_DRAW: Final = """
+import mujoco
+model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><light pos='0 0 3'/><geom size='.1'/></worldbody></mujoco>")
+renderer = mujoco.Renderer(model, 32, 32)
+data = mujoco.MjData(model)
+mujoco.mj_forward(model, data)
+renderer.update_scene(data)
+assert renderer.render().shape == (32, 32, 3)
+"""
+
+
+def version_of(package: str) -> str | None:
+    """The installed version, None where it is not installed."""
+    try:
+        return package_version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def uv_version() -> str | None:
+    """What uv says of itself, from the PATH or from the launcher's own folder; None where there is none."""
+    private = Path(__file__).resolve().parent.parent / ".uv" / "bin" / "uv"
+    for command in (shutil.which("uv"), str(private)):
+        if command is None:
+            continue
+        try:
+            told = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=UV_S, check=True)
+        except (OSError, subprocess.SubprocessError):
+            continue
+        return told.stdout.strip().removeprefix("uv ")
+    return None
+
+
+def memory_bytes() -> int | None:
+    """Memory that programs could take now, within the limit of this container; None where it cannot be told."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        try:
+            return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        except (OSError, ValueError):
+            return None
+    available = next((int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")), None)
+    try:
+        limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
+    except (OSError, ValueError):   # no such file, or "max"
+        return available
+    return limit if available is None else min(limit, available)
+
+
+def free_disk_bytes(folder: Path) -> int:
+    """Free bytes where the folder is, or would be made."""
+    folder = folder.absolute()
+    while not folder.exists():
+        folder = folder.parent
+    return shutil.disk_usage(folder).free
+
+
+def renderers() -> dict[str, str | None]:
+    """The ways of drawing that could be here: None for one that drew a picture, else why it did not.
+
+    Each is tried in a process of its own, since a wrong one may crash the process.
+    """
+    names = ["egl", "osmesa"] if sys.platform == "linux" else ["cgl" if sys.platform == "darwin" else "wgl"]
+    if os.environ.get("DISPLAY"):
+        names.append("glfw")
+    tried = {name: _drawing(name) for name in names}
+    return {name: _drawn(process) for name, process in tried.items()}
+
+
+def _drawing(name: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", _DRAW], env={**os.environ, "MUJOCO_GL": name}, stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )
+
+
+def _drawn(process: "subprocess.Popen[str]") -> str | None:
+    try:
+        _, said = process.communicate(timeout=RENDER_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        return f"it did not draw within {RENDER_S:g} s"
+    if process.returncode == 0:
+        return None
+    lines = [line for line in said.splitlines() if line.strip() and not line.startswith(" ")]
+    return lines[-1].strip()[:200] if lines else f"it ended with code {process.returncode}"
+
+
+def unity_builds() -> list[str]:
+    """The names of the AI2-THOR builds that are installed for this user."""
+    try:
+        found = sorted((Path.home() / UNITY_BUILDS).iterdir())
+    except (OSError, RuntimeError):     # no such folder, or no home
+        return []
+    return [build.name for build in found if (build / build.name).exists() or (build / f"{build.name}.app").exists()]
