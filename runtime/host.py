@@ -127,7 +127,7 @@ class ProgramHost:
                 socket.send_fds(self._control, [message], [theirs.fileno()])
             except OSError as error:
                 raise HostBroken(f"the warm process is gone: {error}") from error
-            pid = int(self._answer(zygote.STARTED)["pid"])
+            pid = int(json.loads(self._answer(zygote.STARTED))["pid"])
         process = ProgramProcess(self, ours, pid, self._buffer)
         process.send(SPEC, json.dumps({"role": role, "seed": seed, **spec}).encode())
         process.send(PROGRAM, program.text.encode("utf-8", "surrogatepass"))
@@ -139,8 +139,9 @@ class ProgramHost:
             send_frame(self._control, zygote.END, json.dumps({"grace_s": grace_s}).encode())
         except OSError as error:
             raise HostBroken(f"the warm process is gone: {error}") from error
-        answer = self._answer(zygote.ENDED)
-        return Ending(status=answer["status"], flooded=answer["flooded"], output=answer["output"])
+        answer = json.loads(self._answer(zygote.ENDED))
+        output = self._answer(zygote.OUTPUT).decode(errors="replace")
+        return Ending(status=answer["status"], flooded=answer["flooded"], output=output)
 
     def close(self) -> None:
         """Let the warm process go; it takes a living program with it."""
@@ -151,15 +152,14 @@ class ProgramHost:
             self._zygote.kill()
             self._zygote.wait(timeout=CONTROL_S)
 
-    def _answer(self, wanted: int) -> dict[str, Any]:
+    def _answer(self, wanted: int) -> bytearray:
         try:
             kind, payload = receive_frame(self._control, 1 << 20)
         except (OSError, EOFError, MalformedFrame) as error:
             raise HostBroken(f"the warm process does not answer: {error}") from error
         if kind != wanted:
             raise HostBroken(f"the warm process answered {kind} where {wanted} was due")
-        answer: dict[str, Any] = json.loads(payload)
-        return answer
+        return payload
 
 
 class ProgramProcess:

@@ -24,12 +24,47 @@ from .frames import HEADER, receive_exactly, send_frame
 START: Final = 33       # with one descriptor, the program's channel; JSON bounds. Answered by STARTED
 END: Final = 34         # JSON grace_s. Answered by ENDED
 STARTED: Final = 35     # JSON pid
-ENDED: Final = 36       # JSON status, cpu_s, flooded, output
+ENDED: Final = 36       # JSON status, cpu_s, flooded; followed by OUTPUT
+OUTPUT: Final = 37      # the last bytes that the program printed
 
 TAIL_BYTES: Final = 4096
 READ_BYTES: Final = 1 << 16
 SWEEP_S: Final = 2.0    # to end descendants that a program left behind
 CHANNEL_FD: Final = 3   # where a program finds its channel
+
+
+class Tail:
+    """The last bytes of one program's output, in memory that is wiped after it.
+
+    Forks inherit this process's heap: a copy of the bytes left there, even in freed memory, would be seen by
+    the programs that come after (an `np.empty` shows it).
+    """
+
+    def __init__(self) -> None:
+        self._kept = memoryview(bytearray(TAIL_BYTES))
+        self._read = memoryview(bytearray(READ_BYTES))
+        self._size = 0
+
+    def read_from(self, pipe: int, most: int) -> int:
+        """Read once from a pipe, keep at most `most` bytes; returns how many came. Raises BlockingIOError."""
+        count = os.readv(pipe, [self._read])
+        taken = self._read[: max(0, min(count, most))][-TAIL_BYTES:]
+        if len(taken):
+            self._kept[: -len(taken)] = self._kept[len(taken):]
+            self._kept[-len(taken):] = taken
+            self._size = min(TAIL_BYTES, self._size + len(taken))
+        self._read[:] = bytes(READ_BYTES)
+        return count
+
+    def hand_over(self, control: socket.socket) -> None:
+        """Send what is kept as a frame, and wipe it."""
+        send_frame(control, OUTPUT, self._kept[TAIL_BYTES - self._size :])
+        self.wipe()
+
+    def wipe(self) -> None:
+        """Forget what is kept."""
+        self._kept[:] = bytes(TAIL_BYTES)
+        self._size = 0
 
 
 class Warden:
@@ -43,7 +78,7 @@ class Warden:
         self.output_cap = 0
         self.written = 0
         self.flooded = False
-        self.tail = b""
+        self.tail = Tail()
 
     def serve(self) -> None:
         """Answer the worker until it goes."""
@@ -70,6 +105,7 @@ class Warden:
             self._start(fds[0], request)
         elif kind == END:
             self._reply(ENDED, self._end(grace_s=float(request["grace_s"])))
+            self.tail.hand_over(self.control)
         else:
             raise ValueError(f"unknown request {kind}")
         return True
@@ -89,7 +125,7 @@ class Warden:
         os.close(writing)
         os.set_blocking(reading, False)
         self.pid, self.output, self.output_cap = pid, reading, int(request["output_bytes"])
-        self.written, self.flooded, self.tail = 0, False, b""
+        self.written, self.flooded = 0, False
         self._reply(STARTED, {"pid": pid})
 
     def _drain(self) -> bool:
@@ -97,15 +133,14 @@ class Warden:
         if self.output < 0:
             return False
         try:
-            data = os.read(self.output, READ_BYTES)
+            count = self.tail.read_from(self.output, self.output_cap - self.written)
         except BlockingIOError:
             return False
-        self.tail = (self.tail + data[: self.output_cap - self.written])[-TAIL_BYTES:]
-        self.written += len(data)
+        self.written += count
         if self.written > self.output_cap:
             self.flooded = True
             self._kill()
-        if not data or self.flooded:
+        if not count or self.flooded:
             os.close(self.output)
             self.output = -1
             return False
@@ -129,9 +164,7 @@ class Warden:
         if self.output >= 0:
             os.close(self.output)
             self.output = -1
-        output = self.tail.decode(errors="replace")
-        self.tail = b""
-        return {"status": status, "cpu_s": cpu_s, "flooded": self.flooded, "output": output}
+        return {"status": status, "cpu_s": cpu_s, "flooded": self.flooded}
 
     def _wait(self, grace_s: float) -> tuple[int | None, Any]:
         """Exit code (negative: the signal), None where it had to be killed; and what it used."""
