@@ -1,12 +1,13 @@
 """What can go wrong with MEMENTO itself, split by who must act. A bad candidate is never raised: it is a Fault.
 
-    MementoError            something of ours is broken; exit 3
-    ├── UsageError          the user must change a flag, a file or a setting; one sentence, exit 2
-    ├── StoreError          a run folder cannot be read, written or locked
-    ├── ModelError          a language model, or the way to it, failed for good
-    │   └── BudgetSpent     the user's budget does not allow another model call; the run stops cleanly
-    ├── RolloutError        the simulator or a worker failed for good, not the candidate
-    └── SearchError         the search cannot go on: no valid initial policy, no valid evaluator, no vote
+MementoError            something of ours is broken; exit 3
+├── UsageError          the user must change a flag, a file or a setting; one sentence, exit 2
+├── StoreError          a run folder cannot be read or written
+│   └── RunRefused      it is locked, or made by a newer version; a UsageError as well
+├── ModelError          a language model, or the way to it, failed for good
+│   └── BudgetSpent     the user's budget does not allow another model call; the run stops cleanly
+├── RolloutError        the simulator or a worker failed for good, not the candidate
+└── SearchError         the search cannot go on: no valid initial policy, no valid evaluator, no vote
 """
 
 from collections.abc import Iterable
@@ -23,6 +24,10 @@ class UsageError(MementoError):
 
 class StoreError(MementoError):
     """A run's store is missing, damaged, locked, full or of another version."""
+
+
+class RunRefused(UsageError, StoreError):
+    """A run's store is whole, but not for this use: a live controller holds it, or a newer version made it."""
 
 
 class ModelError(MementoError):

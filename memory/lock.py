@@ -15,7 +15,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ..core.errors import StoreError
+from ..core.errors import RunRefused
 
 LOCK = "lock"
 HOLDER = "holder.json"
@@ -48,7 +48,7 @@ class WriterLock:
 
     @classmethod
     def acquire(cls, folder: Path, *, now: float) -> "WriterLock":
-        """Take the lock. Raises StoreError that names the holder, OSError where the folder refuses."""
+        """Take the lock. Raises RunRefused that names the holder, OSError where the folder refuses."""
         path = folder / LOCK
         with _guard:
             if _identity(path) in _held:
@@ -123,11 +123,11 @@ def _lock_soon(descriptor: int, folder: Path) -> None:
             time.sleep(0.02)
 
 
-def _locked(folder: Path) -> StoreError:
+def _locked(folder: Path) -> RunRefused:
     try:
         who = str(Holder(**json.loads((folder / HOLDER).read_text())))
     except (OSError, ValueError, TypeError):
         who = "another process"
-    return StoreError(
+    return RunRefused(
         f'the run "{folder.name}" is live: {who} writes it; stop it first (memento stop {folder.name}), or watch it'
     )

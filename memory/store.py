@@ -277,7 +277,7 @@ def _check(db: Database, folder: Path, *, writing: bool) -> None:
     try:
         check_version(db, writing=writing)
     except StoreError as error:
-        raise StoreError(f'the run "{folder.name}" in {folder.parent} {error}') from error
+        raise type(error)(f'the run "{folder.name}" in {folder.parent} {error}') from error
 
 
 def _insert(connection: sqlite3.Connection, rows: list[Encoded], *, at: float) -> None:

@@ -63,7 +63,7 @@ class Supervisor:
         self._waiting: dict[str, list[tuple[int, int, Order]]] = {lane.name: [] for lane in self._lanes}
         self._queued = 0
         self._running: dict[str, dict[str, asyncio.Task[None]]] = {lane.name: {} for lane in self._lanes}
-        self._inbox: asyncio.Queue[Fact | BaseException] = asyncio.Queue()
+        self._inbox: asyncio.Queue["Fact | BaseException | _Asked"] = asyncio.Queue()
         self._paused = False
         self._stop: str | None = None
         self._state: Any = None
@@ -115,7 +115,7 @@ class Supervisor:
             self._take(await self._inbox.get())
         return "done"
 
-    def _take(self, item: Fact | BaseException) -> None:
+    def _take(self, item: "Fact | BaseException | _Asked") -> None:
         if isinstance(item, BudgetSpent):
             _log.info("budget-spent", what=str(item))
             self._stop = "budget"
@@ -218,7 +218,7 @@ class Supervisor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked(Fact):
+class _Asked:
     """What a person asked for; only passes through the inbox."""
 
     what: str
