@@ -119,6 +119,7 @@ class Settings(BaseModel):
     evaluator_generations: Positive = Field(description="T, generations of evaluator search, the first pool among them")
     evaluator_judges: Positive = Field(description="k, judges who vote on a pool")
     racing: bool = Field(True, description="end a candidate's rollouts once it cannot win; changes no result")
+    keep_trajectories: bool = Field(False, description="keep every recorded episode, not T_0's and the elites' only")
     final_episodes: Positive = Field(description="unseen episodes on which p_0 and the elite are compared")
 
     options: dict[str, Any] = Field(default_factory=dict, description="the domain's own options, all of them")

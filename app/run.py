@@ -125,7 +125,7 @@ async def _drive(
     bus = EventBus(store)
     bus.subscribe(active.heed)
     bus.subscribe(display.show)
-    bus.subscribe(Retention(store.folder, history).heed)
+    bus.subscribe(Retention(store.folder, history, keep_all=settings.keep_trajectories).heed)
 
     def requests() -> list[str]:
         require_time(purse)

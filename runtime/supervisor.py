@@ -63,7 +63,7 @@ class Supervisor:
         self._waiting: dict[str, list[tuple[int, int, Order]]] = {lane.name: [] for lane in self._lanes}
         self._queued = 0
         self._running: dict[str, dict[str, asyncio.Task[None]]] = {lane.name: {} for lane in self._lanes}
-        self._inbox: asyncio.Queue["Fact | BaseException | _Asked"] = asyncio.Queue()
+        self._inbox: asyncio.Queue[Fact | BaseException | _Asked] = asyncio.Queue()
         self._paused = False
         self._stop: str | None = None
         self._state: Any = None

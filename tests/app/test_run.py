@@ -111,3 +111,16 @@ def test_a_live_run_is_not_resumed_by_a_second_controller(runs: Runs) -> None:
         assert f"process {process.pid}" in told
         assert told.count("\n") == 1
     assert runs.finish(process)["status"] == "done"
+
+
+def test_trajectories_are_kept_of_p0_elites_and_the_final_measure_unless_all_are(runs: Runs) -> None:
+    def kept(name: str) -> set[str]:
+        return {path.stem.rpartition("_")[0] for path in (runs.folder / name / "trajectories").glob("*.npz")}
+
+    runs.call("run", "hanoi-kinematic", *SMALL, "--name", "few", "--set", "racing=false")
+    runs.call("run", "hanoi-kinematic", *SMALL, "--name", "all", "--set", "racing=false", "--set", "keep_trajectories=true")
+    elites = {fact.candidate.replace("/", "_") for fact in runs.facts("few") if isinstance(fact, EliteChanged)}
+    assert kept("few") - {"final_initial", "final_elite"} == elites | {"init_0"}
+    ran = {fact.episode.trajectory.rpartition("_")[0] for fact in runs.facts("all") if isinstance(fact, EpisodeEnded)}
+    assert kept("all") == ran
+    assert kept("few") < ran
