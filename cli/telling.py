@@ -1,7 +1,7 @@
 """Says results to people: a few plain lines."""
 
 from ..results import EvaluateResult, RunResult
-from ..tui.lines import counted
+from ..tui.lines import counted, isolation
 
 
 def tell_run(result: RunResult) -> str:
@@ -17,7 +17,7 @@ def tell_run(result: RunResult) -> str:
         f" ({result.episodes_saved} saved)",
         f"  model            {result.model}: {counted(result.model_calls, 'call')}, {counted(result.tokens, 'token')},"
         f" {cost(result.cost_usd)}",
-        f"  isolation        {', '.join(result.sandbox) or 'none'}",
+        f"  isolation        {isolation(result.sandbox).removeprefix('isolation: ')}",
     ]
     return "\n".join(lines)
 
@@ -40,7 +40,7 @@ def tell_evaluation(result: EvaluateResult) -> str:
         f"success {share(result.success_rate)}, fitness {number(result.fitness)}"
         f" over {counted(result.episodes, 'episode')}; {result.steps_per_s:.0f} steps/s, {duration(result.wall_s)}"
     )
-    lines.append(f"isolation: {', '.join(result.sandbox) or 'none'}")
+    lines.append(isolation(result.sandbox))
     return "\n".join(lines)
 
 

@@ -13,6 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memento.app import isolation
+from memento.cli import exit_code
+from memento.cli.telling import tell_evaluation
+from memento.results import EvaluateResult
 from memento.runtime import sandbox
 from memento.runtime.sandbox import landlock, probing, seccomp
 from memento.tui.lines import GUARDS
@@ -149,6 +152,23 @@ def test_a_run_without_layers_says_so_loudly() -> None:
     words = told(("rlimits", "no_new_privs"))
     assert "NOT ISOLATED" in words and "files" in words and "network" in words
     assert "NOT ISOLATED" not in told(probing.NAMES)
+
+
+def test_a_run_that_requires_the_sandbox_does_not_start_without_it(monkeypatch, capsys, tmp_path: Path) -> None:
+    monkeypatch.setattr(sys.modules["memento.app.run"], "live_layers", lambda: ("rlimits", "landlock"))
+    arguments = ["run", "hanoi-kinematic", "--preset", "smoke", "--require-sandbox", "--runs", str(tmp_path / "runs")]
+    assert exit_code(arguments) == 2
+    complaint = capsys.readouterr().err
+    assert "--require-sandbox" in complaint and "seccomp missing" in complaint and "memento doctor" in complaint
+    assert not (tmp_path / "runs").exists(), "refused before anything is made"
+
+
+def test_a_result_without_isolation_says_so_as_loudly_as_the_start() -> None:
+    result = EvaluateResult(
+        policy="p.py", domain="toy", variant=None, randomisation=None, episodes=0, success_rate=0.0, fitness=0.0,
+        steps_per_s=0.0, wall_s=0.0, sandbox=("rlimits",), per_episode=(),
+    )
+    assert "NOT ISOLATED" in tell_evaluation(result)
 
 
 HARDEN = """
