@@ -1,6 +1,7 @@
 """The command line: `memento`. Data goes to stdout, talk to stderr.
 
-Exit codes: 0 done, 2 usage or settings, 3 fault, 130 interrupted. Nothing heavy is imported before a command
+Exit codes: 0 done, 2 usage or settings, 3 fault, 130 interrupted; 1 is `memento doctor`'s
+word that something essential is missing. Nothing heavy is imported before a command
 needs it, so that `memento --help` answers at once.
 """
 

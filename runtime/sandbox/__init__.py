@@ -51,7 +51,7 @@ def prepare(libraries: Iterable[Path]) -> Prepared:
         elif folder.exists():       # a library in a zip file
             readable.append(folder)
     return Prepared(
-        ruleset=landlock.make_ruleset(readable, listed) if landlock.abi() else None,
+        ruleset=None if landlock.why_missing() else landlock.make_ruleset(readable, listed),
         filter=None if seccomp.why_missing() else seccomp.Filter(),
     )
 

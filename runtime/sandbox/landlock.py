@@ -4,6 +4,7 @@ A ruleset is made once, in the warm process, and put on in each fork. https://do
 """
 
 import ctypes
+import errno
 import fcntl
 import os
 import stat
@@ -36,13 +37,23 @@ class _PathBeneath(ctypes.Structure):
 
 
 def abi() -> int:
-    """The version of Landlock in this kernel; 0 where there is none, or it is switched off."""
+    """The version of Landlock in this kernel; 0 where it is missing."""
+    return 0 if why_missing() else syscall(_CREATE_RULESET, None, 0, _VERSION)
+
+
+def why_missing() -> str:
+    """Why there is no Landlock on this machine; empty where there is."""
     if not LINUX:
-        return 0
+        return "only Linux has it"
     try:
-        return syscall(_CREATE_RULESET, None, 0, _VERSION)
-    except OSError:
-        return 0
+        syscall(_CREATE_RULESET, None, 0, _VERSION)
+    except OSError as error:
+        if error.errno == errno.ENOSYS:
+            return "the kernel is older than 5.13, or was built without it"
+        if error.errno == errno.EOPNOTSUPP:
+            return "it is switched off: landlock is not in the boot parameter lsm="
+        return f"the container around this process does not offer it ({os.strerror(error.errno or 0)})"
+    return ""
 
 
 def make_ruleset(readable: Iterable[Path], listed: Iterable[Path]) -> int:

@@ -131,10 +131,10 @@ def _capabilities() -> str:
 
 
 def _landlock() -> str:
+    reason = landlock.why_missing()
+    if reason:
+        raise Missing(reason)
     version = landlock.abi()
-    if not version:
-        reason = "the kernel is older than 5.13 or has it switched off (the lsm= boot parameter)"
-        raise Missing(reason if kernel.LINUX else "only Linux has it")
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
     landlock.restrict(landlock.make_ruleset([Path(os.devnull)], []))
     Path(os.devnull).read_bytes()

@@ -148,6 +148,20 @@ def test_another_machine_has_no_filter_and_says_why(monkeypatch: pytest.MonkeyPa
     assert sandbox.prepare([]).filter is None
 
 
+@linux
+@pytest.mark.parametrize(("error", "words"), [
+    (errno.ENOSYS, "older than 5.13"), (errno.EOPNOTSUPP, "lsm="), (errno.EPERM, "container"),
+])
+def test_a_kernel_without_landlock_says_why(monkeypatch: pytest.MonkeyPatch, error, words) -> None:
+    def refuse(*_):
+        raise OSError(error, "no")
+
+    monkeypatch.setattr(landlock, "syscall", refuse)
+    assert words in landlock.why_missing()
+    assert landlock.abi() == 0
+    assert sandbox.prepare([]).ruleset is None
+
+
 def test_a_run_without_layers_says_so_loudly() -> None:
     words = told(("rlimits", "no_new_privs"))
     assert "NOT ISOLATED" in words and "files" in words and "network" in words
