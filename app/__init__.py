@@ -3,5 +3,6 @@
 from .evaluation import evaluate
 from .replay import read_recorded
 from .run import resume, run
+from .watching import StatusAddress
 
-__all__ = ["evaluate", "read_recorded", "resume", "run"]
+__all__ = ["StatusAddress", "evaluate", "read_recorded", "resume", "run"]

@@ -35,14 +35,20 @@ from .outcome import result_of
 from .program_files import read_evaluator, read_initial
 from .replay import read_recorded
 from .retention import Retention
+from .watching import Progress, StatusAddress, Watch
 from .wiring import Models, make_lanes, make_models, replayed
 
 NAMED_VERSIONS = ("robosuite", "mujoco", "numpy")
 NOT_A_PROGRAM = ("evolve", "zero-shot")
 
 
-async def run(settings: Settings, *, runs_dir: Path, name: str | None, display: Display) -> RunResult:
-    """Evolve the evaluator, then the policy. Raises MementoError; what was done until then is kept."""
+async def run(
+    settings: Settings, *, runs_dir: Path, name: str | None, display: Display, address: StatusAddress | None = None
+) -> RunResult:
+    """Evolve the evaluator, then the policy, and serve the status at `address` meanwhile.
+
+    Raises MementoError; what was done until then is kept.
+    """
     domain = load_domain(settings.domain)
     if settings.replay is None:
         initial = read_initial(settings.initial, domain)
@@ -51,6 +57,8 @@ async def run(settings: Settings, *, runs_dir: Path, name: str | None, display: 
         recorded = read_recorded(Path(settings.replay))
         initial, evaluator = recorded.initial, recorded.evaluator
     _require_sandbox(settings)
+    if address is not None:
+        address.require_free()
     async with _models(settings, domain) as models:  # one that cannot be used is told of before anything is made
         clock = SystemClock()
         folder = new_run(runs_dir, name, clock, label=settings.domain, seed=settings.seed)
@@ -65,12 +73,17 @@ async def run(settings: Settings, *, runs_dir: Path, name: str | None, display: 
             store.append([started])
             display.opened(folder)
             display.show(started)
-            work = Work(settings=settings, domain=domain, started=started, models=models)
+            work = Work(settings=settings, domain=domain, started=started, models=models, address=address)
             return await _drive(work, (), store=store, display=display, workers=settings.workers)
 
 
 async def resume(
-    folder: Path, *, display: Display, workers: int | None, budgets: Mapping[str, JSON] | None = None
+    folder: Path,
+    *,
+    display: Display,
+    workers: int | None,
+    budgets: Mapping[str, JSON] | None = None,
+    address: StatusAddress | None = None,
 ) -> RunResult:
     """Go on from where a run was left. A run that is done gives its result again.
 
@@ -95,6 +108,8 @@ async def resume(
         resumed = RunResumed(budgets=dict(budgets or {}))
         settings = with_budgets(settings, resumed.budgets)
         _require_sandbox(settings)
+        if address is not None:
+            address.require_free()
         domain = load_domain(settings.domain)
         async with _models(settings, domain) as models:
             if budgets or _left(history) == "budget":
@@ -102,7 +117,7 @@ async def resume(
             display.recall(history)
             store.append([resumed])
             display.show(resumed)
-            work = Work(settings=settings, domain=domain, started=started, models=models)
+            work = Work(settings=settings, domain=domain, started=started, models=models, address=address)
             return await _drive(work, history, store=store, display=display, workers=workers or settings.workers)
 
 
@@ -114,6 +129,7 @@ class Work:
     domain: Domain
     started: RunStarted
     models: Models
+    address: StatusAddress | None = None
 
 
 async def _drive(
@@ -122,25 +138,28 @@ async def _drive(
     settings, domain = work.settings, work.domain
     active = ActiveTime()
     purse = Purse(ledger_of(settings, history), elapsed=active, before_s=_active_s(store))
+    watch = Watch(store, Progress(settings, history), purse)
     bus = EventBus(store)
     bus.subscribe(active.heed)
     bus.subscribe(display.show)
     bus.subscribe(Retention(store.folder, history, keep_all=settings.keep_trajectories).heed)
+    bus.subscribe(watch.heed)
 
     def requests() -> list[str]:
         require_time(purse)
         return [request.kind for request in store.take_requests()]
 
-    async with ProcessPool(
+    async with watch.served(work.address), ProcessPool(
         domain=import_string(settings.domain),
         settings={"search": settings.options, "final": settings.options},
         workers=workers,
         trajectories=store.folder / TRAJECTORIES,
+        observer=watch.observe,
     ) as pool:
         supervisor = Supervisor(
             keeper=Sequencer(plan_of(settings, domain, work.started.initial, work.started.evaluator)),
             bus=bus,
-            lanes=make_lanes(settings, domain, work.models.within(purse), pool, workers=workers),
+            lanes=watch.counted(make_lanes(settings, domain, work.models.within(purse), pool, workers=workers)),
             requests=requests,
             tick=display.tick,
         )

@@ -39,6 +39,10 @@ Workers = Annotated[int | None, typer.Option(help="Rollouts at once; changes the
 BudgetCalls = Annotated[int | None, typer.Option(metavar="N", help="End cleanly after N model calls.")]
 BudgetTokens = Annotated[int | None, typer.Option(metavar="N", help="End cleanly after N tokens.")]
 BudgetUsd = Annotated[float | None, typer.Option(metavar="USD", help="End cleanly after this much money.")]
+StatusPort = Annotated[
+    int | None, typer.Option(min=0, max=65535, metavar="N", help="Serve /status, /facts and /metrics; 0: any port.")
+]
+StatusHost = Annotated[str | None, typer.Option(metavar="HOST", help="Where to serve it; else on this machine only.")]
 BudgetWall = Annotated[float | None, typer.Option(metavar="S", help="End cleanly after S seconds.")]
 
 
@@ -68,6 +72,8 @@ def run(
     name: Annotated[str | None, typer.Option(help="What to call the run; else domain, time and a tag.")] = None,
     config: Annotated[Path | None, typer.Option(metavar="FILE.toml", help="Settings from a file.")] = None,
     assignments: Set = None,
+    status_port: StatusPort = None,
+    status_host: StatusHost = None,
     display: Display = DisplayKind.PLAIN,
     json: Json = False,
 ) -> None:
@@ -83,7 +89,7 @@ def run(
     }
     start_run(
         flags, assignments=assignments or (), config=config, replay=replay, runs_dir=runs, name=name,
-        display=display, json=json,
+        status=(status_port, status_host), display=display, json=json,
     )
 
 
@@ -99,6 +105,8 @@ def resume(
     assignments: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A role's budget: budget.judge.calls=40.")
     ] = None,
+    status_port: StatusPort = None,
+    status_host: StatusHost = None,
     display: Display = DisplayKind.PLAIN,
     json: Json = False,
 ) -> None:
@@ -110,7 +118,8 @@ def resume(
         "budget_wall_s": budget_wall_s,
     }
     resume_run(
-        run, runs_dir=runs, workers=workers, budgets=budgets, assignments=assignments or (), display=display, json=json
+        run, runs_dir=runs, workers=workers, budgets=budgets, assignments=assignments or (),
+        status=(status_port, status_host), display=display, json=json,
     )
 
 

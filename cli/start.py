@@ -36,17 +36,19 @@ def start_run(
     replay: str | None,
     runs_dir: Path,
     name: str | None,
+    status: tuple[int | None, str | None],
     display: str,
     json: bool,
 ) -> None:
-    """`memento run`."""
+    """`memento run`. `status` is the port and host to serve the status at."""
+    address = _address(*status)
     if replay is None:
         settings = build_settings(flags, assignments=assignments, config=config, environment=os.environ)
     else:
         settings = _to_repeat(find_run(runs_dir, replay), flags, given=bool(assignments or config))
         typer.echo(f"memento: repeats {replay}: no model is asked, calls and costs are those of the record", err=True)
     screen = open_display(display, sys.stderr)
-    result = _finish(app.run(settings, runs_dir=runs_dir, name=name, display=screen), screen)
+    result = _finish(app.run(settings, runs_dir=runs_dir, name=name, display=screen, address=address), screen)
     _hand_over(result, json=json)
 
 
@@ -71,10 +73,12 @@ def resume_run(
     workers: int | None,
     budgets: Mapping[str, JSON],
     assignments: Sequence[str],
+    status: tuple[int | None, str | None],
     display: str,
     json: bool,
 ) -> None:
     """`memento resume`."""
+    address = _address(*status)
     _require_workers(workers)
     folder = find_run(runs_dir, run)
     given = parse_budgets(budgets, assignments)
@@ -83,7 +87,7 @@ def resume_run(
     if end_pause(folder):
         return
     screen = open_display(display, sys.stderr)
-    result = _finish(app.resume(folder, display=screen, workers=workers, budgets=given), screen)
+    result = _finish(app.resume(folder, display=screen, workers=workers, budgets=given, address=address), screen)
     _hand_over(result, json=json)
 
 
@@ -106,6 +110,16 @@ def evaluate_policy(
     )
     result = _finish(app.evaluate(settings), None)
     typer.echo(result.line() if json else tell_evaluation(result))
+
+
+def _address(port: int | None, host: str | None) -> app.StatusAddress | None:
+    if port is None:
+        if host is not None:
+            raise UsageError("--status-host has no effect without --status-port: give both, or neither")
+        return None
+    return app.StatusAddress(
+        host=host or "127.0.0.1", port=port, tell=lambda url: typer.echo(f"memento: status at {url}/status", err=True)
+    )
 
 
 def _require_workers(workers: JSON) -> None:
