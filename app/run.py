@@ -149,13 +149,13 @@ async def _drive(
         require_time(purse)
         return [request.kind for request in store.take_requests()]
 
-    async with watch.served(work.address), ProcessPool(
+    async with ProcessPool(
         domain=import_string(settings.domain),
         settings={"search": settings.options, "final": settings.options},
         workers=workers,
         trajectories=store.folder / TRAJECTORIES,
         observer=watch.observe,
-    ) as pool:
+    ) as pool, watch.served(work.address):
         supervisor = Supervisor(
             keeper=Sequencer(plan_of(settings, domain, work.started.initial, work.started.evaluator)),
             bus=bus,

@@ -26,13 +26,12 @@ async def test_a_run_tells_every_fact_its_spend_and_its_progress(tmp_path: Path)
         first = (await process.stderr.readline()).decode().strip()
         assert first.startswith("memento: status at http://127.0.0.1:"), first
         url = first.rpartition("/")[0].rpartition(" ")[2]
-        async with aiohttp.ClientSession() as session:
-            async with session.get(f"{url}/facts") as response:
-                async with session.get(f"{url}/status") as told:
-                    status = await told.json()
-                async with session.get(f"{url}/metrics") as told:
-                    metrics = await told.text()
-                stream = (await response.content.read()).decode()
+        async with aiohttp.ClientSession() as session, session.get(f"{url}/facts") as response:
+            async with session.get(f"{url}/status") as told:
+                status = await told.json()
+            async with session.get(f"{url}/metrics") as told:
+                metrics = await told.text()
+            stream = (await response.content.read()).decode()
         await process.communicate()
     assert process.returncode == 0
     facts = [json.loads(row.removeprefix("data: ")) for row in stream.splitlines() if row.startswith("data: ")]
