@@ -128,13 +128,14 @@ def compiled() -> bytes:
         *_load(4), _jump(_IF_EQUAL, _AUDIT_ARCH_X86_64, 1, 0), _return(_KILL_PROCESS),
         *_load(0), _jump(_IF_AT_LEAST, _X32_BIT, 0, 1), _return(_KILL_PROCESS),
     ]
+    # First what is looked at each time, such as the channel; for the rest the kernel remembers the answer.
+    for (_, number), conditions in CONDITIONAL.items():
+        checks = [each for condition in conditions for each in _check(condition)]
+        code += [_jump(_IF_EQUAL, number, 0, len(checks) + 1), *checks, _return(_ALLOW)]
     for number in ALLOWED.values():
         code += [_jump(_IF_EQUAL, number, 0, 1), _return(_ALLOW)]
     for (_, number), error in REFUSED.items():
         code += [_jump(_IF_EQUAL, number, 0, 1), _return(_ERRNO | error)]
-    for (_, number), conditions in CONDITIONAL.items():
-        checks = [each for condition in conditions for each in _check(condition)]
-        code += [_jump(_IF_EQUAL, number, 0, len(checks) + 1), *checks, _return(_ALLOW)]
     return b"".join([*code, _return(_ERRNO | errno.EPERM)])
 
 
