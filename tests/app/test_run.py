@@ -117,8 +117,9 @@ def test_trajectories_are_kept_of_p0_elites_and_the_final_measure_unless_all_are
     def kept(name: str) -> set[str]:
         return {path.stem.rpartition("_")[0] for path in (runs.folder / name / "trajectories").glob("*.npz")}
 
-    runs.call("run", "hanoi-kinematic", *SMALL, "--name", "few", "--set", "racing=false")
-    runs.call("run", "hanoi-kinematic", *SMALL, "--name", "all", "--set", "racing=false", "--set", "keep_trajectories=true")
+    whole = ["--set", "racing=false"]
+    runs.call("run", "hanoi-kinematic", *SMALL, "--name", "few", *whole)
+    runs.call("run", "hanoi-kinematic", *SMALL, "--name", "all", *whole, "--set", "keep_trajectories=true")
     elites = {fact.candidate.replace("/", "_") for fact in runs.facts("few") if isinstance(fact, EliteChanged)}
     assert kept("few") - {"final_initial", "final_elite"} == elites | {"init_0"}
     ran = {fact.episode.trajectory.rpartition("_")[0] for fact in runs.facts("all") if isinstance(fact, EpisodeEnded)}
