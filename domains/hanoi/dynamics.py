@@ -1,7 +1,5 @@
 """The draws of an episode applied to the MuJoCo model and state: nominal values times or plus what was drawn."""
 
-from typing import Any
-
 import mujoco  # type: ignore[import-untyped]
 import numpy as np
 
@@ -23,9 +21,10 @@ class Dynamics:
         self._inertia = model.body_inertia.copy()
         self._damping = model.dof_damping.copy()
         self._gain = model.actuator_gainprm.copy()
-        self.cube_qpos = [_joint(model, f"cube_{name}", qpos=True) for name in scene.object_names]
-        self.cube_qvel = [_joint(model, f"cube_{name}", qpos=False) for name in scene.object_names]
-        self.container_qpos = [_joint(model, f"container_{name}", qpos=True) for name in task.CONTAINERS]
+        self.cube_qpos, self.container_qpos = object_addresses(scene)
+        self._cube_qvel = [
+            int(model.jnt_dofadr[model.joint(f"cube_{name}_joint").id]) for name in scene.object_names
+        ]
 
     def reset(self, drawn: Drawn) -> None:
         """Reset the scene with these draws: the model first, then robosuite's reset, then the objects' places."""
@@ -42,7 +41,7 @@ class Dynamics:
 
     def push(self, cube: int, velocity_m_s: tuple[float, float]) -> None:
         """Add this planar velocity to a cube's own."""
-        start = self.cube_qvel[cube]
+        start = self._cube_qvel[cube]
         self._scene.mj_data.qvel[start : start + 2] += velocity_m_s
 
     def _set_model(self, drawn: Drawn) -> None:
@@ -88,6 +87,13 @@ def _pose(x_m: float, y_m: float, z_m: float, yaw_rad: float) -> Array:
     return np.array([x_m, y_m, z_m, np.cos(yaw_rad / 2), 0.0, 0.0, np.sin(yaw_rad / 2)])
 
 
-def _joint(model: Any, body: str, *, qpos: bool) -> int:
-    joint = model.joint(f"{body}_joint").id
-    return int(model.jnt_qposadr[joint] if qpos else model.jnt_dofadr[joint])
+def object_addresses(scene: HanoiScene) -> tuple[list[int], list[int]]:
+    """Where in qpos the pose (7,) of each cube and of each container begins."""
+    model = scene.mj_model
+
+    def starts(bodies: list[str]) -> list[int]:
+        return [int(model.jnt_qposadr[model.joint(f"{body}_joint").id]) for body in bodies]
+
+    return starts([f"cube_{name}" for name in scene.object_names]), starts(
+        [f"container_{name}" for name in task.CONTAINERS]
+    )

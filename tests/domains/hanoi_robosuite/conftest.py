@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from memento.domains.hanoi.task import Array
 
-Driver = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
+Driver = Callable[[int, Array, Array], Array]
 
 # Where the hand goes relative to the smallest cube or to the world, and the gripper's command.
 PHASES = (
@@ -21,7 +22,7 @@ PHASE_STEPS = 30
 def drive() -> Driver:
     """action(step, eef_pos, smallest_cube_pos): from the state, so that a difference feeds back."""
 
-    def action(step: int, eef: np.ndarray, cube: np.ndarray) -> np.ndarray:
+    def action(step: int, eef: Array, cube: Array) -> Array:
         frame, target, grip = PHASES[step // PHASE_STEPS % len(PHASES)]
         goal = np.array(target) + (cube if frame == "cube" else 0.0)
         turn = 0.15 * np.array([np.sin(step / 7), np.cos(step / 11), np.sin(step / 13)])

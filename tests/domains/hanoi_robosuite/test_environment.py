@@ -10,6 +10,7 @@ from memento.core.values import JSON
 from memento.domains.hanoi import DOMAIN, task
 from memento.domains.hanoi.environment import HanoiEnvironment
 from memento.domains.hanoi.sensors import observation_slices
+from memento.domains.hanoi.task import Array
 
 STEPS = 40
 
@@ -23,7 +24,7 @@ def environment() -> HanoiEnvironment:
     return make({"physics": "stock", "randomisation": "hard", "horizon": 500})
 
 
-def roll(environment: HanoiEnvironment, seed: int, steps: int = STEPS) -> tuple[np.ndarray, np.ndarray]:
+def roll(environment: HanoiEnvironment, seed: int, steps: int = STEPS) -> tuple[Array, Array]:
     """qpos and observations of an episode whose actions depend on the seed."""
     actions = np.random.default_rng(seed).uniform(-1, 1, (steps, 7))
     environment.reset(index=0, seed=seed)
@@ -86,7 +87,9 @@ def test_the_tower_stands_where_the_task_says(environment: HanoiEnvironment) -> 
     for _ in range(10):
         assert environment.step(np.zeros(7)) is None
     states = environment.recording().states
-    cubes, boxes, quats = states["cube_pos"], states["container_pos"], states["container_quat"]
+    cubes, boxes, quats = (
+        states[name].astype(np.float64) for name in ("cube_pos", "container_pos", "container_quat")
+    )
     gate = task.in_gate(cubes, boxes, quats)
     assert gate[..., task.SOURCE].all()
     assert not gate[..., [task.SPARE, task.TARGET]].any()

@@ -5,23 +5,25 @@ from collections.abc import Callable
 import mujoco
 import numpy as np
 import pytest
+from memento.core.values import JSON
 from memento.domains.hanoi import DOMAIN
 from memento.domains.hanoi.environment import HanoiEnvironment
+from memento.domains.hanoi.task import Array
 
-Driver = Callable[[int, np.ndarray, np.ndarray], np.ndarray]
+Driver = Callable[[int, Array, Array], Array]
 
 
 def make(physics: str, goal_update: str = "achieved", randomisation: str = "table") -> HanoiEnvironment:
-    given = {"physics": physics, "goal_update": goal_update, "randomisation": randomisation}
+    given: dict[str, JSON] = {"physics": physics, "goal_update": goal_update, "randomisation": randomisation}
     return HanoiEnvironment(DOMAIN.options(given, preset="paper"))
 
 
-def state(environment: HanoiEnvironment) -> tuple[np.ndarray, np.ndarray]:
+def state(environment: HanoiEnvironment) -> tuple[Array, Array]:
     data = environment._scene.mj_data
     return data.qpos, data.qvel
 
 
-def next_action(drive: Driver, step: int, environment: HanoiEnvironment) -> np.ndarray:
+def next_action(drive: Driver, step: int, environment: HanoiEnvironment) -> Array:
     truth = environment._truth
     return drive(step, np.array(truth.eef), np.array(truth.cubes[0]))
 
@@ -112,7 +114,7 @@ def test_fast_stays_close_and_puts_the_tower_to_sleep(drive: Driver) -> None:
 def test_compiled_paths_repeat_themselves(drive: Driver, physics: str) -> None:
     environment = make(physics, randomisation="hard")
 
-    def roll(seed: int, steps: int) -> np.ndarray:
+    def roll(seed: int, steps: int) -> Array:
         environment.reset(index=0, seed=seed)
         for step in range(steps):
             environment.step(next_action(drive, step, environment))
