@@ -29,6 +29,11 @@ METHODS: Mapping[str, Method] = {
             title="hill-climbing with a memory of rejected edits, macro-mutation and crossover; one elite (the paper)",
             settings=_ALWAYS | {"generations", "k_hc", "k_macro", "k_cross", "racing"},
         ),
+        Method(
+            name="random",
+            title="independent programs from the initial prompt, the best one kept; the floor for every method",
+            settings=_ALWAYS | {"generations", "k", "racing"},
+        ),
     ]
 }
 

@@ -28,6 +28,7 @@ FLAGS = {"domain": "DOMAIN", "judges": "--judge"}               # where a flag i
 EVALUATORS = ("evolve", "reference", "zero-shot")              # anything else is a file
 
 OPTIONS = "options"                                            # the table of whichever domain the run has
+BRANCHES = ("k_hc", "k_macro", "k_cross")                      # the slots of a generation of memento
 ROLES = ("proposer", "evaluator-writer", "judge")              # who is asked; as in core.ports.Ask
 ALL = "all"                                                    # how `sampling` calls what every role shares
 
@@ -114,6 +115,7 @@ class Settings(BaseModel):
     k_hc: Count = Field(description="hill-climb proposals a generation")
     k_macro: Count = Field(description="macro-mutations a generation")
     k_cross: Count = Field(description="crossovers a generation")
+    k: Positive = Field(24, description="candidates a generation, in methods with one kind of proposal")
     n_roll: Positive = Field(description="N_roll, episodes a candidate")
     evaluator_pool: Positive = Field(description="n, evaluators in a pool")
     evaluator_generations: Positive = Field(description="T, generations of evaluator search, the first pool among them")
@@ -203,6 +205,7 @@ def build_settings(
     preset = str(plain["preset"].value) if "preset" in plain else DEFAULT_PRESET
     own = _domain_options(given, domain.name)
     values: dict[str, Any] = {"workers": usable_cpus(), **preset_named(preset)}
+    values["k"] = sum(values[branch] for branch in BRANCHES)   # every method has the same budget
     values |= {key: entry.value for key, entry in plain.items()}
     _settle_paths(values)
     values |= _model_tables(given)
@@ -417,7 +420,7 @@ def _refuse_without_effect(settings: Settings, given: Mapping[str, Given]) -> No
 
 
 def _refuse_empty_search(settings: Settings) -> None:
-    slots = {"k_hc", "k_macro", "k_cross"} & method_named(settings.method).settings
+    slots = {*BRANCHES} & method_named(settings.method).settings
     if slots and not any(getattr(settings, key) for key in slots):
         raise UsageError(f"{', '.join(sorted(slots))} are all 0: nothing would be proposed; set one of them")
 

@@ -21,6 +21,7 @@ from ..domains import load as load_domain
 from ..memory.queries import active_seconds
 from ..memory.runs import TRAJECTORIES, new_run
 from ..memory.store import RunStore
+from ..methods import method_named
 from ..results import RunResult
 from ..runtime.bus import EventBus
 from ..runtime.clock import SystemClock
@@ -198,12 +199,7 @@ def plan_of(
     )
     return RunPlan(
         method=KEEPERS[settings.method],
-        slots=Slots(
-            generations=settings.generations,
-            hill_climb=settings.k_hc,
-            macro=settings.k_macro,
-            crossover=settings.k_cross,
-        ),
+        slots=slots_of(settings),
         search_seeds=tuple(derive_seed(settings.seed, "search", e) for e in range(settings.n_roll)),
         racing=settings.racing,
         final_seeds=tuple(derive_seed(settings.seed, "final", e) for e in range(settings.final_episodes)),
@@ -211,6 +207,15 @@ def plan_of(
         evaluator=evaluator,
         panel=panel if settings.evaluator == "evolve" else None,
         reference=domain.reference_evaluator(),
+    )
+
+
+def slots_of(settings: Settings) -> Slots:
+    """The budget of a generation: by branch, or `k` in one for a method with one kind of proposal."""
+    if "k" in method_named(settings.method).settings:
+        return Slots(generations=settings.generations, hill_climb=0, macro=settings.k, crossover=0)
+    return Slots(
+        generations=settings.generations, hill_climb=settings.k_hc, macro=settings.k_macro, crossover=settings.k_cross
     )
 
 

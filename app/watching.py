@@ -29,9 +29,9 @@ from ..runtime.models.budget import Purse
 from ..runtime.pool import Activity
 from ..runtime.status import Line, Source, StatusServer, open_status, require_free
 from ..runtime.supervisor import Agent, Lane
-from ..settings import Settings
+from ..settings import BRANCHES, Settings
 
-BRANCHES = ("k_hc", "k_macro", "k_cross")
+SLOTS = (*BRANCHES, "k")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +86,7 @@ class Progress:
     @property
     def candidates_expected(self) -> int:
         """The slots of the whole search."""
-        heeded = [key for key in BRANCHES if key in method_named(self.settings.method).settings]
+        heeded = [key for key in SLOTS if key in method_named(self.settings.method).settings]
         slots = sum(int(getattr(self.settings, key)) for key in heeded)
         return self.settings.generations * slots
 

@@ -6,6 +6,7 @@ from typing import Any
 from ...core.keeper import Keeper
 from ...core.values import Candidate
 from .memento import MementoKeeper, Slots
+from .random_search import RandomKeeper
 from .trials import RolloutPlan
 
 MakeKeeper = Callable[[Candidate, RolloutPlan, Slots], Keeper[Any]]
@@ -16,4 +17,9 @@ def _memento(initial: Candidate, plan: RolloutPlan, slots: Slots) -> MementoKeep
     return MementoKeeper(initial=initial, plan=plan, slots=slots)
 
 
-KEEPERS: dict[str, MakeKeeper] = {"memento": _memento}
+def _random(initial: Candidate, plan: RolloutPlan, slots: Slots) -> RandomKeeper:
+    together = slots.hill_climb + slots.macro + slots.crossover
+    return RandomKeeper(initial=initial, plan=plan, generations=slots.generations, candidates=together)
+
+
+KEEPERS: dict[str, MakeKeeper] = {"memento": _memento, "random": _random}

@@ -1,0 +1,173 @@
+"""Random search: independent programs from the initial prompt, the best of them kept; the floor for every method.
+
+No parents, no memory, no operators: what a method gains over this at an equal budget is its own.
+"""
+
+from dataclasses import dataclass, replace
+
+from ...core.events import (
+    BranchEnded,
+    CandidateScored,
+    EliteChanged,
+    Fact,
+    ProposalFailed,
+    ProposalMade,
+    Propose,
+    SearchEnded,
+)
+from ...core.keeper import Decision
+from ...core.values import Candidate, Operator, Program
+from .memento import best_of
+from .trials import RolloutPlan, Trial, Trials, bound, brief_of, failed
+
+WORD = "random"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draws:
+    """The state between two facts. `generation` g is the first that is not complete; `elite` is C_(g-1)."""
+
+    generation: int
+    elite: Candidate
+    slots: tuple[tuple[Candidate | None, ...], ...]  # of all generations, the first first
+    asked: frozenset[str]  # proposals that have no answer yet
+    trials: Trials
+    over: bool = False
+
+
+class RandomKeeper:
+    """Decides random search. Generations only divide the budget, so that its curve compares with other methods'.
+
+    Everything is asked for at once, since nothing depends on anything else.
+    """
+
+    def __init__(self, *, initial: Candidate, plan: RolloutPlan, generations: int, candidates: int) -> None:
+        self._initial = initial
+        self._plan = plan
+        self._generations = generations
+        self._candidates = candidates
+
+    def start(self) -> Decision[Draws]:
+        """p_0 is the elite of generation 0; ask for all programs."""
+        orders = tuple(
+            self._propose(generation, slot)
+            for generation in range(1, self._generations + 1)
+            for slot in range(self._candidates)
+        )
+        state = Draws(
+            generation=1,
+            elite=self._initial,
+            slots=((None,) * self._candidates,) * self._generations,
+            asked=frozenset(order.id for order in orders),
+            trials=Trials(plan=self._plan, open={}),
+        )
+        first = _elite_of(0, self._initial, changed=True)
+        concluded = self._conclude(state)  # with no candidates to a generation all are complete already
+        return replace(concluded, orders=orders, facts=(first, *concluded.facts))
+
+    def decide(self, state: Draws, fact: Fact) -> Decision[Draws]:
+        """What follows from one proposal, episode or score."""
+        if state.over:
+            return Decision(state=state)
+        if isinstance(fact, ProposalMade | ProposalFailed):
+            return self._take_proposal(state, fact)
+        trials, orders, candidate = state.trials.take(fact)
+        state = replace(state, trials=trials)
+        if candidate is None:
+            return self._race(Decision(state=state, orders=orders))
+        return self._race(self._settle(state, candidate))
+
+    def finished(self, state: Draws) -> bool:
+        """Whether the whole budget is spent."""
+        return state.over
+
+    def _propose(self, generation: int, slot: int) -> Propose:
+        # Tries are numbered on from p_0, which was try 0 at the same prompt.
+        number = 1 + (generation - 1) * self._candidates + slot
+        return Propose(
+            id=f"g{generation}/{WORD}/{slot}", operator=Operator.INITIAL, generation=generation, slot=number
+        )
+
+    def _take_proposal(self, state: Draws, fact: ProposalMade | ProposalFailed) -> Decision[Draws]:
+        if fact.order is None or fact.order not in state.asked:
+            return Decision(state=state)
+        state = replace(state, asked=state.asked - {fact.order})
+        generation, _, slot = fact.order[1:].split("/")
+        trial = Trial(
+            id=fact.order,
+            program=fact.program if isinstance(fact, ProposalMade) else Program(""),
+            operator=Operator.INITIAL,
+            generation=int(generation),
+            slot=int(slot),
+            summary=fact.summary,
+        )
+        if isinstance(fact, ProposalFailed):
+            return self._settle(state, failed(trial, fact.fault))
+        trials, orders = state.trials.begin(trial)
+        return Decision(state=replace(state, trials=trials), orders=orders)
+
+    def _settle(self, state: Draws, candidate: Candidate) -> Decision[Draws]:
+        place = candidate.generation - 1
+        row = state.slots[place]
+        row = (*row[: candidate.slot], candidate, *row[candidate.slot + 1 :])
+        state = replace(state, slots=(*state.slots[:place], row, *state.slots[place + 1 :]))
+        concluded = self._conclude(state)
+        scored = CandidateScored(order=candidate.id, candidate=brief_of(candidate))
+        return replace(concluded, facts=(scored, *concluded.facts))
+
+    def _conclude(self, state: Draws) -> Decision[Draws]:
+        """Close every generation that is complete, in order."""
+        facts: list[Fact] = []
+        while state.generation <= self._generations and None not in state.slots[state.generation - 1]:
+            best = best_of(state.slots[state.generation - 1])
+            facts.append(
+                BranchEnded(
+                    generation=state.generation,
+                    operator=Operator.INITIAL,
+                    winner=best.id if best else None,
+                    fitness=best.fitness if best else None,
+                )
+            )
+            changed = best is not None and best.fitness >= state.elite.fitness
+            elite = best if best is not None and changed else state.elite
+            facts.append(_elite_of(state.generation, elite, changed=changed))
+            state = replace(state, generation=state.generation + 1, elite=elite)
+        if state.generation <= self._generations:
+            return Decision(state=state, facts=tuple(facts))
+        elite = state.elite
+        ended = SearchEnded(
+            elite=elite.id, program=elite.program, fitness=elite.fitness, success_rate=elite.success_rate
+        )
+        return Decision(state=replace(state, over=True), facts=(*facts, ended))
+
+    def _race(self, decision: Decision[Draws]) -> Decision[Draws]:
+        """Cut what cannot win any more."""
+        if not self._plan.racing:
+            return decision
+        state, orders, facts = decision.state, decision.orders, decision.facts
+        for trial in tuple(state.trials.open.values()):
+            if not state.over and is_hopeless(state, trial):
+                trials, withdrawn, candidate = state.trials.cut(trial.id)
+                settled = self._settle(replace(state, trials=trials), candidate)
+                state, orders, facts = settled.state, (*orders, *withdrawn), (*facts, *settled.facts)
+        return Decision(state=state, orders=orders, facts=facts)
+
+
+def is_hopeless(state: Draws, trial: Trial) -> bool:
+    """Whether the rest of a trial cannot make it the best of its generation, or an elite."""
+    reach = bound(trial)
+    leader = best_of(state.slots[trial.generation - 1])
+    if leader is not None and (leader.fitness, -leader.slot) > (reach, -trial.slot):
+        return True
+    return reach < state.elite.fitness  # elites only get fitter, so this holds for later generations too
+
+
+def _elite_of(generation: int, elite: Candidate, *, changed: bool) -> EliteChanged:
+    return EliteChanged(
+        generation=generation,
+        candidate=elite.id,
+        origin=elite.operator,
+        fitness=elite.fitness,
+        success_rate=elite.success_rate,
+        changed=changed,
+    )
