@@ -20,13 +20,16 @@ from ..core.events import (
     StageEntered,
 )
 from ..core.values import Candidate, EvaluatorCandidate, Fault, Operator
-from .view import View, time_left_s
+from .view import ONE_KIND, View, time_left_s
 
 SUMMARY_LENGTH = 72
 FAULT_LENGTH = 100
 GUARDS = {"landlock": "reach your files", "seccomp": "use the network and start programs"}  # layer: without it
-_BRANCHES = {Operator.HILL_CLIMB: "hill-climb", Operator.MACRO: "macro", Operator.CROSSOVER: "crossover"}
-_SLOTS = {Operator.HILL_CLIMB: "k_hc", Operator.MACRO: "k_macro", Operator.CROSSOVER: "k_cross"}
+_BRANCHES = {
+    Operator.INITIAL: "random", Operator.HILL_CLIMB: "hill-climb", Operator.MACRO: "macro",
+    Operator.CROSSOVER: "crossover",
+}
+_SLOTS = {Operator.INITIAL: "k", Operator.HILL_CLIMB: "k_hc", Operator.MACRO: "k_macro", Operator.CROSSOVER: "k_cross"}
 
 
 def lines_of(fact: Fact, view: View, *, now_s: float | None) -> tuple[str, ...]:
@@ -106,6 +109,9 @@ def _stage(stage: str, view: View) -> tuple[str, ...]:
     def many(key: str, word: str) -> str:
         return counted(view.number(key), word)
 
+    branches = f"{many('k_hc', 'hill-climb')}, {many('k_macro', 'macro-mutation')}, {many('k_cross', 'crossover')}"
+    if view.settings.get("method") in ONE_KIND:
+        branches = many("k", "independent program")
     evaluator = view.settings.get("evaluator")
     evolved = (
         f"an evaluator, evolved: {many('evaluator_generations', 'generation')} of "
@@ -114,8 +120,7 @@ def _stage(stage: str, view: View) -> tuple[str, ...]:
     titles = {
         "initial": f"a first policy p_0, rolled out over {many('n_roll', 'episode')}",
         "evaluator": evolved if evaluator == "evolve" else f"an evaluator: {evaluator}",
-        "search": f"policies: {many('generations', 'generation')} of {many('k_hc', 'hill-climb')}, "
-        f"{many('k_macro', 'macro-mutation')}, {many('k_cross', 'crossover')}",
+        "search": f"policies: {many('generations', 'generation')} of {branches}",
         "final": f"p_0 and the elite on {many('final_episodes', 'episode')} that the search never saw",
     }
     return ("", f"== {titles[stage]}") if stage in titles else ()

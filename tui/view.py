@@ -19,6 +19,7 @@ from ..core.events import (
 from ..core.values import JSON, Candidate
 
 ENOUGH_TO_JUDGE = 3       # candidates before a rate is believed
+ONE_KIND = frozenset({"random"})         # methods with one kind of proposal, k of them a generation
 _PER_GENERATION = ("k_hc", "k_macro", "k_cross")
 
 
@@ -53,7 +54,8 @@ class View:
     @property
     def candidates_expected(self) -> int:
         """The slots of the whole search."""
-        return self.number("generations") * sum(self.number(key) for key in _PER_GENERATION)
+        slots = ("k",) if self.settings.get("method") in ONE_KIND else _PER_GENERATION
+        return self.number("generations") * sum(self.number(key) for key in slots)
 
 
 def after(view: View, fact: Fact, *, now_s: float) -> View:
