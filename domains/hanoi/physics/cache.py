@@ -32,8 +32,7 @@ def cache_folder() -> Path:
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())
     name = f"compiled-{digest.hexdigest()[:16]}"
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
-    for parent in (home / "memento", Path(tempfile.gettempdir()) / f"memento-{os.getuid()}"):
+    for parent in _candidates():
         folder = parent / name
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -43,6 +42,14 @@ def cache_folder() -> Path:
         if os.access(folder, os.W_OK) and folder.stat().st_uid == parent.stat().st_uid == os.getuid():
             return folder
     return Path(tempfile.mkdtemp(prefix="memento-compiled-"))
+
+
+def _candidates() -> list[Path]:
+    found = [Path(tempfile.gettempdir()) / f"memento-{os.getuid()}"]
+    given = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")  # noqa: PTH111, PTH118
+    if Path(given).is_absolute():       # else a user without a home
+        found.insert(0, Path(given) / "memento")
+    return found
 
 
 @contextmanager

@@ -73,7 +73,7 @@ class Controller(NamedTuple):
     torques: Array          # (7,)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def control_step(robot, c, w, delta_pos, delta_rotation, opening, log):  # type: ignore[no-untyped-def]
     """Advance one control step.
 
