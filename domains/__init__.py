@@ -14,6 +14,7 @@ from ..core.ports import Domain
 DOMAINS: Mapping[str, str] = {
     "hanoi": "memento.domains.hanoi:DOMAIN",
     "hanoi-kinematic": "memento.domains.hanoi_kinematic:DOMAIN",
+    "kitchen": "memento.domains.kitchen:DOMAIN",
 }
 _ASKED_OF_A_DOMAIN = (
     "name", "contract", "evaluator_contract", "options", "brief", "environment", "reference_evaluator", "shelf",
