@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 
 from ..core.quoting import one_line
 from ..core.values import Contract, Fault, FaultKind, Program
-from .program_text import MAX_FAULT, MAX_PROGRAM, FunctionNode, parse
+from .program_text import MAX_FAULT, MAX_PROGRAM, FunctionNode, children, parse
 
 _Method = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)  # what they hold is theirs
 
 
 def check(program: Program, contract: Contract, limit: int = MAX_PROGRAM) -> Fault | None:
@@ -114,11 +115,9 @@ def _arity_flaw(spec: ast.arguments, given: int, arguments: int) -> str | None:
 
 def _yields(method: _Method) -> bool:
     """Whether the method itself (not a function inside it) yields."""
-    waiting: list[ast.AST] = list(ast.iter_child_nodes(method))
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Yield | ast.YieldFrom):
+    level = children([method])
+    while level:
+        if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in level):
             return True
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            waiting.extend(ast.iter_child_nodes(node))
+        level = children(node for node in level if not isinstance(node, _SCOPES))
     return False

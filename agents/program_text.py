@@ -5,6 +5,7 @@ import hashlib
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 from ..core.quoting import one_line
 from ..core.values import Fault, FaultKind, Program
@@ -55,28 +56,43 @@ def _parse_anew(program: Program) -> ast.Module | Fault:
 
 def _unprintable(tree: ast.Module) -> Fault | None:
     """Why `tree` could not be walked or printed back, if so."""
-    level: list[ast.AST] = [tree]
+    level: list[Any] = [tree]
     for _ in range(MAX_NESTING):
         for node in level:
             if type(node) is ast.Constant and type(node.value) is int and node.value.bit_length() > MAX_INTEGER_BITS:
                 return _not_python(f"an integer of more than {MAX_INTEGER_BITS} bits")
-        level = list(_children(level))
+        level = children(level)
         if not level:
             return None
     return _not_python(f"nested more than {MAX_NESTING} levels deep")
 
 
-def _children(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """All nodes directly below these. What `ast.iter_child_nodes` gives, in a third of its time."""
+_LEAVES = frozenset({
+    "arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "kind", "kwd_attrs", "level", "module", "n", "op",
+    "ops", "rest", "s", "simple", "tag", "type_comment",
+})  # fields that hold a word, a number or a node without anything below it
+_BELOW: Mapping[type, tuple[str, ...]] = {
+    kind: () if kind in (ast.Constant, ast.Global, ast.Nonlocal) else tuple(set(kind._fields) - _LEAVES)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
+
+
+def children(nodes: Iterable[ast.AST]) -> list[Any]:
+    """All that lies directly below these nodes, in no order: nodes, and None or words where a field holds such.
+
+    Left out are names, operators and contexts, below which there is nothing. It takes a sixth of the time
+    of `ast.iter_child_nodes`.
+    """
+    found: list[Any] = []
     for node in nodes:
-        for name in node._fields:
+        for name in _BELOW.get(type(node), ()):
             value = getattr(node, name, None)
-            if isinstance(value, list):
-                for item in value:
-                    if isinstance(item, ast.AST):
-                        yield item
-            elif isinstance(value, ast.AST) and value._fields:  # without fields: Load, Add, …
-                yield value
+            if type(value) is list:
+                found += value
+            elif value is not None:
+                found.append(value)
+    return found
 
 
 def _not_python(message: str) -> Fault:

@@ -113,6 +113,8 @@ def _only_block(text: str, blocks: Sequence[Block]) -> Block | Fault:
 
 
 def _closes(line: str, fence: str) -> bool:
+    if fence not in line:  # so for nearly every line
+        return False
     bare = line.strip(" \t")
     return len(bare) >= len(fence) and set(bare) == {fence[0]} and len(line) - len(line.lstrip(" ")) <= 3
 

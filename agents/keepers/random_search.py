@@ -145,21 +145,21 @@ class RandomKeeper:
         if not self._plan.racing:
             return decision
         state, orders, facts = decision.state, decision.orders, decision.facts
+        leaders = {trial.generation: best_of(state.slots[trial.generation - 1]) for trial in state.trials.open.values()}
         for trial in tuple(state.trials.open.values()):
-            if not state.over and is_hopeless(state, trial):
+            if not state.over and is_hopeless(trial, leaders[trial.generation], state.elite):
                 trials, withdrawn, candidate = state.trials.cut(trial.id)
                 settled = self._settle(replace(state, trials=trials), candidate)
                 state, orders, facts = settled.state, (*orders, *withdrawn), (*facts, *settled.facts)
         return Decision(state=state, orders=orders, facts=facts)
 
 
-def is_hopeless(state: Draws, trial: Trial) -> bool:
-    """Whether the rest of a trial cannot make it the best of its generation, or an elite."""
+def is_hopeless(trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
+    """Whether the rest of a trial cannot make it the best of its generation, so far `leader`, or an elite."""
     reach = bound(trial)
-    leader = best_of(state.slots[trial.generation - 1])
     if leader is not None and (leader.fitness, -leader.slot) > (reach, -trial.slot):
         return True
-    return reach < state.elite.fitness  # elites only get fitter, so this holds for later generations too
+    return reach < elite.fitness  # elites only get fitter, so this holds for later generations too
 
 
 def _elite_of(generation: int, elite: Candidate, *, changed: bool) -> EliteChanged:
