@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ...core.ports import Part, Shelf
 from .source import Alternative, Edit, Piece, Source, alternative_of, fits, number_of
+from .steering import milestones
 
 SPREAD = 0.35            # standard deviation of the logarithm of a perturbation's factor
 NEAR = 0.04              # a new value within this fraction of the old one, or of the range, is no edit
@@ -23,7 +24,7 @@ class Method:
 
 
 class Workshop:
-    """A shelf made ready: what may be edited, and how."""
+    """A shelf made ready: what may be edited, how, and the order of its milestones."""
 
     def __init__(self, shelf: Shelf) -> None:
         self.shelf = shelf
@@ -35,6 +36,7 @@ class Workshop:
             if part.kind == "method"
         )
         self.constants = tuple(part for part in shelf.parts if part.kind == "constant")
+        self.milestones = milestones(shelf.parts)
         initial = Source(shelf.initial.text, self.class_name)
         self.known = {name: piece.text for name, piece in initial.constants.items()}
 

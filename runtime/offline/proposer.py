@@ -13,6 +13,8 @@ from .steering import weights
 
 SWAP_SHARE = 0.75          # of hill-climb edits: a method swapped; the rest moves one or two constants
 FITTER_SHARE = 0.65        # of the places where two parents differ: taken from the fitter one
+FEW = 4                    # parents that differ in fewer places have hardly anything to recombine
+MUTATED_SHARE = 0.3        # of crossovers that are mutated as well
 RECENT = 6                 # accepted edits of the parent that count as tried lately
 TRIES = 200                # draws at an edit that is new; a program of any size has more edits than that
 
@@ -29,9 +31,9 @@ def propose(order: Propose, workshop: Workshop, rng: random.Random, *, attempt: 
     source = workshop.read(parent.program.text)
     if order.operator is Operator.HILL_CLIMB:
         forbidden = Forbidden((rejection.summary for rejection in order.rejections), workshop.parts)
-        edits = small_edit(source, focus_of(source, parent, order.rejections), workshop, forbidden, rng)
+        edits = small_edit(source, focus_of(source, parent, workshop, order.rejections), workshop, forbidden, rng)
     else:
-        edits = large_edit(source, focus_of(source, parent), workshop, rng)
+        edits = large_edit(source, focus_of(source, parent, workshop), workshop, rng)
     summary = summary_of(edits)
     return source.edited(edits, summary), summary
 
@@ -63,10 +65,12 @@ def random_program(workshop: Workshop, rng: random.Random) -> tuple[str, str]:
 Focus: TypeAlias = Callable[[Sequence[Part]], list[float]]
 
 
-def focus_of(source: Source, parent: Candidate, rejections: Sequence[Rejection] = ()) -> Focus:
+def focus_of(
+    source: Source, parent: Candidate, workshop: Workshop, rejections: Sequence[Rejection] = ()
+) -> Focus:
     """How much each of some parts asks for an edit: by the parent's metrics, less where one was tried lately."""
     tried = [*source.history()[-RECENT:], *(rejection.summary for rejection in rejections)]
-    return lambda parts: weights(parts, parent.metrics, tried)
+    return lambda parts: weights(parts, parent.metrics, workshop.milestones, tried)
 
 
 def small_edit(
@@ -95,7 +99,7 @@ def large_edit(
     """Two to four methods swapped and up to three constants moved at once."""
     left = workshop.swaps(source)
     edits: list[Edit] = []
-    for _ in range(min(len(left), rng.choice((2, 2, 3, 4)))):
+    for _ in range(min(len(left), rng.choice((2, 2, 2, 3, 4)))):
         options = drawn(left, focus, rng)
         edits.append(rng.choice(options))
         left = [item for item in left if item[1] is not options]
@@ -129,7 +133,7 @@ def moved_constants(
 
 
 def crossed(parents: Sequence[Candidate], workshop: Workshop, rng: random.Random) -> tuple[str, str]:
-    """Two parents recombined by method and constant, the fitter one first; mutated where nothing differs."""
+    """Two parents recombined by method and constant, the fitter one first; mutated where little differs."""
     first, second = sorted(parents[:2], key=lambda parent: -parent.fitness)  # stable: ties keep the order
     source, other = workshop.read(first.program.text), workshop.read(second.program.text)
     differences = differing(source, other)
@@ -137,10 +141,10 @@ def crossed(parents: Sequence[Candidate], workshop: Workshop, rng: random.Random
     if not taken and differences:
         taken = [rng.choice(differences)]
     chosen = tuple(taken)
-    child = source.edited(chosen, "")
-    if normalised(child) in (normalised(source.text), normalised(other.text)):
+    few = len(differences) < FEW or rng.random() < MUTATED_SHARE
+    if few or normalised(source.edited(chosen, "")) == normalised(other.text):
         names = {edit.name for edit in chosen}
-        extra = small_edit(source, focus_of(source, first), workshop, Forbidden((), {}), rng)
+        extra = small_edit(source, focus_of(source, first, workshop), workshop, Forbidden((), {}), rng)
         chosen += tuple(edit for edit in extra if edit.name not in names)
     origin = first.id if first.id == second.id else f"{first.id} with {second.id}"
     summary = f"crossover of {origin}: {summary_of(chosen)}"

@@ -1,32 +1,37 @@
 """Which parts of a program an edit should touch first, read from the feedback metrics of its rollouts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ...core.ports import Part
 from ...core.values import JSON
 
 REACHED = 0.6     # a milestone metric at least so high counts as reached
 FLOOR = 0.05      # no part is ever out of question: metrics may mislead
-LATER = 0.35      # each milestone beyond the first unreached one matters by this factor less
-TRIED = 0.4       # a part that was edited lately has had its chance
+LATER = 0.3       # each milestone beyond the first unreached one matters by this factor less
+TRIED = 0.5       # a part that was edited lately has had its chance
 
 
-def weights(parts: Sequence[Part], metrics: Mapping[str, JSON], tried: Sequence[str] = ()) -> list[float]:
+def milestones(parts: Iterable[Part]) -> tuple[str, ...]:
+    """The metrics of a shelf in the order in which its parts first mention them, which is that of the task."""
+    return tuple(dict.fromkeys(name for part in parts for name in part.metrics))
+
+
+def weights(
+    parts: Sequence[Part], metrics: Mapping[str, JSON], order: Sequence[str], tried: Sequence[str] = ()
+) -> list[float]:
     """A positive weight for every part.
 
-    A shelf lists its parts so that the first mention of a metric says when it is due in the task. What is
-    not reached yet weighs by how poor it is; what lies behind an unreached milestone cannot improve
-    before that one does, so it weighs less. Parts without known metrics weigh the average; `tried` are
-    summaries of recent edits, whose parts weigh less.
+    What is not reached yet weighs by how poor it is. `order` says which milestone is due before which:
+    what lies behind an unreached one cannot improve before that one does, so it weighs less. Parts
+    without known metrics weigh the average; `tried` are summaries of recent edits, whose parts weigh less.
     """
-    order = list(dict.fromkeys(name for part in parts for name in part.metrics))
     need: dict[str, float] = {}
     blocked = 1.0
     for name in order:
         value = level(metrics.get(name))
         if value is None:
             continue
-        need[name] = (blocked * (1.0 - value)) ** 2
+        need[name] = blocked * (1.0 - value) ** 2
         if value < REACHED:
             blocked *= LATER
     found = []

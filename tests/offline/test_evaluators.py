@@ -17,21 +17,18 @@ from memento.runtime.offline.source import Edit, Source
 
 from tests.offline.orders import SHELF, answer, program_of, roll, run_class, summary_of
 
-# Each line adds to the ones before it: fingers that close, then cubes that are put down in holes.
-SKILLS: tuple[dict[str, int | str], ...] = (
-    {},
-    {"fingers": 2, "grasp_z": 1},
-    {"find_holes": 2, "GRASP_RISE": "0.0", "observe": 2, "place_z": 2},
-)
+# Alternatives by a part of their text: the initial program, one that lifts and misses, one that places cubes.
+LIFTS = {"fingers": "Half strength", "find_holes": "world's y axis", "place_z": "A fixed height"}
+PLACES = {"fingers": "Half strength", "grasp_z": "worked out", "observe": "Average each"}
+SKILLS: tuple[dict[str, str], ...] = ({}, LIFTS, PLACES)
 
 
 def episode(seed: int, skills: int) -> Recording:
-    """A short episode of the initial program with the first few skills."""
+    """A short episode of a program with some skills."""
     workshop = Workshop(SHELF)
     edits = tuple(
-        Edit(name=name, summary=name,
-             text=workshop.parts[name].alternatives[choice] if isinstance(choice, int) else choice)
-        for added in SKILLS[: skills + 1] for name, choice in added.items()
+        Edit(name=name, summary=name, text=next(text for text in workshop.parts[name].alternatives if words in text))
+        for name, words in SKILLS[skills].items()
     )
     program = Program(workshop.read(SHELF.initial.text).edited(edits, "test"))
     environment = DOMAIN.environment(DOMAIN.options({"horizon": 250, "randomisation": "light"}, preset="paper"))

@@ -129,12 +129,11 @@ def test_metrics_steer_edits_to_the_first_milestone_that_is_not_reached():
                      for slot in range(100)]
         return sum(summary.startswith(part) for summary in summaries)
 
-    early = {"approach": {"mean": 0.9}, "lift": {"mean": 0.1}, "transport": {"mean": 0.0},
-             "placement": {"mean": 0.1}, "arrangement": {"mean": 0.1}}
-    late = {name: {"mean": 0.95} for name in ("approach", "lift", "transport", "placement")}
-    late["arrangement"] = {"mean": 0.1}
-    assert share(late, "plan") > share(early, "plan")
-    assert share(late, "grasp_z") < share(early, "grasp_z")
+    early = {"max_approach": {"mean": 0.9}, "max_grasp_lift": {"mean": 1.0}, "max_transport": {"mean": 0.1},
+             "max_target_fill": {"mean": 0.0}, "max_placement": {"mean": 0.1}, "max_arrangement": {"mean": 0.1}}
+    late = {name: {"mean": 0.95} for name in early} | {"max_arrangement": {"mean": 0.1}}
+    assert share(late, "plan:") > share(early, "plan:")
+    assert share(late, "fingers:") < share(early, "fingers:")
 
 
 @pytest.mark.parametrize("operator", CHANGING)
