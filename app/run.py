@@ -37,7 +37,7 @@ from .program_files import read_evaluator, read_initial
 from .replay import read_recorded
 from .retention import Retention
 from .watching import Progress, StatusAddress, Watch
-from .wiring import Models, make_lanes, make_models, replayed
+from .wiring import Models, load_clients, make_lanes, make_models, replayed, spare_the_loaded
 
 NAMED_VERSIONS = ("robosuite", "mujoco", "numpy")
 NOT_A_PROGRAM = ("evolve", "zero-shot")
@@ -150,6 +150,8 @@ async def _drive(
         require_time(purse)
         return [request.kind for request in store.take_requests()]
 
+    await load_clients(settings)
+    spare_the_loaded()
     async with ProcessPool(
         domain=import_string(settings.domain),
         settings={"search": settings.options, "final": settings.options},

@@ -1,13 +1,17 @@
 """Measures what the controller adds to the waiting for a model: real agents, keeper, store and HTTP client.
 
-    python -m memento.benchmarks.overhead [--in-flight 1 8 32 128] [--latency 4.0] [--rounds 3] [--json]
+    memento bench overhead --json
+    python -m memento.benchmarks.overhead [--in-flight 16 32 64] [--latency 1.0] [--rounds 6] [--json]
 
-A server in another process answers every call after a fixed latency with a new valid program. Rollouts cost
-nothing here, so that only the controller's own work shows. For each number of calls in flight:
+A server in another process, whose CPU is not counted, answers every call after a fixed latency with a new
+valid program. Rollouts cost nothing here, so that only the controller's own work shows. For each number of
+calls in flight:
 
-    share_of_ideal         (calls / in flight * latency) / wall time; 1.0 is a controller that takes no time
-    cpu_ms_per_candidate   CPU of the controller process, from the order to the scored candidate
-    controller_peak_mb     peak resident memory of the controller process, client libraries included
+    share_of_ideal             (calls / in flight * latency) / wall time; 1.0 is a controller that takes no time
+    cpu_ms_per_candidate       CPU of the controller process, from the order to the scored candidate
+    client_cpu_ms_per_call     of that, the share of the client libraries: the same calls asked by themselves
+    own_cpu_ms_per_candidate   the rest, which is MEMENTO's own
+    controller_peak_mb         peak resident memory of the controller process, client libraries included
 """
 
 import argparse
@@ -27,7 +31,8 @@ from ..agents.keepers.methods import KEEPERS
 from ..agents.keepers.sequencer import RunPlan, Sequencer
 from ..agents.measuring import Examiner, Roller, Scorer
 from ..agents.proposers import Mutator
-from ..core.events import CandidateScored, Examine, Order, Propose, Roll, RunStarted, ScoreEpisode
+from ..app.wiring import spare_the_loaded
+from ..core.events import CandidateScored, Examine, Fact, Order, ProposalMade, Propose, Roll, RunStarted, ScoreEpisode
 from ..core.ports import Ask, Model, RollTask
 from ..core.values import JSON, Episode, Examination, Program, Score
 from ..domains import load
@@ -38,7 +43,9 @@ from ..runtime.models import ClientSettings, close_model, make_model
 from ..runtime.prompts import PromptFolder
 from ..runtime.supervisor import Agent, Lane, Supervisor
 
-IN_FLIGHT = (1, 8, 32, 128)
+IN_FLIGHT = (16, 32, 64)
+LATENCY_S = 1.0
+ROUNDS = 6              # calls of each place in flight
 EPISODES = 2
 ROLLS_AT_ONCE = 64
 
@@ -102,17 +109,27 @@ async def measure_one(port: int, in_flight: int, latency_s: float, rounds: int) 
         f"compatible:bench@http://127.0.0.1:{port}/v1#none", settings=ClientSettings(in_flight=in_flight), environ={}
     )
     await model.complete(Ask(order=Order(id="warm"), attempt=0, role="proposer", prompt="warm up"))
+    spare_the_loaded()      # as a run does
     with tempfile.TemporaryDirectory() as folder:
         clock = SystemClock()
         with RunStore.create(Path(folder) / "run", clock=clock) as store:
             store.append([RunStarted(settings={}, versions={}, sandbox=())])
             bus = EventBus(store)
             scored: list[CandidateScored] = []
-            bus.subscribe(lambda fact: scored.append(fact) if isinstance(fact, CandidateScored) else None)
+            prompts: list[str] = []
+
+            def heed(fact: Fact) -> None:
+                if isinstance(fact, CandidateScored):
+                    scored.append(fact)
+                elif isinstance(fact, ProposalMade):
+                    prompts.append(fact.call.prompt.text)
+
+            bus.subscribe(heed)
             supervisor = Supervisor(keeper=Sequencer(_plan(calls)), bus=bus, lanes=_lanes(model, in_flight))
             wall, cpu = time.perf_counter(), time.process_time()
             status = await supervisor.run()
             wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    client_cpu = await calls_alone(model, prompts)
     await close_model(model)
     made = sum(not fact.candidate.fault for fact in scored if "/macro/" in fact.candidate.id)
     if status != "done" or made != calls:
@@ -121,8 +138,23 @@ async def measure_one(port: int, in_flight: int, latency_s: float, rounds: int) 
         "candidates": calls,
         "share_of_ideal": round(rounds * latency_s / wall, 4),
         "cpu_ms_per_candidate": round(1e3 * cpu / calls, 2),
+        "client_cpu_ms_per_call": round(1e3 * client_cpu / calls, 2),
+        "own_cpu_ms_per_candidate": round(1e3 * (cpu - client_cpu) / calls, 2),
         "controller_peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
     }
+
+
+async def calls_alone(model: Model, prompts: Sequence[str]) -> float:
+    """CPU seconds of the controller process for the same questions with nothing around them."""
+    began = time.process_time()
+    asks = [
+        Ask(order=Order(id=f"alone/{number}"), attempt=0, role="proposer", prompt=prompt)
+        for number, prompt in enumerate(prompts)
+    ]
+    async with asyncio.TaskGroup() as group:
+        for ask in asks:
+            group.create_task(model.complete(ask))
+    return time.process_time() - began
 
 
 def _plan(calls: int) -> RunPlan:
@@ -150,7 +182,9 @@ def _lanes(model: Model, in_flight: int) -> tuple[Lane, ...]:
     )
 
 
-def measure(*, in_flight: Sequence[int] = IN_FLIGHT, latency_s: float = 4.0, rounds: int = 3) -> dict[str, JSON]:
+def measure(
+    *, in_flight: Sequence[int] = IN_FLIGHT, latency_s: float = LATENCY_S, rounds: int = ROUNDS
+) -> dict[str, JSON]:
     """All figures, each number of calls in flight in a controller process of its own."""
     me = [sys.executable, "-m", __spec__.name]
     settings = ["--latency", str(latency_s), "--rounds", str(rounds)]
@@ -172,8 +206,8 @@ def main() -> None:
     """Measure and print."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--in-flight", type=int, nargs="+", default=list(IN_FLIGHT))
-    arguments.add_argument("--latency", type=float, default=4.0, help="seconds that every answer takes")
-    arguments.add_argument("--rounds", type=int, default=3, help="calls of each place in flight")
+    arguments.add_argument("--latency", type=float, default=LATENCY_S, help="seconds that every answer takes")
+    arguments.add_argument("--rounds", type=int, default=ROUNDS, help="calls of each place in flight")
     arguments.add_argument("--json", action="store_true")
     arguments.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     arguments.add_argument("--port", type=int, help=argparse.SUPPRESS)

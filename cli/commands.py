@@ -184,15 +184,25 @@ def models() -> None:
 
 @commands.command()
 def show(
-    run: Run,
-    candidate: Annotated[str | None, typer.Argument(help="Such as g2/macro/1.", show_default=False)] = None,
+    run: Annotated[
+        str | None, typer.Argument(help="A run: its name, or its folder; none: list them.", metavar="RUN", show_default=False)
+    ] = None,
+    candidate: Annotated[
+        str | None, typer.Argument(help="Such as g2/macro/1, eval/g1/3 or eval/g1/judge/4.", show_default=False)
+    ] = None,
+    code: Annotated[bool, typer.Option("--code", help="The candidate's program.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Its program against its parent's.")] = False,
+    metrics: Annotated[bool, typer.Option("--metrics", help="Its metrics against its parent's.")] = False,
+    prompt: Annotated[bool, typer.Option("--prompt", help="What the model was asked.")] = False,
+    reply: Annotated[bool, typer.Option("--reply", help="What the model answered.")] = False,
     settings: Annotated[bool, typer.Option("--settings", help="A file for --config that repeats the run.")] = False,
     runs: Runs = Path("runs"),
 ) -> None:
-    """Tell the story of a run, or show one candidate."""
+    """List the runs, tell the story of one, or show one candidate."""
     from .reading import show_run
 
-    show_run(run, candidate, runs_dir=runs, settings=settings)
+    asked = {"code": code, "diff": diff, "metrics": metrics, "prompt": prompt, "reply": reply}
+    show_run(run, candidate, runs_dir=runs, settings=settings, parts=[part for part, wanted in asked.items() if wanted])
 
 
 @commands.command()
@@ -222,6 +232,16 @@ def pause(run: Run, runs: Runs = Path("runs")) -> None:
     from .requests import ask_of_run
 
     ask_of_run(run, "pause", runs_dir=runs)
+
+
+@commands.command()
+def bench(
+    name: Annotated[str, typer.Argument(help="overhead or steps.", show_default=False)], json: Json = False
+) -> None:
+    """Measure this project on this machine; needs the source checkout."""
+    from .bench import run_benchmark
+
+    run_benchmark(name, json=json)
 
 
 @commands.command()

@@ -134,7 +134,10 @@ def everything_in(folder: Path, facts: Sequence[Fact]) -> dict[str, bytes]:
     left = {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     for path in folder.rglob("*.npz"):
         with np.load(path) as arrays:
-            left[f"{path.name} unpacked"] = b"".join(arrays[name].tobytes() for name in arrays.files)
+            parts = [arrays[name] for name in arrays.files]
+        left[f"{path.name} unpacked"] = b"".join(
+            part if isinstance(part, bytes) else part.tobytes() for part in parts
+        )
     assert "run.sqlite" in left
     return left | {"facts": repr(facts).encode()}
 
