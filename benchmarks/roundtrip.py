@@ -11,12 +11,15 @@ import os
 import statistics
 import time
 from collections.abc import Callable
+from typing import Any, cast
 
 import numpy as np
+from memento.core.ports import Environment
 from memento.core.values import Contract, Program
 from memento.runtime.host import ProgramHost
 from memento.runtime.limits import Limits
 from memento.runtime.policy import PolicyProcess
+from numpy.typing import NDArray
 
 LAYOUT = tuple((f"field{number}", (7,)) for number in range(10))
 CONTRACT = Contract(class_name="Policy", methods=(("reset", 0), ("compute_action", 1)))
@@ -37,9 +40,9 @@ class Vectors:
     action_size = 7
 
 
-def direct(steps: int, observation: np.ndarray) -> float:
+def direct(steps: int, observation: NDArray[np.float64]) -> float:
     """Microseconds a step without any process boundary."""
-    namespace: dict[str, object] = {}
+    namespace: dict[str, Any] = {}
     exec(TEXT, namespace)
     policy = namespace["Policy"]()
     policy.reset()
@@ -72,11 +75,11 @@ def main() -> None:
     starts = []
     for number in range(20):
         begun = time.perf_counter()
-        with PolicyProcess(host, Program(TEXT), CONTRACT, Vectors(), seed=number) as policy:
+        with PolicyProcess(host, Program(TEXT), CONTRACT, cast(Environment, Vectors()), seed=number) as policy:
             policy.wait_ready()
             started = time.perf_counter()
         starts.append((1e3 * (started - begun), 1e3 * (time.perf_counter() - started)))
-    with PolicyProcess(host, Program(TEXT), CONTRACT, Vectors(), seed=0) as policy:
+    with PolicyProcess(host, Program(TEXT), CONTRACT, cast(Environment, Vectors()), seed=0) as policy:
         policy.wait_ready()
         policy.act(observation)
         isolated = per_step(given.steps, lambda: policy.act(observation))

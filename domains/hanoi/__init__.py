@@ -60,8 +60,8 @@ DOMAIN = HanoiDomain(
     make=_environment,
     defaults={
         "paper": _DEFAULTS,
-        "quick": {**_DEFAULTS, "horizon": 6_000, "idle_stop_s": 60.0},
-        "smoke": {**_DEFAULTS, "horizon": 150},
+        "quick": {**_DEFAULTS, "horizon": 6_000, "idle_stop_s": 60.0, "physics": "fast"},
+        "smoke": {**_DEFAULTS, "horizon": 150, "physics": "fast"},
     },
     choices={
         "variant": ("cube", "asymmetric", "cylinder"),
