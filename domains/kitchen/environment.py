@@ -30,8 +30,8 @@ class KitchenEnvironment:
     reachable pose drawn from the seed.
     """
 
-    observation_layout = None
-    action_size = None
+    observation_layout: tuple[tuple[str, tuple[int, ...]], ...] | None = None    # JSON instead
+    action_size: int | None = None
 
     def __init__(
         self, scenes: Sequence[str], load: Callable[[str], Kitchen], *, horizon: int, reveal_unseen: bool,

@@ -123,7 +123,7 @@ class World:
         things, n = self.things, len(self.things)
         carried = self.carried()
         shown = np.array([k not in carried and not self._shut_away(k) for k in range(n)])
-        occluders = [k for k in range(n) if shown[k] and things[k].object_type != "Floor"]
+        occluders = [k for k in range(n) if shown[k] and things[k].object_type not in HOLLOW]
         low, high = ((self.centres + sign * self.sizes / 2)[occluders] for sign in (-1, 1))
         kin = [self.containing(k) | {k} for k in range(n)]
         clear = np.array([[j in kin[k] or k in kin[j] for j in occluders] for k in range(n)])
@@ -177,7 +177,8 @@ class World:
         """Where an object's origin is now; in the hand it is where the hand is."""
         if item == self.held:
             return self.hand(self.stance)
-        return np.asarray(self.things[item].position) + self.centres[item] - self._centres0[item]
+        moved: Floats = np.asarray(self.things[item].position) + self.centres[item] - self._centres0[item]
+        return moved
 
     # ------------------------------------------------------------------------------------------ moving
 

@@ -32,11 +32,11 @@ class Builder:
     def add(
         self, kind: str, centre: Point, size: Point, *, yaw: int = 0, origin: Point | None = None,
         extent: Point | None = None, parents: tuple[str, ...] = (), shelves: tuple[float, ...] = (),
-        suffix: str = "",
+        own_id: str = "",
     ) -> Thing:
         """Add an object whose axis-aligned box is given. `origin` is what its id and position tell; else the bottom."""
         x, y, z = (round(value, 4) for value in (origin or (centre[0], centre[1] - size[1] / 2, centre[2])))
-        name = object_id(kind, (x, y, z)) if not suffix else suffix
+        name = own_id or object_id(kind, (x, y, z))
         while name in self._ids:
             y = round(y + 0.01, 4)
             name = object_id(kind, (x, y, z))
@@ -53,7 +53,7 @@ class Builder:
 
     def on_wall(
         self, kind: str, wall: Wall, along: float, out: float, bottom: float, extent: Point,
-        *, origin_share: Point = (0.5, 0.0, 0.5), parents: tuple[str, ...] = (), suffix: str = "",
+        *, origin_share: Point = (0.5, 0.0, 0.5), parents: tuple[str, ...] = (), own_id: str = "",
         shelves: tuple[float, ...] = (),
     ) -> Thing:
         """Add an object that faces away from a wall. `origin_share` says where in its box its origin is."""
@@ -63,7 +63,8 @@ class Builder:
             bottom + extent[1] * origin_share[1], (0.0, 0.0, 0.0),
         )
         return self.add(
-            kind, centre, size, yaw=wall.yaw, origin=point, extent=extent, parents=parents, suffix=suffix, shelves=shelves,
+            kind, centre, size, yaw=wall.yaw, origin=point, extent=extent, parents=parents, own_id=own_id,
+            shelves=shelves,
         )
 
     def lay(self, kind: str, receptacle: Thing, *, top: float, margin: float = 0.04, tries: int = 60,

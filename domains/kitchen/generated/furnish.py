@@ -7,7 +7,7 @@ from .builder import Builder
 from .catalogue import EXTRAS, STAPLES
 from .room import COUNTER_M, DEPTH_M, Room, Unit, Wall
 
-TOP_M = 0.035           # thickness of a counter's top
+TOP_M = 0.02           # thickness of a counter's top
 UPPER_BOTTOM_M, UPPER_HEIGHT_M, UPPER_DEPTH_M = 1.5, 0.7, 0.33
 BASE_M = 0.1            # height of the plinth under cabinets
 
@@ -101,7 +101,7 @@ def _sink(unit: Unit, builder: Builder, counters: list[Thing]) -> None:
     )
     builder.on_wall(
         "SinkBasin", wall, unit.begin + inset, 0.14, COUNTER_M - 0.16, (basin_width, 0.13, depth),
-        suffix=f"{sink.object_id}|SinkBasin", parents=(),
+        own_id=f"{sink.object_id}|SinkBasin", parents=(),
     )
     faucet = builder.extent("Faucet")
     builder.on_wall(
@@ -136,7 +136,8 @@ def _storage(unit: Unit, builder: Builder, *, height: float = COUNTER_M - TOP_M,
         centre, size = wall.box(unit.begin, 0.0, UPPER_BOTTOM_M, extent)
         if builder.is_free(centre, size, gap=0.0):
             builder.on_wall(
-                "Cabinet", wall, unit.begin, 0.0, UPPER_BOTTOM_M, extent, origin_share=(rng.choice((0.0, 1.0)), 0.5, 1.0),
+                "Cabinet", wall, unit.begin, 0.0, UPPER_BOTTOM_M, extent,
+                origin_share=(rng.choice((0.0, 1.0)), 0.5, 1.0),
             )
 
 

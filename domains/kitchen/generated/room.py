@@ -114,21 +114,20 @@ def _rows(walls: Sequence[Wall], shape: str, rng: Random) -> list[tuple[Wall, fl
 def _furnished(rows: Sequence[Unit], rng: Random) -> tuple[list[Unit], list[tuple[Wall, float, float]]]:
     """Fridge at an end of a row, stove and sink away from corners, drawers and cabinets in between."""
     units: list[Unit] = []
-    stretches = [[row.wall, row.begin, row.begin + row.width] for row in rows]
+    stretches = [(row.wall, row.begin, round(row.begin + row.width, 2)) for row in rows]
     fridge_width = round(rng.uniform(CATALOGUE["Fridge"].small[0], CATALOGUE["Fridge"].large[0]), 2)
-    row = rng.choice(stretches[1:] or stretches)
-    wall, begin, end = row
+    chosen = rng.randrange(1, len(stretches)) if len(stretches) > 1 else 0
+    wall, begin, end = stretches[chosen]
     # The far end of a row is never a corner; the near end of the second row is.
     units.append(Unit("fridge", wall, round(end - fridge_width, 2), fridge_width))
-    row[2] = round(end - fridge_width - 0.01, 2)
-    counters = [(wall, begin, end) for wall, begin, end in stretches]
+    stretches[chosen] = (wall, begin, round(end - fridge_width - 0.01, 2))
     wants = ["sink", "stove"]
     rng.shuffle(wants)
     longest = sorted(stretches, key=lambda each: each[1] - each[2])
     for number, (wall, begin, end) in enumerate(longest):
         mine = wants if len(longest) == 1 else wants[number : number + 1] if number < 2 else []
         units += _filled(wall, begin, end, mine, rng)
-    return units, counters
+    return units, stretches
 
 
 def _filled(wall: Wall, begin: float, end: float, wants: Sequence[str], rng: Random) -> list[Unit]:

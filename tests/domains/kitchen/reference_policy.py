@@ -30,6 +30,8 @@ class Policy:
         self.free = set()               # cells where the agent has stood
         self.walls = set()              # cells that could not be entered
         self.edges = set()              # steps that failed for the moment (open doors, held item)
+        self.furnished = set()          # lattice points near something that stands or lies there
+        self.soft = set()               # cells that could not be entered with something in the hand or a door open
         self.covered = set()            # lattice points that were looked at
         self.where = {}                 # type -> (id, x, y, z)
         self.good = {}                  # (action, id) -> poses where the action was offered
@@ -59,12 +61,15 @@ class Policy:
             dx, dz = WAYS[self.yaw]
             ahead = (self.cell[0] + dx, self.cell[1] + dz)
             doors = self.done["fridge_open"] or self.done["microwave_open"]
-            if self.holding or doors or ahead in self.free:
+            if ahead in self.free:
                 self.edges.add((self.cell, ahead))
+            elif self.holding or doors:
+                self.soft.add(ahead)
             else:
                 self.walls.add(ahead)
         if result["action"] in ("close_object", "put_object", "pickup_object") and result["success"]:
             self.edges.clear()
+            self.soft.clear()
         self.turn_failed = result["action"] in ("rotate_left", "rotate_right") and not result["success"]
         self.failed = None if result["success"] else (result["action"], result["object_id"])
         for seen in obs["visible_objects"]:
@@ -87,6 +92,7 @@ class Policy:
         x, y, z = map(float, seen["objectId"].split("|")[1:4])
         if self.eye - 1.3 < y < self.eye - 0.3:
             cell = (round(x / STEP), round(z / STEP))
+            self.furnished |= {(cell[0] + dx, cell[1] + dz) for dx, dz in WORTH}
             if cell not in self.free:
                 self.walls.add(cell)
 
@@ -98,7 +104,7 @@ class Policy:
     def distances(self):
         """Steps to every (cell, yaw), unknown cells taken for free; and how one got there."""
         start = (self.cell, self.yaw)
-        known = {(x + dx, z + dz) for x, z in self.free for dx, dz in AROUND} - self.walls
+        known = {(x + dx, z + dz) for x, z in self.free for dx, dz in AROUND} - self.walls - self.soft
         doubtful = {(x + dx, z + dz) for x, z in self.walls for dx, dz in WAYS} - self.free
         cost, came = {start: 0}, {}
         queue = [(0, start)]
@@ -166,6 +172,8 @@ class Policy:
                 price += 0 if cell in self.free else 2
                 if action == "put_object" or (action == "open_object" and self.holding):
                     price += max(0.0, (1.0 if kind == "Fridge" else 0.6) - away) * 4
+                if action == "put_object":
+                    price += max(0.0, away - 1.1) * 8
                 if best is None or price < best[0]:
                     best = (price, pose)
         if object_id not in self.space[action]:
@@ -193,7 +201,8 @@ class Policy:
         for (cell, yaw), steps in cost.items():
             if steps == 0:
                 continue
-            gain = sum((cell[0] + dx, cell[1] + dz) in worth for dx, dz in SECTORS[yaw])
+            points = [(cell[0] + dx, cell[1] + dz) for dx, dz in SECTORS[yaw]]
+            gain = sum((1 + 2 * (point in self.furnished)) for point in points if point in worth)
             if gain < 3:
                 continue
             value = gain / (steps + 3)
@@ -242,13 +251,11 @@ class Policy:
             return self.work("put_object" if done["fridge_open"] else "open_object", "Fridge")
         if done["apple_in_microwave"] and not done["microwave_on"]:
             return self.work("close_object" if done["microwave_open"] else "toggle_on", "Microwave")
-        if "Apple" in where and not done["apple_in_microwave"]:
-            if done["fridge_open"] or self.reachable_apple():
-                return self.work("pickup_object", "Apple")
-        if "Bread" in where and not done["bread_in_fridge"] and ("Fridge" in where or done["apple_in_microwave"]):
-            return self.work("pickup_object", "Bread")
-        if "Apple" in where and not done["apple_in_microwave"]:
+        ready = done["fridge_open"] or "Microwave" in where
+        if "Apple" in where and not done["apple_in_microwave"] and ready:
             return self.work("pickup_object", "Apple")
+        if "Bread" in where and not done["bread_in_fridge"] and "Fridge" in where:
+            return self.work("pickup_object", "Bread")
         if "Apple" not in where and "Fridge" in where and (done["bread_in_fridge"] or self.explored()):
             if not done["fridge_open"] and self.peeks == 0:
                 return self.work("open_object", "Fridge")
@@ -259,15 +266,12 @@ class Policy:
                 return self.work("close_object", "Fridge")
         return self.explore()
 
-    def reachable_apple(self):
-        return "Apple" in self.where and "Microwave" in self.where
-
     def explored(self):
         return len(self.free) > 25
 
     def look_into_fridge(self):
         """Look into the open fridge from all sorts of poses in front of it."""
-        object_id, x, y, z = self.where["Fridge"]
+        _, x, _, z = self.where["Fridge"]
         tried = self.tried.setdefault("view", set())
         tried.add(self.pose)
         cost, came = self.distances()
@@ -276,7 +280,7 @@ class Policy:
             dx, dz = x - cell[0] * STEP, z - cell[1] * STEP
             fx, fz = WAYS[yaw]
             along, across = dx * fx + dz * fz, abs(dx * fz - dz * fx)
-            if not (0.5 < along < 1.7 and across < 0.5 * along) or cell not in self.free and steps > 4:
+            if not (0.5 < along < 1.7 and across < 0.5 * along) or (cell not in self.free and steps > 14):
                 continue
             for horizon in (0, 30, 60):
                 pose = (cell, yaw, horizon)
