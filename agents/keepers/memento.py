@@ -145,8 +145,10 @@ class MementoKeeper:
     def _race(self, decision: Decision[Search]) -> Decision[Search]:
         """Cut the trials that cannot win any more, and those that the cuts decide in turn."""
         state = decision.state
+        leaders = {Operator.MACRO: best_of(state.macros), Operator.CROSSOVER: best_of(state.crosses)}
         for name in sorted(state.trials.open):
-            if is_hopeless(state, state.trials.open[name]):
+            trial = state.trials.open[name]
+            if is_hopeless(state, trial, leaders.get(trial.operator)):
                 trials, withdrawn, candidate = state.trials.cut(name)
                 onward = self._settle(replace(state, trials=trials), candidate)
                 return self._race(
@@ -281,19 +283,17 @@ class MementoKeeper:
         )
 
 
-def is_hopeless(state: Search, trial: Trial) -> bool:
+def is_hopeless(state: Search, trial: Trial, leader: Candidate | None) -> bool:
     """Whether running the rest of a trial cannot change an accept, a branch winner or the elite.
 
+    `leader` is the best so far of the trial's branch, where the branch is one with a winner of its own.
     A hill-climb proposal must reach the current program. A macro-mutation must reach the elite and win
     its branch; a crossover must win its branch. Where the bound only ties, the slot decides.
     """
     reach = bound(trial)
     if trial.operator is Operator.HILL_CLIMB:
         return reach < state.current.fitness
-    if trial.operator is Operator.MACRO:
-        leader, least = best_of(state.macros), state.elite.fitness
-    else:
-        leader, least = best_of(state.crosses), 0.0
+    least = state.elite.fitness if trial.operator is Operator.MACRO else 0.0
     if leader is not None and (leader.fitness, -leader.slot) > (reach, -trial.slot):
         return True
     return reach < least
