@@ -185,7 +185,8 @@ def models() -> None:
 @commands.command()
 def show(
     run: Annotated[
-        str | None, typer.Argument(help="A run: its name, or its folder; none: list them.", metavar="RUN", show_default=False)
+        str | None,
+        typer.Argument(help="A run: its name, or its folder; none: list them.", metavar="RUN", show_default=False),
     ] = None,
     candidate: Annotated[
         str | None, typer.Argument(help="Such as g2/macro/1, eval/g1/3 or eval/g1/judge/4.", show_default=False)

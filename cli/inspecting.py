@@ -1,12 +1,21 @@
 """One thing of a run looked at: a policy, an evaluator or a judge's vote, with all that is known of it. Pure."""
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 
 from ..core.errors import unknown
-from ..core.events import CandidateScored, EpisodeEnded, EvaluatorChosen, EvaluatorPoolScored, Fact, VoteCast
+from ..core.events import (
+    CandidateScored,
+    EpisodeEnded,
+    EpisodeScored,
+    EvaluatorChosen,
+    EvaluatorPoolScored,
+    Fact,
+    ProposalFailed,
+    ProposalMade,
+    VoteCast,
+)
 from ..core.metrics import aggregate
 from ..core.values import JSON, Episode, EvaluatorCandidate, Program, Score
 from ..memory.queries import CandidateRow, list_candidates, owner_of
@@ -42,9 +51,10 @@ def look_up(facts: Sequence[Fact], name: str) -> Item:
         return _evaluator(facts, evaluators[name], calls)
     if name in votes:
         return _vote(votes[name], calls)
-    tries = {row.order: row for row in list_calls(facts) if row.order is not None}
+    tries = {fact.order: fact for fact in facts if isinstance(fact, ProposalMade | ProposalFailed) and fact.order}
     if name in tries:
-        fault = tries[name].fault
+        answer = tries[name]
+        fault = answer.fault if isinstance(answer, ProposalFailed) else None
         head = f"no program: {fault.kind}, {one_line(fault.message)}" if fault else "a program that was not taken"
         return Item(id=name, head=(head,), calls=tuple(calls))
     raise unknown("candidate", name, {*policies, *evaluators, *votes, *tries})
@@ -53,7 +63,7 @@ def look_up(facts: Sequence[Fact], name: str) -> Item:
 def tell_item(item: Item, *, parts: Iterable[str]) -> Iterator[str]:
     """The parts that were asked for; without any, everything a reader wants first."""
     chosen = [*parts]
-    tellers = {
+    tellers: Mapping[str, Callable[[Item], Iterator[str]]] = {
         "metrics": _metrics, "diff": _diff, "code": _code, "prompt": lambda item: _talk(item, prompts=True),
         "reply": lambda item: _talk(item, prompts=False),
     }
@@ -91,7 +101,7 @@ def _block(lines: Iterator[str]) -> Iterator[str]:
 def _policy(facts: Sequence[Fact], rows: Mapping[str, CandidateRow], name: str, calls: Sequence[CallRow]) -> Item:
     row = rows[name]
     parents = f" of {' and '.join(row.parents)}" if row.parents else ""
-    head = [f"{row.operator}{parents}"]
+    head = ["the initial policy p_0" if row.generation == 0 else f"{row.operator}{parents}"]
     if row.summary:
         head.append(f"“{one_line(row.summary, 300)}”")
     if row.fault is not None:
@@ -99,7 +109,8 @@ def _policy(facts: Sequence[Fact], rows: Mapping[str, CandidateRow], name: str, 
     elif row.bound is not None:
         head.append(f"cut after {counted(row.episodes, 'episode')}: F cannot exceed {row.bound:.3f}")
     else:
-        head.append(f"F {number(row.fitness)}, success {share(row.success_rate)}, {counted(row.episodes, 'episode')} run")
+        rolled = counted(row.episodes, "episode")
+        head.append(f"F {number(row.fitness)}, success {share(row.success_rate)}, {rolled} run")
     if row.accepted is not None:
         head.append("accepted by the climb" if row.accepted else "rejected by the climb")
     if row.elite_of:
@@ -126,9 +137,8 @@ def _evaluator(facts: Sequence[Fact], entry: EvaluatorCandidate, calls: Sequence
         head.append(f"invalid: {fault.kind}, {one_line(fault.message, 300)}")
     if votes:
         head.append(f"{got} of {counted(len(votes), 'vote')} in generation {entry.generation}")
-    for fact in chosen:
-        if fact.chosen.id == entry.id:
-            head.append(f"chosen in generation {fact.generation}{'; frozen as E*' if fact.final else ''}")
+    head += [f"chosen in generation {fact.generation}{'; frozen as E*' if fact.final else ''}"
+             for fact in chosen if fact.chosen.id == entry.id]
     head += [f"judge {vote.seat}: “{one_line(vote.reason, 200)}”" for vote in votes
              if vote.choice == entry.slot and vote.reason]
     before = next((fact.chosen for fact in reversed(chosen) if fact.generation < entry.generation), None)
@@ -143,7 +153,8 @@ def _evaluator(facts: Sequence[Fact], entry: EvaluatorCandidate, calls: Sequence
 
 
 def _vote(vote: VoteCast, calls: Sequence[CallRow]) -> Item:
-    choice = "no usable answer, an abstention" if vote.choice is None else f"votes for eval/g{vote.generation}/{vote.choice}"
+    slot = f"eval/g{vote.generation}/{vote.choice}"
+    choice = "gave no usable answer, an abstention" if vote.choice is None else f"votes for {slot}"
     reason = (f"“{one_line(vote.reason, 600)}”",) if vote.reason else ()
     return Item(id=vote.order or "", head=(f"judge {vote.seat} {choice}", *reason), calls=tuple(calls))
 
@@ -172,12 +183,16 @@ def _scores_of_initial(facts: Sequence[Fact]) -> tuple[Score, ...]:
 
 def _episodes_of(facts: Sequence[Fact], name: str) -> tuple[tuple[Episode | None, Score | None], ...]:
     """A candidate's episodes with their scores: those of the candidate, or what was rolled out so far."""
-    for fact in facts:
-        if isinstance(fact, CandidateScored) and fact.candidate.id == name and fact.candidate.episodes:
-            return tuple(zip_longest(fact.candidate.episodes, fact.candidate.scores))
+    scored = next((fact.candidate for fact in facts if isinstance(fact, CandidateScored) and fact.candidate.id == name),
+                  None)
+    if scored is not None and len(scored.scores) == len(scored.episodes) > 0:
+        return tuple(zip(scored.episodes, scored.scores, strict=True))
     rolled = [fact.episode for fact in facts if isinstance(fact, EpisodeEnded) and owner_of(fact) == name]
-    scores = _scores_of_initial(facts) if name.startswith("init/") else ()
-    return tuple(zip_longest(sorted(rolled, key=lambda each: each.index), scores[: len(rolled)]))
+    scores = {fact.order: fact.score for fact in facts if isinstance(fact, EpisodeScored)}
+    if name.startswith("init/"):
+        scores = {f"{name}/e{place}/score": score for place, score in enumerate(_scores_of_initial(facts))}
+    rolled.sort(key=lambda episode: episode.index)
+    return tuple((episode, scores.get(f"{name}/e{episode.index}/score")) for episode in rolled)
 
 
 # ----------------------------------------------------------------------------------------------- parts
@@ -204,7 +219,8 @@ def _episodes(item: Item) -> Iterator[str]:
         fault = episode.fault or (score.fault if score is not None else None)
         wrong = f": {fault.kind}, {one_line(fault.message)}" if fault is not None else ""
         word = "success" if episode.success else "failure"
-        yield f"  {episode.index:>3}  {fitness}  {word}  {episode.steps:>5} steps, ended by {episode.ended_by}{scene}{wrong}"
+        ended = f"{episode.steps:>5} steps, ended by {episode.ended_by}"
+        yield f"  {episode.index:>3}  {fitness}  {word}  {ended}{scene}{wrong}"
 
 
 def _metrics(item: Item) -> Iterator[str]:
@@ -213,7 +229,8 @@ def _metrics(item: Item) -> Iterator[str]:
         return
     old = item.parent.metrics if item.parent is not None else {}
     width = max(len(one_line(name)) for name in item.metrics)
-    yield f"metrics {'':<{max(0, width - 6)}}{'mean':>9}" + (f"  against {item.parent.id}" if item.parent and old else "")
+    against = f"  against {item.parent.id}" if item.parent is not None and old else ""
+    yield f"metrics {'':<{max(0, width - 6)}}{'mean':>9}{against}"
     for name, value in item.metrics.items():
         yield f"  {one_line(name):<{width}}{_value(value)}{_against(value, old.get(name))}"
 

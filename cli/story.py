@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..core.events import Fact
+from ..core.events import BranchEnded, Fact
 from ..core.values import Operator
 from ..memory.pools import Pool, list_pools
 from ..memory.queries import (
@@ -19,6 +19,7 @@ from ..memory.queries import (
     summarise,
 )
 from ..tui.lines import counted, isolation, one_line
+from ..tui.view import ONE_KIND
 from .telling import cost, duration, number, share
 
 LABEL = 12                # columns of the left margin, where a section is named
@@ -29,7 +30,7 @@ BARS = "▁▂▃▄▅▆▇█"
 BRANCHES = {
     Operator.INITIAL: "random", Operator.HILL_CLIMB: "climb", Operator.MACRO: "macro", Operator.CROSSOVER: "cross",
 }
-SLOTS = {"k_hc": "climb", "k_macro": "macro-mutation", "k_cross": "crossover", "k": "independent program"}
+SLOTS = {"k_hc": "climb", "k_macro": "macro", "k_cross": "crossover"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +58,7 @@ def tell_story(facts: Sequence[Fact], standing: Standing, *, width: int) -> Iter
     yield _fit(f"{standing.folder.name}: {words.get('domain')} by {words.get('method')}, {state}", width)
     for lines in (
         _settings(summary, width), _evaluator(list_pools(facts), words.get("evaluator"), width),
-        _curve(list_generations(facts), width), _elites(facts, width), _measured(summary),
+        _curve(list_generations(facts)), _elites(facts, width), _measured(summary),
         _failures(facts, width), _rejections(facts), _effort(summary, standing), _onward(standing, state, summary),
     ):
         yield from (_fit(line, width) for line in lines)
@@ -70,17 +71,12 @@ def _settings(summary: Summary, width: int) -> Iterator[str]:
         f"preset {words.get('preset')}, seed {words.get('seed')}, {words.get('workers')} at once,"
         f" model {words.get('model')}",
     )
-    branches = [counted(count, what) for key, what in SLOTS.items() if isinstance(count := words.get(key), int) and count
-                and (key == "k") == (words.get("method") == "random")]
-    episodes = words.get("n_roll")
-    yield _row(
-        "",
-        f"{_many(words.get('generations'), 'generation')} of {', '.join(branches)};"
-        f" {_many(episodes, 'episode')} each",
-    )
+    one_kind = words.get("method") in ONE_KIND
+    slots = {"k": "independent program"} if one_kind else SLOTS
+    branches = ", ".join(_many(words[key], what) for key, what in slots.items() if words.get(key))
+    episodes = _many(words.get("n_roll"), "episode")
+    yield _row("", f"{_many(words.get('generations'), 'generation')} of {branches}; {episodes} each")
     layers = isolation(summary.sandbox).removeprefix("isolation: ")
-    if "NOT ISOLATED" not in layers:
-        layers = f"all {counted(len(summary.sandbox), 'layer')} live: {layers}"
     yield from _wrapped("isolation", layers, width)
 
 
@@ -98,32 +94,32 @@ def _evaluator(pools: Sequence[Pool], wanted: object, width: int) -> Iterator[st
 def _pool(pool: Pool, wanted: object) -> str:
     if pool.chosen is None:
         return f"pool {pool.generation}: {len(pool.entries)} programs, the judges have not voted yet"
-    frozen = "; frozen as E*" if pool.final else ""
+    frozen = " is E*" if pool.final else ""
     if not pool.entries:
         how = {"reference": "the one shipped with the domain"}.get(str(wanted), f"given: {wanted}")
-        return f"{pool.chosen.id}, {how}{frozen}"
+        return f"{pool.chosen.id}{frozen}, {how}"
     valid = sum(entry.candidate.examination.valid for entry in pool.entries)
-    head = f"pool {pool.generation}: {pool.chosen.id}{frozen}; {valid} of {len(pool.entries)} valid"
+    head = f"{pool.chosen.id}{frozen}; {valid} of {len(pool.entries)} valid"
     if pool.chosen.carried_over:
         return f"{head}; kept from before"
     if not pool.votes:
         return head
     tally = [entry for entry in pool.entries if entry.votes]
-    votes = ", ".join(f"{entry.votes} for {entry.candidate.slot}" for entry in tally)
+    votes = ", ".join(f"{entry.votes} for #{entry.candidate.slot}" for entry in tally)
     first = sum(entry.votes == max(each.votes for each in tally) for entry in tally) if tally else 0
-    return f"{head}; votes: {votes}" + (" (a tie)" if first > 1 else "") + _abstained(pool)
+    return f"{head}; {votes}{' (tie)' if first > 1 else ''}{_abstained(pool)}"
 
 
 def _abstained(pool: Pool) -> str:
     return f", {pool.abstentions} abstained" if pool.abstentions else ""
 
 
-def _curve(rows: Sequence[GenerationRow], width: int) -> Iterator[str]:
+def _curve(rows: Sequence[GenerationRow]) -> Iterator[str]:
     if not rows:
         return
     operators = [each for each in BRANCHES if any(branch.operator is each for row in rows for branch in row.branches)]
     yield ""
-    yield _row("fitness", f"{'elite':<18}" + "".join(f"{BRANCHES[each]:>9}" for each in operators) + "  slots")
+    yield _row("fitness", f"{'elite':<17}" + "".join(f"{BRANCHES[each]:>9}" for each in operators) + "  slots")
     shown = rows if len(rows) <= GENERATIONS_SHOWN else (rows[0], *rows[1 - GENERATIONS_SHOWN:])
     least, most = min(row.fitness for row in rows), max(row.fitness for row in rows)
     before: GenerationRow | None = None
@@ -133,20 +129,19 @@ def _curve(rows: Sequence[GenerationRow], width: int) -> Iterator[str]:
             before = None
         gained = f"{row.fitness - before.fitness:+.3f}" if before is not None else ""
         branches = {branch.operator: branch for branch in row.branches}
-        cells = "".join(_cell(row, branches.get(each)) for each in operators) if branches else ""
-        yield _row(f"  g{row.generation}", f"{row.fitness:.3f} {_bar(row.fitness, least, most)} {gained:<10}{cells}"
+        cells = "".join(_cell(row, branches.get(each)) for each in operators)
+        yield _row(f"  g{row.generation}", f"{row.fitness:.3f} {_bar(row.fitness, least, most)} {gained:<9}{cells}"
                    f"  {_slots(row)}".rstrip())
         before = row
     if operators:
         yield _row("", "* this branch's best became the elite")
 
 
-def _cell(row: GenerationRow, branch: object) -> str:
-    fitness = getattr(branch, "fitness", None)
-    if fitness is None:
-        return f"{'none' if branch is not None else '':>8} "
-    mark = "*" if row.changed and getattr(branch, "winner", None) == row.elite else " "
-    return f"{fitness:>8.3f}{mark}"
+def _cell(row: GenerationRow, branch: BranchEnded | None) -> str:
+    if branch is None or branch.fitness is None:
+        return f"{'none' if branch is not None else '':>8} "        # every candidate of it failed
+    mark = "*" if row.changed and branch.winner == row.elite else " "
+    return f"{branch.fitness:>8.3f}{mark}"
 
 
 def _slots(row: GenerationRow) -> str:
@@ -164,8 +159,8 @@ def _elites(facts: Sequence[Fact], width: int) -> Iterator[str]:
     for row in changed[-GENERATIONS_SHOWN:]:
         what = one_line(names[row.elite].summary, width)
         said = f"  “{what}" if what else ""
-        line = _fit(_row(label, f"{row.elite:<10} F {row.fitness:.3f}  success {share(row.success_rate)}{said}"), width - 1)
-        yield line + ("”" if said else "")
+        line = _row(label, f"{row.elite:<10} F {row.fitness:.3f}  success {share(row.success_rate)}{said}")
+        yield _fit(line, width - 1) + ("”" if said else "")
         label = ""
 
 
@@ -187,7 +182,8 @@ def _failures(facts: Sequence[Fact], width: int) -> Iterator[str]:
         yield _row("failed", "nothing")
     label = "failed"
     for row in rows[:FAILURES_SHOWN]:
-        yield _row(label, f"{row.count} × {row.where} {row.kind}: {row.order}, {one_line(row.example, width)}")
+        example = f", {one_line(row.example, width)}" if row.example else ""
+        yield _row(label, f"{row.count} × {row.where} {row.kind}: {row.order}{example}")
         label = ""
     if len(rows) > FAILURES_SHOWN:
         yield _row("", f"and {sum(row.count for row in rows[FAILURES_SHOWN:])} in other ways")
@@ -196,8 +192,8 @@ def _failures(facts: Sequence[Fact], width: int) -> Iterator[str]:
 def _rejections(facts: Sequence[Fact]) -> Iterator[str]:
     memory = list_rejections(facts)
     if memory:
-        counts = ", ".join(f"g{generation} {len(edits)}" for generation, edits in sorted(memory.items()))
-        yield _row("rejected", f"{counts} edits: the memory of each generation's climb")
+        counts = ", ".join(f"{len(edits)} in g{generation}" for generation, edits in sorted(memory.items()))
+        yield _row("rejected", f"{counts}: edits that the climb remembers, so as not to repeat them")
 
 
 def _effort(summary: Summary, standing: Standing) -> Iterator[str]:

@@ -58,10 +58,15 @@ def test_show_tells_the_run(finished: tuple[Path, "CompletedProcess[str]"], meme
     story = memento("show", "one", "--runs", runs)
     assert story.returncode == 0, story.stderr
     assert "hanoi-kinematic by memento" in story.stdout
-    assert "  g1  F " in story.stdout
-    one = memento("show", "one", elite, "--runs", runs)
+    assert "\n  g1        0." in story.stdout
+    one = memento("show", "one", elite, "--runs", runs, "--code")
     assert one.returncode == 0
     assert POLICY_CLASS in one.stdout
+    assert memento("show", "--runs", runs).stdout.startswith("one  hanoi-kinematic by memento, offline; done")
+    assert "against init/0" in memento("show", "one", "g1/macro/0", "--runs", runs).stdout
+    assert "frozen as E*" in memento("show", "one", "eval/g0/0", "--runs", runs).stdout + memento(
+        "show", "one", "eval/g0/1", "--runs", runs).stdout
+    assert "votes for eval/g0/" in memento("show", "one", "eval/g0/judge/0", "--runs", runs).stdout
     wrong = memento("show", "one", "g1/makro/0", "--runs", runs)
     assert wrong.returncode == 2
     assert "g1/macro/0" in wrong.stderr
