@@ -1,0 +1,62 @@
+"""Every command and every file in the guide to language models is one that MEMENTO takes."""
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from memento.app.budgets import require_usable
+from memento.cli import bench, exit_code, start
+from memento.settings import Settings, build_settings, parse_budgets, with_budgets
+
+GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "language-models.md").read_text()
+BLOCKS = re.findall(r"```sh\n(.*?)```", GUIDE, flags=re.DOTALL)
+COMMANDS = [line for block in BLOCKS for line in block.splitlines()]
+
+
+def given(keywords: dict[str, Any]) -> Settings:
+    return build_settings(
+        keywords["flags"], assignments=keywords["assignments"], config=keywords["config"], environment={}
+    )
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_the_command_is_taken(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    taken: list[str] = []
+
+    def run(flags: dict[str, Any], **keywords: Any) -> None:
+        if keywords["replay"] is None:
+            require_usable(given({"flags": flags, **keywords}))
+        else:
+            assert not any(value for value in flags.values())
+        taken.append("run")
+
+    def resume(name: str, **keywords: Any) -> None:
+        settings = build_settings({"domain": "hanoi", "model": "openai:gpt-5.2"}, environment={})
+        require_usable(with_budgets(settings, parse_budgets(keywords["budgets"], keywords["assignments"])))
+        taken.append("resume")
+
+    monkeypatch.setattr(start, "start_run", run)
+    monkeypatch.setattr(start, "resume_run", resume)
+    monkeypatch.setattr(bench, "run_benchmark", lambda name, json: taken.append(f"bench {name}"))
+    program, *arguments = shlex.split(line, comments=False)
+    assert program == "memento"
+    assert exit_code(arguments) == 0, capsys.readouterr().err
+    assert taken or arguments == ["models"]
+
+
+def test_the_file_is_taken(tmp_path: Path) -> None:
+    [text] = re.findall(r"```toml\n(.*?)```", GUIDE, flags=re.DOTALL)
+    (tmp_path / "s.toml").write_text(text)
+    settings = build_settings({"domain": "hanoi"}, config=tmp_path / "s.toml", environment={})
+    require_usable(settings)
+    assert settings.budget["judge"].calls == 200
+    assert settings.sampling["all"].attempts == 4
+
+
+def test_the_guide_names_every_setting_of_sampling_and_budgets() -> None:
+    from memento.settings import Asking, RoleBudget
+
+    for name in (*Asking.model_fields, *RoleBudget.model_fields):
+        assert f"`{name}`" in GUIDE or f".{name}`" in GUIDE, name
