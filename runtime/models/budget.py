@@ -53,8 +53,16 @@ class Spent:
             unpriced=self.unpriced + other.unpriced,
         )
 
+    @property
+    def expected_usd(self) -> float | None:
+        """Dollars, with open calls and answers of unknown cost counted as much as the others; None without others."""
+        known = self.calls - self.in_flight - self.unpriced
+        if self.unpriced and (known <= 0 or not self.cost_usd):
+            return None
+        return self.cost_usd + ((self.in_flight + self.unpriced) * self.cost_usd / known if known > 0 else 0.0)
+
     def expected(self, amount: float) -> float:
-        """`amount` (tokens or dollars so far) once the open calls have taken what the finished ones took."""
+        """`amount` (tokens so far) once the open calls have taken what the finished ones took."""
         finished = self.calls - self.in_flight
         return amount + (self.in_flight * amount / finished if finished else 0.0)
 
@@ -64,7 +72,8 @@ class Ledger:
     """The budgets of a run and what its roles spent. Says whether the next call may start; changes nothing.
 
     Nobody knows what a call will take, so a budget of tokens or money can be passed by the calls in flight.
-    They are expected to take the mean of the finished ones. A budget of calls is never passed.
+    They are expected to take the mean of the finished ones; so is an answer that came without its usage, such
+    as that of a content filter. A budget of calls is never passed.
     """
 
     run: Budget = Budget()
@@ -117,10 +126,12 @@ def _refusal(budget: Budget, spent: Spent, elapsed_s: float) -> str | None:
     if budget.tokens is not None and spent.expected(spent.tokens) >= budget.tokens:
         return f"{budget.tokens} tokens is spent ({spent.tokens} used, {spent.in_flight} calls open)"
     if budget.cost_usd is not None:
-        if spent.unpriced:
+        expected = spent.expected_usd
+        if expected is None:
             return f"${budget.cost_usd:g} cannot be kept: {spent.unpriced} answers came without a known price"
-        if spent.expected(spent.cost_usd) >= budget.cost_usd:
-            return f"${budget.cost_usd:g} is spent (${spent.cost_usd:.4f} used, {spent.in_flight} calls open)"
+        if expected >= budget.cost_usd:
+            unknown = f", {spent.unpriced} of unknown cost" if spent.unpriced else ""
+            return f"${budget.cost_usd:g} is spent (${spent.cost_usd:.4f} used, {spent.in_flight} calls open{unknown})"
     if budget.wall_s is not None and elapsed_s >= budget.wall_s:
         return f"{budget.wall_s:g} s is spent"
     return None

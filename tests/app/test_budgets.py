@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 
 import pytest
+from memento.app import wiring
 from memento.app.budgets import (
     ActiveTime,
     FrugalModel,
@@ -117,6 +118,44 @@ def test_each_role_has_its_models_and_the_seats_are_dealt(monkeypatch: pytest.Mo
     assert models_of(build(model=LAB, evaluator="reference")) == {"proposer": (LAB,)}
 
 
+class Slow:
+    """A model that answers when it is let."""
+
+    name = "slow"
+
+    def __init__(self) -> None:
+        self.go = asyncio.Event()
+
+    async def complete(self, ask: Ask) -> Reply:
+        await self.go.wait()
+        return Reply(text=ask.order.id, model=self.name, usage=Usage(cost_usd=0.0))
+
+
+class Closing(Slow):
+    """A model with a socket; one that cannot be closed in time, if it is told so."""
+
+    def __init__(self, *, hangs: bool = False) -> None:
+        super().__init__()
+        self.hangs = hangs
+        self.closed = 0
+
+    async def close(self) -> None:
+        self.closed += 1
+        if self.hangs:
+            await asyncio.sleep(3600)
+
+
+async def test_models_are_closed_once_each_whatever_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wiring, "CLOSING_S", 0.05)
+    monkeypatch.setattr(wiring, "close_model", Closing.close)
+    one, stuck = Closing(), Closing(hangs=True)
+    models = wiring.Models(proposer=one, evaluator_writer=one, judges=(stuck, one, stuck))
+    with pytest.raises(RuntimeError, match="the run failed"):
+        async with asyncio.timeout(10), models:
+            raise RuntimeError("the run failed")
+    assert (one.closed, stuck.closed) == (1, 1)
+
+
 def _resumed(budgets: Mapping[str, JSON]) -> list:
     started = RunStarted(settings=build("budget.judge.calls=5", budget_calls=3).as_json(), versions={})
     return [started, RunResumed(), RunResumed(budgets=budgets)]
@@ -150,19 +189,6 @@ def test_a_budget_below_what_is_spent_is_refused() -> None:
         require_budget_left(ledger_of(build(budget_calls=4), history), 10.0)
     with pytest.raises(UsageError, match="20 s is spent"):
         require_budget_left(ledger_of(build(budget_wall_s=20.0)), 21.0)
-
-
-class Slow:
-    """A model that answers when it is let."""
-
-    name = "slow"
-
-    def __init__(self) -> None:
-        self.go = asyncio.Event()
-
-    async def complete(self, ask: Ask) -> Reply:
-        await self.go.wait()
-        return Reply(text=ask.order.id, model=self.name, usage=Usage(cost_usd=0.0))
 
 
 async def test_calls_under_way_come_home_before_a_spent_budget_is_told() -> None:

@@ -121,6 +121,18 @@ async def test_an_unknown_price_stops_a_money_budget_and_no_other() -> None:
     assert await spend(BudgetedModel(Answering(unknown), Purse(Ledger(run=Budget(calls=5))))) == 5
 
 
+async def test_an_answer_without_its_usage_counts_as_much_as_the_others() -> None:
+    purse = Purse(Ledger(run=Budget(cost_usd=5.0)))
+    priced, silent = Answering(TAKES), Answering(Usage())
+    await BudgetedModel(priced, purse).complete(ask())
+    await BudgetedModel(priced, purse).complete(ask())
+    await BudgetedModel(silent, purse).complete(ask())
+    assert purse.ledger.total.expected_usd == 1.5
+    assert await spend(BudgetedModel(priced, purse)) == 7
+    with pytest.raises(BudgetSpent, match=r"\$5 is spent \(\$4\.5000 used, 0 calls open, 1 of unknown cost\)"):
+        await BudgetedModel(priced, purse).complete(ask())
+
+
 async def test_failed_and_withdrawn_calls_count_and_are_closed() -> None:
     purse = Purse(Ledger(run=Budget(calls=3)))
     with pytest.raises(ModelError, match="answering failed"):
