@@ -92,6 +92,7 @@ async def search(model: Model, *, at_once: int) -> list[Fact]:
         final_seeds=(9,),
         initial=Program(shelf_program()),
         evaluator=Program("E"),
+        racing=False,       # which episodes it cuts may depend on who comes first, and so the facts would
     )
     pool = HashPool()
     rollouts: dict[type[Order], Agent] = {
