@@ -27,9 +27,10 @@ from ..runtime.bus import EventBus
 from ..runtime.clock import SystemClock
 from ..runtime.models.budget import Purse
 from ..runtime.pool import ProcessPool
-from ..runtime.supervisor import Supervisor
+from ..runtime.supervisor import Lane, Supervisor
 from ..settings import Settings, settings_in, with_budgets
 from ..tui.display import Display
+from .announcing import announced, observed
 from .budgets import ActiveTime, ledger_of, require_budget_left, require_time, require_usable
 from .isolation import ISOLATING, live_layers
 from .outcome import result_of
@@ -152,17 +153,20 @@ async def _drive(
 
     await load_clients(settings)
     spare_the_loaded()
+    def lanes_of(pool: ProcessPool) -> tuple[Lane, ...]:
+        return make_lanes(settings, domain, work.models.within(purse), pool, workers=workers)
+
     async with ProcessPool(
         domain=import_string(settings.domain),
         settings={"search": settings.options, "final": settings.options},
         workers=workers,
         trajectories=store.folder / TRAJECTORIES,
-        observer=watch.observe,
+        observer=observed(watch.observe, display),
     ) as pool, watch.served(work.address):
         supervisor = Supervisor(
             keeper=Sequencer(plan_of(settings, domain, work.started.initial, work.started.evaluator)),
             bus=bus,
-            lanes=watch.counted(make_lanes(settings, domain, work.models.within(purse), pool, workers=workers)),
+            lanes=announced(watch.counted(lanes_of(pool)), display),
             requests=requests,
             tick=display.tick,
         )

@@ -21,6 +21,7 @@ commands = typer.Typer(
 class DisplayKind(StrEnum):
     """How a run tells what it does, on stderr."""
 
+    RICH = "rich"
     PLAIN = "plain"
     NONE = "none"
 
@@ -32,7 +33,8 @@ Set = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="Any setting, or a domain's option: hanoi.goal_update=achieved."),
 ]
 Display = Annotated[
-    DisplayKind, typer.Option("--display", envvar="MEMENTO_DISPLAY", help="How progress is told, on stderr.")
+    DisplayKind,
+    typer.Option("--display", envvar="MEMENTO_DISPLAY", help="Progress, on stderr; rich needs a terminal, else plain."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line of stdout.")]
 Workers = Annotated[int | None, typer.Option(help="Rollouts at once; changes the time, never the result.")]
@@ -74,7 +76,7 @@ def run(
     assignments: Set = None,
     status_port: StatusPort = None,
     status_host: StatusHost = None,
-    display: Display = DisplayKind.PLAIN,
+    display: Display = DisplayKind.RICH,
     json: Json = False,
 ) -> None:
     """Evolve an evaluator, then a policy."""
@@ -107,7 +109,7 @@ def resume(
     ] = None,
     status_port: StatusPort = None,
     status_host: StatusHost = None,
-    display: Display = DisplayKind.PLAIN,
+    display: Display = DisplayKind.RICH,
     json: Json = False,
 ) -> None:
     """Go on from where a run stopped, was stopped, spent its budget or was killed."""

@@ -7,6 +7,7 @@ import structlog
 
 def log_to_stderr() -> None:
     """Without this structlog prints to stdout, which belongs to results."""
+    # Looked up for every line: a live display puts itself before sys.stderr meanwhile.
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
@@ -15,5 +16,5 @@ def log_to_stderr() -> None:
             structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"]),
         ],
         wrapper_class=structlog.make_filtering_bound_logger("warning"),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
     )

@@ -47,7 +47,7 @@ def start_run(
     else:
         settings = _to_repeat(find_run(runs_dir, replay), flags, given=bool(assignments or config))
         typer.echo(f"memento: repeats {replay}: no model is asked, calls and costs are those of the record", err=True)
-    screen = open_display(display, sys.stderr)
+    screen = open_display(display, sys.stderr, environment=os.environ)
     result = _finish(app.run(settings, runs_dir=runs_dir, name=name, display=screen, address=address), screen)
     _hand_over(result, json=json)
 
@@ -86,7 +86,7 @@ def resume_run(
         raise UsageError(f"the run {folder.name!r} is live: stop it first to change its budgets")
     if end_pause(folder):
         return
-    screen = open_display(display, sys.stderr)
+    screen = open_display(display, sys.stderr, environment=os.environ)
     result = _finish(app.resume(folder, display=screen, workers=workers, budgets=given, address=address), screen)
     _hand_over(result, json=json)
 
@@ -138,7 +138,11 @@ def _finish(work: Coroutine[Any, Any, T], screen: Display | None) -> T:
     log_to_stderr()
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
-        return asyncio.run(work)
+        try:
+            return asyncio.run(work)
+        finally:
+            if screen is not None:
+                screen.close()
     except KeyboardInterrupt:
         folder = screen.folder if screen is not None else None
         onward = f", nothing is lost; go on with: memento resume {folder}" if folder else ""

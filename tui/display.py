@@ -1,12 +1,16 @@
-"""How a live run tells what it does: a display is shown every fact, and ticks now and then."""
+"""How a live run tells what it does: a display is shown every fact, and ticks now and then.
+
+A display may also be `Attentive`: then it hears which orders were taken up and what the workers do.
+"""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import Protocol, TextIO, runtime_checkable
 
 from ..core.events import Fact
 from .lines import lines_of, still_working
+from .live import Activity
 from .view import View, after, recounted
 
 QUIET_S = 20.0            # after this long without a line, say that work goes on
@@ -30,6 +34,20 @@ class Display(Protocol):
     def tick(self) -> None:
         """Some time went by; a display may say or draw something."""
 
+    def close(self) -> None:
+        """The controller is through; nothing is said after this."""
+
+
+@runtime_checkable
+class Attentive(Protocol):
+    """A display that also wants what no fact tells. Neither method may take long."""
+
+    def begun(self, order: str) -> None:
+        """An agent took the order with this id up."""
+
+    def observe(self, activity: Activity) -> None:
+        """A worker of the rollout pool does something else."""
+
 
 class Silence:
     """`--display none`."""
@@ -47,6 +65,9 @@ class Silence:
         """Nothing."""
 
     def tick(self) -> None:
+        """Nothing."""
+
+    def close(self) -> None:
         """Nothing."""
 
 
@@ -86,6 +107,9 @@ class PlainLines:
         if self._view.stage not in ("", "done") and now_s - self._spoke_s >= QUIET_S:
             self._say(still_working(self._view, now_s=now_s))
 
+    def close(self) -> None:
+        """Nothing is open."""
+
     def _say(self, line: str) -> None:
         """Write a line. A reader who left (a closed pipe) is not written to again; the run goes on."""
         if self._stream is None:
@@ -97,6 +121,18 @@ class PlainLines:
         self._spoke_s = self._clock()
 
 
-def open_display(kind: str, stream: TextIO) -> Display:
-    """The display called `kind`: "plain" or "none"."""
-    return PlainLines(stream) if kind == "plain" else Silence()
+def open_display(kind: str, stream: TextIO, *, environment: Mapping[str, str]) -> Display:
+    """The display called `kind`: "rich", "plain" or "none"; rich is plain where the stream is no capable terminal."""
+    if kind == "none":
+        return Silence()
+    if kind == "rich" and _can_draw(stream, environment):
+        from .rich_display import RichDisplay
+
+        return RichDisplay(stream)
+    return PlainLines(stream)
+
+
+def _can_draw(stream: TextIO, environment: Mapping[str, str]) -> bool:
+    """Whether the stream is a terminal that moves its cursor and knows the characters that are drawn."""
+    spoken = (getattr(stream, "encoding", None) or "").lower().replace("-", "")
+    return stream.isatty() and environment.get("TERM", "dumb") not in ("dumb", "unknown") and spoken == "utf8"

@@ -16,7 +16,7 @@ from ..core.events import (
     StageEntered,
     VoteCast,
 )
-from ..core.values import JSON, Candidate
+from ..core.values import JSON, Call, Candidate
 
 ENOUGH_TO_JUDGE = 3       # candidates before a rate is believed
 ONE_KIND = frozenset({"random"})         # methods with one kind of proposal, k of them a generation
@@ -36,6 +36,8 @@ class View:
     episodes: int = 0
     episode_wall_s: float = 0.0         # of all episodes together
     model_calls: int = 0
+    tokens: int = 0
+    cost_usd: float | None = 0.0        # None as soon as the price of one call is unknown
     failed_proposals: int = 0
     evaluators: int = 0                 # evaluator generations that ended
     counted_from_s: float = 0.0         # since when, and from how many, the rate of candidates is measured
@@ -72,15 +74,30 @@ def after(view: View, fact: Fact, *, now_s: float) -> View:
             return replace(view, candidates={**view.candidates, fact.candidate.id: fact.candidate})
         case EliteChanged():
             return replace(view, elite=fact, elite_before=view.elite)
-        case ProposalMade() | VoteCast():
-            return replace(view, model_calls=view.model_calls + 1)
+        case ProposalMade():
+            return _asked(view, fact.call)
+        case VoteCast():
+            return _asked(view, fact.call, earlier=len(fact.earlier))
         case ProposalFailed():
-            return replace(view, model_calls=view.model_calls + 1, failed_proposals=view.failed_proposals + 1)
+            return replace(_asked(view, fact.call), failed_proposals=view.failed_proposals + 1)
         case EvaluatorChosen():
             return replace(view, evaluators=view.evaluators + 1)
         case FinalMeasured():
             return replace(view, final=fact)
     return view
+
+
+def _asked(view: View, call: Call | None, *, earlier: int = 0) -> View:
+    """With one more question to a model, and `earlier` ones whose usage the last call holds."""
+    view = replace(view, model_calls=view.model_calls + 1 + earlier)
+    if call is None:
+        return view
+    usage = call.usage
+    known = view.cost_usd is not None and usage.cost_usd is not None
+    return replace(
+        view, tokens=view.tokens + usage.input_tokens + usage.output_tokens,
+        cost_usd=(view.cost_usd or 0.0) + (usage.cost_usd or 0.0) if known else None,
+    )
 
 
 def recounted(view: View, *, now_s: float) -> View:

@@ -169,7 +169,7 @@ def test_a_closed_pipe_does_not_end_the_run() -> None:
 
 
 def test_silence_only_remembers_the_folder(capsys: pytest.CaptureFixture[str]) -> None:
-    display = open_display("none", io.StringIO())
+    display = open_display("none", io.StringIO(), environment={})
     display.opened(Path("a"))
     for fact in STORY:
         display.show(fact)

@@ -1,0 +1,43 @@
+"""Tells a display what no fact tells: which orders were taken up, and what the workers do."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..core.events import Fact
+from ..runtime.pool import Activity, Observer
+from ..runtime.supervisor import Agent, Lane
+from ..tui.display import Attentive, Display
+
+
+def announced(lanes: Sequence[Lane], display: Display) -> tuple[Lane, ...]:
+    """The same lanes, which tell an attentive display of every order that they take up."""
+    if not isinstance(display, Attentive):
+        return tuple(lanes)
+    return tuple(
+        replace(lane, agents={kind: _Announcing(agent, display) for kind, agent in lane.agents.items()})
+        for lane in lanes
+    )
+
+
+def observed(observer: Observer, display: Display) -> Observer:
+    """An observer of the pool that lets an attentive display see the same."""
+    if not isinstance(display, Attentive):
+        return observer
+    attentive: Attentive = display
+
+    def both(activity: Activity) -> None:
+        observer(activity)
+        attentive.observe(activity)
+
+    return both
+
+
+class _Announcing:
+    def __init__(self, agent: Agent, display: Attentive) -> None:
+        self._agent = agent
+        self._display = display
+
+    async def carry_out(self, order: Any) -> Fact:
+        self._display.begun(order.id)
+        return await self._agent.carry_out(order)
