@@ -62,7 +62,7 @@ def of(facts: Sequence[Fact], *kinds: type) -> list:
 
 HICCUPS = (
     Act(status=500), Act(status=503, headers={"Retry-After": "0.2"}), Act(status=429, headers={"Retry-After": "0.2"}),
-    Act(ending="reset"), Act(ending="quiet"), Act(ending="page"), Act(ending="garbage"), Act(status=500, echo=True),
+    Act(ending="hang"), Act(ending="stall"), Act(ending="reset"), Act(ending="quiet"), Act(ending="page"), Act(ending="garbage"), Act(status=500, echo=True),
 )
 LOST = (
     Act(text="A whole", finish="length"), Act(finish="refusal"), Act(text=""), Act(text="I cannot write code today."),
@@ -88,6 +88,7 @@ async def test_a_hundred_candidates_through_a_bad_service_and_the_key_stays_in_t
             runs, "run", "hanoi-kinematic", *SHORT, "--name", "one", "--model", service.model, "--json",
             "--evaluator", "reference", "--set", "generations=2", "--set", "k_macro=50", "--set", "k_hc=0",
             "--set", "k_cross=0", "--set", "prices.lab:toy-1={input=1.0,output=2.0}", "--budget-usd", "5",
+            "--set", "sampling.read_s=2",
         )
         seen: dict[int, bytes] = {}
         watching = asyncio.create_task(watch_environments(process.pid, seen))
