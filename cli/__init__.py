@@ -40,7 +40,9 @@ def _carried_out(arguments: Sequence[str]) -> int:
     import typer
 
     from .commands import commands
+    from .completing import answer_shells
 
+    answer_shells()
     try:
         status = typer.main.get_command(commands).main(
             args=list(arguments) or ["--help"], prog_name="memento", standalone_mode=False

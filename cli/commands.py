@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from . import completing
+
 if TYPE_CHECKING:
     from ..core.values import JSON
 
@@ -26,7 +28,12 @@ class DisplayKind(StrEnum):
     NONE = "none"
 
 
-Run = Annotated[str, typer.Argument(help="A run: its name, or its folder.", metavar="RUN", show_default=False)]
+Run = Annotated[
+    str,
+    typer.Argument(
+        help="A run: its name, or its folder.", metavar="RUN", show_default=False, autocompletion=completing.runs
+    ),
+]
 Runs = Annotated[Path, typer.Option("--runs", envvar="MEMENTO_RUNS", help="The folder that holds the runs.")]
 Set = Annotated[
     list[str] | None,
@@ -48,11 +55,19 @@ StatusHost = Annotated[str | None, typer.Option(metavar="HOST", help="Where to s
 BudgetWall = Annotated[float | None, typer.Option(metavar="S", help="End cleanly after S seconds.")]
 
 
-@commands.command()
+@commands.command(epilog="Example: memento run hanoi-kinematic --preset smoke --name first")
 def run(
-    domain: Annotated[str | None, typer.Argument(help="One of `memento domains`.", show_default=False)] = None,
-    preset: Annotated[str | None, typer.Option(help="The budget: smoke, quick (the default) or paper.")] = None,
-    method: Annotated[str | None, typer.Option(help="One of `memento methods`.")] = None,
+    domain: Annotated[
+        str | None,
+        typer.Argument(help="One of `memento domains`.", show_default=False, autocompletion=completing.domains),
+    ] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(help="The budget: smoke, quick (the default) or paper.", autocompletion=completing.presets),
+    ] = None,
+    method: Annotated[
+        str | None, typer.Option(help="One of `memento methods`.", autocompletion=completing.methods)
+    ] = None,
     model: Annotated[str | None, typer.Option(help="Who writes programs: one of `memento models`.")] = None,
     evaluator_model: Annotated[str | None, typer.Option(help="Who writes evaluators; else --model.")] = None,
     judge: Annotated[list[str] | None, typer.Option(help="A judge's model; repeat it to mix models.")] = None,
@@ -95,7 +110,7 @@ def run(
     )
 
 
-@commands.command()
+@commands.command(epilog="Example: memento resume first")
 def resume(
     run: Run,
     runs: Runs = Path("runs"),
@@ -125,10 +140,12 @@ def resume(
     )
 
 
-@commands.command()
+@commands.command(epilog="Example: memento evaluate elite.py --domain hanoi --episodes 5")
 def evaluate(
     policy: Annotated[Path, typer.Argument(help="A policy file.", metavar="POLICY.py", show_default=False)],
-    domain: Annotated[str, typer.Option(help="One of `memento domains`.", show_default=False)],
+    domain: Annotated[
+        str, typer.Option(help="One of `memento domains`.", show_default=False, autocompletion=completing.domains)
+    ],
     variant: Annotated[str | None, typer.Option(help="A variant of the task.")] = None,
     randomisation: Annotated[str | None, typer.Option(help="How episodes differ: table, light, none.")] = None,
     scenes: Annotated[str | None, typer.Option(metavar="A,B", help="The scenes to play in.")] = None,
@@ -155,9 +172,11 @@ def evaluate(
     )
 
 
-@commands.command()
+@commands.command(epilog="Example: memento domains hanoi")
 def domains(
-    domain: Annotated[str | None, typer.Argument(help="Tell all of this one.", show_default=False)] = None,
+    domain: Annotated[
+        str | None, typer.Argument(help="Tell all of this one.", show_default=False, autocompletion=completing.domains)
+    ] = None,
 ) -> None:
     """The tasks there are, or what a policy for one of them must do."""
     from .listing import list_domains, tell_domain
@@ -168,7 +187,7 @@ def domains(
         tell_domain(domain)
 
 
-@commands.command()
+@commands.command(epilog="Example: memento methods")
 def methods() -> None:
     """The search methods there are."""
     from .listing import list_methods
@@ -176,7 +195,7 @@ def methods() -> None:
     list_methods()
 
 
-@commands.command()
+@commands.command(epilog="Example: memento models")
 def models() -> None:
     """How to name a language model, and which keys are there."""
     from .listing import list_models
@@ -184,14 +203,21 @@ def models() -> None:
     list_models()
 
 
-@commands.command()
+@commands.command(epilog="Example: memento show first g1/macro/0 --diff")
 def show(
     run: Annotated[
         str | None,
-        typer.Argument(help="A run: its name, or its folder; none: list them.", metavar="RUN", show_default=False),
+        typer.Argument(
+            help="A run: its name, or its folder; none: list them.", metavar="RUN", show_default=False,
+            autocompletion=completing.runs,
+        ),
     ] = None,
     candidate: Annotated[
-        str | None, typer.Argument(help="Such as g2/macro/1, eval/g1/3 or eval/g1/judge/4.", show_default=False)
+        str | None,
+        typer.Argument(
+            help="Such as g2/macro/1, eval/g1/3 or eval/g1/judge/4.", show_default=False,
+            autocompletion=completing.candidates,
+        ),
     ] = None,
     code: Annotated[bool, typer.Option("--code", help="The candidate's program.")] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Its program against its parent's.")] = False,
@@ -208,11 +234,13 @@ def show(
     show_run(run, candidate, runs_dir=runs, settings=settings, parts=[part for part, wanted in asked.items() if wanted])
 
 
-@commands.command()
+@commands.command(epilog="Example: memento export first --out elite.py")
 def export(
     run: Run,
     out: Annotated[Path, typer.Option(metavar="FILE.py", help="Never an existing file.", show_default=False)],
-    candidate: Annotated[str | None, typer.Argument(help="Else the elite.", show_default=False)] = None,
+    candidate: Annotated[
+        str | None, typer.Argument(help="Else the elite.", show_default=False, autocompletion=completing.candidates)
+    ] = None,
     runs: Runs = Path("runs"),
 ) -> None:
     """Write a candidate's program, or the elite's, to a file."""
@@ -221,7 +249,7 @@ def export(
     export_program(run, candidate, runs_dir=runs, out=out)
 
 
-@commands.command()
+@commands.command(epilog="Example: memento stop first")
 def stop(run: Run, runs: Runs = Path("runs")) -> None:
     """Ask a live run to stop; nothing is lost."""
     from .requests import ask_of_run
@@ -229,7 +257,7 @@ def stop(run: Run, runs: Runs = Path("runs")) -> None:
     ask_of_run(run, "stop", runs_dir=runs)
 
 
-@commands.command()
+@commands.command(epilog="Example: memento pause first")
 def pause(run: Run, runs: Runs = Path("runs")) -> None:
     """Ask a live run to pause; `resume` ends the pause."""
     from .requests import ask_of_run
@@ -237,7 +265,7 @@ def pause(run: Run, runs: Runs = Path("runs")) -> None:
     ask_of_run(run, "pause", runs_dir=runs)
 
 
-@commands.command()
+@commands.command(epilog="Example: memento bench steps --json")
 def bench(
     name: Annotated[str, typer.Argument(help="overhead or steps.", show_default=False)], json: Json = False
 ) -> None:
@@ -247,9 +275,19 @@ def bench(
     run_benchmark(name, json=json)
 
 
-@commands.command()
+@commands.command(epilog="Example: memento doctor")
 def doctor(json: Json = False) -> None:
     """Say what this machine can do. Exit code 1 where something essential is missing."""
     from .doctor import examine
 
     raise typer.Exit(examine(json=json))
+
+
+@commands.command(epilog="Example: memento completion bash >> ~/.bashrc")
+def completion(
+    shell: Annotated[
+        str, typer.Argument(help="bash, zsh or fish.", show_default=False, autocompletion=completing.shells)
+    ],
+) -> None:
+    """Print the script that lets a shell complete commands, runs and candidates."""
+    completing.tell_script(shell)
