@@ -100,7 +100,6 @@ async def resume(
             raise StoreError(
                 f"the run {folder.name!r} was killed before its first fact: start it again with memento run"
             )
-        display.opened(folder)
         if any(isinstance(fact, StageEntered) and fact.stage == "done" for fact in history):
             if budgets:
                 raise UsageError(f"the run {folder.name!r} is done: a budget has no effect any more")
@@ -116,6 +115,7 @@ async def resume(
         async with _models(settings, domain) as models:
             if budgets or _left(history) == "budget":
                 require_budget_left(ledger_of(settings, history), _active_s(store))
+            display.opened(folder)
             display.recall(history)
             store.append([resumed])
             display.show(resumed)
