@@ -62,7 +62,8 @@ def of(facts: Sequence[Fact], *kinds: type) -> list:
 
 HICCUPS = (
     Act(status=500), Act(status=503, headers={"Retry-After": "0.2"}), Act(status=429, headers={"Retry-After": "0.2"}),
-    Act(ending="hang"), Act(ending="stall"), Act(ending="reset"), Act(ending="quiet"), Act(ending="page"), Act(ending="garbage"), Act(status=500, echo=True),
+    Act(ending="hang"), Act(ending="stall"),
+    Act(ending="reset"), Act(ending="quiet"), Act(ending="page"), Act(ending="garbage"), Act(status=500, echo=True),
 )
 LOST = (
     Act(text="A whole", finish="length"), Act(finish="refusal"), Act(text=""), Act(text="I cannot write code today."),
@@ -121,13 +122,20 @@ async def test_a_hundred_candidates_through_a_bad_service_and_the_key_stays_in_t
 
 
 async def watch_environments(controller: int, seen: dict[int, bytes]) -> None:
-    """Read the environment of every process that the controller starts, as far as it can be read."""
+    """Read the environment of every process that the controller starts, as far as it can be read.
+
+    A process on its way from fork to exec is still the controller's own image, and has its command line.
+    """
+    own = (Path("/proc") / str(controller) / "cmdline").read_bytes()
     while True:
-        for pid in members_of(controller) - seen.keys():
+        for pid in members_of(controller):
+            folder = Path("/proc") / str(pid)
             try:
-                seen[pid] = (Path("/proc") / str(pid) / "environ").read_bytes()
+                environ, command = (folder / "environ").read_bytes(), (folder / "cmdline").read_bytes()
             except OSError:
                 continue
+            if command != own:
+                seen[pid] = environ
         await asyncio.sleep(0.1)
 
 
