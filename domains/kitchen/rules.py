@@ -57,6 +57,7 @@ class ErrorCategory(IntEnum):
 
 
 _SIGNS: Final = (
+    (ErrorCategory.EXCEPTION, ("exception", "invalid action", "ambiguous action", "missing argument")),
     (ErrorCategory.COLLISION, ("collide", "failed to open/close successfully", "clip into", "held item")),
     (ErrorCategory.BLOCKED, ("is blocking",)),
     (ErrorCategory.NOT_REACHABLE, ("not interactable", "not reachable", "out of reach")),
@@ -66,7 +67,6 @@ _SIGNS: Final = (
         "already", "must be", "must have", "isn't holding", "can't", "cannot", "is not a", "not an", "not able",
         "is closed", "not openable", "not toggleable", "not a receptacle", "needs an object",
     )),
-    (ErrorCategory.EXCEPTION, ("exception", "invalid action", "missing", "ambiguous", "nullreference")),
 )
 
 

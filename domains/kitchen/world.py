@@ -102,7 +102,7 @@ class World:
         key = (self.state, self.stance)
         found = self._views.get(key)
         if found is None:
-            visible, interactable = self._surroundings_now().seen(self.view())
+            visible, interactable = self.surroundings().seen(self.view())
             if self.held is not None:
                 visible[self.held] = interactable[self.held] = True     # the hand is always in the viewport
             found = Sighting(
@@ -112,7 +112,8 @@ class World:
             _keep(self._views, key, found, _VIEWS_KEPT)
         return found
 
-    def _surroundings_now(self) -> Surroundings:
+    def surroundings(self) -> Surroundings:
+        """What can be seen or stands in the way now."""
         found = self._surroundings.get(self.state)
         if found is None:
             found = self._make_surroundings()
@@ -369,14 +370,19 @@ class World:
         )
         if lying is None:
             return "No valid positions to place object found"
-        shift = lying[0] - self.centres[held]
-        for k in carried:
-            self.centres[k] = self.centres[k] + shift
-            self._moved[k] = (*np.round(self.centres[k], 4).tolist(), self.stance.yaw % 2, item if k == held else None)
-        self.sizes[held] = lying[1]
-        self.parents[held] = (item,)
         self.held = None
+        self.lay(held, *lying, receptacle=item)
         return ""
+
+    def lay(self, item: int, centre: Floats, size: Floats, *, receptacle: int | None) -> None:
+        """Lay an object down somewhere, with all that is in it: centre and size of its box, in metres."""
+        shift = centre - self.centres[item]
+        for k in {item} | {k for k in range(len(self.things)) if self.is_in(k, item)}:
+            self.centres[k] = self.centres[k] + shift
+            self._moved[k] = (*np.round([*self.centres[k], *size], 4).tolist(), receptacle if k == item else None)
+        self.sizes[item] = size
+        self.parents[item] = () if receptacle is None else (receptacle,)
+        self._changed()
 
     def _object_to_open(self, item: int) -> str:
         thing = self.things[item]
