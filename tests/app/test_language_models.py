@@ -131,7 +131,7 @@ async def watch_environments(controller: int, seen: dict[int, bytes]) -> None:
         for pid in members_of(controller):
             folder = Path("/proc") / str(pid)
             try:
-                environ, command = (folder / "environ").read_bytes(), (folder / "cmdline").read_bytes()
+                command, environ = (folder / "cmdline").read_bytes(), (folder / "environ").read_bytes()
             except OSError:
                 continue
             if command != own:
