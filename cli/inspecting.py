@@ -211,7 +211,8 @@ def _episodes(item: Item) -> Iterator[str]:
     if item.episodes:
         yield "episodes"
     for place, (episode, score) in enumerate(item.episodes):
-        fitness = f"f {number(None if score is None else score.fitness)}"
+        failed = episode is not None and episode.fault is not None      # is not scored: its fitness is 0
+        fitness = f"f {number(0.0 if failed else None if score is None else score.fitness)}"
         if episode is None:
             yield f"  {place:>3}  {fitness} on T_0"
             continue

@@ -1,11 +1,13 @@
 """The documents say what is true: commands exist, links lead somewhere, the example policy runs."""
 
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
+import typer
 from memento.cli.commands import commands
 from memento.presets import PRESETS
 from memento.settings import Settings
@@ -59,3 +61,46 @@ def test_the_example_policy_runs(
     lifted = re.search(r"fitness (0\.\d+)", done.stdout)
     assert lifted is not None
     assert float(lifted[1]) > 0.2, "it picks the smallest cube up"
+
+
+# ----------------------------------------------------------------------------- the commands in the documents
+
+BLOCK = re.compile(r"(<!-- runs -->\n)?```sh\n(.*?)```", flags=re.DOTALL)
+COMMAND = re.compile(r"^((?:[A-Z_]+=\S+ )*)(?:\./)?memento (.*)$")
+
+
+def commands_of(path: Path) -> list[tuple[bool, dict[str, str], list[str]]]:
+    """(to be run, environment, arguments) of every memento command in a document's sh blocks, in order."""
+    found = []
+    for marked, block in BLOCK.findall(path.read_text()):
+        for line in block.splitlines():
+            command = COMMAND.match(re.split(r"\s+#|\s+\|\s|\s+>", line)[0])
+            if command is not None:
+                environment = dict(each.split("=", 1) for each in command[1].split())
+                found.append((bool(marked), environment, shlex.split(command[2])))
+            assert command is not None or not marked, f"{line!r} is no command that can be run here"
+    return found
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_command_parses(path: Path) -> None:
+    group = typer.main.get_command(commands)
+    for _, _, (name, *arguments) in commands_of(path):
+        if name != "test":      # the launcher's own
+            group.commands[name].make_context(name, arguments)
+
+
+RUNNABLE = [path for path in DOCUMENTS if any(marked for marked, _, _ in commands_of(path))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", RUNNABLE, ids=lambda path: path.name)
+def test_the_marked_commands_run(path: Path, memento: Callable[..., "CompletedProcess[str]"], tmp_path: Path) -> None:
+    named = re.findall(r"Save it as `(\w+\.py)`.*?```python\n(.*?)```", path.read_text(), flags=re.DOTALL)
+    for name, program in named:
+        (tmp_path / name).write_text(program)
+    for marked, environment, arguments in commands_of(path):
+        if marked:
+            done = memento(*arguments, **environment)
+            assert done.returncode == 0, (arguments, done.stderr)
+            assert done.stdout + done.stderr, arguments
