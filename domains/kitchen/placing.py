@@ -1,5 +1,6 @@
 """Where a held item comes to lie in or on a receptacle: AI2-THOR's grid of candidate points, tried one by one."""
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -58,10 +59,14 @@ def candidate_points(thing: Thing, low: Floats, high: Floats, kitchen: Kitchen) 
     xs, zs = (np.linspace(low[k], high[k], POINTS_A_SIDE + 2)[1:-1] for k in (0, 2))
     points = np.array([(x, y, z) for y in shelf_heights(thing, low, high) for x in xs for z in zs])
     if thing.object_type not in INSIDE:
-        cells = np.array(sorted(kitchen.cells)) * GRID_M
-        gaps = np.hypot(*(points[:, None, [0, 2]] - cells[None]).transpose(2, 0, 1)).min(axis=1)
-        points = points[gaps > OVER_A_CELL_M]
+        points = points[[not _over_a_cell(x, z, kitchen) for x, _, z in points]]
     return points
+
+
+def _over_a_cell(x: float, z: float, kitchen: Kitchen) -> bool:
+    """Whether a point is near to where the agent can stand."""
+    cell = round(x / GRID_M), round(z / GRID_M)
+    return cell in kitchen.cells and math.hypot(x - cell[0] * GRID_M, z - cell[1] * GRID_M) < OVER_A_CELL_M
 
 
 def place(

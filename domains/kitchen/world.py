@@ -7,6 +7,7 @@ from itertools import count
 from typing import Final, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .doors import Corners, blocked_by_panel, doors_of
 from .placing import interior, place
@@ -41,9 +42,15 @@ class Sighting:
 class _Bodies:
     """What is solid in one state of the kitchen."""
 
-    low: Floats
+    low: Floats                 # (n, 3) corners
     high: Floats
+    owners: NDArray[np.intp]    # (n,) the object that each belongs to, -1 for the building
     names: tuple[str, ...]
+
+    def others(self, items: set[int]) -> tuple[Floats, Floats]:
+        """Corners of the bodies of all other objects."""
+        kept = ~np.isin(self.owners, sorted(items))
+        return self.low[kept], self.high[kept]
 
 
 class World:
@@ -83,6 +90,7 @@ class World:
 
     def _changed(self) -> None:
         """Number the present state of the objects; equal states have equal numbers."""
+        self._containing: dict[int, set[int]] = {}
         moved = tuple(sorted(self._moved.items()))
         key = (self.held, frozenset(self.open), frozenset(self.on), moved)
         if len(self._states) > 4 * _VIEWS_KEPT:
@@ -148,13 +156,16 @@ class World:
 
     def containing(self, item: int) -> set[int]:
         """Every receptacle that an object is in, directly or not."""
-        found: set[int] = set()
-        fresh = list(self.parents[item])
-        while fresh:
-            receptacle = fresh.pop()
-            if receptacle not in found:
-                found.add(receptacle)
-                fresh += self.parents[receptacle]
+        found = self._containing.get(item)
+        if found is None:
+            found = set()
+            fresh = list(self.parents[item])
+            while fresh:
+                receptacle = fresh.pop()
+                if receptacle not in found:
+                    found.add(receptacle)
+                    fresh += self.parents[receptacle]
+            self._containing[item] = found
         return found
 
     def is_in(self, item: int, receptacle: int) -> bool:
@@ -288,23 +299,31 @@ class World:
     def _bodies_now(self) -> _Bodies:
         found = self._bodies.get(self.state)
         if found is None:
-            found = self._make_bodies(self.carried())
+            found = self._make_bodies()
             _keep(self._bodies, self.state, found, _SURROUNDINGS_KEPT)
         return found
 
-    def _make_bodies(self, without: set[int]) -> _Bodies:
-        """Solid boxes: objects that are not full of air and not shut away, open doors, the building."""
-        boxes: list[tuple[Floats, Floats, str]] = []
-        for k, thing in enumerate(self.things):
-            airy = thing.object_type in HOLLOW or (k in self.open and k in self.doors)
-            if k not in without and not airy and not self._shut_away(k):
-                boxes.append((self.centres[k] - self.sizes[k] / 2, self.centres[k] + self.sizes[k] / 2, thing.name))
-        boxes += [(*panel, self.things[k].name) for k in sorted(self.open) if k in self.doors
-                  for panel in self.doors[k].panels]
-        boxes += [(*_corners(box.centre, box.size), box.name) for box in self.kitchen.structure]
-        low = np.array([box[0] for box in boxes]).reshape(-1, 3)
-        high = np.array([box[1] for box in boxes]).reshape(-1, 3)
-        return _Bodies(low, high, tuple(box[2] for box in boxes))
+    def _make_bodies(self) -> _Bodies:
+        """Solid boxes: objects that are not full of air, carried or shut away, open doors, the building."""
+        carried = self.carried()
+        solid = [
+            k for k, thing in enumerate(self.things)
+            if k not in carried and thing.object_type not in HOLLOW
+            and not (k in self.open and k in self.doors) and not self._shut_away(k)
+        ]
+        boxes = [(self.centres[k] - self.sizes[k] / 2, self.centres[k] + self.sizes[k] / 2) for k in solid]
+        names = [self.things[k].name for k in solid]
+        for k in sorted(self.open & self.doors.keys()):
+            for panel in self.doors[k].panels:
+                solid.append(k)
+                boxes.append(panel)
+                names.append(self.things[k].name)
+        for box in self.kitchen.structure:
+            solid.append(-1)
+            boxes.append(_corners(box.centre, box.size))
+            names.append(box.name)
+        corners = np.array(boxes).reshape(-1, 2, 3)
+        return _Bodies(corners[:, 0], corners[:, 1], np.array(solid, dtype=np.intp), tuple(names))
 
     # ------------------------------------------------------------------------------------ interactions
 
@@ -335,10 +354,10 @@ class World:
 
     def _pickup(self, item: int) -> str:
         taken = {item} | {k for k in range(len(self.things)) if self.is_in(k, item)}
-        bodies = self._make_bodies(taken | self.containing(item))
+        low, high = self._bodies_now().others(taken | self.containing(item))
         half = self._turned_size(item, self.stance.yaw) / 2 - SKIN_M
         at = self.hand(self.stance)
-        if ((bodies.low < at + half) & (bodies.high > at - half)).all(axis=1).any():
+        if ((low < at + half) & (high > at - half)).all(axis=1).any():
             return "Picking up object would cause it to collide and clip into something!"
         self.held = item
         self.parents[item] = ()
@@ -360,13 +379,12 @@ class World:
     def _put(self, item: int) -> str:
         held = self.held
         assert held is not None
-        carried = self.carried()
-        bodies = self._make_bodies(carried | self.containing(item) | {item})
+        low, high = self._bodies_now().others(self.containing(item) | {item})
         turns = (self.stance.yaw, self.stance.yaw + 1)
         lying = place(
             self.things[item], interior(self.things[item], self.centres[item], self.sizes[item]), self.kitchen,
             view=self.view(), sizes=[self._turned_size(held, yaw) for yaw in turns],
-            solid_low=bodies.low, solid_high=bodies.high,
+            solid_low=low, solid_high=high,
         )
         if lying is None:
             return "No valid positions to place object found"

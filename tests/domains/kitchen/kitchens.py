@@ -49,7 +49,8 @@ def kitchen(
     microwave = thing("Microwave", (0.5, 1.1, 1.15), (0.6, 0.36, 0.36), yaw=2, parents=[counter.object_id])
     fridge = thing("Fridge", (1.6, 0.9, -0.25), (0.7, 1.8, 0.9), yaw=3)
     return Kitchen(
-        name="Test", start=start or Stance(cell=(0, 0), yaw=0, horizon_deg=0), agent_y_m=0.9, things=(counter, apple, bread, microwave, fridge, *extra),
+        name="Test", start=start or Stance(cell=(0, 0), yaw=0, horizon_deg=0), agent_y_m=0.9,
+        things=(counter, apple, bread, microwave, fridge, *extra),
         cells=frozenset(cells if cells is not None else ((x, z) for x in range(-3, 4) for z in range(-2, 3))),
     )
 
