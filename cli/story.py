@@ -159,7 +159,7 @@ def _elites(facts: Sequence[Fact], width: int) -> Iterator[str]:
     for row in changed[-GENERATIONS_SHOWN:]:
         what = one_line(names[row.elite].summary, width)
         said = f"  “{what}" if what else ""
-        line = _row(label, f"{row.elite:<10} F {row.fitness:.3f}  success {share(row.success_rate)}{said}")
+        line = _row(label, f"{row.elite:<11} F {row.fitness:.3f}  success {share(row.success_rate)}{said}")
         yield _fit(line, width - 1) + ("”" if said else "")
         label = ""
 

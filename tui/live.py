@@ -79,7 +79,10 @@ def heed(live: Live, fact: Fact, *, now_s: float) -> Live:
         case RunPaused() | RunContinued():
             return replace(live, paused=isinstance(fact, RunPaused))
         case EliteChanged():
-            return replace(live, curve=(*live.curve, fact.fitness), slots={})
+            # Slots of the next generation may be under way already, where they need not wait for the elite.
+            over = f"g{fact.generation}/"
+            later = {key: slot for key, slot in live.slots.items() if key[0] == "g" and not key.startswith(over)}
+            return replace(live, curve=(*live.curve, fact.fitness), slots=later)
         case StageEntered():
             return replace(live, slots={})
         case ProposalMade(order=str(order)):

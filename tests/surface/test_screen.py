@@ -111,6 +111,12 @@ def test_slots_go_their_way() -> None:
     assert heed(live, CandidateScored(order=cut.id, candidate=cut), now_s=0.0).slots[cut.id].state == "cut"
 
 
+def test_what_was_begun_for_the_next_generation_stays() -> None:
+    ended = next(fact for fact in STORY if isinstance(fact, EliteChanged) and fact.generation == 1)
+    live = heed(searching(), made("g2/random/0"), now_s=0.0)
+    assert [*heed(live, ended, now_s=0.0).slots] == ["g2/random/0"]
+
+
 def test_a_new_generation_begins_with_empty_lanes() -> None:
     ended = next(fact for fact in STORY if isinstance(fact, EliteChanged) and fact.generation == 1)
     assert searching().slots
