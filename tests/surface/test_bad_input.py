@@ -27,7 +27,7 @@ class Policy:
 @pytest.fixture(autouse=True)
 def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY"):
+    for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "MEMENTO_GOLDEN"):
         monkeypatch.delenv(variable, raising=False)
     (tmp_path / "broken.py").write_text("def (:")
     (tmp_path / "empty.py").write_text("x = 1\n")

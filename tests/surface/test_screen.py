@@ -11,8 +11,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from memento.core.events import CandidateRejected, CandidateScored, EliteChanged, EpisodeEnded, Fact, ProposalMade
+from memento.app.announcing import announced, observed
+from memento.core.events import (
+    CandidateRejected,
+    CandidateScored,
+    EliteChanged,
+    EpisodeEnded,
+    Fact,
+    Order,
+    ProposalMade,
+)
 from memento.core.values import Episode
+from memento.runtime.pool import Activity
+from memento.runtime.supervisor import Lane
 from memento.tui.display import Attentive, PlainLines, Silence, open_display
 from memento.tui.live import Live, begun, heed, seen
 from memento.tui.rich_display import RichDisplay
@@ -252,3 +263,40 @@ def test_rich_is_plain_where_it_cannot_draw(
     display = open_display(kind, stream, environment=environment)
     assert isinstance(display, expected)
     assert isinstance(display, Attentive) == (expected is RichDisplay)
+
+
+# ---------------------------------------------------------------------------------------- the wiring
+
+
+class Hearing(Silence):
+    """An attentive display that writes down what it hears."""
+
+    def __init__(self) -> None:
+        self.heard: list[object] = []
+
+    def begun(self, order: str) -> None:
+        self.heard.append(order)
+
+    def observe(self, activity: object) -> None:
+        self.heard.append(activity)
+
+
+class Answering:
+    async def carry_out(self, order: Order) -> Fact:
+        return made(order.id)
+
+
+async def test_an_attentive_display_hears_of_orders_and_workers() -> None:
+    display, seen_by_others = Hearing(), list[object]()
+    [lane] = announced([Lane(name="rollouts", limit=1, agents={Order: Answering()})], display)
+    assert (await lane.agents[Order].carry_out(Order(id="g1/hill/0"))).order == "g1/hill/0"
+    idle = Activity(worker=0, phase="idle")
+    observed(seen_by_others.append, display)(idle)
+    assert display.heard == ["g1/hill/0", idle]
+    assert seen_by_others == [idle]
+
+
+def test_other_displays_are_left_alone() -> None:
+    lane = Lane(name="rollouts", limit=1, agents={Order: Answering()})
+    assert announced([lane], Silence()) == (lane,)
+    assert observed(print, Silence()) is print
