@@ -36,9 +36,8 @@ BUDGETS = {
 class Bench:
     """Rolls programs out and scores them with the reference evaluator."""
 
-    def __init__(self, domain: str, options: dict[str, Any]) -> None:
-        self.options = options
-        self.environment, evaluator = load_domain(domain, options)
+    def __init__(self, domain: str, options: dict[str, Any], preset: str) -> None:
+        self.environment, evaluator = load_domain(domain, options, preset)
         self._evaluator = load_class(evaluator, "Evaluator")
         self._cache: dict[tuple[str, int], tuple[Score, bool, int]] = {}
 
@@ -84,12 +83,12 @@ class Bench:
         )
 
 
-def load_domain(name: str, options: dict[str, Any]) -> tuple[Environment, Program]:
+def load_domain(name: str, options: dict[str, Any], preset: str) -> tuple[Environment, Program]:
     """A domain's environment and its reference evaluator."""
     domain = importlib.import_module("memento.domains." + name.replace("-", "_")).DOMAIN
     reference = domain.reference_evaluator()
     assert reference is not None
-    return domain.environment(domain.options(options, preset="paper")), reference
+    return domain.environment(domain.options(options, preset=preset)), reference
 
 
 def load_class(program: Program, name: str) -> Callable[[], Any]:
@@ -236,6 +235,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="JSON file; an existing one is taken up again")
     parser.add_argument("--domain", default="hanoi-kinematic")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=JSON", help="an option of the domain")
+    parser.add_argument("--preset", default="paper", help="whose options of the domain are the defaults")
     parser.add_argument("--run-seed", type=int, default=0, help="the first run seed")
     parser.add_argument("--n", type=int, default=500, help="random: programs")
     parser.add_argument("--seeds", type=int, default=5, help="random: episodes per program")
@@ -250,7 +250,7 @@ def main() -> None:
     def save() -> None:
         arguments.out.write_text(json.dumps(found, indent=1))
 
-    bench = Bench(arguments.domain, options)
+    bench = Bench(arguments.domain, options, arguments.preset)
     (random_programs if arguments.what == "random" else search)(bench, arguments, found, save)
     save()
     if arguments.what == "random":

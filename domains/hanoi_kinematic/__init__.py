@@ -44,7 +44,7 @@ _DEFAULTS: dict[str, JSON] = {
     "rules": "paper",
     "goal_update": "achieved",
     "n_cubes": 4,
-    "horizon": 1_000,
+    "horizon": 1_500,
     "variant": "cube",
 }
 

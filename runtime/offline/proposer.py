@@ -145,7 +145,9 @@ def crossed(parents: Sequence[Candidate], workshop: Workshop, rng: random.Random
     if few or normalised(source.edited(chosen, "")) == normalised(other.text):
         names = {edit.name for edit in chosen}
         extra = small_edit(source, focus_of(source, first, workshop), workshop, Forbidden((), {}), rng)
-        chosen += tuple(edit for edit in extra if edit.name not in names)
+        mutated = chosen + tuple(edit for edit in extra if edit.name not in names)
+        # Where the mutation fell on what was taken over, it alone is left: a parent is no crossover.
+        chosen = mutated if normalised(source.edited(mutated, "")) != normalised(other.text) else tuple(extra)
     origin = first.id if first.id == second.id else f"{first.id} with {second.id}"
     summary = f"crossover of {origin}: {summary_of(chosen)}"
     return source.edited(chosen, summary), summary
