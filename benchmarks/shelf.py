@@ -194,7 +194,8 @@ def one_search(bench: Bench, budget: dict[str, int], run_seed: int, unseen: int)
                           "summary": summary})
             return made
 
-        climber, memory = elite, ()
+        climber = elite
+        memory: tuple[Rejection, ...] = ()
         for slot in range(budget["hill_climb"]):
             new = propose(Operator.HILL_CLIMB, "hill", slot, (climber,), memory)
             if new.fitness >= climber.fitness:
