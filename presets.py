@@ -17,7 +17,7 @@ PRESETS: Mapping[str, Mapping[str, int]] = {
         "final_episodes": 10,
     },
     "quick": {
-        "generations": 3, "k_hc": 3, "k_macro": 3, "k_cross": 2, "n_roll": 2,
+        "generations": 4, "k_hc": 4, "k_macro": 4, "k_cross": 2, "n_roll": 3,
         "evaluator_pool": 3, "evaluator_generations": 2, "evaluator_judges": 3,
         "final_episodes": 4,
     },
