@@ -144,7 +144,7 @@ def _metric_cells(name: str, entry: JSON) -> tuple[str, ...]:
     """Mean, min, max and a note for one aggregated metric."""
     if not isinstance(entry, Mapping):
         return ("", "", "", one_line(json.dumps(entry), MAX_WORDS))
-    notes = [f"in {entry['count']} episodes"] if "count" in entry else []
+    notes = [f"in {_number(entry['count'])} episodes"] if "count" in entry else []
     if "mean" in entry:
         return (*(_number(entry.get(key)) for key in ("mean", "min", "max")), *notes)
     if "rate" in entry:
@@ -154,7 +154,7 @@ def _metric_cells(name: str, entry: JSON) -> tuple[str, ...]:
         words = ", ".join(f"{json.dumps(text, ensure_ascii=False)} × {count}" for text, count in common.items())
         return ("", "", "", one_line("; ".join([words, *notes]), 2 * MAX_WORDS))
     if name == OMITTED and "omitted" in entry:
-        return ("", "", "", f"{entry['omitted']} more are left out")
+        return ("", "", "", f"{_number(entry['omitted'])} more are left out")
     return ("", "", "", one_line(json.dumps(entry), MAX_WORDS))
 
 

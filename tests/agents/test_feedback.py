@@ -2,7 +2,7 @@
 
 import re
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from memento.agents.feedback import (
     MAX_EPISODES,
@@ -85,6 +85,7 @@ def test_older_rejections_are_left_out_but_counted() -> None:
 
 
 @given(st.dictionaries(names, json))
+@example({"mean": {"mean": None, "count": "\ud800"}})
 @settings(deadline=None, max_examples=40)
 def test_any_metrics_make_a_bounded_table(metrics: dict) -> None:
     for table in (metrics_table(metrics), metrics_table(aggregate([Score(fitness=0.0, metrics=metrics)]))):
