@@ -141,13 +141,16 @@ def crossed(parents: Sequence[Candidate], workshop: Workshop, rng: random.Random
     if not taken and differences:
         taken = [rng.choice(differences)]
     chosen = tuple(taken)
-    few = len(differences) < FEW or rng.random() < MUTATED_SHARE
-    if few or normalised(source.edited(chosen, "")) == normalised(other.text):
-        names = {edit.name for edit in chosen}
-        extra = small_edit(source, focus_of(source, first, workshop), workshop, Forbidden((), {}), rng)
-        mutated = chosen + tuple(edit for edit in extra if edit.name not in names)
-        # Where the mutation fell on what was taken over, it alone is left: a parent is no crossover.
-        chosen = mutated if normalised(source.edited(mutated, "")) != normalised(other.text) else tuple(extra)
+    mutated = len(differences) < FEW or rng.random() < MUTATED_SHARE
+    known = {normalised(source.text), normalised(other.text)}
+    for _ in range(TRIES):
+        if mutated:
+            extra = small_edit(source, focus_of(source, first, workshop), workshop, Forbidden((), {}), rng)
+            names = {edit.name for edit in extra}
+            chosen = (*extra, *(edit for edit in taken if edit.name not in names))
+        if normalised(source.edited(chosen, "")) not in known:
+            break
+        mutated = True
     origin = first.id if first.id == second.id else f"{first.id} with {second.id}"
     summary = f"crossover of {origin}: {summary_of(chosen)}"
     return source.edited(chosen, summary), summary
