@@ -80,7 +80,8 @@ def test_flags_over_environment_over_file_over_preset(tmp_path: Path) -> None:
     config.write_text('k_hc = 7\nk_macro = 7\nk_cross = 7\nseed = 7\n[toy]\nhorizon = 7\nwind = "strong"\n')
     env = {"MEMENTO_K_MACRO": "8", "MEMENTO_SEED": "8", "MEMENTO_TOY__HORIZON": "8", "PATH": "/bin"}
     settings = build({"seed": 9}, sets=("k_cross=9",), config=config, env=env)
-    assert (settings.generations, settings.k_hc, settings.k_macro, settings.k_cross, settings.seed) == (3, 7, 8, 9, 9)
+    assert (settings.k_hc, settings.k_macro, settings.k_cross, settings.seed) == (7, 8, 9, 9)
+    assert settings.generations == PRESETS["quick"]["generations"]
     assert settings.options == {"horizon": 8, "wind": "strong"}
 
 
