@@ -1,0 +1,1 @@
+"""Evidence: comparisons of methods, their numbers, and the page that shows them."""

@@ -1,0 +1,330 @@
+"""What is compared: tasks × models × arms × seeds and what is measured at the end, from a TOML file or from flags."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import UsageError, unknown
+from ..core.values import JSON
+
+SHARED = "shared"  # an arm's evaluator: the one that its seed's leader settled
+AS_SEARCHED = "as searched"
+DEFAULT_EPISODES = 10
+_SHIPPED = files(__package__) / "experiments"
+_RANGE = re.compile(r"(\d+)(?:-(\d+))?")
+MOST_SEEDS = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A domain with options of its own; `options` are given over the preset's."""
+
+    name: str
+    domain: str
+    options: Mapping[str, JSON] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arm:
+    """One way to search: a method with its settings and options. `evaluator` is "shared" or a word of `memento run`."""
+
+    name: str
+    method: str
+    evaluator: str = SHARED
+    settings: Mapping[str, JSON] = field(default_factory=dict)
+    options: Mapping[str, JSON] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """A final measure of every elite on unseen seeds: the run's own options, with `options` over them.
+
+    `tasks` names the tasks that have it, empty for all. The first `skip` episodes are rolled out and not
+    counted: in a kitchen they begin where the search's own episodes began.
+    """
+
+    name: str
+    episodes: int = DEFAULT_EPISODES
+    skip: int = 0
+    tasks: tuple[str, ...] = ()
+    options: Mapping[str, JSON] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiment:
+    """A comparison before it is run. `evaluator` is what a seed's leader is given: evolve, zero-shot, …"""
+
+    name: str
+    title: str = ""
+    preset: str = "paper"
+    evaluator: str = "evolve"
+    initial: str | None = None
+    tasks: tuple[Task, ...]
+    arms: tuple[Arm, ...]
+    models: tuple[str, ...] = ("offline",)
+    seeds: tuple[int, ...] = (1, 2, 3)
+    settings: Mapping[str, JSON] = field(default_factory=dict)
+    measures: tuple[Measure, ...] = (Measure(name=AS_SEARCHED),)
+
+    def measures_of(self, task: str) -> tuple[Measure, ...]:
+        """What is measured of the elites of this task."""
+        return tuple(measure for measure in self.measures if not measure.tasks or task in measure.tasks)
+
+
+def shipped() -> tuple[str, ...]:
+    """The names of the experiments that come with MEMENTO."""
+    return tuple(sorted(path.name.removesuffix(".toml") for path in _SHIPPED.iterdir() if path.name.endswith(".toml")))
+
+
+def load_experiment(given: str) -> Experiment:
+    """The experiment called `given`, or in the TOML file of this path. Raises UsageError."""
+    path = Path(given)
+    if path.suffix != ".toml":
+        if given not in shipped():
+            raise unknown("experiment", given, shipped())
+        return parse_experiment((_SHIPPED / f"{given}.toml").read_text(encoding="utf-8"), name=given, origin=given)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot read the experiment file {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"the experiment file {path} is not UTF-8 text") from None
+    experiment = parse_experiment(text, name=path.stem, origin=str(path))
+    return replace(experiment, initial=_beside(path, experiment.initial), evaluator=_file(path, experiment.evaluator),
+                   arms=tuple(replace(arm, evaluator=_file(path, arm.evaluator)) for arm in experiment.arms))
+
+
+def _beside(experiment: Path, given: str | None) -> str | None:
+    return None if given is None else str((experiment.parent / given).absolute())
+
+
+def _file(experiment: Path, evaluator: str) -> str:
+    """Evaluator files are named relative to the experiment's file."""
+    return str(_beside(experiment, evaluator)) if evaluator.endswith(".py") else evaluator
+
+
+def parse_experiment(text: str, *, name: str, origin: str) -> Experiment:
+    """The experiment in this TOML text. Raises UsageError that names the key and the place."""
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"the experiment {origin} is not TOML: {error}") from None
+    return build_experiment(table, name=name, origin=origin)
+
+
+def build_experiment(table: Mapping[str, Any], *, name: str, origin: str) -> Experiment:
+    """The experiment in a table as TOML has it. Raises UsageError."""
+    read = _Reader(table, f"the experiment {origin}")
+    tasks = [_task(each, read.where) for each in read.tables("tasks")]
+    tasks += [Task(name=domain, domain=domain) for domain in read.words("domains")]
+    arms = [_arm(each, read.where) for each in read.tables("arms")]
+    arms += [Arm(name=method, method=method) for method in read.words("methods")]
+    measures = [_measure(each, read.where) for each in read.tables("measures")]
+    experiment = Experiment(
+        name=name,
+        title=read.word("title", ""),
+        preset=read.word("preset", "paper"),
+        evaluator=read.word("evaluator", "evolve"),
+        initial=read.word("initial", "") or None,
+        tasks=tuple(tasks),
+        arms=tuple(arms),
+        models=tuple(read.words("models")) or ("offline",),
+        seeds=parse_seeds(read.take("seeds", "1-3"), read.where),
+        settings=flatten(read.table("set")),
+        measures=tuple(measures) or (Measure(name=AS_SEARCHED),),
+    )
+    read.finish()
+    check_experiment(experiment, read.where)
+    return experiment
+
+
+def check_experiment(experiment: Experiment, where: str) -> None:
+    """Raises UsageError for an experiment that compares nothing, or names one thing twice."""
+    if not experiment.tasks:
+        raise UsageError(f"{where} names no domain: give domains = [\"hanoi\"], or --domain hanoi")
+    if not experiment.arms:
+        raise UsageError(f"{where} names no method: give methods = [\"memento\", \"random\"], or --method twice")
+    named: Sequence[tuple[str, Sequence[object]]] = (
+        ("task", [task.name for task in experiment.tasks]),
+        ("arm", [arm.name for arm in experiment.arms]),
+        ("model", experiment.models),
+        ("seed", experiment.seeds),
+        ("measure", [measure.name for measure in experiment.measures]),
+    )
+    for what, names in named:
+        for each in names:
+            if names.count(each) > 1:
+                raise UsageError(f"{where} has the {what} {each!r} twice: leave one, or name it differently")
+    tasks = {task.name for task in experiment.tasks}
+    for measure in experiment.measures:
+        for task in measure.tasks:
+            if task not in tasks:
+                raise UsageError(f"{where}, measure {measure.name!r}: {unknown('task', task, tasks)}")
+        if measure.episodes < 1 or not 0 <= measure.skip < measure.episodes:
+            raise UsageError(f"{where}, measure {measure.name!r}: it needs at least one episode that is not skipped")
+
+
+def parse_seeds(given: object, where: str) -> tuple[int, ...]:
+    """Seeds from "1-10,12" or from a list of numbers. Raises UsageError."""
+    if isinstance(given, int) and not isinstance(given, bool):
+        given = [given]
+    if isinstance(given, list) and given and all(isinstance(each, int) and each >= 0 for each in given):
+        return tuple(int(each) for each in given)
+    found: list[int] = []
+    for part in given.split(",") if isinstance(given, str) else ():
+        match = _RANGE.fullmatch(part.strip())
+        if match is None:
+            break
+        low, high = int(match[1]), int(match[2] or match[1])
+        if high < low or high - low >= MOST_SEEDS:
+            break
+        found += range(low, high + 1)
+    else:
+        if found:
+            return tuple(found)
+    raise UsageError(f"{where}: seeds cannot be {given!r}; they are such as 1-10 or 3,5,8")
+
+
+def flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, JSON]:
+    """Dotted names of the values in nested tables, as `--set` knows them."""
+    found: dict[str, JSON] = {}
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            found |= flatten(value, f"{prefix}{key}.")
+        else:
+            found[f"{prefix}{key}"] = value
+    return found
+
+
+def _task(table: Mapping[str, Any], where: str) -> Task:
+    read = _Reader(table, f"{where}, tasks")
+    domain = read.word("domain")
+    task = Task(name=read.word("name", domain), domain=domain, options=read.table("options"))
+    read.finish()
+    return task
+
+
+def _arm(table: Mapping[str, Any], where: str) -> Arm:
+    read = _Reader(table, f"{where}, arms")
+    method = read.word("method")
+    arm = Arm(
+        name=read.word("name", method),
+        method=method,
+        evaluator=read.word("evaluator", SHARED),
+        settings=flatten(read.table("set")),
+        options=read.table("options"),
+    )
+    read.finish()
+    return arm
+
+
+def _measure(table: Mapping[str, Any], where: str) -> Measure:
+    read = _Reader(table, f"{where}, measures")
+    measure = Measure(
+        name=read.word("name"),
+        episodes=read.number("episodes", DEFAULT_EPISODES),
+        skip=read.number("skip", 0),
+        tasks=tuple(read.words("tasks")),
+        options=read.table("options"),
+    )
+    read.finish()
+    return measure
+
+
+class _Reader:
+    """Takes the keys of one table one by one, and complains of wrong kinds and of what nobody took."""
+
+    def __init__(self, table: Mapping[str, Any], where: str) -> None:
+        self._left = dict(table)
+        self._known: set[str] = set()
+        self.where = where
+
+    def take(self, key: str, default: object = None) -> Any:
+        self._known.add(key)
+        return self._left.pop(key, default)
+
+    def word(self, key: str, default: str | None = None) -> str:
+        value = self.take(key, default)
+        if value is None:
+            raise UsageError(f"{self.where}: {key} is missing")
+        return str(self._of(key, value, str))
+
+    def number(self, key: str, default: int) -> int:
+        return int(self._of(key, self.take(key, default), int))
+
+    def words(self, key: str) -> list[str]:
+        value = self._of(key, self.take(key, []), list)
+        return [str(self._of(key, each, str)) for each in value]
+
+    def table(self, key: str) -> dict[str, Any]:
+        return dict(self._of(key, self.take(key, {}), dict))
+
+    def tables(self, key: str) -> list[dict[str, Any]]:
+        return [dict(self._of(key, each, dict)) for each in self._of(key, self.take(key, []), list)]
+
+    def finish(self) -> None:
+        for key in self._left:
+            raise UsageError(f"{self.where}: {unknown('key', key, self._known)}")
+
+    def _of(self, key: str, value: Any, kind: type) -> Any:
+        if not isinstance(value, kind) or isinstance(value, bool):
+            words = {str: "a text", int: "a whole number", list: "a list", dict: "a table"}
+            raise UsageError(f"{self.where}: {key} = {value!r} is not {words[kind]}")
+        return value
+
+
+def with_flags(
+    experiment: Experiment | None,
+    *,
+    domains: Iterable[str] = (),
+    methods: Iterable[str] = (),
+    models: Iterable[str] = (),
+    seeds: str | None = None,
+    preset: str | None = None,
+    evaluator: str | None = None,
+    initial: str | None = None,
+    settings: Mapping[str, JSON] | None = None,
+    episodes: int | None = None,
+) -> Experiment:
+    """The experiment with what flags replace; without one, what the flags alone say. Raises UsageError.
+
+    `domains` and `methods` pick those tasks and arms that an experiment has of them, by name or by domain or
+    method; where it has none of a method, that becomes an arm of its own.
+    """
+    changed = experiment or Experiment(name="comparison", preset="quick", tasks=(), arms=(), measures=(
+        Measure(name=AS_SEARCHED),))
+    chosen, asked = tuple(domains), tuple(methods)
+    if chosen:
+        tasks = [_pick(changed.tasks, name, lambda task: task.domain) or (Task(name=name, domain=name),)
+                 for name in chosen]
+        kept = tuple(task for each in tasks for task in each)
+        names = {task.name for task in kept}
+        changed = replace(changed, tasks=kept, measures=tuple(
+            replace(measure, tasks=tuple(name for name in measure.tasks if name in names))
+            for measure in changed.measures if not measure.tasks or names & {*measure.tasks}
+        ) or (Measure(name=AS_SEARCHED),))
+    if asked:
+        arms = [_pick(changed.arms, name, lambda arm: arm.method) or (Arm(name=name, method=name),) for name in asked]
+        changed = replace(changed, arms=tuple(arm for each in arms for arm in each))
+    changed = replace(
+        changed,
+        models=tuple(models) or changed.models,
+        seeds=changed.seeds if seeds is None else parse_seeds(seeds, "--seeds"),
+        preset=preset or changed.preset,
+        evaluator=evaluator or changed.evaluator,
+        initial=initial or changed.initial,
+        settings={**changed.settings, **(settings or {})},
+    )
+    if episodes is not None:
+        changed = replace(changed, measures=tuple(
+            replace(measure, episodes=episodes + measure.skip) for measure in changed.measures))
+    check_experiment(changed, "the comparison" if experiment is None else f"the experiment {experiment.name}")
+    return changed
+
+
+def _pick(items: tuple[Any, ...], name: str, kind: Any) -> tuple[Any, ...]:
+    return tuple(item for item in items if item.name == name) or tuple(item for item in items if kind(item) == name)

@@ -1,0 +1,256 @@
+"""One run as evidence: what its log says, in the numbers that tables and curves are made of. Pure: facts -> record."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+
+from ..core.events import EpisodeEnded, EvaluatorChosen, Fact, FinalMeasured, InitialChosen, VoteCast
+from ..core.values import JSON, Operator, Program
+from ..memory.pools import Pool, list_pools
+from ..memory.queries import (
+    CandidateRow,
+    FailureCount,
+    GenerationRow,
+    count_failures,
+    list_candidates,
+    list_generations,
+    list_rejections,
+    summarise,
+    trace_lineage,
+)
+from ..memory.spending import Spending
+
+NEAR_DUPLICATE = 0.9  # the ratio of difflib from which two edit summaries say the same
+Identify = Callable[[Program], str]
+"""The same text for programs that do the same by their text: comments, docstrings and history left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One generation: the reported elite, and the best so far by F (S is that candidate's)."""
+
+    generation: int
+    elite: str
+    origin: Operator
+    changed: bool
+    fitness: float
+    success: float
+    best_fitness: float
+    best_success: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorCount:
+    """How the slots of one operator went. `elites` counts the generations whose new elite it made."""
+
+    operator: Operator
+    slots: int
+    failed: int
+    cut: int  # by racing
+    accepted: int
+    rejected: int
+    elites: int
+    best_fitness: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryCount:
+    """What the rejection memory met. Repeats are proposals that repeat what their chain had rejected before."""
+
+    climbs: int  # hill-climb proposals that were made while the memory held something
+    rejections: int
+    same_program: int
+    near_summary: int  # of the rest, those with a near-duplicate edit summary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecord:
+    """All that tables, curves and tests need of a run. What is not reached is empty or None."""
+
+    name: str
+    folder: str
+    domain: str
+    method: str
+    model: str
+    seed: int
+    status: str
+    task: str = ""  # of a comparison: domain with its options; else the domain
+    arm: str = ""  # of a comparison: method with its settings; else the method
+    settings: Mapping[str, JSON] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    sandbox: tuple[str, ...] = ()
+    curve: tuple[Point, ...] = ()
+    operators: tuple[OperatorCount, ...] = ()
+    memory: MemoryCount
+    failures: tuple[FailureCount, ...] = ()
+    candidates: int = 0
+    failed: int = 0
+    episodes_run: int = 0
+    episodes_saved: int = 0
+    spending: Spending = Spending()
+    pools: tuple[Pool, ...] = ()
+    lineage: tuple[CandidateRow, ...] = ()
+    elite: Program | None = None
+    initial: Program | None = None
+    evaluator: Program | None = None  # E*
+    final: FinalMeasured | None = None
+    seen_seeds: frozenset[int] = frozenset()  # of every episode before the run's final measure
+    wall_s: float = 0.0
+
+    @property
+    def initial_fitness(self) -> float | None:
+        """F of p_0."""
+        return self.curve[0].fitness if self.curve else None
+
+    @property
+    def best_fitness(self) -> float | None:
+        """The best F so far."""
+        return self.curve[-1].best_fitness if self.curve else None
+
+    @property
+    def best_success(self) -> float | None:
+        """S of the candidate with the best F so far, on the search's own episodes."""
+        return self.curve[-1].best_success if self.curve else None
+
+    @property
+    def votes_by_model(self) -> Mapping[str, tuple[VoteCast, ...]]:
+        """The judges' votes by the model that cast them; votes without a call are left out."""
+        found: dict[str, list[VoteCast]] = {}
+        for pool in self.pools:
+            for vote in pool.votes:
+                if vote.call is not None:
+                    found.setdefault(vote.call.model, []).append(vote)
+        return {model: tuple(votes) for model, votes in sorted(found.items())}
+
+
+def read_record(
+    facts: Sequence[Fact], *, name: str, folder: str, wall_s: float, identify: Identify
+) -> RunRecord:
+    """The record of the run whose log is `facts`, complete or not."""
+    summary = summarise(facts)
+    rows = list_candidates(facts)
+    settings = summary.settings
+    lineage = trace_lineage(facts)
+    return RunRecord(
+        name=name,
+        folder=folder,
+        domain=str(settings.get("domain", "?")),
+        method=str(settings.get("method", "?")),
+        model=str(settings.get("model", "?")),
+        seed=int(str(settings.get("seed", 0))),
+        task=str(settings.get("domain", "?")),
+        arm=str(settings.get("method", "?")),
+        status=summary.status,
+        settings=settings,
+        versions=summary.versions,
+        sandbox=summary.sandbox,
+        curve=curve_of(list_generations(facts)),
+        operators=count_operators(rows),
+        memory=count_repeats(rows, facts, identify),
+        failures=count_failures(facts),
+        candidates=summary.candidates,
+        failed=summary.failed,
+        episodes_run=summary.episodes_run,
+        episodes_saved=summary.episodes_saved,
+        spending=summary.spending,
+        pools=list_pools(facts),
+        lineage=lineage,
+        elite=lineage[-1].program if lineage else None,
+        initial=next((fact.program for fact in facts if isinstance(fact, InitialChosen)), None),
+        evaluator=next(
+            (fact.chosen.program for fact in facts if isinstance(fact, EvaluatorChosen) and fact.final), None
+        ),
+        final=summary.final,
+        seen_seeds=frozenset(
+            fact.episode.seed
+            for fact in facts
+            if isinstance(fact, EpisodeEnded) and not (fact.order or "").startswith("final/")
+        ),
+        wall_s=wall_s,
+    )
+
+
+def curve_of(rows: Iterable[GenerationRow]) -> tuple[Point, ...]:
+    """The points of a run's curve. Of equal F the later one counts, as in the search itself."""
+    points: list[Point] = []
+    best: tuple[float, float] | None = None
+    for row in rows:
+        if best is None or row.fitness >= best[0]:
+            best = (row.fitness, row.success_rate)
+        points.append(
+            Point(
+                generation=row.generation,
+                elite=row.elite,
+                origin=row.origin,
+                changed=row.changed,
+                fitness=row.fitness,
+                success=row.success_rate,
+                best_fitness=best[0],
+                best_success=best[1],
+            )
+        )
+    return tuple(points)
+
+
+def count_operators(rows: Iterable[CandidateRow]) -> tuple[OperatorCount, ...]:
+    """How each operator's slots went, in the order of `Operator`; those without a slot are left out."""
+    by_operator: dict[Operator, list[CandidateRow]] = {}
+    for row in rows:
+        if row.generation > 0:
+            by_operator.setdefault(row.operator, []).append(row)
+    return tuple(
+        OperatorCount(
+            operator=operator,
+            slots=len(found),
+            failed=sum(row.fault is not None for row in found),
+            cut=sum(row.bound is not None for row in found),
+            accepted=sum(row.accepted is True for row in found),
+            rejected=sum(row.accepted is False for row in found),
+            elites=sum(bool(row.elite_of) for row in found),
+            best_fitness=max((row.fitness for row in found if row.fitness is not None), default=None),
+        )
+        for operator in Operator
+        if (found := by_operator.get(operator))
+    )
+
+
+def count_repeats(rows: Iterable[CandidateRow], facts: Iterable[Fact], identify: Identify) -> MemoryCount:
+    """How often a hill-climb proposal repeats one that its own chain had already rejected.
+
+    By program (as `identify` sees it), else by a near-duplicate edit summary. A slot without a program
+    counts as rejected but cannot repeat a program.
+    """
+    chains: dict[int, list[CandidateRow]] = {}
+    for row in rows:
+        if row.operator is Operator.HILL_CLIMB and row.accepted is not None:
+            chains.setdefault(row.generation, []).append(row)
+    counts = Counter[str]()
+    for chain in chains.values():
+        programs, summaries = set[str](), list[str]()
+        for row in sorted(chain, key=lambda row: row.slot):
+            identity = identify(row.program) if row.program.text.strip() else None
+            if programs or summaries:
+                counts["climbs"] += 1
+                if identity is not None and identity in programs:
+                    counts["same"] += 1
+                elif any(says_the_same(row.summary, old) for old in summaries):
+                    counts["near"] += 1
+            if row.accepted is False:
+                programs |= {identity} if identity is not None else set()
+                summaries.append(row.summary)
+    return MemoryCount(
+        climbs=counts["climbs"],
+        rejections=sum(map(len, list_rejections(facts).values())),
+        same_program=counts["same"],
+        near_summary=counts["near"],
+    )
+
+
+def says_the_same(one: str, other: str) -> bool:
+    """Whether two edit summaries are near-duplicates: alike but for case, white space and a few letters."""
+    first, second = (" ".join(text.lower().split()) for text in (one, other))
+    if not first or not second:
+        return False
+    matcher = SequenceMatcher(None, first, second, autojunk=False)
+    return matcher.quick_ratio() >= NEAR_DUPLICATE and matcher.ratio() >= NEAR_DUPLICATE
