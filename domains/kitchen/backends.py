@@ -1,21 +1,24 @@
 """Makes the environment that the options ask for. Imported by workers only."""
 
-from collections.abc import Callable
 from functools import partial
 
 from ...core.ports import Environment
 from . import generated, recorded
+from .embedded import Embedded
 from .environment import KitchenEnvironment
 from .options import Settings
-from .scene import Kitchen
+from .simulator import Simulator
 
 
 def environment(settings: Settings) -> Environment:
     """The environment of these options."""
-    load: Callable[[str], Kitchen] = generated.load
+    return KitchenEnvironment(
+        settings.scenes, _simulator(settings), horizon=settings.horizon, reveal_unseen=settings.reveal_unseen,
+    )
+
+
+def _simulator(settings: Settings) -> Simulator:
     if settings.backend == "recorded":
         assert settings.recordings is not None
-        load = partial(recorded.load, settings.recordings)
-    return KitchenEnvironment(
-        settings.scenes, load, horizon=settings.horizon, reveal_unseen=settings.reveal_unseen,
-    )
+        return Embedded(partial(recorded.load, settings.recordings))
+    return Embedded(generated.load)

@@ -1,30 +1,20 @@
 """The kitchen task as an environment: JSON observations, named actions, 250 steps."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
-from random import Random
 
-from ...core.errors import MementoError
 from ...core.ports import Action, Observation
 from ...core.recording import Recording
 from ...core.values import JSON
-from .observation import ACTIONS, DESCRIPTION, MOVES, TASK, Observer, target_fields
-from .rules import TARGETS, categorise
-from .scene import Kitchen, Stance, reachable
+from .observation import ACTIONS, DESCRIPTION, MOVES, TASK, encoded, target_fields
+from .preconditions import NOT_HERE
+from .rules import categorise
+from .simulator import Simulator, target_code
 from .trace import Trace
-from .world import NOT_HERE, World
-
-_MOVES: Mapping[str, Callable[[World], str]] = {
-    "move_ahead": World.move_ahead,
-    "rotate_left": lambda world: world.turn(-1),
-    "rotate_right": lambda world: world.turn(1),
-    "look_up": lambda world: world.look(-1),
-    "look_down": lambda world: world.look(1),
-}
 
 
 class KitchenEnvironment:
-    """Implements `core.ports.Environment` on the embedded simulator.
+    """Implements `core.ports.Environment` on a back end.
 
     Episode e plays scene e mod n. The first n episodes begin at the scene's own start, later ones at a
     reachable pose drawn from the seed.
@@ -34,55 +24,56 @@ class KitchenEnvironment:
     action_size: int | None = None
 
     def __init__(
-        self, scenes: Sequence[str], load: Callable[[str], Kitchen], *, horizon: int, reveal_unseen: bool,
+        self, scenes: Sequence[str], simulator: Simulator, *, horizon: int, reveal_unseen: bool,
     ) -> None:
-        """`load` makes a kitchen by its name; each is made once."""
-        self._scenes, self._load = tuple(scenes), load
+        self.simulator = simulator
+        self._scenes = tuple(scenes)
         self._horizon, self._reveal_unseen = horizon, reveal_unseen
-        self._observers: dict[str, Observer] = {}
         self._trace = Trace(max_steps=horizon)
-        self._observer: Observer | None = None
+        self._target_texts: dict[tuple[tuple[bool, ...], tuple[bool, ...]], bytes] = {}
 
     def reset(self, *, index: int, seed: int) -> None:
         """Begin episode `index`."""
-        scene = self._scenes[index % len(self._scenes)]
-        if scene not in self._observers:
-            self._observers[scene] = Observer(World(self._load(scene)))
-        self._observer = self._observers[scene]
-        self._world = self._observer.world
-        kitchen = self._world.kitchen
-        start = kitchen.start if index < len(self._scenes) else _drawn_start(kitchen, seed)
-        self._world.reset(start)
-        self._ids = {
-            kind: self._world.things[k].object_id for kind, k in zip(TARGETS, self._observer.targets, strict=True)
-        }
+        self._scene = self._scenes[index % len(self._scenes)]
+        self.simulator.begin(self._scene, seed=None if index < len(self._scenes) else seed)
         self._steps = 0
         self._result: dict[str, JSON] = {
             "action": None, "object_id": None, "success": True, "error_category": None, "error_message": "",
         }
-        self._fragment = self._observer.fragment()
+        self._fragment = self.simulator.moment()
         self._seen = self._fragment.target_visible
-        self._trace.begin(self._fragment, self._world.stance, self._seen)
+        self._trace.begin(self._fragment, self._seen)
+        self._target_texts.clear()
+        self._head = encoded(self._opening()) + b", "
 
     def observe(self) -> Observation:
         """What the policy sees now."""
         now = self._fragment
         return {
-            "task": TASK,
-            "task_description": DESCRIPTION,
-            "scene": self._world.kitchen.name,
-            "scene_is_fixed": True,
-            "agent": now.agent,
-            "inventory": now.inventory,
-            "targets": target_fields(self._ids, self._seen, now.target_visible, reveal_unseen=self._reveal_unseen),
-            "visible_objects": now.visible_objects,
-            "task_progress": now.progress,
-            "available_actions": [*ACTIONS],
-            "action_space": now.action_space,
-            "last_action_result": self._result,
-            "step_count": self._steps,
-            "max_steps": self._horizon,
+            **self._opening(), **now.before, **self._targets(), **now.after, "last_action_result": self._result,
+            "step_count": self._steps, "max_steps": self._horizon,
         }
+
+    def observe_encoded(self) -> bytes:
+        """What the policy sees now, as JSON text: the same as `observe`, put together from parts that are kept."""
+        now = self._fragment
+        key = (self._seen, now.target_visible)
+        targets = self._target_texts.get(key)
+        if targets is None:
+            targets = self._target_texts[key] = encoded(self._targets())
+        last = encoded({
+            "last_action_result": self._result, "step_count": self._steps, "max_steps": self._horizon,
+        })
+        return b"".join((
+            b"{", self._head, now.before_text, b", ", targets, b", ", now.after_text, b", ", last, b"}",
+        ))
+
+    def _opening(self) -> dict[str, JSON]:
+        return {"task": TASK, "task_description": DESCRIPTION, "scene": self._scene, "scene_is_fixed": True}
+
+    def _targets(self) -> dict[str, JSON]:
+        ids, visible = self.simulator.target_ids, self._fragment.target_visible
+        return {"targets": target_fields(ids, self._seen, visible, reveal_unseen=self._reveal_unseen)}
 
     def step(self, action: Action) -> str | None:
         """Do one action; returns what ended the episode: "success", "done", "horizon", or None.
@@ -97,12 +88,11 @@ class KitchenEnvironment:
             "action": name, "object_id": object_id, "success": not message, "error_category": category.word,
             "error_message": message,
         }
-        assert self._observer is not None
-        self._fragment = now = self._observer.fragment()
+        self._fragment = now = self.simulator.moment()
         self._seen = tuple(a or b for a, b in zip(self._seen, now.target_visible, strict=True))
         self._trace.add(
-            now, self._world.stance, self._seen, action=name, target=self._observer.target_code(object_id),
-            valid=valid, category=category,
+            now, self._seen, action=name, target=target_code(self.simulator, object_id), valid=valid,
+            category=category,
         )
         if self.success():
             return "success"
@@ -115,15 +105,12 @@ class KitchenEnvironment:
         if name in MOVES or name == "done":
             if object_id is not None:
                 return False, f"invalid action: {name} takes no object id"
-            return True, "" if name == "done" else _MOVES[name](self._world)
+            return True, "" if name == "done" else self.simulator.move(name)
         if object_id is None:
             return False, f"invalid action: {name} needs an object id"
-        if object_id not in self._world.index:
+        if not self.simulator.knows(object_id):
             return False, NOT_HERE.format(object_id)
-        allowed = self._fragment.action_space[name]
-        assert isinstance(allowed, list)
-        message = self._world.act(name, object_id)
-        return object_id in allowed, message
+        return object_id in self._fragment.allowed[name], self.simulator.act(name, object_id)
 
     def success(self) -> bool:
         """σ(τ): Apple in the Microwave, Microwave on, Bread in the Fridge."""
@@ -131,17 +118,11 @@ class KitchenEnvironment:
 
     def recording(self) -> Recording:
         """The trajectory so far."""
-        start = self._trace.first_stance()
-        return self._trace.recording(
-            agent_y_m=self._world.kitchen.agent_y_m,
-            info={
-                "scene": self._world.kitchen.name,
-                "start": {"cell": [*start.cell], "yaw_deg": 90 * start.yaw, "horizon_deg": start.horizon_deg},
-            },
-        )
+        return self._trace.recording(scene=self._scene)
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Let go of the back end."""
+        self.simulator.close()
 
 
 def parse_action(action: Action) -> tuple[str, str | None]:
@@ -157,12 +138,3 @@ def parse_action(action: Action) -> tuple[str, str | None]:
         close = get_close_matches(name, ACTIONS, n=2) or ACTIONS
         raise ValueError(f"there is no action {name[:60]!r}; did you mean {' or '.join(close)}?")
     return name, object_id
-
-
-def _drawn_start(kitchen: Kitchen, seed: int) -> Stance:
-    """A reachable pose drawn from a seed, the camera level."""
-    cells = sorted(reachable(kitchen.cells, kitchen.start.cell))
-    if not cells:
-        raise MementoError(f"{kitchen.name} has no cell to stand on.")
-    rng = Random(seed)
-    return Stance(cell=rng.choice(cells), yaw=rng.randrange(4), horizon_deg=0)

@@ -1,16 +1,13 @@
 """What a policy is given at each step (paper, appendix, observation space): a dict of JSON values."""
 
-from collections import OrderedDict
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
 from ...core.values import JSON
+from .preconditions import Condition, Named, objection
 from .rules import TARGETS
-from .scene import GRID_M, Stance
-from .world import Sighting, World
 
 TASK: Final = "apple_in_microwave_on_bread_in_fridge"
 DESCRIPTION: Final = "Put the Apple in the Microwave, switch the Microwave on, and put the Bread in the Fridge."
@@ -23,136 +20,121 @@ PREDICATES: Final = (
     "apple_picked", "bread_picked", "microwave_open", "fridge_open", "apple_in_microwave", "bread_in_fridge",
     "microwave_on", "success",
 )
-_FRAGMENTS_KEPT: Final = 3_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pose:
+    """Where the agent stands and looks: metres, degrees; yaw is clockwise from +z, horizon down-positive."""
+
+    x_m: float
+    y_m: float
+    z_m: float
+    yaw_deg: int
+    horizon_deg: int
 
 
 @dataclass(frozen=True, slots=True)
-class Fragment:
-    """What an observation says of one pose in one state of the kitchen; and its numbers for the recording."""
+class Row:
+    """One visible object. `parents` are the ids of what it is in or on."""
 
-    agent: dict[str, JSON]
-    inventory: dict[str, JSON]
-    visible_objects: list[JSON]
-    progress: dict[str, JSON]
-    action_space: dict[str, JSON]
+    thing: Named
+    name: str
+    now: Condition
+    interactable: bool
+    distance_m: float
+    parents: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fragment:
+    """What an observation says of one moment of the kitchen; and its numbers for the recording.
+
+    Whoever gets one must not change it: it is kept, since agents come back to poses. `head` and `tail` are
+    its fields before and after `targets` as JSON text, encoded once.
+    """
+
+    pose: Pose
+    before: Mapping[str, JSON]              # agent, inventory
+    after: Mapping[str, JSON]               # visible_objects, task_progress, available_actions, action_space
+    before_text: bytes
+    after_text: bytes
+    allowed: Mapping[str, frozenset[str]]   # by object action, the valid ids
     target_visible: tuple[bool, ...]
     target_distance_m: tuple[float, ...]
     predicates: tuple[bool, ...]
+    visible_count: int
 
 
-class Observer:
-    """Looks at one world. Fragments are kept, since agents come back to poses; whoever gets one must not change it."""
-
-    def __init__(self, world: World) -> None:
-        """Raises ValueError for a kitchen that lacks one of the task's objects or has several."""
-        self.world = world
-        found = {
-            kind: [k for k, thing in enumerate(world.things) if thing.object_type == kind] for kind in TARGETS
-        }
-        for kind, items in found.items():
-            if len(items) != 1:
-                raise ValueError(f"{world.kitchen.name} has {len(items)} objects of type {kind}; the task asks for one")
-        self.targets: tuple[int, ...] = tuple(found[kind][0] for kind in TARGETS)
-        self._fragments: OrderedDict[tuple[int, Stance], Fragment] = OrderedDict()
-
-    def fragment(self) -> Fragment:
-        """What there is to say of the present moment."""
-        key = (self.world.state, self.world.stance)
-        found = self._fragments.get(key)
-        if found is None:
-            found = self._fragments[key] = self._make()
-            if len(self._fragments) > _FRAGMENTS_KEPT:
-                self._fragments.popitem(last=False)
-        return found
-
-    def target_code(self, object_id: str | None) -> int:
-        """1 to 4 for the task's objects, 5 for another object of the kitchen, 0 for none."""
-        item = self.world.index.get(object_id) if object_id is not None else None
-        if item is None:
-            return 0
-        return self.targets.index(item) + 1 if item in self.targets else len(TARGETS) + 1
-
-    def _make(self) -> Fragment:
-        world = self.world
-        sighting = world.sighting()
-        predicates = self._predicates()
-        return Fragment(
-            agent=_agent(world),
-            inventory={
-                "holding": None if world.held is None else world.things[world.held].object_type,
-                "holding_object_id": None if world.held is None else world.things[world.held].object_id,
-            },
-            visible_objects=[self._summary(k) for k in sighting.visible],
-            progress=dict(zip(PREDICATES, predicates, strict=True)),
-            action_space=self._action_space(sighting),
-            target_visible=tuple(k in sighting.visible for k in self.targets),
-            target_distance_m=tuple(self._distance(k) for k in self.targets),
-            predicates=predicates,
-        )
-
-    def _predicates(self) -> tuple[bool, ...]:
-        world = self.world
-        apple, bread, microwave, fridge = self.targets
-        values = [
-            world.held == apple, world.held == bread, microwave in world.open, fridge in world.open,
-            world.is_in(apple, microwave), world.is_in(bread, fridge), microwave in world.on,
+def compose(
+    pose: Pose, rows: Sequence[Row], *, held: Named | None, predicates: tuple[bool, ...],
+    target_ids: Sequence[str], target_distance_m: tuple[float, ...],
+) -> Fragment:
+    """The fragment of a moment, from what is visible, what is held and the seven predicates (success is added)."""
+    predicates = (*predicates, all(predicates[4:]))
+    allowed = {
+        action: [
+            row.thing.object_id for row in rows if row.interactable and not objection(action, row.thing, row.now, held)
         ]
-        return (*values, all(values[4:]))
-
-    def _distance(self, item: int) -> float:
-        """Metres from the agent's position to an object's, in space."""
-        x, z = self.world.stance.cell
-        agent = np.array([x * GRID_M, self.world.kitchen.agent_y_m, z * GRID_M])
-        return round(float(np.linalg.norm(self.world.position(item) - agent)), 4)
-
-    def _summary(self, item: int) -> dict[str, JSON]:
-        world, thing = self.world, self.world.things[item]
-        parents: list[JSON] = [world.things[k].object_id for k in world.parents[item]]
-        return {
-            "objectType": thing.object_type,
-            "objectId": thing.object_id,
-            "name": thing.name,
-            "visible": True,
-            "distance": self._distance(item),
-            "pickupable": "pickupable" in thing.flags,
-            "openable": "openable" in thing.flags,
-            "isOpen": item in world.open,
-            "receptacle": "receptacle" in thing.flags,
-            "toggleable": "toggleable" in thing.flags,
-            "isToggled": item in world.on,
-            "isPickedUp": item == world.held,
-            "parentReceptacles": parents or None,
-        }
-
-    def _action_space(self, sighting: Sighting) -> dict[str, JSON]:
-        """For every object action the ids that its preconditions allow. Whether a thing then fits is not known."""
-        world = self.world
-        return {
-            action: [
-                world.things[k].object_id for k in sighting.visible if not world.objection(action, k, sighting)
-            ]
-            for action in OBJECT_ACTIONS
-        }
+        for action in OBJECT_ACTIONS
+    }
+    before: dict[str, JSON] = {
+        "agent": {
+            "position": {"x": pose.x_m, "y": pose.y_m, "z": pose.z_m},
+            "rotation": {"x": 0.0, "y": float(pose.yaw_deg), "z": 0.0},
+            "cameraHorizon": float(pose.horizon_deg),
+        },
+        "inventory": {
+            "holding": None if held is None else held.object_type,
+            "holding_object_id": None if held is None else held.object_id,
+        },
+    }
+    after: dict[str, JSON] = {
+        "visible_objects": [_summary(row, held) for row in rows],
+        "task_progress": dict(zip(PREDICATES, predicates, strict=True)),
+        "available_actions": [*ACTIONS],
+        "action_space": {action: [*ids] for action, ids in allowed.items()},
+    }
+    visible = {row.thing.object_id for row in rows}
+    return Fragment(
+        pose=pose, before=before, after=after, before_text=encoded(before), after_text=encoded(after),
+        allowed={action: frozenset(ids) for action, ids in allowed.items()},
+        target_visible=tuple(one in visible for one in target_ids), target_distance_m=target_distance_m,
+        predicates=predicates, visible_count=len(rows),
+    )
 
 
-def _agent(world: World) -> dict[str, JSON]:
-    stance = world.stance
-    x, z = (value * GRID_M for value in stance.cell)
+def _summary(row: Row, held: Named | None) -> dict[str, JSON]:
+    flags = row.thing.flags
     return {
-        "position": {"x": x, "y": round(world.kitchen.agent_y_m, 4), "z": z},
-        "rotation": {"x": 0.0, "y": 90.0 * stance.yaw, "z": 0.0},
-        "cameraHorizon": float(stance.horizon_deg),
+        "objectType": row.thing.object_type,
+        "objectId": row.thing.object_id,
+        "name": row.name,
+        "visible": True,
+        "distance": row.distance_m,
+        "pickupable": "pickupable" in flags,
+        "openable": "openable" in flags,
+        "isOpen": row.now.is_open,
+        "receptacle": "receptacle" in flags,
+        "toggleable": "toggleable" in flags,
+        "isToggled": row.now.is_on,
+        "isPickedUp": held is not None and row.thing.object_id == held.object_id,
+        "parentReceptacles": [*row.parents] or None,
     }
 
 
 def target_fields(
-    ids: Mapping[str, str], seen: tuple[bool, ...], visible: tuple[bool, ...], *, reveal_unseen: bool,
+    ids: Sequence[str], seen: tuple[bool, ...], visible: tuple[bool, ...], *, reveal_unseen: bool,
 ) -> dict[str, JSON]:
     """The `targets` field: ids only of what was seen in this episode, unless all are revealed."""
     fields: dict[str, JSON] = {}
-    for kind, was_seen, is_visible in zip(TARGETS, seen, visible, strict=True):
+    for kind, one, was_seen, is_visible in zip(TARGETS, ids, seen, visible, strict=True):
         word = kind.lower()
         fields[f"{word}_exists_in_scene"] = True
-        fields[f"{word}_object_id"] = ids[kind] if was_seen or reveal_unseen else None
+        fields[f"{word}_object_id"] = one if was_seen or reveal_unseen else None
         fields[f"{word}_visible"] = is_visible
     return fields
+
+
+def encoded(fields: Mapping[str, JSON]) -> bytes:
+    """The members of a JSON object, without its braces."""
+    return json.dumps(fields, allow_nan=False).encode()[1:-1]

@@ -1,15 +1,14 @@
 """What is recorded of a kitchen episode: predicates, sight and poses over time, actions and their outcomes."""
 
-from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
 
 from ...core.recording import Array, Recording
 from ...core.values import JSON
-from .observation import ACTIONS, PREDICATES, Fragment
+from .observation import ACTIONS, PREDICATES, Fragment, Pose
 from .rules import TARGETS, ErrorCategory
-from .scene import GRID_M, Stance
+from .scene import GRID_M
 from .sight import VISIBILITY_M
 
 TARGET_WORDS: Final = tuple(kind.lower() for kind in TARGETS)
@@ -20,43 +19,39 @@ class Trace:
 
     def __init__(self, *, max_steps: int) -> None:
         self._max_steps = max_steps
-        self._rows: list[tuple[Fragment, Stance, tuple[bool, ...]]] = []
+        self._rows: list[tuple[Fragment, tuple[bool, ...]]] = []
         self._actions: list[tuple[int, bool, int, int, bool]] = []
 
-    def begin(self, fragment: Fragment, stance: Stance, seen: tuple[bool, ...]) -> None:
+    def begin(self, fragment: Fragment, seen: tuple[bool, ...]) -> None:
         """Forget the last episode and record the state after reset."""
-        self._rows, self._actions = [(fragment, stance, seen)], []
+        self._rows, self._actions = [(fragment, seen)], []
 
     def add(
-        self, fragment: Fragment, stance: Stance, seen: tuple[bool, ...], *,
-        action: str, target: int, valid: bool, category: ErrorCategory,
+        self, fragment: Fragment, seen: tuple[bool, ...], *, action: str, target: int, valid: bool,
+        category: ErrorCategory,
     ) -> None:
         """Record one step: what was done, how it went, and the state after it."""
-        self._rows.append((fragment, stance, seen))
+        self._rows.append((fragment, seen))
         success = category is ErrorCategory.NONE
         self._actions.append((ACTIONS.index(action), success, int(category), target, valid))
 
-    def first_stance(self) -> Stance:
-        """Where the episode began."""
-        return self._rows[0][1]
-
-    def recording(self, *, agent_y_m: float, info: Mapping[str, JSON]) -> Recording:
+    def recording(self, *, scene: str) -> Recording:
         """The episode so far (paper: the trajectory τ_e)."""
         fragments = [row[0] for row in self._rows]
         predicates = np.array([fragment.predicates for fragment in fragments], dtype=np.bool_)
         states: dict[str, Array] = {name: predicates[:, k].copy() for k, name in enumerate(PREDICATES)}
-        seen = np.array([row[2] for row in self._rows], dtype=np.bool_)
+        seen = np.array([row[1] for row in self._rows], dtype=np.bool_)
         visible = np.array([fragment.target_visible for fragment in fragments], dtype=np.bool_)
         distance = np.array([fragment.target_distance_m for fragment in fragments], dtype=np.float32)
         for k, word in enumerate(TARGET_WORDS):
             states[f"{word}_seen"] = seen[:, k].copy()
             states[f"{word}_visible"] = visible[:, k].copy()
             states[f"{word}_distance_m"] = distance[:, k].copy()
-        cells = np.array([stance.cell for _, stance, _ in self._rows], dtype=np.float64) * GRID_M
-        states["agent_xz_m"] = cells.astype(np.float32)
-        states["agent_yaw_deg"] = np.array([90 * stance.yaw for _, stance, _ in self._rows], dtype=np.int16)
-        states["camera_horizon_deg"] = np.array([stance.horizon_deg for _, stance, _ in self._rows], dtype=np.int16)
-        states["visible_count"] = np.array([len(fragment.visible_objects) for fragment in fragments], dtype=np.int16)
+        poses = [fragment.pose for fragment in fragments]
+        states["agent_xz_m"] = np.array([(pose.x_m, pose.z_m) for pose in poses], dtype=np.float32)
+        states["agent_yaw_deg"] = np.array([pose.yaw_deg for pose in poses], dtype=np.int16)
+        states["camera_horizon_deg"] = np.array([pose.horizon_deg for pose in poses], dtype=np.int16)
+        states["visible_count"] = np.array([fragment.visible_count for fragment in fragments], dtype=np.int16)
         columns = np.array(self._actions, dtype=np.int64).reshape(-1, 5)
         return Recording(
             states=states,
@@ -73,7 +68,14 @@ class Trace:
                 "target_names": np.array(("none", *TARGET_WORDS, "other")),
                 "max_steps": np.array(self._max_steps),
                 "visibility_m": np.array(VISIBILITY_M),
-                "agent_y_m": np.array(agent_y_m),
+                "agent_y_m": np.array(poses[0].y_m),
             },
-            info=dict(info),
+            info={"scene": scene, "start": _start(poses[0])},
         )
+
+
+def _start(pose: Pose) -> dict[str, JSON]:
+    return {
+        "cell": [round(pose.x_m / GRID_M), round(pose.z_m / GRID_M)], "yaw_deg": pose.yaw_deg,
+        "horizon_deg": pose.horizon_deg,
+    }

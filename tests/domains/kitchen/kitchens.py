@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from memento.domains.kitchen.embedded import Embedded
 from memento.domains.kitchen.environment import KitchenEnvironment
 from memento.domains.kitchen.scene import Kitchen, Stance, Thing, object_id
 
@@ -57,7 +58,7 @@ def kitchen(
 
 def environment(*kitchens: Kitchen, horizon: int = 250, reveal_unseen: bool = False) -> KitchenEnvironment:
     by_name = {each.name: each for each in kitchens}
-    return KitchenEnvironment([*by_name], by_name.__getitem__, horizon=horizon, reveal_unseen=reveal_unseen)
+    return KitchenEnvironment([*by_name], Embedded(by_name.__getitem__), horizon=horizon, reveal_unseen=reveal_unseen)
 
 
 def play(env: KitchenEnvironment, policy: Any, *, index: int, seed: int = 0) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from memento.domains.kitchen.embedded import Embedded
 from memento.domains.kitchen.environment import KitchenEnvironment, parse_action
 from memento.domains.kitchen.observation import ACTIONS, OBJECT_ACTIONS, PREDICATES
 from memento.domains.kitchen.planner import plan
@@ -30,7 +31,8 @@ def facing(**given: Any) -> KitchenEnvironment:
 
 def observed(env: KitchenEnvironment) -> dict[str, Any]:
     """The observation as the policy gets it."""
-    value: dict[str, Any] = json.loads(json.dumps(env.observe(), allow_nan=False))
+    value: dict[str, Any] = json.loads(env.observe_encoded())
+    assert [*value.items()] == [*json.loads(json.dumps(env.observe(), allow_nan=False)).items()]
     return value
 
 
@@ -211,7 +213,7 @@ def test_scenes_take_turns() -> None:
             return kitchen(thing("Book", (0.0, 0.95, 0.95), (0.2, 0.04, 0.25)))
 
     load = Loads()
-    env = KitchenEnvironment(["A", "B"], load, horizon=10, reveal_unseen=False)
+    env = KitchenEnvironment(["A", "B"], Embedded(load), horizon=10, reveal_unseen=False)
     for index in range(5):
         env.reset(index=index, seed=index)
     assert load.asked == ["A", "B"], "each is made once"

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 from memento.domains.kitchen import generated
-from memento.domains.kitchen.observation import Observer
+from memento.domains.kitchen.embedded import Observer
 from memento.domains.kitchen.planner import plan
 from memento.domains.kitchen.rules import TARGETS
 from memento.domains.kitchen.scene import Kitchen, reachable, to_json
