@@ -1,23 +1,25 @@
 """Measures what the controller adds to the waiting for a model: real agents, keeper, store and HTTP client.
 
     memento bench overhead --json
-    python -m memento.benchmarks.overhead [--in-flight 16 32 64] [--latency 1.0] [--rounds 6] [--json]
+    python -m memento.benchmarks.overhead [--in-flight 16 32 64] [--latency 1.0] [--rounds 20] [--json]
 
-A server in another process, whose CPU is not counted, answers every call after a fixed latency with a new
-valid program. Rollouts cost nothing here, so that only the controller's own work shows. For each number of
-calls in flight:
+Method `random`, whose proposals wait for nothing but a place. A server in another process, whose CPU is not
+counted, answers every call after a fixed latency with a new valid program. An episode is 5 ms of waiting, so
+that only the controller's own work shows. For each number of calls in flight:
 
-    share_of_ideal             (calls / in flight * latency) / wall time; 1.0 is a controller that takes no time
+    share_of_ideal             (calls / in flight * latency) / wall time; 1.0 is a controller that takes no time.
+                               The first and the last round are in it.
     cpu_ms_per_candidate       CPU of the controller process, from the order to the scored candidate
     client_cpu_ms_per_call     of that, the share of the client libraries: the same calls asked by themselves
     own_cpu_ms_per_candidate   the rest, which is MEMENTO's own
+    import_floor_mb            resident memory once everything is imported and one call was made
     controller_peak_mb         peak resident memory of the controller process, client libraries included
+    above_floor_mb             the difference: what the run itself took
 """
 
 import argparse
 import asyncio
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -28,9 +30,10 @@ from pathlib import Path
 
 from ..agents.keepers.memento import Slots
 from ..agents.keepers.methods import KEEPERS
+from ..agents.keepers.random_search import WORD
 from ..agents.keepers.sequencer import RunPlan, Sequencer
 from ..agents.measuring import Examiner, Roller, Scorer
-from ..agents.proposers import Mutator
+from ..agents.proposers import Initiator
 from ..app.wiring import spare_the_loaded
 from ..core.events import CandidateScored, Examine, Fact, Order, ProposalMade, Propose, Roll, RunStarted, ScoreEpisode
 from ..core.ports import Ask, Model, RollTask
@@ -45,16 +48,17 @@ from ..runtime.supervisor import Agent, Lane, Supervisor
 
 IN_FLIGHT = (16, 32, 64)
 LATENCY_S = 1.0
-ROUNDS = 6              # calls of each place in flight
-EPISODES = 2
-ROLLS_AT_ONCE = 64
+ROUNDS = 20             # calls of each place in flight
+EPISODE_S = 0.005
+WORKERS = 4
 
 
 class FreePool:
-    """Rollouts and scores that take no time: every program gets a fitness from its text."""
+    """Episodes that take their time and no CPU, and scores that take neither."""
 
     async def roll(self, task: RollTask) -> Episode:
         """An episode that never succeeds."""
+        await asyncio.sleep(EPISODE_S)
         return Episode(index=task.index, seed=task.seed, steps=100, ended_by="horizon", success=False)
 
     async def score(self, evaluator: Program, episode: Episode) -> Score:
@@ -103,13 +107,15 @@ def shelf_program() -> str:
 
 
 async def measure_one(port: int, in_flight: int, latency_s: float, rounds: int) -> dict[str, float]:
-    """Run one generation of `in_flight * rounds` macro-mutations, with so many calls in flight."""
+    """Run `rounds` generations of `in_flight` independent programs, with so many calls in flight."""
     calls = in_flight * rounds
     model = make_model(
         f"compatible:bench@http://127.0.0.1:{port}/v1#none", settings=ClientSettings(in_flight=in_flight), environ={}
     )
     await model.complete(Ask(order=Order(id="warm"), attempt=0, role="proposer", prompt="warm up"))
     spare_the_loaded()      # as a run does
+    forget_peak()
+    floor_mb = peak_mb()
     with tempfile.TemporaryDirectory() as folder:
         clock = SystemClock()
         with RunStore.create(Path(folder) / "run", clock=clock) as store:
@@ -125,13 +131,14 @@ async def measure_one(port: int, in_flight: int, latency_s: float, rounds: int) 
                     prompts.append(fact.call.prompt.text)
 
             bus.subscribe(heed)
-            supervisor = Supervisor(keeper=Sequencer(_plan(calls)), bus=bus, lanes=_lanes(model, in_flight))
+            supervisor = Supervisor(keeper=Sequencer(_plan(in_flight, rounds)), bus=bus, lanes=_lanes(model, in_flight))
             wall, cpu = time.perf_counter(), time.process_time()
             status = await supervisor.run()
             wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    run_mb = peak_mb()
     client_cpu = await calls_alone(model, prompts)
     await close_model(model)
-    made = sum(not fact.candidate.fault for fact in scored if "/macro/" in fact.candidate.id)
+    made = sum(not fact.candidate.fault for fact in scored if f"/{WORD}/" in fact.candidate.id)
     if status != "done" or made != calls:
         raise RuntimeError(f"the run ended as {status!r} with {made} of {calls} candidates")
     return {
@@ -140,8 +147,21 @@ async def measure_one(port: int, in_flight: int, latency_s: float, rounds: int) 
         "cpu_ms_per_candidate": round(1e3 * cpu / calls, 2),
         "client_cpu_ms_per_call": round(1e3 * client_cpu / calls, 2),
         "own_cpu_ms_per_candidate": round(1e3 * (cpu - client_cpu) / calls, 2),
-        "controller_peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
+        "import_floor_mb": round(floor_mb, 1),
+        "controller_peak_mb": round(run_mb, 1),
+        "above_floor_mb": round(run_mb - floor_mb, 1),
     }
+
+
+def peak_mb() -> float:
+    """The most memory that this process had since `forget_peak`, MB (proc(5), VmHWM)."""
+    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) / 1024
+
+
+def forget_peak() -> None:
+    """Begin the peak at what is resident now (proc(5), clear_refs)."""
+    Path("/proc/self/clear_refs").write_text("5")
 
 
 async def calls_alone(model: Model, prompts: Sequence[str]) -> float:
@@ -157,11 +177,11 @@ async def calls_alone(model: Model, prompts: Sequence[str]) -> float:
     return time.process_time() - began
 
 
-def _plan(calls: int) -> RunPlan:
+def _plan(in_flight: int, rounds: int) -> RunPlan:
     return RunPlan(
-        method=KEEPERS["memento"],
-        slots=Slots(generations=1, hill_climb=0, macro=calls, crossover=0),
-        search_seeds=tuple(range(EPISODES)),
+        method=KEEPERS[WORD],
+        slots=Slots(generations=rounds, hill_climb=0, macro=in_flight, crossover=0),
+        search_seeds=(0,),
         final_seeds=(1000,),
         initial=Program(shelf_program()),
         evaluator=load("hanoi").reference_evaluator(),
@@ -171,14 +191,14 @@ def _plan(calls: int) -> RunPlan:
 def _lanes(model: Model, in_flight: int) -> tuple[Lane, ...]:
     domain = load("hanoi")
     brief = domain.brief(domain.options({}, preset="quick"))
-    mutator = Mutator(model=model, prompts=PromptFolder(), brief=brief, contract=domain.contract)
+    initiator = Initiator(model=model, prompts=PromptFolder(), brief=brief, contract=domain.contract)
     pool = FreePool()
     rollouts: dict[type[Order], Agent] = {
         Roll: Roller(pool=pool), ScoreEpisode: Scorer(pool=pool), Examine: Examiner(pool=pool),
     }
     return (
-        Lane(name="proposals", limit=in_flight, agents={Propose: mutator}),
-        Lane(name="rollouts", limit=ROLLS_AT_ONCE, agents=rollouts),
+        Lane(name="proposals", limit=in_flight, agents={Propose: initiator}),
+        Lane(name="rollouts", limit=WORKERS, agents=rollouts),
     )
 
 
@@ -199,7 +219,7 @@ def measure(
                 figures[str(number)] = json.loads(done.stdout)
         finally:
             server.kill()
-    return {"latency_s": latency_s, "episodes_per_candidate": EPISODES, "calls_in_flight": figures}
+    return {"latency_s": latency_s, "episode_s": EPISODE_S, "rounds": rounds, "calls_in_flight": figures}
 
 
 def main() -> None:

@@ -9,6 +9,10 @@ from dataclasses import dataclass, replace
 
 from ...core.errors import UsageError
 
+SPACING_S = 0.006
+"""Between two requests. A call takes the controller about so much CPU: calls that are sent together are answered
+together, and then wait for one another round after round; a little apart, none waits."""
+
 Elapsed = Callable[[], float]
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -89,6 +93,7 @@ class Gate:
         self.elapsed = elapsed
         self.closed_until = float("-inf")
         self.in_flight = 0
+        self._next_start = float("-inf")
         self._sleep = sleep
         self._waiting: deque[asyncio.Future[None]] = deque()
 
@@ -104,10 +109,17 @@ class Gate:
         try:
             while (wait_s := self.closed_for_s) > 0:
                 await self._sleep(wait_s)
+            await self._keep_apart()
             yield Slot(epoch=self.allowance.epoch, gate=self)
         finally:
             self.in_flight -= 1
             self._admit()
+
+    async def _keep_apart(self) -> None:
+        start = max(self.elapsed(), self._next_start)
+        self._next_start = start + SPACING_S
+        if (wait_s := start - self.elapsed()) > 0:
+            await self._sleep(wait_s)
 
     async def _enter(self, first: bool) -> None:
         if self.in_flight < self.allowance.slots and not self._waiting:
