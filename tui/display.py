@@ -125,14 +125,14 @@ def open_display(kind: str, stream: TextIO, *, environment: Mapping[str, str]) -
     """The display called `kind`: "rich", "plain" or "none"; rich is plain where the stream is no capable terminal."""
     if kind == "none":
         return Silence()
-    if kind == "rich" and _can_draw(stream, environment):
+    if kind == "rich" and can_draw(stream, environment):
         from .rich_display import RichDisplay
 
         return RichDisplay(stream)
     return PlainLines(stream)
 
 
-def _can_draw(stream: TextIO, environment: Mapping[str, str]) -> bool:
+def can_draw(stream: TextIO, environment: Mapping[str, str]) -> bool:
     """Whether the stream is a terminal that moves its cursor and knows the characters that are drawn."""
     spoken = (getattr(stream, "encoding", None) or "").lower().replace("-", "")
     return stream.isatty() and environment.get("TERM", "dumb") not in ("dumb", "unknown") and spoken == "utf8"
