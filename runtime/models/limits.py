@@ -107,9 +107,9 @@ class Gate:
         """Wait for a place and hold it. A retry (`first` false) goes before calls that have not begun."""
         await self._enter(first)
         try:
+            await self._keep_apart()
             while (wait_s := self.closed_for_s) > 0:
                 await self._sleep(wait_s)
-            await self._keep_apart()
             yield Slot(epoch=self.allowance.epoch, gate=self)
         finally:
             self.in_flight -= 1

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memento.runtime.models.failures import Failure, wait_s
-from memento.runtime.models.limits import Allowance, CallLimits, Gate
+from memento.runtime.models.limits import SPACING_S, Allowance, CallLimits, Gate
 
 from .asking import JumpingClock
 
@@ -98,3 +98,19 @@ async def test_retry_after_holds_every_call_back() -> None:
     async with gate.slot():
         assert gate.closed_for_s == 0.0
     assert sum(clock.waits_s) == pytest.approx(30.0, abs=1.0)
+
+
+async def test_requests_start_apart() -> None:
+    waits_s: list[float] = []
+
+    async def sleep(wait_s: float) -> None:
+        waits_s.append(wait_s)
+
+    gate = Gate(5, elapsed=lambda: 100.0, sleep=sleep)
+
+    async def call() -> None:
+        async with gate.slot():
+            pass
+
+    await asyncio.gather(*(call() for _ in range(5)))
+    assert waits_s == pytest.approx([SPACING_S * place for place in range(1, 5)]), "the first waits for nobody"
