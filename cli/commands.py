@@ -172,6 +172,54 @@ def evaluate(
     )
 
 
+@commands.command(epilog="Example: memento compare main --domain hanoi --seeds 1-3")
+def compare(
+    experiment: Annotated[
+        str | None,
+        typer.Argument(
+            help="An experiment (main, generalisation, zero-shot, evaluator, operators, search-scenes, ladder), a TOML"
+            " file, or a comparison to go on with.", show_default=False, autocompletion=completing.experiments,
+        ),
+    ] = None,
+    domain: Annotated[
+        list[str] | None, typer.Option(help="A domain; repeat it.", autocompletion=completing.domains)
+    ] = None,
+    method: Annotated[
+        list[str] | None, typer.Option(help="A search method; repeat it.", autocompletion=completing.methods)
+    ] = None,
+    model: Annotated[list[str] | None, typer.Option(help="Who writes programs; repeat it to compare models.")] = None,
+    seeds: Annotated[str | None, typer.Option(metavar="1-10", help="The seeds, which all methods share.")] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="The budget of each run.", autocompletion=completing.presets)
+    ] = None,
+    evaluator: Annotated[
+        str | None, typer.Option(help="evolve (once a seed, shared), zero-shot, reference, or a Python file.")
+    ] = None,
+    initial: Annotated[str | None, typer.Option(metavar="FILE", help="A policy for all to begin with.")] = None,
+    episodes: Annotated[int | None, typer.Option(min=1, help="Unseen episodes of each final measure.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Runs at once; else one for each processor.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Rollouts at once in each run; else one.")] = None,
+    no_measure: Annotated[bool, typer.Option("--no-measure", help="Leave the final measures for later.")] = False,
+    runs: Runs = Path("runs"),
+    name: Annotated[str | None, typer.Option(help="What to call the comparison; else as the experiment.")] = None,
+    assignments: Set = None,
+    display: Display = DisplayKind.RICH,
+    json: Json = False,
+) -> None:
+    """Compare methods on common seeds, each from the same p_0 under the same evaluator; call it again to go on."""
+    from .compare import compare as carry_out
+
+    raise typer.Exit(
+        carry_out(
+            experiment,
+            flags={"domains": domain or (), "methods": method or (), "models": model or ()},
+            words={"seeds": seeds, "preset": preset, "evaluator": evaluator, "initial": initial},
+            assignments=assignments or (), episodes=episodes, runs_dir=runs, name=name,
+            effort=(jobs, workers, not no_measure), display=display, json=json,
+        )
+    )
+
+
 @commands.command(epilog="Example: memento domains hanoi")
 def domains(
     domain: Annotated[

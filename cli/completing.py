@@ -56,6 +56,13 @@ def presets(incomplete: str) -> Iterator[str]:
     return _of(PRESETS, incomplete)
 
 
+def experiments(incomplete: str) -> Iterator[str]:
+    """Names of the experiments that ship with MEMENTO."""
+    from ..evidence.experiment import shipped
+
+    return _of(shipped(), incomplete)
+
+
 def runs(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """Names of the runs in the folder."""
     from ..memory.runs import list_runs

@@ -1,0 +1,260 @@
+"""Carries a comparison out: `memento run`, `resume` and `evaluate` as processes, side by side within a limit.
+
+A failed process fails its run and nothing else. What is under way when the comparison is interrupted is asked to
+stop as by Ctrl-C, loses nothing, and is gone on with the next time.
+"""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import MementoError, StoreError
+from ..core.events import EpisodeEnded, RunResumed, RunStarted, RunStopped, StageEntered
+from ..core.ports import Clock
+from ..core.quoting import one_line
+from ..memory.lock import is_locked
+from ..memory.queries import summarise
+from ..memory.runs import is_run
+from ..memory.store import RunStore
+from ..settings import Settings, usable_cpus
+from .experiment import Experiment
+from .folder import ComparisonFolder, Measured
+from .plan import list_jobs, measure_arguments, measure_seed, run_arguments
+from .scheduling import OVER, Phase, Progress, Unit, choose, give_up, key_of, units_of
+
+POLL_S = 1.0
+STOP_S = 30.0  # for a run that is asked to stop, before it is killed
+PROGRAM = (sys.executable, "-P", "-m", "memento")
+SETTLING = (RunStarted, RunStopped, RunResumed, StageEntered)
+_PHASES = {"done": Phase.DONE, "budget": Phase.BUDGET, "stopped": Phase.STOPPED}
+Heard = Callable[[Unit, Phase, str], None]
+"""Told when a unit starts or ends, with a word on why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """How the work is spread: processes at once, and rollouts at once in each."""
+
+    jobs: int
+    workers: int
+    measure: bool = True
+
+
+def default_effort(*, jobs: int | None, workers: int | None, measure: bool = True) -> Effort:
+    """One rollout at once in each process, and a process for every processor."""
+    each = workers or 1
+    return Effort(jobs=jobs or max(1, usable_cpus() // each), workers=each, measure=measure)
+
+
+class Comparing:
+    """One comparison being carried out."""
+
+    def __init__(
+        self,
+        folder: ComparisonFolder,
+        experiment: Experiment,
+        settings: Mapping[str, Settings],
+        *,
+        effort: Effort,
+        clock: Clock,
+        hear: Heard,
+        tick: Callable[[Progress], None] = lambda progress: None,
+        program: Sequence[str] = PROGRAM,
+    ) -> None:
+        self._folder, self._settings, self._effort = folder, settings, effort
+        self._clock, self._hear, self._tick, self._program = clock, hear, tick, tuple(program)
+        self.jobs = list_jobs(experiment)
+        self._experiment = experiment
+        self.units = units_of(experiment, self.jobs, measure=effort.measure)
+        self.progress = self._found()
+
+    async def run(self) -> Progress:
+        """Do what is left to do; returns how everything stands then."""
+        running: dict[asyncio.Task[tuple[Phase, str]], Unit] = {}
+        try:
+            while True:
+                self._settle()
+                for unit in give_up(self.units, self.progress):
+                    self._note(unit, Phase.FAILED, _why_lost(unit))
+                for unit in choose(self.units, self.progress, free=self._effort.jobs - len(running)):
+                    self._note(unit, Phase.RUNNING, "")
+                    running[asyncio.create_task(self._carry_out(unit), name=unit.name)] = unit
+                if not running:
+                    return self.progress
+                done, _ = await asyncio.wait(running, timeout=POLL_S, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    unit = running.pop(task)
+                    self._note(unit, *task.result())
+                self._tick(self.progress)
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    # ------------------------------------------------------------------------------- bookkeeping
+
+    def _found(self) -> Progress:
+        """What earlier calls have left: done runs and measures. What failed or stopped is tried again."""
+        phases = {}
+        measured = self._folder.measured()
+        for unit in self.units:
+            if unit.measure is None:
+                if is_run(self._folder.run_of(unit.job)) and self._status(unit) is Phase.DONE:
+                    phases[key_of(unit)] = Phase.DONE
+            elif self._fresh(unit, measured.get(key_of(unit))):
+                phases[key_of(unit)] = Phase.DONE
+        return Progress(phases=phases)
+
+    def _fresh(self, unit: Unit, measured: Measured | None) -> bool:
+        assert unit.measure is not None
+        return (
+            measured is not None
+            and measured.seed == measure_seed(unit.job, unit.measure)
+            and measured.skip == unit.measure.skip
+            and len(measured.result["per_episode"]) == unit.measure.episodes
+        )
+
+    def _status(self, unit: Unit) -> Phase:
+        with RunStore.read(self._folder.run_of(unit.job)) as store:
+            status = summarise(store.facts(only=SETTLING)).status
+        return _PHASES.get(status, Phase.FAILED)
+
+    def _settle(self) -> None:
+        """Take down p_0 and E* of every leader that has got so far."""
+        for unit in self.units:
+            job = unit.job
+            if unit.measure is None and job.leads and job.beginning not in self.progress.settled:
+                phase = self.progress.phase(unit)
+                if (phase is Phase.RUNNING or phase in OVER) and self._folder.settle(job) is not None:
+                    settled = self.progress.settled | {job.beginning}
+                    self.progress = Progress(phases=self.progress.phases, settled=settled)
+
+    def _note(self, unit: Unit, phase: Phase, message: str) -> None:
+        self.progress = self.progress.with_phase(unit, phase)
+        self._folder.note(at=self._clock.now(), job=unit.name, event=str(phase), message=message)
+        self._hear(unit, phase, message)
+
+    # ------------------------------------------------------------------------------- one process
+
+    async def _carry_out(self, unit: Unit) -> tuple[Phase, str]:
+        """Run one unit to its end; what goes wrong is told, not raised."""
+        try:
+            return await (self._search(unit) if unit.measure is None else self._measure(unit))
+        except (MementoError, OSError) as error:
+            return Phase.FAILED, str(error)
+
+    async def _search(self, unit: Unit) -> tuple[Phase, str]:
+        folder = self._folder.run_of(unit.job)
+        # A run that outlived an earlier comparison, or that somebody resumed.
+        while is_locked(folder):  # noqa: ASYNC110 - the lock of another process tells nobody when it is let go
+            await asyncio.sleep(POLL_S)
+        if is_run(folder) and not self._begun(folder):
+            shutil.rmtree(folder)  # killed before its first fact: nothing is in it
+        if is_run(folder):
+            if self._status(unit) is Phase.DONE:
+                return Phase.DONE, ""
+            arguments = ["resume", str(folder), "--display", "none", "--json"]
+        else:
+            beginning = None if unit.job.leads else self._folder.beginning(unit.job)
+            arguments = run_arguments(self._experiment, unit.job, beginning, runs=self._folder.runs)
+        code, _ = await self._process(unit, arguments)
+        if code != 0:
+            return Phase.FAILED, self._complaint(unit, code)
+        return self._status(unit), ""
+
+    def _begun(self, folder: Path) -> bool:
+        with RunStore.read(folder) as store:
+            return store.last_seq > 0
+
+    async def _measure(self, unit: Unit) -> tuple[Phase, str]:
+        job, measure = unit.job, unit.measure
+        assert measure is not None
+        path, program = self._folder.elite_file(job)
+        self._require_unseen(unit)
+        searched = self._settings[job.name].options
+        code, output = await self._process(unit, measure_arguments(job, measure, path, searched))
+        if code != 0:
+            return Phase.FAILED, self._complaint(unit, code)
+        self._folder.append_measured(
+            Measured(
+                job=job.name,
+                measure=measure.name,
+                program=program.digest,
+                seed=measure_seed(job, measure),
+                skip=measure.skip,
+                result=_last_object(output),
+            )
+        )
+        return Phase.DONE, ""
+
+    def _require_unseen(self, unit: Unit) -> None:
+        """Raises StoreError where the search met one of the measure's seeds: it would grade itself."""
+        assert unit.measure is not None
+        first = measure_seed(unit.job, unit.measure)
+        wanted = range(first, first + unit.measure.episodes)
+        with RunStore.read(self._folder.run_of(unit.job)) as store:
+            seen = {fact.episode.seed for fact in store.facts(only=(EpisodeEnded,)) if isinstance(fact, EpisodeEnded)}
+        if any(seed in wanted for seed in seen):
+            raise StoreError(f"the search of {unit.job.name!r} saw a seed of the measure {unit.measure.name!r}")
+
+    async def _process(self, unit: Unit, arguments: Sequence[str]) -> tuple[int, str]:
+        """Run the program, in a session of its own, its output in files; returns exit code and stdout."""
+        out, err = (self._folder.log_of(unit.name).with_name(f"{unit.name}.{end}") for end in ("out", "err"))
+        with out.open("wb") as stdout, err.open("wb") as stderr:
+            process = await asyncio.create_subprocess_exec(
+                *self._program, *arguments, "--workers", str(self._effort.workers),
+                stdin=asyncio.subprocess.DEVNULL, stdout=stdout, stderr=stderr, start_new_session=True,
+                env=clean_environment(os.environ),
+            )
+            try:
+                code = await process.wait()  # a search may take days; people stop it, no deadline does
+            except asyncio.CancelledError:
+                await _stop(process)
+                raise
+        return code, out.read_text(encoding="utf-8", errors="replace")
+
+    def _complaint(self, unit: Unit, code: int) -> str:
+        log = self._folder.log_of(unit.name).with_name(f"{unit.name}.err")
+        lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        said = one_line(lines[-1], 300).removeprefix("memento: ") if lines else f"see {log}"
+        return said if code > 0 else f"killed by signal {-code}; {said}"
+
+
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    """Ask as Ctrl-C does; what does not heed that in time is killed with its whole group."""
+    if process.returncode is not None:
+        return
+    process.send_signal(signal.SIGINT)
+    try:
+        async with asyncio.timeout(STOP_S):
+            await process.wait()
+    except TimeoutError:
+        os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+
+
+def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment without MEMENTO_ settings: a comparison is what its plan says, whoever starts it."""
+    return {key: value for key, value in environment.items() if not key.startswith("MEMENTO_")}
+
+
+def _last_object(output: str) -> dict[str, Any]:
+    lines = output.strip().splitlines()
+    try:
+        found: dict[str, Any] = json.loads(lines[-1])
+    except (IndexError, ValueError) as error:
+        raise StoreError("memento evaluate --json ended without a JSON object") from error
+    return found
+
+
+def _why_lost(unit: Unit) -> str:
+    if unit.measure is None:
+        return "the run that settles p_0 and the evaluator for its seed failed"
+    return "its run did not get done"

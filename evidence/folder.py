@@ -1,0 +1,199 @@
+"""The folder of a comparison: its plan, its runs, what they share, and a journal of measures that only grows."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import StoreError, UsageError
+from ..core.events import EvaluatorChosen, InitialChosen, SearchEnded
+from ..core.values import JSON, Program
+from ..memory.runs import is_run
+from ..memory.store import RunStore
+from .experiment import Arm, Experiment, Measure, Task
+from .plan import Beginning, Job
+
+PLAN, MEASURES, JOURNAL = "comparison.json", "measures.jsonl", "journal.jsonl"
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """One finished measure of one elite: what `memento evaluate --json` said of it."""
+
+    job: str
+    measure: str
+    program: str  # the digest of the measured policy
+    seed: int
+    skip: int
+    result: Mapping[str, Any]
+
+    @property
+    def episodes(self) -> list[Mapping[str, Any]]:
+        """The episodes that count."""
+        return list(self.result["per_episode"][self.skip :])
+
+    @property
+    def success(self) -> float:
+        """S over the episodes that count."""
+        episodes = self.episodes
+        return sum(bool(episode["success"]) for episode in episodes) / len(episodes)
+
+    @property
+    def fitness(self) -> float | None:
+        """F under the shipped evaluator over the episodes that count; None where the domain ships none."""
+        values = [episode["fitness"] for episode in self.episodes]
+        return None if None in values else sum(values) / len(values)
+
+
+class ComparisonFolder:
+    """One comparison on disk."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    # ------------------------------------------------------------------------------- the plan
+
+    @property
+    def exists(self) -> bool:
+        """Whether there is a comparison here."""
+        return (self.path / PLAN).is_file()
+
+    def write_plan(self, experiment: Experiment) -> None:
+        """Keep the plan, whole or not at all. Raises UsageError where the folder cannot be made."""
+        text = json.dumps({"format": FORMAT, "experiment": asdict(experiment)}, indent=1, ensure_ascii=False)
+        try:
+            for folder in (self.path, self.runs, self.path / "programs", self.path / "logs"):
+                folder.mkdir(parents=True, exist_ok=True)
+            _write_whole(self.path / PLAN, text + "\n")
+        except OSError as error:
+            raise UsageError(f"cannot make a comparison in {self.path}: {error.strerror}") from None
+
+    def plan(self) -> Experiment:
+        """The plan. Raises UsageError where there is none, StoreError where it cannot be understood."""
+        if not self.exists:
+            raise UsageError(f"{self.path} is not a comparison: it has no {PLAN}")
+        try:
+            held = json.loads((self.path / PLAN).read_text(encoding="utf-8"))
+            if held["format"] > FORMAT:
+                raise UsageError(f"{self.path} was made by a newer version of MEMENTO: update MEMENTO")
+            return _experiment(held["experiment"])
+        except OSError as error:
+            raise StoreError(f"the comparison {self.path} cannot be read: {error.strerror}") from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise StoreError(f"the comparison {self.path} is damaged: {PLAN} cannot be understood") from error
+
+    # ------------------------------------------------------------------------------- runs
+
+    @property
+    def runs(self) -> Path:
+        """The folder of the runs."""
+        return self.path / "runs"
+
+    def run_of(self, job: Job) -> Path:
+        """Where a job's run is, or will be."""
+        return self.runs / job.name
+
+    def log_of(self, unit: str) -> Path:
+        """Where the output of a process goes, without a suffix."""
+        return self.path / "logs" / unit
+
+    def beginning(self, job: Job) -> Beginning | None:
+        """What the job's seed shares, once its leader has settled it."""
+        begun = self._beginning_files(job)
+        return begun if begun.initial.is_file() and begun.evaluator.is_file() else None
+
+    def settle(self, leader: Job) -> Beginning | None:
+        """Write down what the leader's log has settled, if it has."""
+        begun = self.beginning(leader)
+        if begun is not None or not is_run(self.run_of(leader)):
+            return begun
+        with RunStore.read(self.run_of(leader)) as store:
+            facts = tuple(store.facts(only=(InitialChosen, EvaluatorChosen)))
+        initial = next((fact.program for fact in facts if isinstance(fact, InitialChosen)), None)
+        chosen = next((fact.chosen for fact in facts if isinstance(fact, EvaluatorChosen) and fact.final), None)
+        if initial is None or chosen is None or chosen.program is None:
+            return None
+        files = self._beginning_files(leader)
+        _write_whole(files.evaluator, chosen.program.text)
+        _write_whole(files.initial, initial.text)
+        return files
+
+    def _beginning_files(self, job: Job) -> Beginning:
+        folder = (self.path / "programs").absolute()
+        return Beginning(initial=folder / f"{job.beginning}.p0.py", evaluator=folder / f"{job.beginning}.evaluator.py")
+
+    def elite_file(self, job: Job) -> tuple[Path, Program]:
+        """A file with the elite of a finished run. Raises StoreError where the search did not end."""
+        with RunStore.read(self.run_of(job)) as store:
+            ended = [fact for fact in store.facts(only=(SearchEnded,)) if isinstance(fact, SearchEnded)]
+        if not ended:
+            raise StoreError(f"the run {job.name!r} has no elite to be measured: its search did not end")
+        path = self.path / "programs" / f"{job.name}.elite.py"
+        _write_whole(path, ended[-1].program.text)
+        return path, ended[-1].program
+
+    # ------------------------------------------------------------------------------- what only grows
+
+    def append_measured(self, measured: Measured) -> None:
+        """Add a finished measure; it is on disk when this returns."""
+        self._append(MEASURES, asdict(measured))
+
+    def measured(self) -> dict[tuple[str, str], Measured]:
+        """The last finished measure of each (job, measure)."""
+        return {(line["job"], line["measure"]): Measured(**line) for line in self._lines(MEASURES)}
+
+    def note(self, *, at: float, job: str, event: str, message: str = "") -> None:
+        """Add a line to the journal: for people."""
+        self._append(JOURNAL, {"at": at, "job": job, "event": event, "message": message})
+
+    def journal(self) -> tuple[Mapping[str, Any], ...]:
+        """What happened here, oldest first."""
+        return tuple(self._lines(JOURNAL))
+
+    def _append(self, name: str, line: Mapping[str, Any]) -> None:
+        text = json.dumps(line, allow_nan=False, ensure_ascii=False) + "\n"
+        path = self.path / name
+        with path.open("ab") as file:
+            torn = file.tell() > 0 and not _ends_a_line(path)
+            file.write((b"\n" if torn else b"") + text.encode("utf-8", "backslashreplace"))
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _lines(self, name: str) -> Iterator[dict[str, Any]]:
+        """The whole lines. One that a killed process left unfinished is passed over; its work is done again."""
+        path = self.path / name
+        if not path.exists():
+            return
+        for text in path.read_text(encoding="utf-8").splitlines():
+            try:
+                line: JSON = json.loads(text)
+            except ValueError:
+                continue
+            if isinstance(line, dict):
+                yield line
+
+
+def _ends_a_line(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"
+
+
+def _write_whole(path: Path, text: str) -> None:
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    part.write_text(text, encoding="utf-8", errors="backslashreplace")
+    part.replace(path)
+
+
+def _experiment(table: Mapping[str, Any]) -> Experiment:
+    parts = {
+        "tasks": tuple(Task(**each) for each in table["tasks"]),
+        "arms": tuple(Arm(**each) for each in table["arms"]),
+        "measures": tuple(Measure(**{**each, "tasks": tuple(each["tasks"])}) for each in table["measures"]),
+        "models": tuple(table["models"]),
+        "seeds": tuple(table["seeds"]),
+    }
+    return Experiment(**{**table, **parts})

@@ -1,0 +1,247 @@
+"""Which runs an experiment comes to, what each of them is given, and whether all of it can be run."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..core.errors import UsageError
+from ..core.seeds import derive_seed
+from ..core.values import JSON
+from ..domains import load as load_domain
+from ..methods import method_named
+from ..presets import preset_named
+from ..settings import BRANCHES, OPTIONS, Settings, build_settings, without_effect
+from .experiment import SHARED, Arm, Experiment, Measure, Task
+
+GENERATED = ("evolve", "zero-shot")  # evaluators that a model writes, so that a seed's runs must share them
+_UNFIT = re.compile(r"[^A-Za-z0-9._]+")
+_NAME_LIMIT = 96
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beginning:
+    """What the runs of one seed share: files with p_0 and, where their evaluator is generated, E*."""
+
+    initial: Path
+    evaluator: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One run. The leader of `beginning` settles p_0 and E*, the others start from them."""
+
+    name: str
+    task: Task
+    arm: Arm
+    model: str
+    seed: int
+    beginning: str
+    leads: bool
+
+
+def list_jobs(experiment: Experiment) -> tuple[Job, ...]:
+    """All runs, a seed after the other and each leader before those who follow it."""
+    return tuple(
+        Job(
+            name=_name(task.name, arm.name, *_model_word(experiment, model), f"s{seed}"),
+            task=task,
+            arm=arm,
+            model=model,
+            seed=seed,
+            beginning=_name(task.name, *_model_word(experiment, model), f"s{seed}"),
+            leads=arm is leader or not _needs_beginning(experiment, arm),
+        )
+        for seed in experiment.seeds
+        for task in experiment.tasks
+        for model in experiment.models
+        for leader in [leader_of(experiment)]
+        for arm in sorted(experiment.arms, key=lambda arm: arm is not leader)
+    )
+
+
+def leader_of(experiment: Experiment) -> Arm:
+    """The arm whose run settles what its seed shares: the first one with the shared evaluator."""
+    return next((arm for arm in experiment.arms if arm.evaluator == SHARED), experiment.arms[0])
+
+
+def _needs_beginning(experiment: Experiment, arm: Arm) -> bool:
+    return experiment.initial is None or (arm.evaluator == SHARED and experiment.evaluator in GENERATED)
+
+
+def _model_word(experiment: Experiment, model: str) -> tuple[str, ...]:
+    return (model,) if len(experiment.models) > 1 else ()
+
+
+def _name(*words: str) -> str:
+    """A folder's name; where words are cut or changed a tag keeps names apart."""
+    plain = [_UNFIT.sub("-", word).strip("-.") or "x" for word in words]
+    text = "--".join(plain)
+    if plain == [*words] and len(text) <= _NAME_LIMIT:
+        return text
+    tag = f"{derive_seed(0, *words):016x}"[:6]
+    return f"{'--'.join(plain[:-1])[: _NAME_LIMIT - 16]}--{tag}--{plain[-1]}"
+
+
+# ------------------------------------------------------------------------------ what a run is given
+
+
+def arguments_of(experiment: Experiment, job: Job, beginning: Beginning | None) -> tuple[dict[str, str], list[str]]:
+    """The flags and the `--set` assignments of a job's `memento run`. `beginning` is None for a leader."""
+    evaluator = _evaluator(experiment, job, beginning)
+    flags = {
+        "domain": job.task.domain,
+        "preset": experiment.preset,
+        "method": job.arm.method,
+        "model": job.model,
+        "seed": str(job.seed),
+        "evaluator": evaluator,
+    }
+    initial = experiment.initial or (None if beginning is None else str(beginning.initial))
+    if initial is not None:
+        flags["initial"] = initial
+    heeded = {
+        key: value for key, value in _common(experiment, job.arm).items() if _has_effect(key, job.arm.method, evaluator)
+    }
+    options = {**job.task.options, **job.arm.options}
+    settings = heeded | dict(job.arm.settings) | {f"{OPTIONS}.{key}": value for key, value in options.items()}
+    return flags, [f"{key}={text_of(key, value)}" for key, value in settings.items()]
+
+
+def _evaluator(experiment: Experiment, job: Job, beginning: Beginning | None) -> str:
+    if job.arm.evaluator != SHARED:
+        return job.arm.evaluator
+    if beginning is None or experiment.evaluator not in GENERATED:
+        return experiment.evaluator
+    return str(beginning.evaluator)
+
+
+def _common(experiment: Experiment, arm: Arm) -> dict[str, JSON]:
+    """The settings for all arms. A method with one kind of proposal gets as many as the branches together."""
+    common = dict(experiment.settings)
+    slots = [common.get(key, preset_named(experiment.preset)[key]) for key in BRANCHES]
+    changed = any(key in common for key in BRANCHES)
+    if changed and "k" not in common and "k" in method_named(arm.method).settings:
+        common["k"] = sum(slot for slot in slots if isinstance(slot, int))
+    return common
+
+
+def _has_effect(key: str, method: str, evaluator: str) -> bool:
+    silent = without_effect(method, evaluator)
+    return key not in silent and key.replace("_", "-").rpartition(".")[0] not in silent
+
+
+def text_of(key: str, value: JSON) -> str:
+    """A value as `--set` reads it: TOML, but for the names of models and files."""
+    if isinstance(value, str) and "." not in key:
+        return value
+    return json.dumps(value)
+
+
+def check(experiment: Experiment) -> dict[str, Settings]:
+    """The settings of each job, by its name, as `memento run` will have them.
+
+    Raises UsageError for whatever `memento run` would refuse, before anything is run.
+    """
+    found = {}
+    unheeded = set(experiment.settings)
+    placeholder = Beginning(initial=Path("initial.py"), evaluator=Path("evaluator.py"))
+    for job in list_jobs(experiment):
+        flags, assignments = arguments_of(experiment, job, None if job.leads else placeholder)
+        unheeded -= {assignment.partition("=")[0] for assignment in assignments}
+        try:
+            found[job.name] = build_settings({**flags, "seed": job.seed}, assignments=assignments, environment={})
+        except UsageError as error:
+            raise UsageError(f"{job.name}: {error}") from None
+    for key in sorted(unheeded):
+        raise UsageError(f"{key!r} has no effect in any arm of this comparison: leave it out")
+    _check_measures(experiment, found)
+    return found
+
+
+def _check_measures(experiment: Experiment, settings: Mapping[str, Settings]) -> None:
+    for job in list_jobs(experiment):
+        for measure in experiment.measures_of(job.task.name):
+            options = measured_options(settings[job.name].options, measure)
+            try:
+                load_domain(job.task.domain).options(options, preset="paper")
+            except UsageError as error:
+                raise UsageError(f"measure {measure.name!r} of {job.name}: {error}") from None
+
+
+def candidates_of(settings: Settings) -> int:
+    """The budget of a run: candidates that its search evaluates."""
+    slots = {*BRANCHES} & method_named(settings.method).settings
+    each = sum(int(getattr(settings, key)) for key in slots) if slots else settings.k
+    return each * (settings.generations if "generations" in method_named(settings.method).settings else 1)
+
+
+# ------------------------------------------------------------------------------ what is measured
+
+
+def measured_options(searched: Mapping[str, JSON], measure: Measure) -> dict[str, JSON]:
+    """The options of a final measure: those of the search, with the measure's own over them."""
+    return {key: value for key, value in {**searched, **measure.options}.items() if value is not None}
+
+
+def measure_seed(job: Job, measure: Measure) -> int:
+    """The first seed of a measure's episodes: the same for all arms, so that they meet the same episodes."""
+    return derive_seed(job.seed, "unseen", job.task.name, measure.name) >> 2
+
+
+def measure_arguments(job: Job, measure: Measure, policy: Path, searched: Mapping[str, JSON]) -> list[str]:
+    """The arguments of `memento evaluate` for one elite."""
+    options = measured_options(searched, measure)
+    return [
+        "evaluate", str(policy), "--domain", job.task.domain, "--episodes", str(measure.episodes),
+        "--seed", str(measure_seed(job, measure)), "--json",
+        *(word for key, value in options.items() for word in ("--set", f"{OPTIONS}.{key}={json.dumps(value)}")),
+    ]
+
+
+def run_arguments(experiment: Experiment, job: Job, beginning: Beginning | None, *, runs: Path) -> list[str]:
+    """The arguments of `memento run` for a job."""
+    flags, assignments = arguments_of(experiment, job, beginning)
+    domain = flags.pop("domain")
+    return [
+        "run", domain, "--runs", str(runs), "--name", job.name, "--display", "none", "--json",
+        *_flags(flags), *(word for assignment in assignments for word in ("--set", assignment)),
+    ]
+
+
+def _flags(flags: Mapping[str, str]) -> Iterator[str]:
+    for key, value in flags.items():
+        yield from (f"--{key.replace('_', '-')}", value)
+
+
+# ------------------------------------------------------------------------------ a comparison that grows
+
+
+def merge(old: Experiment, new: Experiment) -> Experiment:
+    """What a comparison goes on with when it is asked for again: `new`, which may have more of everything.
+
+    Raises UsageError where `new` has less, or changes what runs of `old` were already given.
+    """
+    if replace(new, name=old.name, title=old.title) == replace(old, title=old.title):
+        return old
+    for what in ("preset", "evaluator", "initial", "settings"):
+        if getattr(old, what) != getattr(new, what):
+            raise UsageError(
+                f"the comparison {old.name!r} was begun with {what} = {getattr(old, what)!r}, "
+                f"not {getattr(new, what)!r}: choose another --name"
+            )
+    for what in ("tasks", "arms", "models", "seeds", "measures"):
+        before, after = getattr(old, what), getattr(new, what)
+        missing = [each for each in before if each not in after]
+        if missing:
+            first = missing[0]
+            raise UsageError(
+                f"the comparison {old.name!r} already has {what[:-1]} {getattr(first, 'name', first)!r}, which is "
+                "now missing or changed: choose another --name"
+            )
+    if leader_of(old) != leader_of(new):
+        raise UsageError(f"the comparison {old.name!r} is led by {leader_of(old).name!r}: name it first")
+    if len(old.models) == 1 and len(new.models) > 1:
+        raise UsageError(f"the comparison {old.name!r} was begun with one model: choose another --name")
+    return replace(new, name=old.name)

@@ -1,0 +1,100 @@
+"""What a comparison does next, from what it has done. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from .experiment import Experiment, Measure
+from .plan import Job
+
+
+class Phase(StrEnum):
+    """How a run or a measure stands."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    BUDGET = "out of budget"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+
+OVER = frozenset({Phase.DONE, Phase.BUDGET, Phase.STOPPED, Phase.FAILED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """A process to be run: a job's search, or one measure of its elite."""
+
+    job: Job
+    measure: Measure | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of its log files and of its place in the progress."""
+        if self.measure is None:
+            return self.job.name
+        return f"{self.job.name}.{''.join(letter if letter.isalnum() else '-' for letter in self.measure.name)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How each unit stands, by (job, measure); measure "" is the run itself. What is absent waits."""
+
+    phases: Mapping[tuple[str, str], Phase]
+    settled: frozenset[str] = frozenset()  # beginnings whose p_0 and E* are known
+
+    def phase(self, unit: Unit) -> Phase:
+        """How this unit stands."""
+        return self.phases.get(key_of(unit), Phase.WAITING)
+
+    def with_phase(self, unit: Unit, phase: Phase) -> "Progress":
+        """After the unit has come to stand so."""
+        return replace(self, phases={**self.phases, key_of(unit): phase})
+
+
+def key_of(unit: Unit) -> tuple[str, str]:
+    """(job, measure)."""
+    return unit.job.name, unit.measure.name if unit.measure else ""
+
+
+def units_of(experiment: Experiment, jobs: Sequence[Job], *, measure: bool) -> tuple[Unit, ...]:
+    """Everything there is to do, in the order in which it is preferred: a seed after the other."""
+    found = []
+    for job in jobs:
+        found.append(Unit(job=job))
+        if measure:
+            found += [Unit(job=job, measure=each) for each in experiment.measures_of(job.task.name)]
+    return tuple(found)
+
+
+def choose(units: Sequence[Unit], progress: Progress, *, free: int) -> tuple[Unit, ...]:
+    """The next units to start, at most `free`. None where all wait for something that is under way."""
+    ready = [unit for unit in units if progress.phase(unit) is Phase.WAITING and _may_start(unit, progress)]
+    return tuple(ready[: max(0, free)])
+
+
+def _may_start(unit: Unit, progress: Progress) -> bool:
+    if unit.measure is not None:
+        return progress.phase(Unit(job=unit.job)) is Phase.DONE
+    return unit.job.leads or unit.job.beginning in progress.settled
+
+
+def give_up(units: Sequence[Unit], progress: Progress) -> tuple[Unit, ...]:
+    """What can no longer be started: followers of a leader that ended before it settled anything, and what
+    would have measured a run that did not get done."""
+    ended = {
+        unit.job.beginning
+        for unit in units
+        if unit.measure is None and unit.job.leads and progress.phase(unit) in OVER - {Phase.DONE}
+    } - progress.settled
+    lost = []
+    for unit in units:
+        if progress.phase(unit) is not Phase.WAITING:
+            continue
+        if unit.measure is None:
+            if not unit.job.leads and unit.job.beginning in ended:
+                lost.append(unit)
+        elif progress.phase(Unit(job=unit.job)) in OVER - {Phase.DONE}:
+            lost.append(unit)
+    return tuple(lost)
