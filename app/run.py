@@ -29,6 +29,7 @@ from ..runtime.models.budget import Purse
 from ..runtime.pool import ProcessPool
 from ..runtime.supervisor import Lane, Supervisor
 from ..settings import Settings, settings_in, with_budgets
+from ..tui.activity import noted
 from ..tui.display import Display
 from .announcing import announced, observed
 from .budgets import ActiveTime, ledger_of, require_budget_left, require_time, require_usable
@@ -76,7 +77,8 @@ async def run(
             display.opened(folder)
             display.show(started)
             work = Work(settings=settings, domain=domain, started=started, models=models, address=address)
-            return await _drive(work, (), store=store, display=display, workers=settings.workers)
+            with noted(display, store.folder) as told:
+                return await _drive(work, (), store=store, display=told, workers=settings.workers)
 
 
 async def resume(
@@ -120,7 +122,8 @@ async def resume(
             store.append([resumed])
             display.show(resumed)
             work = Work(settings=settings, domain=domain, started=started, models=models, address=address)
-            return await _drive(work, history, store=store, display=display, workers=workers or settings.workers)
+            with noted(display, store.folder) as told:
+                return await _drive(work, history, store=store, display=told, workers=workers or settings.workers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,13 +10,15 @@ from typing import Any, Protocol
 import structlog
 
 from ..core.errors import BudgetSpent, MementoError, SearchError, StoreError
-from ..core.events import Fact, Order, RunContinued, RunPaused, RunStopped, Withdraw
+from ..core.events import CandidateScored, EliteChanged, Fact, Order, RunContinued, RunPaused, RunStopped, Withdraw
 from ..core.keeper import Decision, Keeper
 from .bus import EventBus
 
 _log = structlog.get_logger("memento.supervisor")
 
 REQUESTS_EVERY_S = 0.3
+STOPS: Mapping[str, type[Fact]] = {"stop-after-candidate": CandidateScored, "stop-after-generation": EliteChanged}
+"""What is waited for before the run is left."""
 
 
 class Agent(Protocol):
@@ -42,8 +44,8 @@ class Lane:
 class Supervisor:
     """Runs a keeper over agents.
 
-    `requests` gives what a person has asked for since the last time ("pause", "continue", "stop");
-    `tick` is called now and then, for a display.
+    `requests` gives what a person has asked for since the last time ("pause", "continue", "stop",
+    "stop-after-candidate", "stop-after-generation"); `tick` is called now and then, for a display.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class Supervisor:
         self._inbox: asyncio.Queue[Fact | BaseException | _Asked] = asyncio.Queue()
         self._paused = False
         self._stop: str | None = None
+        self._stop_after: type[Fact] | None = None
         self._state: Any = None
 
     @property
@@ -135,6 +138,8 @@ class Supervisor:
         self._bus.publish([fact, *decision.facts])
         self._state = decision.state
         self._queue(decision.orders)
+        if self._stop_after is not None and any(isinstance(each, self._stop_after) for each in decision.facts):
+            self._stop = "stopped"
 
     def _queue(self, orders: Iterable[Order]) -> None:
         for order in orders:
@@ -207,6 +212,8 @@ class Supervisor:
         match what:
             case "stop":
                 self._stop = "stopped"
+            case "stop-after-candidate" | "stop-after-generation":
+                self._stop_after = STOPS[what]
             case "pause" if not self._paused:
                 self._paused = True
                 self._bus.publish([RunPaused()])

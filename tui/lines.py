@@ -20,16 +20,13 @@ from ..core.events import (
     StageEntered,
 )
 from ..core.values import Candidate, EvaluatorCandidate, Fault, Operator
-from .view import ONE_KIND, View, time_left_s
+from .branches import branch_of, branches_of
+from .view import View, time_left_s
 
 SUMMARY_LENGTH = 72
 FAULT_LENGTH = 100
 GUARDS = {"landlock": "reach your files", "seccomp": "use the network and start programs"}  # layer: without it
-_BRANCHES = {
-    Operator.INITIAL: "random", Operator.HILL_CLIMB: "hill-climb", Operator.MACRO: "macro",
-    Operator.CROSSOVER: "crossover",
-}
-_SLOTS = {Operator.INITIAL: "k", Operator.HILL_CLIMB: "k_hc", Operator.MACRO: "k_macro", Operator.CROSSOVER: "k_cross"}
+_OPERATORS = {Operator.HILL_CLIMB: "hill-climb", Operator.MACRO: "macro", Operator.CROSSOVER: "crossover"}
 
 
 def lines_of(fact: Fact, view: View, *, now_s: float | None) -> tuple[str, ...]:
@@ -109,9 +106,7 @@ def _stage(stage: str, view: View) -> tuple[str, ...]:
     def many(key: str, word: str) -> str:
         return counted(view.number(key), word)
 
-    branches = f"{many('k_hc', 'hill-climb')}, {many('k_macro', 'macro-mutation')}, {many('k_cross', 'crossover')}"
-    if view.settings.get("method") in ONE_KIND:
-        branches = many("k", "independent program")
+    branches = ", ".join(counted(branch.slots, branch.what) for branch in branches_of(view.settings))
     evaluator = view.settings.get("evaluator")
     evolved = (
         f"an evaluator, evolved: {many('evaluator_generations', 'generation')} of "
@@ -156,8 +151,9 @@ def _verdict(candidate_id: str, view: View, verdict: str, difference: float | No
 
 
 def _candidate(candidate: Candidate, view: View, verdict: str) -> str:
-    slots = view.number(_SLOTS[candidate.operator])
-    head = f"   g{candidate.generation} {_BRANCHES[candidate.operator]:<10} {candidate.slot + 1}/{slots}"
+    branch = branch_of(view.settings, candidate.operator)
+    word = _OPERATORS.get(candidate.operator, branch.label)
+    head = f"   g{candidate.generation} {word:<10} {candidate.slot + 1}/{branch.slots}"
     if candidate.fault is not None:
         return f"{head}  failed: {_fault(candidate.fault)}{_summary(candidate.summary)}"
     if candidate.bound is not None:

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.console import Group
 from rich.text import Text
 
+from .branches import branches_of
 from .lines import SUMMARY_LENGTH, counted, one_line
 from .live import Activity, Live, Slot
-from .view import ONE_KIND, time_left_s
+from .view import time_left_s
 
 NARROWEST, SHORTEST = 30, 6
 MARKS = {
@@ -80,11 +81,8 @@ def _head(live: Live, now_s: float) -> Iterator[Text]:
 def _lanes(live: Live) -> Iterator[Text]:
     view = live.view
     if view.stage == "search":
-        lanes = [("climb", "hill", "k_hc"), ("macro", "macro", "k_macro"), ("cross", "cross", "k_cross")]
-        if view.settings.get("method") in ONE_KIND:
-            lanes = [("random", "", "k")]
-        for label, word, setting in lanes:
-            yield _lane(live, label, _of_branch(live, word), view.number(setting))
+        for branch in branches_of(view.settings):
+            yield _lane(live, branch.label, _of_branch(live, branch.word), branch.slots)
     elif view.stage == "evaluator":
         judges = [key for key in live.slots if "/judge/" in key]
         pool = [key for key in live.slots if key not in judges]

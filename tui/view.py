@@ -17,10 +17,9 @@ from ..core.events import (
     VoteCast,
 )
 from ..core.values import JSON, Call, Candidate
+from .branches import branches_of
 
 ENOUGH_TO_JUDGE = 3       # candidates before a rate is believed
-ONE_KIND = frozenset({"random"})         # methods with one kind of proposal, k of them a generation
-_PER_GENERATION = ("k_hc", "k_macro", "k_cross")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +55,7 @@ class View:
     @property
     def candidates_expected(self) -> int:
         """The slots of the whole search."""
-        slots = ("k",) if self.settings.get("method") in ONE_KIND else _PER_GENERATION
-        return self.number("generations") * sum(self.number(key) for key in slots)
+        return self.number("generations") * sum(branch.slots for branch in branches_of(self.settings))
 
 
 def after(view: View, fact: Fact, *, now_s: float) -> View:

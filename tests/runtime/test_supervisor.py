@@ -10,6 +10,7 @@ from memento.agents.keepers.methods import KEEPERS
 from memento.agents.keepers.sequencer import RunPlan, Sequencer
 from memento.core.errors import BudgetSpent, MementoError, RolloutError, StoreError
 from memento.core.events import (
+    CandidateScored,
     EliteChanged,
     Examine,
     Fact,
@@ -186,6 +187,33 @@ async def test_pause_and_stop_are_heeded() -> None:
         asked.append("stop")
         assert await running == "stopped"
     assert store.kept[-1] == RunStopped(reason="stopped")
+
+
+@pytest.mark.parametrize(
+    ("what", "last"), [("stop-after-candidate", CandidateScored), ("stop-after-generation", EliteChanged)]
+)
+async def test_a_run_can_be_left_when_a_candidate_or_a_generation_is_over(what: str, last: type[Fact]) -> None:
+    asked: list[str] = []
+
+    def requests() -> list[str]:
+        taken, asked[:] = list(asked), []
+        return taken
+
+    class Slow(Doer):
+        async def carry_out(self, order: Order) -> Fact:
+            await asyncio.sleep(0.02)
+            if order.id == "g1/macro/0":
+                asked.append(what)
+                await asyncio.sleep(0.7)        # until it is heard
+            return await super().carry_out(order)
+
+    store = Log()
+    async with asyncio.timeout(20):
+        assert await supervisor(store, Slow(world()), limit=1, requests=requests).run() == "stopped"
+    assert store.kept[-1] == RunStopped(reason="stopped")
+    begun = next(place for place, fact in enumerate(store.kept) if fact.order == "g1/macro/0")
+    assert sum(isinstance(fact, last) for fact in store.kept[begun:]) == 1
+    assert await supervisor(store, Doer(world())).run(store.facts()) == "done"
 
 
 async def test_a_listener_that_fails_is_dropped_and_the_run_goes_on() -> None:

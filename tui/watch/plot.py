@@ -1,0 +1,99 @@
+"""Curves in braille dots, two by four to a character. Pure: (curves, width, height) -> lines."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual.content import Content
+
+_DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+_BLANK = 0x2800
+LABEL = 6                 # columns for the numbers at the left
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """Points over x = 0, 1, …; None leaves a gap. `line` joins them, otherwise each is a dot."""
+
+    values: Sequence[float | None]
+    style: str = ""
+    line: bool = True
+    step: bool = False      # keeps its height until the next point
+    stretch: bool = False   # spread over the whole width, however few points it has
+
+
+def draw_curves(
+    curves: Sequence[Curve], *, width: int, height: int, low: float | None = None, high: float | None = None
+) -> Content:
+    """All curves in one picture with numbers at the left. A later curve is drawn over an earlier one."""
+    columns, rows = max(1, width - LABEL - 1), max(1, height)
+    known = [value for curve in curves for value in curve.values if value is not None]
+    if not known:
+        return Content("\n" * (rows - 1))
+    least = min(known) if low is None else low
+    most = max(known) if high is None else high
+    if most - least < 1e-9:
+        least, most = least - 0.05, most + 0.05
+    span = max((len(curve.values) for curve in curves if not curve.stretch), default=1)
+    cells: dict[tuple[int, int], tuple[int, str]] = {}
+    for curve in curves:
+        points = _points(curve, span if not curve.stretch else len(curve.values), least, most, columns, rows)
+        for x, y in points:
+            cell = (y // 4, x // 2)
+            bits = cells.get(cell, (0, ""))[0]
+            cells[cell] = (bits | _DOTS[y % 4][x % 2], curve.style)
+    lines = [_line(row, rows, cells, columns, least, most) for row in range(rows)]
+    return Content("\n").join(lines)
+
+
+def _points(
+    curve: Curve, span: int, least: float, most: float, columns: int, rows: int
+) -> list[tuple[int, int]]:
+    """The dots of a curve: (x, y) from the upper left, within 2 columns and 4 rows a character."""
+    wide, tall = 2 * columns - 1, 4 * rows - 1
+    scale = wide / max(1, span - 1)
+    placed: list[tuple[int, int]] = []
+    before: tuple[int, int] | None = None
+    for index, value in enumerate(curve.values):
+        if value is None:
+            if curve.line and not curve.step:
+                before = None
+            continue
+        share = min(1.0, max(0.0, (value - least) / (most - least)))
+        point = (round(index * scale), tall - round(share * tall))
+        if curve.line and before is not None:
+            placed += _stair(before, point) if curve.step else _joined(before, point)
+        placed.append(point)
+        before = point
+    return placed
+
+
+def _stair(start: tuple[int, int], end: tuple[int, int]) -> list[tuple[int, int]]:
+    (x0, y0), (x1, y1) = start, end
+    flat = [(x, y0) for x in range(x0, x1)]
+    return flat + [(x1, y) for y in range(min(y0, y1), max(y0, y1) + 1)]
+
+
+def _joined(start: tuple[int, int], end: tuple[int, int]) -> list[tuple[int, int]]:
+    (x0, y0), (x1, y1) = start, end
+    many = max(abs(x1 - x0), abs(y1 - y0), 1)
+    return [(round(x0 + (x1 - x0) * k / many), round(y0 + (y1 - y0) * k / many)) for k in range(many)]
+
+
+def _line(
+    row: int, rows: int, cells: dict[tuple[int, int], tuple[int, str]], columns: int, least: float, most: float
+) -> Content:
+    value = most - (most - least) * row / max(1, rows - 1)
+    told = row in (0, rows - 1) or (rows >= 7 and row == rows // 2)
+    label = f"{value:>{LABEL}.2f}" if told else " " * LABEL
+    parts: list[tuple[str, str]] = [(f"{label}│", "$text-muted")]
+    run, style = "", ""
+    for column in range(columns):
+        bits, painted = cells.get((row, column), (0, ""))
+        if painted != style:
+            if run:
+                parts.append((run, style))
+            run, style = "", painted
+        run += chr(_BLANK + bits) if bits else " "
+    if run:
+        parts.append((run, style))
+    return Content.assemble(*parts)
