@@ -33,10 +33,10 @@ from ...core.events import (
 )
 from ...core.values import JSON, Call, Fault, Operator, Rejection, Usage
 from ...memory.spending import Spending, add_calls, calls_of, role_of
-from ..view import ENOUGH_TO_JUDGE, ONE_KIND
+from ..branches import branches_of
+from ..view import ENOUGH_TO_JUDGE
 
 RECENT_EPISODES = 40      # of which the speed of simulation is told
-_PER_GENERATION = ("k_hc", "k_macro", "k_cross")
 _OPEN = frozenset({"proposed", "rolling"})
 
 
@@ -175,8 +175,7 @@ class RunView:
     @property
     def expected(self) -> int:
         """The slots of the whole search, as far as the settings tell."""
-        keys = ("k",) if self.settings.get("method") in ONE_KIND else _PER_GENERATION
-        return self.number("generations") * sum(self.number(key) for key in keys)
+        return self.number("generations") * sum(branch.slots for branch in branches_of(self.settings))
 
 
 def fold(view: RunView, entries: Iterable[Dated]) -> RunView:
