@@ -122,13 +122,14 @@ async def measure_one(port: int, in_flight: int, latency_s: float, rounds: int) 
             store.append([RunStarted(settings={}, versions={}, sandbox=())])
             bus = EventBus(store)
             scored: list[CandidateScored] = []
-            prompts: list[str] = []
+            prompt = ""
 
             def heed(fact: Fact) -> None:
+                nonlocal prompt
                 if isinstance(fact, CandidateScored):
                     scored.append(fact)
                 elif isinstance(fact, ProposalMade):
-                    prompts.append(fact.call.prompt.text)
+                    prompt = fact.call.prompt.text
 
             bus.subscribe(heed)
             supervisor = Supervisor(keeper=Sequencer(_plan(in_flight, rounds)), bus=bus, lanes=_lanes(model, in_flight))
@@ -136,7 +137,7 @@ async def measure_one(port: int, in_flight: int, latency_s: float, rounds: int) 
             status = await supervisor.run()
             wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     run_mb = peak_mb()
-    client_cpu = await calls_alone(model, prompts)
+    client_cpu = await calls_alone(model, [prompt] * calls)
     await close_model(model)
     made = sum(not fact.candidate.fault for fact in scored if f"/{WORD}/" in fact.candidate.id)
     if status != "done" or made != calls:
