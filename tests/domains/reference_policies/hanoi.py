@@ -1,0 +1,502 @@
+"""The reference policy of the Tower of Hanoi with the Panda arm, written against the policy interface alone.
+
+It keeps a belief of the shared bias, the containers and the cubes (a Kalman filter over all objects at once,
+since what is seen of one tells of all), finds the bias by touch, plans from where the cubes are believed to
+be, and drives the arm by one law in both goal modes, which it tells apart by a probe of six steps.
+"""
+
+import numpy as np
+
+TABLE = 0.8                     # height of the table top
+PLATE = 0.01                    # thickness of a container
+NOMINAL = ((0.0, -0.25), (0.0, 0.0), (0.0, 0.25))
+HOLE = 0.055                    # from a container's origin to its hole, along its own x
+HOLE_HALF = 0.040
+MOVE_UNIT, TURN_UNIT = 0.05, 0.5
+FINGERTIP = 0.012               # below the end effector
+OPEN, CLOSE = -1.0, 1.0
+
+BIAS_STD = 0.0095               # priors: the widest ranges of the task, a little more
+WORLD_STD = 0.0095
+JITTER_STD = 0.002              # of each cube in the first tower
+GRASP_DZ = 0.006                # the hand grasps a cube above its centre
+LOWEST = 0.8225                 # of the end effector: lower, the fingers meet the container
+
+
+class Belief:
+    """Where things are in the plane: per axis a Gaussian over (bias, 3 containers, n cubes)."""
+
+    def __init__(self, n_cubes):
+        size = 4 + n_cubes
+        self.mean = np.zeros((2, size))
+        self.mean[:, 1:4] = np.array(NOMINAL).T
+        self.mean[:, 4:] = np.array(NOMINAL[0])[:, None] + np.array([[HOLE], [0.0]])
+        cov = np.zeros((size, size))
+        cov[0, 0] = BIAS_STD ** 2
+        cov[1:, 1:] = WORLD_STD ** 2
+        cov[range(1, 4), range(1, 4)] += 0.0005 ** 2
+        cov[range(4, size), range(4, size)] += JITTER_STD ** 2
+        self.cov = np.stack([cov, cov])
+        self.see = np.hstack([np.ones((size - 1, 1)), np.eye(size - 1)])
+
+    def seen(self, readings, variance, use):
+        """Take in observed positions (3 + n, 2) of the objects in `use`, with this noise variance."""
+        rows = self.see[use]
+        cross = self.cov @ rows.T
+        inner = rows @ cross + variance * np.eye(len(rows))
+        gain = np.linalg.solve(inner, np.swapaxes(cross, 1, 2)).swapaxes(1, 2)
+        error = readings[use].T - self.mean @ rows.T
+        self.mean += np.einsum("akm,am->ak", gain, error)
+        self.cov -= gain @ np.swapaxes(cross, 1, 2)
+        self.cov = 0.5 * (self.cov + np.swapaxes(self.cov, 1, 2))
+
+    def touched(self, cube, direction, where, std):
+        """A cube's coordinate along a unit direction (2,) is known by touch."""
+        k = 4 + cube
+        spread = sum(direction[a] ** 2 * self.cov[a, k, k] for a in (0, 1)) + std ** 2
+        error = where - direction @ self.mean[:, k]
+        for a in (0, 1):
+            column = self.cov[a, :, k].copy()
+            self.mean[a] += direction[a] * column / spread * error
+            self.cov[a] -= direction[a] ** 2 * np.outer(column, column) / spread
+
+    def shaken(self, k, std):
+        """Object k may have moved by about `std` (2,)."""
+        for a in (0, 1):
+            self.cov[a, k, k] += std[a] ** 2
+
+    def forget(self, cube, where, std):
+        """A cube is somewhere near `where`, not where it was believed."""
+        k = 4 + cube
+        for a in (0, 1):
+            self.cov[a, k, :] = 0.0
+            self.cov[a, :, k] = 0.0
+            self.cov[a, k, k] = std ** 2
+        self.mean[:, k] = where
+
+    def cube(self, cube):
+        return self.mean[:, 4 + cube]
+
+    def std(self, cube, container=None):
+        """Standard deviations (2,) of a cube's place, or of its place relative to a container."""
+        k = 4 + cube
+        var = self.cov[:, k, k].copy()
+        if container is not None:
+            j = 1 + container
+            var += self.cov[:, j, j] - 2 * self.cov[:, k, j]
+        return np.sqrt(np.maximum(var, 0.0))
+
+
+class Arm:
+    """Turns a wish (a target pose) into an action, the same motion in both goal modes."""
+
+    PULL, COAST = 2.6, 1.25       # per metre of error; how many last steps' way it still coasts
+    HELP = 0.12                   # integral gain
+
+    def __init__(self, eef, rotation):
+        self.accumulates = None   # told by the probe
+        self.goal, self.goal_rotation = eef.copy(), rotation.copy()
+        self.offset = np.zeros(3)
+        self.last, self.last_rotation = eef.copy(), rotation.copy()
+        self.way, self.turned = np.zeros(3), np.zeros(3)
+        self.eef, self.rotation = eef, rotation
+
+    def read(self, eef, rotation):
+        self.way, self.turned = eef - self.eef, rotation_vector(rotation @ self.rotation.T)
+        self.eef, self.rotation = eef, rotation
+
+    def action(self, target, yaw, grip, *, limit=0.05, learn=True):
+        """Seven numbers towards a target of the end effector; `limit` bounds the pull, `learn` the integral."""
+        error = target - self.eef
+        if learn:
+            near = np.abs(error) < 0.012
+            self.offset = np.where(near, np.clip(self.offset + self.HELP * error, -0.02, 0.02), self.offset)
+        pull = self.PULL * (error - self.COAST * self.way)
+        longest = max(np.abs(pull).max() / limit, 1.0)
+        pull = np.clip(pull / longest + self.offset, -0.05, 0.05)
+        want = turn_z(yaw) @ np.diag([1.0, -1.0, -1.0])
+        turn = np.clip(2.0 * (rotation_vector(want @ self.rotation.T) - 1.0 * self.turned), -0.5, 0.5)
+        return self._command(pull, turn, grip)
+
+    def raw(self, action):
+        """An action as it is, for the probe."""
+        action = np.array(action, dtype=float)
+        self.goal = self.goal + MOVE_UNIT * action[:3]
+        return action
+
+    def _command(self, pull, turn, grip):
+        if self.accumulates:
+            move = np.clip(self.eef + pull - self.goal, -MOVE_UNIT, MOVE_UNIT)
+            self.goal = self.goal + move
+            goal_rotation = rotation_matrix(turn) @ self.rotation
+            turn = np.clip(rotation_vector(goal_rotation @ self.goal_rotation.T), -TURN_UNIT, TURN_UNIT)
+            self.goal_rotation = rotation_matrix(turn) @ self.goal_rotation
+        else:
+            move = pull
+        return np.concatenate([move / MOVE_UNIT, turn / TURN_UNIT, [grip]])
+
+
+class FrankaPolicy:
+    """Moves the tower from A to C."""
+
+    def reset(self):
+        self.script = None
+
+    def compute_action(self, obs):
+        eef = np.array(obs["robot0_eef_pos"], dtype=float)
+        rotation = matrix(np.array(obs["robot0_eef_quat"], dtype=float))
+        left, right = (float(q) for q in obs["robot0_gripper_qpos"])
+        self.width, self.middle = 0.5 * (left - right), 0.5 * (left + right)
+        self.finger_speed = float(np.abs(obs["robot0_gripper_qvel"]).max())
+        if self.script is None:
+            self.begin(obs, eef, rotation)
+        self.arm.read(eef, rotation)
+        self.eef = eef
+        self.fingers = rotation[:2, 1] / max(np.hypot(*rotation[:2, 1]), 1e-6)
+        self.yaw = float(np.arctan2(rotation[1, 0], rotation[0, 0]))
+        self.look(obs)
+        return np.clip(next(self.script), -1.0, 1.0)
+
+    def begin(self, obs, eef, rotation):
+        self.half = np.array(obs["cube_size"], dtype=float)
+        self.n = len(self.half)
+        self.arm = Arm(eef, rotation)
+        self.belief = Belief(self.n)
+        self.pegs = [list(range(self.n))[::-1], [], []]     # large at the bottom
+        self.held = None
+        self.hang = GRASP_DZ            # the hand above the held cube's centre
+        self.swing = np.zeros(2)        # the held cube's centre from the hand, at yaw 0
+        self.steps = 0
+        self.pending = []
+        self.differences, self.difference_count = 0.0, 0
+        self.products = 0.0
+        self.last_readings = None
+        self.last_difference = None
+        self.noise = 0.025
+        self.height = np.array([self.rest_height(c) for c in range(self.n)])
+        self.height_error = np.zeros((2, 3 + self.n))       # sum and count of observed minus believed heights
+        self.surprise = np.zeros((3 + self.n, 2))
+        self.last_eef = eef.copy()
+        self.last_yaw = float(np.arctan2(rotation[1, 0], rotation[0, 0]))
+        self.box_turn = np.zeros((3, 2))
+        self.cube_turn = np.zeros((self.n, 2))
+        self.aside = False              # whether the fingers should close along x
+        self.log = []
+        self.script = self.solve()
+
+    # Seeing
+
+    def look(self, obs):
+        """Take in one observation."""
+        self.steps += 1
+        boxes = np.array(obs["boxes_pos"], dtype=float).reshape(3, 3)
+        cubes = np.array(obs["cube_pos"], dtype=float).reshape(self.n, 3)
+        readings = np.vstack([boxes, cubes])
+        self.carry()
+        self.see_turns(obs)
+        self.measure_noise(readings)
+        if self.steps <= 6:
+            self.pending.append(readings)
+            return
+        for earlier in [*self.pending, readings]:
+            self.take_in(earlier)
+        self.pending = []
+
+    def carry(self):
+        """What is in the hand goes with it."""
+        if self.held is not None:
+            k = 4 + self.held
+            offset = self.belief.mean[:, k] - self.last_eef[:2]
+            angle = self.yaw - self.last_yaw
+            c, s = np.cos(angle), np.sin(angle)
+            self.belief.mean[:, k] = self.eef[:2] + np.array([[c, -s], [s, c]]) @ offset
+            self.height[self.held] = self.eef[2] - self.hang
+        self.last_eef, self.last_yaw = self.eef.copy(), self.yaw
+
+    def see_turns(self, obs):
+        """Average the yaws of containers and, modulo a quarter turn, of cubes."""
+        yaws = quat_yaw(np.array(obs["boxes_quat"], dtype=float).reshape(3, 4))
+        self.box_turn += np.stack([np.cos(yaws), np.sin(yaws)], axis=1)
+        yaws = 4 * quat_yaw(np.array(obs["cube_quat"], dtype=float).reshape(self.n, 4))
+        self.cube_turn = 0.98 * self.cube_turn + np.stack([np.cos(yaws), np.sin(yaws)], axis=1)
+
+    def measure_noise(self, readings):
+        """The std of the noise, from differences between steps of what stands still."""
+        if self.last_readings is not None:
+            difference = (readings - self.last_readings)[:3]
+            self.differences += float((difference ** 2).sum())
+            self.difference_count += 9
+            self.noise = max(np.sqrt(self.differences / self.difference_count / 2), 1e-4)
+        self.last_readings = readings
+
+    def take_in(self, readings):
+        use = np.ones(3 + self.n, dtype=bool)
+        self.surprise *= 0.96
+        self.surprise += 0.04 * (readings[:, :2] - (self.belief.mean[:, 1:] + self.belief.mean[:, :1]).T)
+        self.belief.seen(readings[:, :2], self.noise ** 2, use)
+        believed = np.concatenate([np.full(3, TABLE + PLATE / 2), self.height])
+        self.height_error[0, :3] += (readings[:, 2] - believed)[:3]
+        self.height_error[1, :3] += 1
+
+    # Where things are
+
+    def peg_of(self, cube):
+        return next((p for p in range(3) if cube in self.pegs[p]), None)
+
+    def top(self, peg, below=None):
+        """Height of the top of a stack, or of what lies under a cube of it."""
+        stack = self.pegs[peg]
+        if below is not None and below in stack:
+            stack = stack[: stack.index(below)]
+        return TABLE + 2 * sum(self.half[c] for c in stack)
+
+    def rest_height(self, cube):
+        return self.top(self.peg_of(cube), below=cube) + self.half[cube]
+
+    def hole(self, peg):
+        turn = self.box_turn[peg] / np.linalg.norm(self.box_turn[peg])
+        return self.belief.mean[:, 1 + peg] + HOLE * turn
+
+    def hole_yaw(self, peg):
+        return float(np.arctan2(self.box_turn[peg][1], self.box_turn[peg][0]))
+
+    def cube_yaw(self, cube):
+        """Of its faces, in (-pi/4, pi/4]."""
+        return float(np.arctan2(self.cube_turn[cube][1], self.cube_turn[cube][0])) / 4
+
+    # The task
+
+    def solve(self):
+        yield from self.probe()
+        need = (self.noise / 0.0015) ** 2 / (3 + self.n)
+        yield from self.still(int(np.clip(need, 0, 60)), OPEN)
+        while True:
+            move = next_move(self.pegs, self.n)
+            if move is None:
+                yield from self.still(20, OPEN)
+                continue
+            cube, source, target = move
+            if (yield from self.pick(cube)):
+                yield from self.place(cube, target)
+
+    def probe(self):
+        """One push upwards: it goes on for centimetres where increments accumulate."""
+        start = self.eef[2]
+        yield self.arm.raw([0, 0, 1, 0, 0, 0, OPEN])
+        for _ in range(5):
+            yield self.arm.raw([0, 0, 0, 0, 0, 0, OPEN])
+        self.arm.accumulates = self.eef[2] - start > 0.025
+
+    def pick(self, cube):
+        """Grasp a cube; whether it is in the hand."""
+        for attempt in range(8):
+            yaw = self.grasp_yaw(cube, attempt)
+            across = np.array([-np.sin(yaw), np.cos(yaw)])
+            yield from self.wait_until_sure(cube, yaw)
+            slide = (0.0, 0.006, -0.006, 0.011, -0.011, 0.016, -0.016, 0.0)[attempt]
+            if not (yield from self.descend(cube, yaw, slide * across)):
+                self.log.append((self.steps, "landed", cube, attempt))
+                yield from self.rise(0.03, OPEN)
+                continue
+            if (yield from self.close(cube)):
+                self.feel(cube)
+                if self.belief.std(cube).max() < 0.0035 or attempt > 4:
+                    return True
+                self.let_go(cube, (0.001, 0.001))
+                yield from self.release()
+                yield from self.rise(FINGERTIP + self.half[cube] + 0.01, OPEN)
+                continue
+            self.log.append((self.steps, "missed", cube, attempt, self.width))
+            yield from self.release()
+        return False
+
+    def grasp_yaw(self, cube, attempt):
+        """Along a cube's faces; of the two ways the one that tells more."""
+        yaw = self.cube_yaw(cube)
+        spread = self.belief.std(cube)
+        aside = self.aside or (spread[0] > 0.003 and spread[0] > spread[1])
+        return yaw + (np.pi / 2 if aside else 0.0)
+
+    def wait_until_sure(self, cube, yaw):
+        across = np.array([abs(np.sin(yaw)), abs(np.cos(yaw))])
+        for _ in range(40):
+            room = 0.034 - self.half[cube] + 0.002
+            if across @ self.belief.std(cube) < room / 2:
+                return
+            yield self.arm.action(self.eef, self.yaw, OPEN)
+
+    def descend(self, cube, yaw, slide):
+        """Go down around a cube; whether nothing was in the way."""
+        bottom = max(self.rest_height(cube) + GRASP_DZ, LOWEST)
+        source = self.peg_of(cube)
+        yield from self.travel(lambda: self.belief.cube(cube) + slide, bottom, yaw, OPEN, source)
+        return (yield from self.sink(lambda: self.belief.cube(cube) + slide, bottom, yaw, OPEN, 0.004))
+
+    def close(self, cube):
+        """Close the fingers; whether they hold something of the cube's size."""
+        place = self.eef.copy()
+        still = 0
+        for step in range(25):
+            yield self.arm.action(place, self.yaw_goal, CLOSE)
+            still = still + 1 if self.finger_speed < 0.002 and step > 4 else 0
+            if still >= 2:
+                break
+        return 0.75 * self.half[cube] < self.width < 1.12 * self.half[cube]
+
+    def feel(self, cube):
+        """A grasped cube is between the fingers."""
+        k = 4 + cube
+        moved = 0.001 + 0.004 * np.abs(self.fingers)
+        self.belief.shaken(k, moved)
+        self.belief.touched(cube, self.fingers, self.fingers @ self.eef[:2] + self.middle, 0.0007)
+        self.hang = self.eef[2] - self.rest_height(cube)
+        self.held = cube
+
+    def place(self, cube, target):
+        source = self.peg_of(cube)
+        self.pegs[source].remove(cube)
+        bottom = self.top(target) + self.half[cube] + self.hang
+        yaw = self.place_yaw(target)
+
+        def spot():
+            below = self.pegs[target]
+            goal = self.belief.cube(below[-1]) if below else self.hole(target)
+            return goal - (self.belief.cube(cube) - self.eef[:2])
+
+        yield from self.travel(spot, bottom, yaw, CLOSE, target, source)
+        yield from self.sink(spot, bottom, yaw, CLOSE, 0.002)
+        self.pegs[target].append(cube)
+        yield from self.release()
+        self.let_go(cube, (0.001, 0.001))
+        yield from self.rise(2 * FINGERTIP + self.half[cube], OPEN)
+
+    def let_go(self, cube, shaken):
+        self.held = None
+        self.height[cube] = self.rest_height(cube)
+        self.belief.shaken(4 + cube, shaken)
+
+    def place_yaw(self, target):
+        """The hand's yaw for the held cube to be in line with its hole, by the smaller turn."""
+        return self.yaw_goal
+
+    # Motion
+
+    def travel(self, spot, bottom, yaw, grip, *pegs):
+        """Rise, cross above everything on the way, and come down to 3 cm above `bottom`."""
+        hang = self.hang + self.half[self.held] if self.held is not None else FINGERTIP
+        ys = [self.hole(p)[1] for p in pegs] + [self.eef[1], spot()[1]]
+        low, high = min(ys) - 0.06, max(ys) + 0.06
+        tops = [self.top(p) for p in range(3) if low < self.hole(p)[1] < high]
+        clear = max([TABLE + PLATE, *tops]) + hang + 0.015
+        self.yaw_goal = yaw
+        for _ in range(150):
+            goal = spot()
+            far = np.linalg.norm(goal - self.eef[:2])
+            over = max(clear, bottom + 0.02)
+            if far < 0.012:
+                return
+            if self.eef[2] < over - 0.012 and far > 0.03:
+                goal = self.eef[:2]
+            yield self.arm.action(np.append(goal, over + 0.004), yaw, grip)
+
+    def sink(self, spot, bottom, yaw, grip, slack):
+        """Come down to `bottom`, as fast as the error in the plane allows; False where something is in the way."""
+        stuck = 0
+        settled = 0
+        for _ in range(120):
+            goal = spot()
+            error = np.linalg.norm(goal - self.eef[:2])
+            angle = abs(wrapped(yaw - self.yaw))
+            above = self.eef[2] - bottom
+            height = bottom + max(0.0, 4.0 * (error - 0.003)) + (0.02 if angle > 0.1 else 0.0)
+            height = min(height, max(self.eef[2], bottom + 0.02))
+            if above < slack and error < 0.004:
+                settled += 1
+                if settled >= 2:
+                    return True
+            moving = abs(self.arm.way[2]) > 0.0006
+            stuck = 0 if moving or error > 0.006 or angle > 0.1 else stuck + 1
+            if stuck >= 5 and above > slack:
+                return False
+            limit = 0.05 if above > 0.03 else 0.025
+            yield self.arm.action(np.append(goal, height), yaw, grip, limit=limit, learn=above < 0.004 or above > 0.012)
+        return self.eef[2] - bottom < slack
+
+    def release(self):
+        """Open the fingers where the hand is."""
+        place = self.eef.copy()
+        for step in range(12):
+            yield self.arm.action(place, self.yaw_goal, OPEN, learn=False)
+            if step > 3 and self.finger_speed < 0.01:
+                return
+
+    def rise(self, way, grip):
+        goal = self.eef + np.array([0.0, 0.0, way])
+        for _ in range(20):
+            if self.eef[2] > goal[2] - 0.006:
+                return
+            yield self.arm.action(goal + np.array([0, 0, 0.01]), self.yaw_goal, grip, learn=False)
+
+    def still(self, steps, grip):
+        place = self.eef.copy()
+        self.yaw_goal = 0.0
+        for _ in range(steps):
+            yield self.arm.action(place, self.yaw_goal, grip)
+
+
+def next_move(pegs, n):
+    """(cube, from, to) of the shortest way to the whole tower on C, from any legal state; None when it is there."""
+    where = {cube: p for p in range(3) for cube in pegs[p]}
+    target, move = 2, None
+    for cube in range(n - 1, -1, -1):
+        if where[cube] != target:
+            move = cube, where[cube], target
+            target = 3 - where[cube] - target
+    return move
+
+
+def wrapped(angle):
+    return (angle + np.pi) % (2 * np.pi) - np.pi
+
+
+def turn_z(angle):
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def matrix(quat):
+    """Rotation matrix of a quaternion x, y, z, w."""
+    x, y, z, w = quat
+    return np.array([
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ])
+
+
+def quat_yaw(quats):
+    """Yaws of quaternions (n, 4), w, x, y, z."""
+    w, x, y, z = quats.T
+    return np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+
+
+def rotation_vector(rotation):
+    """Axis times angle of a rotation matrix."""
+    axis = 0.5 * np.array([
+        rotation[2, 1] - rotation[1, 2], rotation[0, 2] - rotation[2, 0], rotation[1, 0] - rotation[0, 1],
+    ])
+    sine, cosine = float(np.linalg.norm(axis)), 0.5 * (float(np.trace(rotation)) - 1.0)
+    angle = np.arctan2(sine, cosine)
+    if sine < 1e-6:
+        return axis if cosine > 0 else np.array([0.0, 0.0, angle])
+    return axis * (angle / sine)
+
+
+def rotation_matrix(vector):
+    """Rotation matrix of axis times angle."""
+    angle = float(np.linalg.norm(vector))
+    if angle < 1e-12:
+        return np.eye(3)
+    x, y, z = vector / angle
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
