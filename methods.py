@@ -8,8 +8,9 @@ from .core.errors import unknown
 _ALWAYS = frozenset({
     "domain", "method", "preset", "model", "judges", "evaluator", "initial", "seed", "workers",
     "require_sandbox", "n_roll", "final_episodes", "keep_trajectories",
-    "evaluator_pool", "evaluator_generations", "evaluator_judges",
+    "evaluator_pool", "evaluator_generations", "evaluator_judges", "duplicates",
 })
+_CLIMB = frozenset({"generations", "racing", "speculation", "memory_detail", "memory_scope"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +28,37 @@ METHODS: Mapping[str, Method] = {
         Method(
             name="memento",
             title="hill-climbing with a memory of rejected edits, macro-mutation and crossover; one elite (the paper)",
-            settings=_ALWAYS | {"generations", "k_hc", "k_macro", "k_cross", "racing"},
+            settings=_ALWAYS | _CLIMB | {"k_hc", "k_macro", "k_cross"},
+        ),
+        Method(
+            name="hill-only",
+            title="memento with all slots in the climb (the paper's ablation)",
+            settings=_ALWAYS | _CLIMB | {"k"},
+        ),
+        Method(
+            name="without-crossover",
+            title="memento with half of the slots in the climb and half macro-mutations (the paper's ablation)",
+            settings=_ALWAYS | _CLIMB | {"k"},
+        ),
+        Method(
+            name="eureka",
+            title="macro-mutations of the best of the last generation; no population, no memory",
+            settings=_ALWAYS | {"generations", "k", "racing"},
+        ),
+        Method(
+            name="eureka-elite",
+            title="macro-mutations of the best program so far; no population, no memory (the paper's Eureka)",
+            settings=_ALWAYS | {"generations", "k", "racing"},
+        ),
+        Method(
+            name="revolve",
+            title="four islands of programs, bred by crossover and macro-mutation, the weaker half reset now and then",
+            settings=_ALWAYS | {"generations", "k"},
+        ),
+        Method(
+            name="zero-shot",
+            title="one round of programs from the initial prompt, the best one taken (the paper's ablation)",
+            settings=_ALWAYS | {"k", "racing"},
         ),
         Method(
             name="random",

@@ -9,22 +9,23 @@ from .core.errors import unknown
 
 DEFAULT_PRESET = "quick"
 
-# The keys are settings: G, k_hc, k_macro, k_cross and N_roll of Algorithm 2; n, T and k of Algorithm 1.
+# The keys are settings: G, k_hc, k_macro, k_cross and N_roll of Algorithm 2; n, T and k of Algorithm 1; and what
+# makes a run faster without a change of its result. Speculation spends calls for time, so that it is the big runs'.
 PRESETS: Mapping[str, Mapping[str, int]] = {
     "paper": {
         "generations": 5, "k_hc": 10, "k_macro": 10, "k_cross": 4, "n_roll": 10,
         "evaluator_pool": 8, "evaluator_generations": 5, "evaluator_judges": 10,
-        "final_episodes": 10,
+        "final_episodes": 10, "duplicates": True, "speculation": True,
     },
     "quick": {
         "generations": 4, "k_hc": 4, "k_macro": 4, "k_cross": 2, "n_roll": 3,
         "evaluator_pool": 3, "evaluator_generations": 2, "evaluator_judges": 3,
-        "final_episodes": 4,
+        "final_episodes": 4, "duplicates": True, "speculation": False,
     },
     "smoke": {
         "generations": 1, "k_hc": 1, "k_macro": 1, "k_cross": 1, "n_roll": 1,
         "evaluator_pool": 2, "evaluator_generations": 1, "evaluator_judges": 3,
-        "final_episodes": 1,
+        "final_episodes": 1, "duplicates": True, "speculation": False,
     },
 }
 

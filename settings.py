@@ -29,6 +29,7 @@ EVALUATORS = ("evolve", "reference", "zero-shot")              # anything else i
 
 OPTIONS = "options"                                            # the table of whichever domain the run has
 BRANCHES = ("k_hc", "k_macro", "k_cross")                      # the slots of a generation of memento
+ALIASES = {"memory.detail": "memory_detail", "memory.scope": "memory_scope"}   # as a table of a file
 ROLES = ("proposer", "evaluator-writer", "judge")              # who is asked; as in core.ports.Ask
 ALL = "all"                                                    # how `sampling` calls what every role shares
 
@@ -121,6 +122,10 @@ class Settings(BaseModel):
     evaluator_generations: Positive = Field(description="T, generations of evaluator search, the first pool among them")
     evaluator_judges: Positive = Field(description="k, judges who vote on a pool")
     racing: bool = Field(True, description="end a candidate's rollouts once it cannot win; changes no result")
+    duplicates: bool = Field(False, description="a known program takes its episodes over; changes no result")
+    speculation: bool = Field(False, description="ask for the next climb before the verdict; changes no result")
+    memory_detail: Literal["summary", "full"] = Field("summary", description="show why edits were rejected, too")
+    memory_scope: Literal["generation", "run"] = Field("generation", description="how long rejected edits are kept")
     keep_trajectories: bool = Field(False, description="keep every recorded episode, not T_0's and the elites' only")
     final_episodes: Positive = Field(description="unseen episodes on which p_0 and the elite are compared")
 
@@ -196,7 +201,7 @@ def build_settings(
     ]
     given: dict[str, Given] = {}
     for layer in layers:
-        given |= layer
+        given |= {ALIASES.get(key, key): entry for key, entry in layer.items()}
     plain = {key: entry for key, entry in given.items() if "." not in key}
     _refuse_unknown(plain)
     if "domain" not in plain:
@@ -207,6 +212,7 @@ def build_settings(
     values: dict[str, Any] = {"workers": usable_cpus(), **preset_named(preset)}
     values["k"] = sum(values[branch] for branch in BRANCHES)   # every method has the same budget
     values |= {key: entry.value for key, entry in plain.items()}
+    _settle_search(values, plain)
     _settle_paths(values)
     values |= _model_tables(given)
     settings = _validated(values, given, domain.options(own, preset=preset))
@@ -357,6 +363,20 @@ def _domain_options(given: Mapping[str, Given], domain: str) -> dict[str, JSON]:
         else:
             raise UsageError(f"{unknown('settings table', table, {*domain_names(), domain, OPTIONS})} ({entry.origin})")
     return own
+
+
+def _settle_search(values: dict[str, Any], plain: Mapping[str, Given]) -> None:
+    """What follows for the search from other settings. Raises UsageError for a choice without effect."""
+    if values.get("memory_detail") == "full":
+        given = plain.get("speculation")
+        if given is not None and given.value is True:
+            raise UsageError(
+                "'speculation' has no effect with memory_detail = 'full', which shows every verdict before the next "
+                f"question: leave one out ({given.origin})"
+            )
+        values["speculation"] = False
+    if "generations" not in plain and "generations" not in method_named(str(values.get("method", "memento"))).settings:
+        values["generations"] = 1
 
 
 def _settle_paths(values: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from .. import __version__
 from ..agents.keepers.evaluation import Panel
 from ..agents.keepers.memento import Slots
 from ..agents.keepers.methods import KEEPERS
+from ..agents.keepers.options import SearchOptions
 from ..agents.keepers.sequencer import RunPlan, Sequencer
 from ..core.errors import StoreError, UsageError
 from ..core.events import Fact, RunResumed, RunStarted, RunStopped, StageEntered
@@ -211,6 +212,13 @@ def plan_of(
         slots=slots_of(settings),
         search_seeds=tuple(derive_seed(settings.seed, "search", e) for e in range(settings.n_roll)),
         racing=settings.racing,
+        duplicates=settings.duplicates,
+        options=SearchOptions(
+            seed=settings.seed,
+            speculation=settings.speculation,
+            full_memory=settings.memory_detail == "full",
+            lasting_memory=settings.memory_scope == "run",
+        ),
         final_seeds=tuple(derive_seed(settings.seed, "final", e) for e in range(settings.final_episodes)),
         initial=initial,
         evaluator=evaluator,
@@ -220,7 +228,7 @@ def plan_of(
 
 
 def slots_of(settings: Settings) -> Slots:
-    """The budget of a generation: by branch, or `k` in one for a method with one kind of proposal."""
+    """The budget of a generation: by branch, or `k` in one for a method that shares it out itself."""
     if "k" in method_named(settings.method).settings:
         return Slots(generations=settings.generations, hill_climb=0, macro=settings.k, crossover=0)
     return Slots(

@@ -5,6 +5,7 @@ import gc
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 
 from ..agents.evaluator_evolver import EvaluatorEvolver
@@ -150,7 +151,7 @@ def make_lanes(
         operator: agent(model=models.proposer, prompts=prompts, brief=brief, contract=domain.contract)
         for operator, agent in (
             (Operator.INITIAL, Initiator),
-            (Operator.HILL_CLIMB, HillClimber),
+            (Operator.HILL_CLIMB, partial(HillClimber, full_memory=settings.memory_detail == "full")),
             (Operator.MACRO, Mutator),
             (Operator.CROSSOVER, Crosser),
         )

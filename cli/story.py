@@ -18,8 +18,8 @@ from ..memory.queries import (
     list_rejections,
     summarise,
 )
+from ..tui.branches import branches_of
 from ..tui.lines import counted, isolation, one_line
-from ..tui.view import ONE_KIND
 from .telling import cost, duration, number, share
 
 LABEL = 12                # columns of the left margin, where a section is named
@@ -30,7 +30,6 @@ BARS = "▁▂▃▄▅▆▇█"
 BRANCHES = {
     Operator.INITIAL: "random", Operator.HILL_CLIMB: "climb", Operator.MACRO: "macro", Operator.CROSSOVER: "cross",
 }
-SLOTS = {"k_hc": "climb", "k_macro": "macro", "k_cross": "crossover"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,9 +70,7 @@ def _settings(summary: Summary, width: int) -> Iterator[str]:
         f"preset {words.get('preset')}, seed {words.get('seed')}, {words.get('workers')} at once,"
         f" model {words.get('model')}",
     )
-    one_kind = words.get("method") in ONE_KIND
-    slots = {"k": "independent program"} if one_kind else SLOTS
-    branches = ", ".join(_many(words[key], what) for key, what in slots.items() if words.get(key))
+    branches = ", ".join(counted(each.slots, each.short) for each in branches_of(words) if each.slots)
     episodes = _many(words.get("n_roll"), "episode")
     yield _row("", f"{_many(words.get('generations'), 'generation')} of {branches}; {episodes} each")
     layers = isolation(summary.sandbox).removeprefix("isolation: ")

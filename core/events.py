@@ -9,6 +9,7 @@ Ids of orders name what they are for, so that seeds and replays never depend on 
     g2/macro/7            macro-mutation slot 7        final/initial/e3       an unseen episode of p_0
     g2/cross/2            crossover slot 2             final/elite/e3         an unseen episode of the elite
     g2/macro/7/e3         its episode 3                …/score                the score of an episode
+    g2/hill/7/ahead       the same slot asked for before the verdict on slot 6 was known
 """
 
 from collections.abc import Mapping
@@ -27,6 +28,14 @@ from .values import (
     Rejection,
     Score,
 )
+
+AHEAD = "/ahead"  # ends the id of a proposal that was asked for before its turn
+
+
+def slot_of(order: str) -> str:
+    """The slot that a proposal's order is for, which is the candidate's id: g2/hill/7 of g2/hill/7/ahead."""
+    return order.removesuffix(AHEAD)
+
 
 # --------------------------------------------------------------------------------------------- orders
 
@@ -245,6 +254,40 @@ class CandidateScored(Fact):
     """A candidate's F, M and S are known, or it failed."""
 
     candidate: Candidate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DuplicateFound(Fact):
+    """A proposal is the same program as an earlier one, and takes its episodes over. Its slot is spent all the same.
+
+    `episodes` were known by then; where those of `of` are still under way, the others follow as they end.
+    """
+
+    candidate: str
+    of: str
+    episodes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpeculationEnded(Fact):
+    """The verdict is known that a proposal, asked for ahead of its turn under the id `order`, had to presume.
+
+    `kept`: the verdict was the presumed one, so that it is the proposal for `slot`; else it was withdrawn.
+    `answered`: the answer had come by then. What a call took that was withdrawn unanswered nobody knows.
+    """
+
+    slot: str
+    kept: bool
+    answered: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PopulationChanged(Fact):
+    """The islands after a generation of a method with a population: candidates by island; which were reset."""
+
+    generation: int
+    islands: tuple[tuple[str, ...], ...]
+    reset: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

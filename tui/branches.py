@@ -29,9 +29,9 @@ def branches_of(settings: Mapping[str, JSON]) -> tuple[Branch, ...]:
         case "eureka" | "eureka-elite":
             return (_macro(k),)
         case "revolve":
-            what = "macro-mutation or crossover"
             operators = (Operator.MACRO, Operator.CROSSOVER)
-            return (Branch(label="islands", word="", what=what, short="child", slots=k, operators=operators),)
+            bred = "bred program"
+            return (Branch(label="islands", word="", what=bred, short=bred, slots=k, operators=operators),)
         case "zero-shot":
             return (_independent("programs", "initial", k),)
         case "random":

@@ -62,7 +62,7 @@ def lines_of(fact: Fact, view: View, *, now_s: float | None) -> tuple[str, ...]:
         case CandidateRejected():
             return (_verdict(fact.candidate, view, "rejected", fact.rejection.fitness_difference),)
         case BranchEnded() if fact.winner is None:
-            return (f"   {_BRANCHES[fact.operator]}: every candidate failed",)
+            return (f"   {_word(view, fact.operator)}: every candidate failed",)
         case EliteChanged():
             return _elite(fact, view, now_s)
         case FinalMeasured():
@@ -151,9 +151,8 @@ def _verdict(candidate_id: str, view: View, verdict: str, difference: float | No
 
 
 def _candidate(candidate: Candidate, view: View, verdict: str) -> str:
-    branch = branch_of(view.settings, candidate.operator)
-    word = _OPERATORS.get(candidate.operator, branch.label)
-    head = f"   g{candidate.generation} {word:<10} {candidate.slot + 1}/{branch.slots}"
+    slots = branch_of(view.settings, candidate.operator).slots
+    head = f"   g{candidate.generation} {_word(view, candidate.operator):<10} {candidate.slot + 1}/{slots}"
     if candidate.fault is not None:
         return f"{head}  failed: {_fault(candidate.fault)}{_summary(candidate.summary)}"
     if candidate.bound is not None:
@@ -163,6 +162,10 @@ def _candidate(candidate: Candidate, view: View, verdict: str) -> str:
         verdict = f" ({candidate.fitness - view.elite.fitness:+.3f} to the elite)"
     success = f"  success {100 * candidate.success_rate:.0f} %" if candidate.success_rate else ""
     return f"{head}  F {candidate.fitness:.3f}{verdict}{success}{_summary(candidate.summary)}"
+
+
+def _word(view: View, operator: Operator) -> str:
+    return _OPERATORS.get(operator) or branch_of(view.settings, operator).label
 
 
 def _elite(fact: EliteChanged, view: View, now_s: float | None) -> tuple[str, ...]:

@@ -33,17 +33,18 @@ class FinalKeeper:
         orders: list[Order] = []
         for slot, (name, program) in enumerate(self._programs.items()):
             trial = Trial(id=name, program=program, operator=Operator.INITIAL, generation=0, slot=slot)
-            trials, rolls = trials.begin(trial)
-            orders.extend(rolls)
+            step = trials.begin(trial)
+            trials = step.trials
+            orders.extend(step.orders)
         return Decision(state=Measurement(trials=trials, measured={}), orders=tuple(orders))
 
     def decide(self, state: Measurement, fact: Fact) -> Decision[Measurement]:
         """What follows from one episode or score."""
-        trials, orders, candidate = state.trials.take(fact)
-        state = replace(state, trials=trials)
-        if candidate is None:
-            return Decision(state=state, orders=orders)
-        state = replace(state, measured={**state.measured, candidate.id: candidate})
+        step = state.trials.take(fact)
+        found = {candidate.id: candidate for candidate in step.settled}
+        state = replace(state, trials=step.trials, measured={**state.measured, **found})
+        if not found:
+            return Decision(state=state, orders=step.orders)
         if len(state.measured) < len(self._programs):
             return Decision(state=state)
         initial = state.measured[INITIAL]

@@ -2,11 +2,16 @@
 
 The hill-climb chain is sequential, the macro-mutation branch runs beside it, and crossover begins when
 both have ended. Nothing here depends on the order in which answers arrive.
+
+While a hill-climb proposal rolls out, the next one may be asked for as if this one were rejected: the prompt
+holds edit summaries only, and the summary is known before the fitness. Where it is accepted after all, that
+question is withdrawn and the right one is asked, so the proposals are drawn as they would be without.
 """
 
 from dataclasses import dataclass, replace
 
 from ...core.events import (
+    AHEAD,
     BranchEnded,
     CandidateAccepted,
     CandidateRejected,
@@ -18,10 +23,14 @@ from ...core.events import (
     ProposalMade,
     Propose,
     SearchEnded,
+    SpeculationEnded,
+    Withdraw,
+    slot_of,
 )
 from ...core.keeper import Decision
 from ...core.values import Candidate, Operator, Program, Rejection
-from .trials import RolloutPlan, Trial, Trials, bound, brief_of, failed
+from .options import PLAIN, SearchOptions
+from .trials import RolloutPlan, Step, Trial, Trials, bound, brief_of, chained, failed
 
 BRANCH_WORDS = {Operator.HILL_CLIMB: "hill", Operator.MACRO: "macro", Operator.CROSSOVER: "cross"}
 _OPERATORS = {word: operator for operator, word in BRANCH_WORDS.items()}
@@ -41,6 +50,18 @@ class Slots:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ahead:
+    """A hill-climb proposal asked for before its turn, as if the present one were rejected.
+
+    `current` is the program that it edits. `answer` has come and waits for its turn.
+    """
+
+    order: str
+    current: str
+    answer: ProposalMade | ProposalFailed | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
     """The state between two facts.
 
@@ -51,6 +72,7 @@ class Search:
     elite: Candidate  # C_(g-1)
     current: Candidate  # C^hc, the last accepted of the chain
     rejections: tuple[Rejection, ...] = ()  # H, of this generation's chain
+    ahead: Ahead | None = None
     climbed: int = 0  # hill-climb slots spent
     macros: tuple[Candidate | None, ...] = ()
     crosses: tuple[Candidate | None, ...] = ()
@@ -63,10 +85,15 @@ class Search:
 class MementoKeeper:
     """Decides the policy search from the evaluated initial policy C_0 to the elite C_G."""
 
-    def __init__(self, *, initial: Candidate, plan: RolloutPlan, slots: Slots) -> None:
+    def __init__(
+        self, *, initial: Candidate, plan: RolloutPlan, slots: Slots, options: SearchOptions = PLAIN
+    ) -> None:
         self._initial = initial
         self._plan = plan
         self._slots = slots
+        self._options = options
+        # A memory that shows fitness differences needs every one of them, and before the next question.
+        self._speculates = options.speculation and not options.full_memory
 
     def start(self) -> Decision[Search]:
         """C_0 is the elite of generation 0."""
@@ -81,7 +108,7 @@ class MementoKeeper:
             generation=0,
             elite=self._initial,
             current=self._initial,
-            trials=Trials(plan=self._plan, open={}),
+            trials=Trials(plan=self._plan, open={}).knowing(self._initial),
         )
         begun = self._begin_generation(state)
         return replace(begun, facts=(first, *begun.facts))
@@ -91,11 +118,12 @@ class MementoKeeper:
         if state.over:
             return Decision(state=state)
         if isinstance(fact, ProposalMade | ProposalFailed):
-            return self._take_proposal(state, fact)
-        trials, orders, candidate = state.trials.take(fact)
-        state = replace(state, trials=trials)
-        decision = self._settle(state, candidate) if candidate else Decision(state=state, orders=orders)
-        return self._race(decision) if self._plan.racing else decision
+            decision = self._take_proposal(state, fact)
+            decides = self._plan.duplicates  # else no proposal brings a fitness with it
+        else:
+            decision = self._follow(state, state.trials.take(fact))
+            decides = True
+        return self._race(decision) if self._plan.racing and decides else decision
 
     def finished(self, state: Search) -> bool:
         """Whether all generations are over."""
@@ -107,12 +135,28 @@ class MementoKeeper:
         if fact.order is None or fact.order not in state.asked:
             return Decision(state=state)
         state = replace(state, asked=state.asked - {fact.order})
+        if state.ahead is not None and fact.order == state.ahead.order:
+            return Decision(state=replace(state, ahead=replace(state.ahead, answer=fact)))
+        return self._try(state, slot_of(fact.order), fact)
+
+    def _try(self, state: Search, slot: str, fact: ProposalMade | ProposalFailed) -> Decision[Search]:
+        """What became of the proposal for `slot`: a trial, or nothing."""
         program = fact.program if isinstance(fact, ProposalMade) else Program("")
-        trial = self._trial(state, fact.order, program, fact.summary)
+        trial = self._trial(state, slot, program, fact.summary)
         if isinstance(fact, ProposalFailed):
             return self._settle(state, failed(trial, fact.fault))
-        trials, orders = state.trials.begin(trial)
-        return Decision(state=replace(state, trials=trials), orders=orders)
+        step = state.trials.begin(trial)
+        if trial.operator is Operator.HILL_CLIMB and not step.settled:
+            state, ahead = self._speculate(state, trial)
+            step = replace(step, orders=(*step.orders, *ahead))
+        return self._follow(state, step)
+
+    def _follow(self, state: Search, step: Step) -> Decision[Search]:
+        """Go on from what a step on trials came to."""
+        decision = Decision(state=replace(state, trials=step.trials), orders=step.orders, facts=step.facts)
+        for candidate in step.settled:
+            decision = chained(decision, self._settle(decision.state, candidate))
+        return decision
 
     def _trial(self, state: Search, order: str, program: Program, summary: str) -> Trial:
         _, word, slot = order.split("/")
@@ -148,39 +192,61 @@ class MementoKeeper:
         leaders = {Operator.MACRO: best_of(state.macros), Operator.CROSSOVER: best_of(state.crosses)}
         for name in sorted(state.trials.open):
             trial = state.trials.open[name]
+            if self._options.full_memory and trial.operator is Operator.HILL_CLIMB:
+                continue  # its fitness is shown to the model
             if is_hopeless(state, trial, leaders.get(trial.operator)):
-                trials, withdrawn, candidate = state.trials.cut(name)
-                onward = self._settle(replace(state, trials=trials), candidate)
-                return self._race(
-                    Decision(
-                        state=onward.state,
-                        orders=(*decision.orders, *withdrawn, *onward.orders),
-                        facts=(*decision.facts, *onward.facts),
-                    )
-                )
+                return self._race(chained(decision, self._follow(state, state.trials.cut(name))))
         return decision
 
     # ---------------------------------------------------------------------------- the three branches
 
     def _advance(self, state: Search, operator: Operator) -> Decision[Search]:
         """The next orders after a slot of `operator` was spent."""
-        orders: tuple[Order, ...] = ()
         facts: tuple[Fact, ...] = ()
         if self._ended(state, operator):
             facts = (self._branch_ended(state, operator),)
         elif operator is Operator.HILL_CLIMB:
-            order = self._propose(state, operator, state.climbed)
-            state = replace(state, asked=state.asked | {order.id})
-            orders = (order,)
+            return self._next_climb(state)
+        orders: tuple[Order, ...] = ()
         if not state.crossing:
             if not (self._ended(state, Operator.HILL_CLIMB) and self._ended(state, Operator.MACRO)):
-                return Decision(state=state, orders=orders, facts=facts)
+                return Decision(state=state, facts=facts)
             begun = self._begin_crossover(state)
-            state, orders, facts = begun.state, (*orders, *begun.orders), (*facts, *begun.facts)
+            state, orders, facts = begun.state, begun.orders, (*facts, *begun.facts)
         if not self._ended(state, Operator.CROSSOVER):
             return Decision(state=state, orders=orders, facts=facts)
         ended = self._end_generation(state)
         return replace(ended, orders=(*orders, *ended.orders), facts=(*facts, *ended.facts))
+
+    def _next_climb(self, state: Search) -> Decision[Search]:
+        """The proposal for the next slot of the chain: asked for now, or ahead of its turn already."""
+        ahead = state.ahead
+        if ahead is None:
+            return self._ask_climb(state)
+        kept, answered = ahead.current == state.current.id, ahead.answer is not None
+        told = SpeculationEnded(order=ahead.order, slot=slot_of(ahead.order), kept=kept, answered=answered)
+        decision = Decision(state=replace(state, ahead=None), facts=(told,))
+        if not kept:
+            withdrawn = () if answered else (Withdraw(id=f"{ahead.order}/withdraw", target=ahead.order),)
+            state = replace(decision.state, asked=state.asked - {ahead.order})
+            return chained(replace(decision, orders=withdrawn), self._ask_climb(state))
+        if ahead.answer is None:
+            return decision
+        return chained(decision, self._try(decision.state, told.slot, ahead.answer))
+
+    def _ask_climb(self, state: Search) -> Decision[Search]:
+        order = self._propose(state, Operator.HILL_CLIMB, state.climbed)
+        return Decision(state=replace(state, asked=state.asked | {order.id}), orders=(order,))
+
+    def _speculate(self, state: Search, trial: Trial) -> tuple[Search, tuple[Propose, ...]]:
+        """Ask for the next proposal of the chain as if this trial's were rejected."""
+        if not self._speculates or state.climbed + 1 >= self._slots.hill_climb:
+            return state, ()
+        order = self._propose(state, Operator.HILL_CLIMB, state.climbed + 1)
+        presumed = Rejection(summary=trial.summary, candidate=trial.id, fitness_difference=None, reason="presumed")
+        order = replace(order, id=f"{order.id}{AHEAD}", rejections=(*order.rejections, presumed))
+        ahead = Ahead(order=order.id, current=state.current.id)
+        return replace(state, ahead=ahead, asked=state.asked | {order.id}), (order,)
 
     def _begin_generation(self, state: Search) -> Decision[Search]:
         """Open the next generation from the elite, or end the search."""
@@ -196,6 +262,7 @@ class MementoKeeper:
             generation=state.generation + 1,
             elite=state.elite,
             current=state.elite,
+            rejections=state.rejections if self._options.lasting_memory else (),
             macros=(None,) * self._slots.macro,
             crosses=(None,) * self._slots.crossover,
             trials=state.trials,

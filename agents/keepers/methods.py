@@ -1,25 +1,85 @@
 """The keeper of each search method, by the method's name."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from ...core.keeper import Keeper
 from ...core.values import Candidate
+from .eureka import Eureka
 from .memento import MementoKeeper, Slots
+from .options import PLAIN, SearchOptions
 from .random_search import RandomKeeper
+from .revolve import Revolve
+from .rounds import RoundsKeeper, Rule
 from .trials import RolloutPlan
-
-MakeKeeper = Callable[[Candidate, RolloutPlan, Slots], Keeper[Any]]
-"""Makes a keeper from C_0, how candidates are evaluated, and the slots of a generation."""
+from .zero_shot import ZeroShot
 
 
-def _memento(initial: Candidate, plan: RolloutPlan, slots: Slots) -> MementoKeeper:
-    return MementoKeeper(initial=initial, plan=plan, slots=slots)
+class MakeKeeper(Protocol):
+    """Makes a keeper from C_0, how candidates are evaluated, the slots of a generation, and a run's choices."""
+
+    def __call__(
+        self, initial: Candidate, plan: RolloutPlan, slots: Slots, options: SearchOptions = ..., /
+    ) -> Keeper[Any]:
+        """The keeper."""
 
 
-def _random(initial: Candidate, plan: RolloutPlan, slots: Slots) -> RandomKeeper:
-    together = slots.hill_climb + slots.macro + slots.crossover
-    return RandomKeeper(initial=initial, plan=plan, generations=slots.generations, candidates=together)
+def together(slots: Slots) -> int:
+    """B, the candidates of a generation: the same for every method of a comparison."""
+    return slots.hill_climb + slots.macro + slots.crossover
 
 
-KEEPERS: dict[str, MakeKeeper] = {"memento": _memento, "random": _random}
+def climbing(slots: Slots) -> Slots:
+    """All slots to the climb."""
+    return Slots(generations=slots.generations, hill_climb=together(slots), macro=0, crossover=0)
+
+
+def uncrossed(slots: Slots) -> Slots:
+    """Half of the slots to the climb, half to macro-mutation; an odd one to the climb."""
+    macro = together(slots) // 2
+    return Slots(generations=slots.generations, hill_climb=together(slots) - macro, macro=macro, crossover=0)
+
+
+def _memento(share: Callable[[Slots], Slots]) -> MakeKeeper:
+    """Memetic search with the slots shared out among its branches in some way."""
+
+    def make(
+        initial: Candidate, plan: RolloutPlan, slots: Slots, options: SearchOptions = PLAIN, /
+    ) -> MementoKeeper:
+        return MementoKeeper(initial=initial, plan=plan, slots=share(slots), options=options)
+
+    return make
+
+
+def _random(
+    initial: Candidate, plan: RolloutPlan, slots: Slots, options: SearchOptions = PLAIN, /
+) -> RandomKeeper:
+    return RandomKeeper(initial=initial, plan=plan, generations=slots.generations, candidates=together(slots))
+
+
+def _rounds(rule: Callable[[int, SearchOptions], Rule[Any]], *, generations: int | None = None) -> MakeKeeper:
+    """A search in rounds of B candidates by a rule."""
+
+    def make(
+        initial: Candidate, plan: RolloutPlan, slots: Slots, options: SearchOptions = PLAIN, /
+    ) -> RoundsKeeper:
+        return RoundsKeeper(
+            initial=initial,
+            plan=plan,
+            generations=slots.generations if generations is None else generations,
+            rule=rule(together(slots), options),
+        )
+
+    return make
+
+
+KEEPERS: dict[str, MakeKeeper] = {
+    "memento": _memento(lambda slots: slots),
+    "hill-only": _memento(climbing),
+    "without-crossover": _memento(uncrossed),
+    "eureka": _rounds(lambda count, options: Eureka(candidates=count, keeps_best=False)),
+    "eureka-elite": _rounds(lambda count, options: Eureka(candidates=count, keeps_best=True)),
+    "revolve": _rounds(lambda count, options: Revolve(candidates=count, seed=options.seed)),
+    "zero-shot": _rounds(lambda count, options: ZeroShot(candidates=count), generations=1),
+    "random": _random,
+}

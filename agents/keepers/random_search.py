@@ -18,7 +18,7 @@ from ...core.events import (
 from ...core.keeper import Decision
 from ...core.values import Candidate, Operator, Program
 from .memento import best_of
-from .trials import RolloutPlan, Trial, Trials, bound, brief_of, failed
+from .trials import RolloutPlan, Step, Trial, Trials, bound, brief_of, chained, failed
 
 WORD = "random"
 
@@ -59,7 +59,7 @@ class RandomKeeper:
             elite=self._initial,
             slots=((None,) * self._candidates,) * self._generations,
             asked=frozenset(order.id for order in orders),
-            trials=Trials(plan=self._plan, open={}),
+            trials=Trials(plan=self._plan, open={}).knowing(self._initial),
         )
         first = _elite_of(0, self._initial, changed=True)
         concluded = self._conclude(state)  # with no candidates to a generation all are complete already
@@ -70,12 +70,9 @@ class RandomKeeper:
         if state.over:
             return Decision(state=state)
         if isinstance(fact, ProposalMade | ProposalFailed):
-            return self._take_proposal(state, fact)
-        trials, orders, candidate = state.trials.take(fact)
-        state = replace(state, trials=trials)
-        if candidate is None:
-            return self._race(Decision(state=state, orders=orders))
-        return self._race(self._settle(state, candidate))
+            decision = self._take_proposal(state, fact)
+            return self._race(decision) if self._plan.duplicates else decision  # else it brings no fitness with it
+        return self._race(self._follow(state, state.trials.take(fact)))
 
     def finished(self, state: Draws) -> bool:
         """Whether the whole budget is spent."""
@@ -103,8 +100,13 @@ class RandomKeeper:
         )
         if isinstance(fact, ProposalFailed):
             return self._settle(state, failed(trial, fact.fault))
-        trials, orders = state.trials.begin(trial)
-        return Decision(state=replace(state, trials=trials), orders=orders)
+        return self._follow(state, state.trials.begin(trial))
+
+    def _follow(self, state: Draws, step: Step) -> Decision[Draws]:
+        decision = Decision(state=replace(state, trials=step.trials), orders=step.orders, facts=step.facts)
+        for candidate in step.settled:
+            decision = chained(decision, self._settle(decision.state, candidate))
+        return decision
 
     def _settle(self, state: Draws, candidate: Candidate) -> Decision[Draws]:
         place = candidate.generation - 1
@@ -144,14 +146,14 @@ class RandomKeeper:
         """Cut what cannot win any more."""
         if not self._plan.racing:
             return decision
-        state, orders, facts = decision.state, decision.orders, decision.facts
-        leaders = {trial.generation: best_of(state.slots[trial.generation - 1]) for trial in state.trials.open.values()}
-        for trial in tuple(state.trials.open.values()):
+        rows = decision.state.slots
+        leaders = {one.generation: best_of(rows[one.generation - 1]) for one in decision.state.trials.open.values()}
+        for name in tuple(decision.state.trials.open):
+            state = decision.state
+            trial = state.trials.open[name]
             if not state.over and is_hopeless(trial, leaders[trial.generation], state.elite):
-                trials, withdrawn, candidate = state.trials.cut(trial.id)
-                settled = self._settle(replace(state, trials=trials), candidate)
-                state, orders, facts = settled.state, (*orders, *withdrawn), (*facts, *settled.facts)
-        return Decision(state=state, orders=orders, facts=facts)
+                decision = chained(decision, self._follow(state, state.trials.cut(name)))
+        return decision
 
 
 def is_hopeless(trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:

@@ -35,6 +35,7 @@ from .evaluation import EvaluatorKeeper, Panel
 from .final import FinalKeeper
 from .memento import Slots
 from .methods import MakeKeeper
+from .options import PLAIN, SearchOptions
 from .trials import RolloutPlan, Trial, Trials
 
 ATTEMPTS = 5  # tries at a first valid policy, or at the one evaluator of `zero-shot`
@@ -51,6 +52,8 @@ class RunPlan:
     search_seeds: tuple[int, ...]
     final_seeds: tuple[int, ...]
     racing: bool = True
+    duplicates: bool = False
+    options: SearchOptions = PLAIN
     initial: Program | None = None  # a given p_0; None asks the model
     evaluator: Program | None = None  # a given E*
     panel: Panel | None = None  # evolve E*; None with no `evaluator` asks for one unevolved evaluator
@@ -121,10 +124,11 @@ class Sequencer:
             if isinstance(fact, ProposalFailed):
                 return self._next_initial(state, fact.fault, fact.summary)
             return Decision(state=state)
-        trials, orders, candidate = state.trials.take(fact)
-        state = replace(state, trials=trials)
-        if candidate is None:
-            return Decision(state=state, orders=orders)
+        step = state.trials.take(fact)
+        state = replace(state, trials=step.trials)
+        if not step.settled:
+            return Decision(state=state, orders=step.orders)
+        (candidate,) = step.settled
         if candidate.fault is not None:
             return self._next_initial(state, candidate.fault, candidate.summary)
         chosen = InitialChosen(order=candidate.id, program=candidate.program)
@@ -140,8 +144,8 @@ class Sequencer:
             slot=0,
             summary=summary,
         )
-        trials, orders = Trials(plan=plan, open={}).begin(trial)
-        return Decision(state=replace(state, trials=trials), orders=orders)
+        step = Trials(plan=plan, open={}).begin(trial)
+        return Decision(state=replace(state, trials=step.trials), orders=step.orders)
 
     def _next_initial(self, state: Stages, fault: Fault, summary: str) -> Decision[Stages]:
         if self._plan.initial is not None:
@@ -240,8 +244,10 @@ class Sequencer:
             seeds=self._plan.search_seeds,
             evaluator=chosen.program,
             racing=self._plan.racing,
+            duplicates=self._plan.duplicates,
         )
-        keeper = self._plan.method(score_baseline(state.baseline, chosen.examination), plan, self._plan.slots)
+        initial = score_baseline(state.baseline, chosen.examination)
+        keeper = self._plan.method(initial, plan, self._plan.slots, self._plan.options)
         state = replace(state, stage="search", evaluator=chosen.program)
         return _after(StageEntered(stage="search"), self._enter(state, keeper))
 

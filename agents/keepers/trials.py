@@ -1,15 +1,18 @@
 """A trial: one program on its way from proposal to evaluated candidate, the same in every search method."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import fsum
 from typing import TypeVar
 
-from ...core.events import EpisodeEnded, EpisodeScored, Fact, Order, Roll, ScoreEpisode, Withdraw
+from ...core.events import DuplicateFound, EpisodeEnded, EpisodeScored, Fact, Order, Roll, ScoreEpisode, Withdraw
+from ...core.keeper import Decision
 from ...core.metrics import aggregate
 from ...core.values import Candidate, Episode, Fault, FaultKind, Operator, Program, Score
+from ..program_text import digest
 
 T = TypeVar("T")
+S = TypeVar("S")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,18 +21,23 @@ class RolloutPlan:
 
     Episode e of every candidate uses `seeds[e]` (common random numbers), so that candidates differ by
     their code alone. Without an `evaluator` episodes are only rolled out. With `racing`, a method that
-    needs only the winner may cut a candidate that cannot win any more.
+    needs only the winner may cut a candidate that cannot win any more. With `duplicates`, a program that
+    was proposed before takes that one's episodes over.
     """
 
     setting: str
     seeds: tuple[int, ...]
     evaluator: Program | None
     racing: bool = False
+    duplicates: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What is known so far of a program that is being evaluated."""
+    """What is known so far of a program that is being evaluated.
+
+    `source` is the trial of the same program, still under way, whose episodes this one shares.
+    """
 
     id: str
     program: Program
@@ -40,33 +48,71 @@ class Trial:
     summary: str = ""
     episodes: tuple[Episode | None, ...] = ()
     scores: tuple[Score | None, ...] = ()
+    digest: str = ""
+    source: str | None = None
+
+    @property
+    def scored(self) -> int:
+        """How many episodes are in and scored."""
+        return sum(score is not None for score in self.scores)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What one decision on trials comes to: the trials after it, what is ordered, and who is evaluated now."""
+
+    trials: "Trials"
+    orders: tuple[Order, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    settled: tuple[Candidate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trials:
-    """The open trials of a keeper, by id."""
+    """The open trials of a keeper, by id, and what earlier ones found out, by the digest of their program.
+
+    Only an episode that was also scored is ever taken over from another trial: the recording of one that was
+    not may be gone.
+    """
 
     plan: RolloutPlan
     open: Mapping[str, Trial]
+    known: Mapping[str, Trial] = field(default_factory=dict)
 
-    def begin(self, trial: Trial) -> tuple["Trials", tuple[Order, ...]]:
-        """Take up a trial: all its episodes are ordered at once."""
+    def knowing(self, candidate: Candidate) -> "Trials":
+        """With the episodes of an evaluated candidate, such as C_0, for later programs that are the same."""
+        if not self.plan.duplicates or not len(candidate.episodes) == len(candidate.scores) == len(self.plan.seeds):
+            return self
+        trial = Trial(
+            id=candidate.id,
+            program=candidate.program,
+            operator=candidate.operator,
+            generation=candidate.generation,
+            slot=candidate.slot,
+            episodes=candidate.episodes,
+            scores=candidate.scores,
+            digest=digest(candidate.program),
+        )
+        return self._remember(trial)
+
+    def begin(self, trial: Trial) -> Step:
+        """Take up a trial: all its episodes are ordered at once, but those of a program known already."""
         empty = (None,) * len(self.plan.seeds)
         trial = replace(trial, episodes=empty, scores=empty)
-        rolls = tuple(
-            Roll(
-                id=f"{trial.id}/e{index}",
-                program=trial.program,
-                setting=self.plan.setting,
-                index=index,
-                seed=seed,
-            )
-            for index, seed in enumerate(self.plan.seeds)
-        )
-        return replace(self, open={**self.open, trial.id: trial}), rolls
+        if not self.plan.duplicates:
+            return Step(trials=self._keep(trial), orders=self._rolls(trial))
+        trial = replace(trial, digest=digest(trial.program))
+        same = self._under_way(trial.digest) or self.known.get(trial.digest)
+        if same is None:
+            return Step(trials=self._keep(trial), orders=self._rolls(trial))
+        trial = _taken_over(trial, same)
+        found = DuplicateFound(order=trial.id, candidate=trial.id, of=same.id, episodes=trial.scored)
+        if same.id in self.open:
+            return Step(trials=self._keep(replace(trial, source=same.id)), facts=(found,))
+        return replace(self._keep(trial)._settle(trial.id), orders=self._rolls(trial), facts=(found,))
 
-    def take(self, fact: Fact) -> tuple["Trials", tuple[Order, ...], Candidate | None]:
-        """What an EpisodeEnded or EpisodeScored means: more orders, or the evaluated candidate.
+    def take(self, fact: Fact) -> Step:
+        """What an EpisodeEnded or EpisodeScored means: more orders, or evaluated candidates.
 
         A fact of no open trial, or a second answer to the same order, changes nothing.
         """
@@ -76,54 +122,110 @@ class Trials:
             case EpisodeScored():
                 trial_id, index = _episode_of((fact.order or "").removesuffix("/score"))
             case _:
-                return self, (), None
+                return Step(trials=self)
         trial = self.open.get(trial_id)
         if trial is None or not 0 <= index < len(trial.episodes):
-            return self, (), None
+            return Step(trials=self)
         if isinstance(fact, EpisodeEnded):
             return self._take_episode(trial, index, fact.episode)
         return self._take_score(trial, index, fact.score)
 
-    def cut(self, trial_id: str) -> tuple["Trials", tuple[Order, ...], Candidate]:
-        """Give a trial up: what is still open of it is withdrawn, and its candidate has a bound for an F."""
+    def cut(self, trial_id: str) -> Step:
+        """Give a trial up: what is still open of it is withdrawn, and its candidate has a bound for an F.
+
+        Trials that shared its episodes go on: the first of them has what is missing rolled out.
+        """
         trial = self.open[trial_id]
         targets = [
             f"{trial.id}/e{index}" if trial.episodes[index] is None else f"{trial.id}/e{index}/score"
             for index, score in enumerate(trial.scores)
-            if score is None
+            if score is None and trial.source is None
         ]
-        rest = {key: value for key, value in self.open.items() if key != trial.id}
-        orders = tuple(Withdraw(id=f"{target}/withdraw", target=target) for target in targets)
+        withdrawn = tuple(Withdraw(id=f"{target}/withdraw", target=target) for target in targets)
         candidate = replace(evaluated(trial), fitness=0.0, bound=bound(trial))
-        return replace(self, open=rest), orders, candidate
+        trials = self._without(trial)
+        heirs = [trials.open[name] for name in trials._sharing(trial.id)]
+        rolls: tuple[Order, ...] = ()
+        for heir in heirs:
+            source = None if heir is heirs[0] else heirs[0].id
+            trials = trials._keep(replace(heir, source=source))
+        if heirs:
+            rolls = trials._rolls(heirs[0])
+        return Step(trials=trials, orders=(*withdrawn, *rolls), settled=(candidate,))
 
-    def _take_episode(
-        self, trial: Trial, index: int, episode: Episode
-    ) -> tuple["Trials", tuple[Order, ...], Candidate | None]:
+    def _take_episode(self, trial: Trial, index: int, episode: Episode) -> Step:
         if trial.episodes[index] is not None:
-            return self, (), None
-        trial = replace(trial, episodes=_put(trial.episodes, index, episode))
+            return Step(trials=self)
         if self.plan.evaluator is not None and episode.fault is None:
             order = ScoreEpisode(id=f"{trial.id}/e{index}/score", evaluator=self.plan.evaluator, episode=episode)
-            return self._keep(trial), (order,), None
+            trials = self._keep(replace(trial, episodes=_put(trial.episodes, index, episode)))
+            return Step(trials=trials, orders=(order,))
         # A crash, a time-out or a malformed action ends the episode with f_e = 0: nothing to score.
-        return self._settle(replace(trial, scores=_put(trial.scores, index, Score(fitness=0.0))))
+        return self._enter(trial, index, episode, Score(fitness=0.0))
 
-    def _take_score(
-        self, trial: Trial, index: int, score: Score
-    ) -> tuple["Trials", tuple[Order, ...], Candidate | None]:
-        if trial.episodes[index] is None or trial.scores[index] is not None:
-            return self, (), None
-        return self._settle(replace(trial, scores=_put(trial.scores, index, score)))
+    def _take_score(self, trial: Trial, index: int, score: Score) -> Step:
+        episode = trial.episodes[index]
+        if episode is None or trial.scores[index] is not None:
+            return Step(trials=self)
+        return self._enter(trial, index, episode, score)
 
-    def _settle(self, trial: Trial) -> tuple["Trials", tuple[Order, ...], Candidate | None]:
+    def _enter(self, trial: Trial, index: int, episode: Episode, score: Score) -> Step:
+        """An episode and its score, for a trial and those that share its episodes."""
+        names = (trial.id, *self._sharing(trial.id))
+        trials = self
+        for name in names:
+            each = trials.open[name]
+            each = replace(
+                each, episodes=_put(each.episodes, index, episode), scores=_put(each.scores, index, score)
+            )
+            trials = trials._keep(each)
+        settled: tuple[Candidate, ...] = ()
+        for name in names:
+            step = trials._settle(name)
+            trials, settled = step.trials, (*settled, *step.settled)
+        return Step(trials=trials, settled=settled)
+
+    def _settle(self, name: str) -> Step:
+        trial = self.open[name]
         if any(score is None for score in trial.scores):
-            return self._keep(trial), (), None
-        rest = {key: value for key, value in self.open.items() if key != trial.id}
-        return replace(self, open=rest), (), evaluated(trial)
+            return Step(trials=self)
+        return Step(trials=self._without(trial), settled=(evaluated(trial),))
+
+    def _rolls(self, trial: Trial) -> tuple[Roll, ...]:
+        """The episodes that a trial still lacks."""
+        return tuple(
+            Roll(
+                id=f"{trial.id}/e{index}",
+                program=trial.program,
+                setting=self.plan.setting,
+                index=index,
+                seed=seed,
+            )
+            for index, seed in enumerate(self.plan.seeds)
+            if trial.scores[index] is None
+        )
+
+    def _under_way(self, mark: str) -> Trial | None:
+        """The open trial of the same program that has episodes of its own, if there is one."""
+        return next((one for one in self.open.values() if one.digest == mark and one.source is None), None)
+
+    def _sharing(self, name: str) -> tuple[str, ...]:
+        """The open trials that share the episodes of another, in the order of their names."""
+        return tuple(sorted(one.id for one in self.open.values() if one.source == name))
 
     def _keep(self, trial: Trial) -> "Trials":
         return replace(self, open={**self.open, trial.id: trial})
+
+    def _without(self, trial: Trial) -> "Trials":
+        """A trial is over; what it found out stays."""
+        rest = {key: value for key, value in self.open.items() if key != trial.id}
+        return replace(self, open=rest)._remember(trial)
+
+    def _remember(self, trial: Trial) -> "Trials":
+        old = self.known.get(trial.digest)
+        if not self.plan.duplicates or (old is not None and old.scored >= trial.scored):
+            return self
+        return replace(self, known={**self.known, trial.digest: replace(trial, source=None)})
 
 
 def bound(trial: Trial) -> float:
@@ -185,6 +287,21 @@ def never_started(episodes: tuple[Episode, ...]) -> Fault | None:
 def brief_of(candidate: Candidate) -> Candidate:
     """The candidate as a fact carries it: its episodes and scores are facts of their own already."""
     return replace(candidate, episodes=(), scores=())
+
+
+def chained(first: Decision[S], then: Decision[S]) -> Decision[S]:
+    """Two decisions as one, the second of which was taken in the state after the first."""
+    return Decision(state=then.state, orders=(*first.orders, *then.orders), facts=(*first.facts, *then.facts))
+
+
+def _taken_over(trial: Trial, same: Trial) -> Trial:
+    """With the episodes of another trial of the same program, as far as they are scored."""
+    known = tuple(score is not None for score in same.scores)
+    return replace(
+        trial,
+        episodes=tuple(one if there else None for one, there in zip(same.episodes, known, strict=True)),
+        scores=same.scores,
+    )
 
 
 def _episode_of(order: str | None) -> tuple[str, int]:

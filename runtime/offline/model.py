@@ -4,7 +4,7 @@ import json
 import random
 
 from ...core.errors import ModelError
-from ...core.events import Judge, Propose, ProposeEvaluator
+from ...core.events import Judge, Propose, ProposeEvaluator, slot_of
 from ...core.ports import Ask, Reply, Shelf
 from ...core.seeds import derive_seed
 from ...core.values import Usage
@@ -19,9 +19,9 @@ class OfflineModel:
     """A deterministic structural mutator behind the Model port. It is no language model.
 
     It never reads the prompt: it edits the parent program of the order with pieces of a shelf. All
-    randomness comes from the run's seed, the order's id and the attempt, so the same order gives the same
-    reply in any process and in any order of arrival. What it finds is no evidence for what language
-    models would find.
+    randomness comes from the run's seed, the order's slot and the attempt, so the same order gives the same
+    reply in any process and in any order of arrival, also where it is asked ahead of its turn. What it finds
+    is no evidence for what language models would find.
     """
 
     name = "offline"
@@ -36,7 +36,7 @@ class OfflineModel:
         Raises ModelError for an order that is no question to a model, or whose parent does not parse.
         """
         order = ask.order
-        rng = random.Random(derive_seed(self._run_seed, "offline", order.id, ask.attempt))
+        rng = random.Random(derive_seed(self._run_seed, "offline", slot_of(order.id), ask.attempt))
         try:
             if isinstance(order, Propose):
                 text = program_reply(*propose(order, self._workshop, rng, attempt=ask.attempt))

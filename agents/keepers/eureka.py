@@ -1,0 +1,46 @@
+"""Eureka, adapted to policies: no population; a generation is independent macro-mutations of one program.
+
+`eureka` goes on from the best of that generation, fitter than before or not, as the original method does.
+`eureka-elite` goes on from the best so far. The elite of either is the best so far.
+"""
+
+from dataclasses import dataclass
+
+from ...core.values import Candidate, Operator
+from .memento import best_of
+from .rounds import Request, Selection, branch_ended, fitter
+from .trials import Trial, bound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Eureka:
+    """The rule of Eureka. The population is the one program that the next generation mutates."""
+
+    candidates: int
+    keeps_best: bool
+
+    def found(self, initial: Candidate) -> Candidate:
+        """Generation 1 mutates p_0."""
+        return initial
+
+    def ask(self, generation: int, population: Candidate) -> tuple[Request, ...]:
+        """Independent macro-mutations of the same program."""
+        return (Request(operator=Operator.MACRO, parents=(population,)),) * self.candidates
+
+    def select(
+        self, generation: int, population: Candidate, elite: Candidate, candidates: tuple[Candidate, ...]
+    ) -> Selection[Candidate]:
+        """The fittest; the lowest slot wins a tie. Where all failed the parent stays."""
+        best = best_of(candidates)
+        elite = fitter(candidates, elite)
+        chosen = elite if self.keeps_best else best or population
+        winner = elite if self.keeps_best else best
+        told = branch_ended(generation, Operator.MACRO, winner)
+        return Selection(population=chosen, elite=elite, facts=(told,))
+
+    def is_hopeless(self, trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
+        """Whether it cannot be the best of its generation, or, where the best so far is kept, reach that."""
+        reach = bound(trial)
+        if leader is not None and (leader.fitness, -leader.slot) > (reach, -trial.slot):
+            return True
+        return self.keeps_best and reach < elite.fitness

@@ -1,0 +1,131 @@
+"""Islands of programs: how REvolve draws parents, admits children and resets islands. Pure; draws are arguments.
+
+A draw is a number in [0, 1) from whoever holds the seed, so that every rule can be told and tested alone.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TypeAlias
+
+from ...core.values import Candidate
+
+ISLANDS = 4
+CAPACITY = 8  # programs of an island at most
+TEMPERATURE = 1.0  # of every softmax
+CROSSOVER_SHARE = 0.5  # of the proposals; the others are macro-mutations
+RESET_CHANCE = 0.3  # that a generation ends with a reset
+
+Island: TypeAlias = tuple[Candidate, ...]
+"""Programs with their fitness, in the order in which they came."""
+
+Draw: TypeAlias = Callable[[], float]
+"""The next number in [0, 1) of a stream."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mating:
+    """What one slot asks for: a child for `island`, by crossover of two parents or macro-mutation of one."""
+
+    island: int
+    parents: tuple[Candidate, ...]
+
+
+def settle_islands(initial: Candidate) -> tuple[Island, ...]:
+    """Generation 0: the initial program on every island."""
+    return ((initial,),) * ISLANDS
+
+
+def deal(initial: Candidate, slots: int) -> tuple[Mating, ...]:
+    """Generation 1: macro-mutations of the initial program, dealt to the islands in turn."""
+    return tuple(Mating(island=slot % ISLANDS, parents=(initial,)) for slot in range(slots))
+
+
+def mate(islands: Sequence[Island], draw: Draw) -> Mating:
+    """One slot of a later generation: an island by softmax of mean fitness, then its parents.
+
+    A crossover takes two different programs of the island; an island with only one is mutated instead.
+    """
+    island = pick(softmax([mean_fitness(island) for island in islands]), draw())
+    crossing = draw() < CROSSOVER_SHARE and len(islands[island]) > 1
+    return Mating(island=island, parents=tuple(parents_of(islands[island], 2 if crossing else 1, draw)))
+
+
+def parents_of(island: Island, count: int, draw: Draw) -> Iterator[Candidate]:
+    """`count` different programs of an island, drawn one after the other by softmax of fitness."""
+    left = list(island)
+    for _ in range(count):
+        yield left.pop(pick(softmax([one.fitness for one in left]), draw()))
+
+
+def admit(island: Island, children: Sequence[Candidate]) -> Island:
+    """The island with those children that are at least as fit as its mean was before any of them came.
+
+    A child that failed is not admitted. Above the capacity the least fit go, of equals the oldest.
+    """
+    least = mean_fitness(island)
+    members = [*island, *(child for child in children if child.fault is None and child.fitness >= least)]
+    while len(members) > CAPACITY:
+        members.remove(min(members, key=lambda one: one.fitness))  # the first of equals, which is the oldest
+    return tuple(members)
+
+
+def reset(islands: Sequence[Island], draw: Draw) -> tuple[tuple[Island, ...], tuple[int, ...]]:
+    """Reset the weaker half of the islands by mean fitness (of equals the later one is weaker).
+
+    A reset island keeps its best program and receives one that is not the best of its own from a surviving
+    island, which is drawn evenly among those that have such a program, by softmax of fitness. Returns the
+    islands and which were reset.
+    """
+    ranked = sorted(range(len(islands)), key=lambda place: (-mean_fitness(islands[place]), place))
+    surviving = sorted(ranked[: len(islands) - len(islands) // 2])
+    weak = tuple(sorted(ranked[len(surviving) :]))
+    renewed = list(islands)
+    for place in weak:
+        own = best_of_island(islands[place])
+        others = [tuple(one for one in without_best(islands[source]) if one.id != own.id) for source in surviving]
+        sources = [programs for programs in others if programs]
+        guests: tuple[Candidate, ...] = ()
+        if sources:
+            source = sources[pick([1 / len(sources)] * len(sources), draw())]
+            guests = tuple(parents_of(source, 1, draw))
+        renewed[place] = (own, *guests)
+    return tuple(renewed), weak
+
+
+def best_of_island(island: Island) -> Candidate:
+    """The fittest program; of equals the newest."""
+    return max(reversed(island), key=lambda one: one.fitness)
+
+
+def without_best(island: Island) -> Island:
+    """The others."""
+    best = best_of_island(island)
+    return tuple(one for one in island if one is not best)
+
+
+def mean_fitness(island: Island) -> float:
+    """The mean of the members' fitness."""
+    return math.fsum(one.fitness for one in island) / len(island)
+
+
+def softmax(values: Sequence[float], temperature: float = TEMPERATURE) -> list[float]:
+    """Probabilities proportional to exp(value / temperature)."""
+    most = max(values)
+    weights = [math.exp((value - most) / temperature) for value in values]
+    total = math.fsum(weights)
+    return [weight / total for weight in weights]
+
+
+def pick(probabilities: Sequence[float], number: float) -> int:
+    """The place that a number in [0, 1) falls on when the probabilities are laid end to end."""
+    for place, reach in enumerate(accumulate(probabilities)):
+        if number < reach:
+            return place
+    return len(probabilities) - 1  # the probabilities add up to an ulp less than 1
+
+
+def members(islands: Sequence[Island]) -> tuple[tuple[str, ...], ...]:
+    """The ids of the programs on each island."""
+    return tuple(tuple(one.id for one in island) for island in islands)

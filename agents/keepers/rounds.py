@@ -1,0 +1,224 @@
+"""Search in rounds: a generation's proposals are asked for together, and only all of them decide the next.
+
+What differs between the methods that search so is a rule: whom to ask about, and what to select.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Protocol, TypeVar
+
+from ...core.events import (
+    BranchEnded,
+    CandidateScored,
+    EliteChanged,
+    Fact,
+    ProposalFailed,
+    ProposalMade,
+    Propose,
+    SearchEnded,
+)
+from ...core.keeper import Decision
+from ...core.values import Candidate, Operator, Program
+from .memento import best_of
+from .trials import RolloutPlan, Step, Trial, Trials, brief_of, chained, failed
+
+P = TypeVar("P")
+
+WORDS = {Operator.INITIAL: "initial", Operator.MACRO: "macro", Operator.CROSSOVER: "cross"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What one slot of a generation asks for."""
+
+    operator: Operator
+    parents: tuple[Candidate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection(Generic[P]):
+    """What a generation comes to: the population that the next one begins from, the elite, and what to say of it."""
+
+    population: P
+    elite: Candidate
+    facts: tuple[Fact, ...] = ()
+
+
+class Rule(Protocol[P]):
+    """What makes a method of rounds. All of it is pure."""
+
+    def found(self, initial: Candidate) -> P:
+        """The population of generation 0."""
+
+    def ask(self, generation: int, population: P) -> tuple[Request, ...]:
+        """One request for each slot of a generation."""
+
+    def select(
+        self, generation: int, population: P, elite: Candidate, candidates: tuple[Candidate, ...]
+    ) -> Selection[P]:
+        """What follows from all candidates of a generation, in the order of their slots; `elite` is C_(g-1)."""
+
+    def is_hopeless(self, trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
+        """Whether the rest of a trial cannot change a selection; `leader` is the best of the generation so far."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """The state between two facts. `generation` g is the one being made; `elite` is C_(g-1)."""
+
+    generation: int
+    elite: Candidate
+    population: Any
+    requests: tuple[Request, ...] = ()
+    slots: tuple[Candidate | None, ...] = ()
+    asked: frozenset[str] = frozenset()  # proposals that have no answer yet
+    trials: Trials
+    over: bool = False
+
+
+class RoundsKeeper:
+    """Decides a search in rounds by a rule."""
+
+    def __init__(self, *, initial: Candidate, plan: RolloutPlan, generations: int, rule: Rule[Any]) -> None:
+        self._initial = initial
+        self._plan = plan
+        self._generations = generations
+        self._rule = rule
+
+    def start(self) -> Decision[Round]:
+        """p_0 is the elite of generation 0."""
+        state = Round(
+            generation=0,
+            elite=self._initial,
+            population=self._rule.found(self._initial),
+            trials=Trials(plan=self._plan, open={}).knowing(self._initial),
+        )
+        first = Decision(state=state, facts=(_elite_of(0, self._initial, changed=True),))
+        return chained(first, self._begin_generation(state))
+
+    def decide(self, state: Round, fact: Fact) -> Decision[Round]:
+        """What follows from one proposal, episode or score."""
+        if state.over:
+            return Decision(state=state)
+        if isinstance(fact, ProposalMade | ProposalFailed):
+            return self._race(self._take_proposal(state, fact))
+        return self._race(self._follow(state, state.trials.take(fact)))
+
+    def finished(self, state: Round) -> bool:
+        """Whether all generations are over."""
+        return state.over
+
+    def _begin_generation(self, state: Round) -> Decision[Round]:
+        """Open the next generation, or end the search."""
+        generation, elite = state.generation + 1, state.elite
+        if generation > self._generations:
+            ended = SearchEnded(
+                elite=elite.id, program=elite.program, fitness=elite.fitness, success_rate=elite.success_rate
+            )
+            return Decision(state=replace(state, over=True), facts=(ended,))
+        requests = self._rule.ask(generation, state.population)
+        orders = tuple(_proposal(generation, slot, request) for slot, request in enumerate(requests))
+        state = replace(
+            state,
+            generation=generation,
+            requests=requests,
+            slots=(None,) * len(requests),
+            asked=frozenset(order.id for order in orders),
+        )
+        return Decision(state=state, orders=orders) if orders else self._end_generation(state)
+
+    def _take_proposal(self, state: Round, fact: ProposalMade | ProposalFailed) -> Decision[Round]:
+        if fact.order is None or fact.order not in state.asked:
+            return Decision(state=state)
+        state = replace(state, asked=state.asked - {fact.order})
+        slot = int(fact.order.rpartition("/")[2])
+        request = state.requests[slot]
+        trial = Trial(
+            id=fact.order,
+            program=fact.program if isinstance(fact, ProposalMade) else Program(""),
+            operator=request.operator,
+            generation=state.generation,
+            slot=slot,
+            parents=tuple(parent.id for parent in request.parents),
+            summary=fact.summary,
+        )
+        if isinstance(fact, ProposalFailed):
+            return self._settle(state, failed(trial, fact.fault))
+        return self._follow(state, state.trials.begin(trial))
+
+    def _follow(self, state: Round, step: Step) -> Decision[Round]:
+        decision = Decision(state=replace(state, trials=step.trials), orders=step.orders, facts=step.facts)
+        for candidate in step.settled:
+            decision = chained(decision, self._settle(decision.state, candidate))
+        return decision
+
+    def _settle(self, state: Round, candidate: Candidate) -> Decision[Round]:
+        """A slot is spent; the last one ends the generation."""
+        slots = (*state.slots[: candidate.slot], candidate, *state.slots[candidate.slot + 1 :])
+        scored = CandidateScored(order=candidate.id, candidate=brief_of(candidate))
+        decision = Decision(state=replace(state, slots=slots), facts=(scored,))
+        return decision if None in slots else chained(decision, self._end_generation(decision.state))
+
+    def _end_generation(self, state: Round) -> Decision[Round]:
+        candidates = tuple(candidate for candidate in state.slots if candidate is not None)
+        selection = self._rule.select(state.generation, state.population, state.elite, candidates)
+        changed = selection.elite.id != state.elite.id
+        facts = (*selection.facts, _elite_of(state.generation, selection.elite, changed=changed))
+        state = replace(state, elite=selection.elite, population=selection.population)
+        return chained(Decision(state=state, facts=facts), self._begin_generation(state))
+
+    def _race(self, decision: Decision[Round]) -> Decision[Round]:
+        """Cut what cannot be selected any more. A cut makes no leader, so that it leads to no other."""
+        if not self._plan.racing:
+            return decision
+        leader = best_of(decision.state.slots)
+        for name in sorted(decision.state.trials.open):
+            state = decision.state
+            trial = state.trials.open[name]
+            if self._rule.is_hopeless(trial, leader, state.elite):
+                decision = chained(decision, self._follow(state, state.trials.cut(name)))
+        return decision
+
+
+def branch_ended(generation: int, operator: Operator, winner: Candidate | None) -> BranchEnded:
+    """What the slots of one operator came to."""
+    return BranchEnded(
+        generation=generation,
+        operator=operator,
+        winner=winner.id if winner else None,
+        fitness=winner.fitness if winner else None,
+    )
+
+
+def fitter(candidates: Sequence[Candidate], elite: Candidate) -> Candidate:
+    """The best so far: the fittest of the candidates where it is as fit as the elite, else the elite."""
+    best = best_of(tuple(candidates))
+    return best if best is not None and best.fitness >= elite.fitness else elite
+
+
+def of_operator(candidates: Iterable[Candidate], operator: Operator) -> tuple[Candidate, ...]:
+    """Those that one operator proposed."""
+    return tuple(candidate for candidate in candidates if candidate.operator is operator)
+
+
+def _proposal(generation: int, slot: int, request: Request) -> Propose:
+    # Tries at the initial prompt are numbered on from p_0, which was try 0.
+    number = slot + 1 if request.operator is Operator.INITIAL else slot
+    return Propose(
+        id=f"g{generation}/{WORDS[request.operator]}/{slot}",
+        operator=request.operator,
+        generation=generation,
+        slot=number,
+        parents=request.parents,
+    )
+
+
+def _elite_of(generation: int, elite: Candidate, *, changed: bool) -> EliteChanged:
+    return EliteChanged(
+        generation=generation,
+        candidate=elite.id,
+        origin=elite.operator,
+        fitness=elite.fitness,
+        success_rate=elite.success_rate,
+        changed=changed,
+    )

@@ -1,0 +1,34 @@
+"""Zero-shot (paper, section 4): programs from the initial prompt alone, in one round; the best is the result."""
+
+from dataclasses import dataclass
+
+from ...core.values import Candidate, Operator
+from .memento import best_of
+from .rounds import Request, Selection, branch_ended
+from .trials import Trial, bound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZeroShot:
+    """The rule of zero-shot policies. There is no population: nothing is learnt from one program for another."""
+
+    candidates: int
+
+    def found(self, initial: Candidate) -> None:
+        """No population."""
+
+    def ask(self, generation: int, population: None) -> tuple[Request, ...]:
+        """Independent programs."""
+        return (Request(operator=Operator.INITIAL),) * self.candidates
+
+    def select(
+        self, generation: int, population: None, elite: Candidate, candidates: tuple[Candidate, ...]
+    ) -> Selection[None]:
+        """The fittest of the candidates, also where p_0 was fitter; p_0 only where all failed."""
+        best = best_of(candidates)
+        told = branch_ended(generation, Operator.INITIAL, best)
+        return Selection(population=None, elite=best or elite, facts=(told,))
+
+    def is_hopeless(self, trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
+        """Whether it cannot be the best."""
+        return leader is not None and (leader.fitness, -leader.slot) > (bound(trial), -trial.slot)
