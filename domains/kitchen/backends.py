@@ -21,4 +21,9 @@ def _simulator(settings: Settings) -> Simulator:
     if settings.backend == "recorded":
         assert settings.recordings is not None
         return Embedded(partial(recorded.load, settings.recordings))
+    if settings.backend == "unity":
+        from .unity.simulator import Unity
+
+        assert settings.unity_build is not None
+        return Unity(settings.unity_build, settings.scenes)
     return Embedded(generated.load)

@@ -10,12 +10,13 @@ from typing import Final
 from ...core.errors import UsageError, unknown
 from ...core.values import JSON
 from . import recorded
+from .unity.build import find
 
-BACKENDS: Final = ("generated", "recorded")
+BACKENDS: Final = ("generated", "recorded", "unity")
 RECORDINGS_VARIABLE: Final = "KITCHEN_RECORDINGS"
 REVEAL: Final = "targets.reveal_unseen"
 MAX_HORIZON: Final = 100_000
-PREFIX: Final = {"generated": "Kitchen", "recorded": "FloorPlan"}
+PREFIX: Final = {"generated": "Kitchen", "recorded": "FloorPlan", "unity": "FloorPlan"}
 TRAINING: Final = (1, 2, 3)
 HELD_OUT: Final = tuple(range(4, 30))
 _GROUPS: Final = {"training": TRAINING, "held-out": HELD_OUT}
@@ -26,6 +27,7 @@ DEFAULTS: Final[dict[str, JSON]] = {
     "horizon": 250,
     REVEAL: False,
     "recordings": None,
+    "unity_build": None,
 }
 PRESETS: Final[Mapping[str, dict[str, JSON]]] = {
     "paper": DEFAULTS, "quick": DEFAULTS, "smoke": {**DEFAULTS, "horizon": 60},
@@ -41,6 +43,7 @@ class Settings:
     horizon: int
     reveal_unseen: bool
     recordings: Path | None
+    unity_build: Path | None
 
 
 def complete(given: Mapping[str, JSON], *, preset: str) -> dict[str, JSON]:
@@ -64,6 +67,8 @@ def complete(given: Mapping[str, JSON], *, preset: str) -> dict[str, JSON]:
         raise UsageError(f"kitchen.{REVEAL} cannot be {options[REVEAL]!r}; it is true or false.")
     if backend == "recorded":
         options["recordings"] = str(_recordings(options["recordings"]))
+    if backend == "unity":
+        options["unity_build"] = str(_unity_build(options["unity_build"]))
     options["scenes"] = [*_scenes(options["scenes"], str(backend), options["recordings"])]
     return options
 
@@ -73,10 +78,11 @@ def settings(options: Mapping[str, JSON]) -> Settings:
     scenes, horizon = options["scenes"], options["horizon"]
     assert isinstance(scenes, list)
     assert isinstance(horizon, int)
-    recordings = options["recordings"]
+    recordings, build = options["recordings"], options.get("unity_build")
     return Settings(
         backend=str(options["backend"]), scenes=tuple(str(scene) for scene in scenes), horizon=horizon,
         reveal_unseen=bool(options[REVEAL]), recordings=None if recordings is None else Path(str(recordings)),
+        unity_build=None if build is None else Path(str(build)),
     )
 
 
@@ -91,12 +97,19 @@ def _recordings(given: JSON) -> Path:
     return Path(text).expanduser().resolve()
 
 
+def _unity_build(given: JSON) -> Path:
+    """The program of the build that the option names, else of one that is installed."""
+    if given is not None and not isinstance(given, str):
+        raise UsageError(f"kitchen.unity_build cannot be {given!r}; it is the path of a Unity build.")
+    return find(given)
+
+
 def _scenes(given: JSON, backend: str, recordings: JSON) -> tuple[str, ...]:
     """Names of scenes from names, ranges ("Kitchen4-9") and groups ("training", "held-out")."""
     asked = [given] if isinstance(given, str) else given
     if not isinstance(asked, list) or not asked:
         raise UsageError(f"kitchen.scenes cannot be {given!r}; it is a list of names such as {PREFIX[backend]}1.")
-    names = tuple(name for each in asked for name in _expanded(each, PREFIX[backend]))
+    names = tuple(name for each in asked for name in _expanded(each, PREFIX[backend], own=backend == "unity"))
     if backend == "recorded":
         known = recorded.scene_names(Path(str(recordings)))
         for name in names:
@@ -105,18 +118,20 @@ def _scenes(given: JSON, backend: str, recordings: JSON) -> tuple[str, ...]:
     return names
 
 
-def _expanded(asked: JSON, prefix: str) -> list[str]:
+def _expanded(asked: JSON, prefix: str, *, own: bool) -> list[str]:
+    """`own`: a build may have kitchens of this project's too, since the project's player is one."""
     text = str(asked).strip()
     if text in _GROUPS:
         return [f"{prefix}{number}" for number in _GROUPS[text]]
-    found = re.fullmatch(rf"{prefix}([1-9]\d{{0,5}})(?:-(?:{prefix})?([1-9]\d{{0,5}}))?", text)
+    known = "|".join({prefix, PREFIX["generated"]} if own else {prefix})
+    found = re.fullmatch(rf"({known})([1-9]\d{{0,5}})(?:-(?:\1)?([1-9]\d{{0,5}}))?", text)
     if found is None:
         raise UsageError(
             f"kitchen.scenes cannot hold {asked!r}; scenes are {prefix}1, {prefix}2 and so on, a range"
             f" ({prefix}4-29), or a group (training, held-out)."
         )
-    first = int(found[1])
-    last = int(found[2] or first)
+    first = int(found[2])
+    last = int(found[3] or first)
     if not first <= last < first + 1000:
         raise UsageError(f"kitchen.scenes cannot hold the range {asked!r}: it runs from low to high, at most 1000.")
-    return [f"{prefix}{number}" for number in range(first, last + 1)]
+    return [f"{found[1]}{number}" for number in range(first, last + 1)]

@@ -30,6 +30,18 @@ POINTS: Final = len(_LATTICE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Lens:
+    """What makes views of the same pose differ: the vertical field of view, width over height, the range."""
+
+    field_of_view_deg: float = FIELD_OF_VIEW_DEG
+    aspect: float = WIDTH / HEIGHT
+    within_m: float = VISIBILITY_M
+
+
+PAPERS_LENS: Final = Lens()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class View:
     """A camera: where it is, where it looks, how much it sees."""
 
@@ -39,36 +51,35 @@ class View:
     up: Floats
     tan_up: float
     tan_right: float
+    within_m: float = VISIBILITY_M      # how far it sees, horizontally
 
-    def sees(self, points: Floats, *, within_m: float = VISIBILITY_M) -> Flags:
+    def sees(self, points: Floats) -> Flags:
         """Which points (n, 3) are in range and in the viewport, hidden or not."""
         away = points - self.eye
         depth = away @ self.forward
-        inside = (away[:, 0] ** 2 + away[:, 2] ** 2 <= within_m ** 2) & (depth > NEAR_M)
+        inside = (away[:, 0] ** 2 + away[:, 2] ** 2 <= self.within_m ** 2) & (depth > NEAR_M)
         inside &= np.abs(away @ self.up) <= depth * self.tan_up
         inside &= np.abs(away @ self.right) <= depth * self.tan_right
         return np.asarray(inside)
 
 
-def view_at(
-    eye: Floats, *, yaw_deg: float, horizon_deg: float,
-    field_of_view_deg: float = FIELD_OF_VIEW_DEG, aspect: float = WIDTH / HEIGHT,
-) -> View:
+def view_at(eye: Floats, *, yaw_deg: float, horizon_deg: float, lens: Lens) -> View:
     """The camera at `eye`, turned by yaw clockwise from +z and by horizon downwards."""
     yaw, down = math.radians(yaw_deg), math.radians(horizon_deg)
     forward = np.array([math.sin(yaw) * math.cos(down), -math.sin(down), math.cos(yaw) * math.cos(down)])
     right = np.array([math.cos(yaw), 0.0, -math.sin(yaw)])
-    tan_up = math.tan(math.radians(field_of_view_deg) / 2)
+    tan_up = math.tan(math.radians(lens.field_of_view_deg) / 2)
     return View(
-        eye=eye, forward=forward, right=right, up=np.cross(forward, right), tan_up=tan_up, tan_right=tan_up * aspect,
+        eye=eye, forward=forward, right=right, up=np.cross(forward, right), tan_up=tan_up,
+        tan_right=tan_up * lens.aspect, within_m=lens.within_m,
     )
 
 
-def agent_view(stance: Stance, agent_y_m: float) -> View:
+def agent_view(stance: Stance, agent_y_m: float, lens: Lens = PAPERS_LENS) -> View:
     """The agent's camera."""
     x, z = stance.cell
     eye = np.array([x * GRID_M, agent_y_m + CAMERA_RISE_M, z * GRID_M])
-    return view_at(eye, yaw_deg=90.0 * stance.yaw, horizon_deg=stance.horizon_deg)
+    return view_at(eye, yaw_deg=90.0 * stance.yaw, horizon_deg=stance.horizon_deg, lens=lens)
 
 
 def sample_points(centres: Floats, sizes: Floats) -> Floats:
@@ -98,7 +109,7 @@ class Surroundings:
         if not len(at):
             return nothing, nothing.copy()
         owners, targets = at // POINTS, points.reshape(-1, 3)[at]
-        hidden, barred = self._hidden(view.eye, targets, owners)
+        hidden, barred = self._hidden(view, targets, owners)
         visible, interactable = nothing, nothing.copy()
         visible[owners[~hidden]] = True
         interactable[owners[~(hidden | barred)]] = True
@@ -109,15 +120,16 @@ class Surroundings:
             return self.points
         points = self.points.copy()
         ahead = np.array([view.right[2] * -1.0, 0.0, view.right[0]])
-        ground = view.eye + np.linspace(0.2, VISIBILITY_M, POINTS)[:, None] * ahead
+        ground = view.eye + np.linspace(0.2, view.within_m, POINTS)[:, None] * ahead
         ground[:, 1] = points[self.floor, :, 1].max()
         points[self.floor] = ground
         return points
 
-    def _hidden(self, eye: Floats, targets: Floats, owners: NDArray[np.intp]) -> tuple[Flags, Flags]:
+    def _hidden(self, view: View, targets: Floats, owners: NDArray[np.intp]) -> tuple[Flags, Flags]:
         """Which target points are behind a solid box, and which are behind glass."""
+        eye = view.eye
         gaps = np.maximum(np.maximum(self.low - eye, eye - self.high), 0.0)
-        around = (gaps[:, 0] ** 2 + gaps[:, 2] ** 2 < VISIBILITY_M ** 2) & (gaps.max(axis=1) > 0.0)
+        around = (gaps[:, 0] ** 2 + gaps[:, 2] ** 2 < view.within_m ** 2) & (gaps.max(axis=1) > 0.0)
         boxes = np.flatnonzero(around)
         ray = targets - eye
         slope = 1.0 / np.where(np.abs(ray) < 1e-9, 1e-9, ray)

@@ -14,7 +14,7 @@ from .hand import SKIN_M, hand_at, turned_size
 from .placing import interior, place
 from .preconditions import BEHIND_GLASS, NOT_HERE, NOT_VISIBLE, Condition, objection
 from .scene import GRID_M, HEADINGS, Cell, Kitchen, Stance
-from .sight import Floats, Surroundings, View, agent_view
+from .sight import PAPERS_LENS, Floats, Lens, Surroundings, View, agent_view
 
 LOOK_STEP_DEG: Final = 30
 LOOK_UP_DEG, LOOK_DOWN_DEG = -30, 60
@@ -37,7 +37,8 @@ class Sighting:
 class World(Contents):
     """One kitchen and its agent. Actions return an error message, empty for success, in AI2-THOR's words."""
 
-    def __init__(self, kitchen: Kitchen) -> None:
+    def __init__(self, kitchen: Kitchen, lens: Lens = PAPERS_LENS) -> None:
+        self.lens = lens
         self._surroundings: OrderedDict[int, Surroundings] = OrderedDict()
         self._bodies: OrderedDict[int, Bodies] = OrderedDict()
         self._views: OrderedDict[tuple[int, Stance], Sighting] = OrderedDict()
@@ -53,7 +54,7 @@ class World(Contents):
 
     def view(self) -> View:
         """The agent's camera."""
-        return agent_view(self.stance, self.kitchen.agent_y_m)
+        return agent_view(self.stance, self.kitchen.agent_y_m, self.lens)
 
     def sighting(self) -> Sighting:
         """What the agent sees now."""
@@ -94,8 +95,12 @@ class World(Contents):
 
     def move_ahead(self) -> str:
         """One cell forward, whole or not at all."""
+        return self.move(0)
+
+    def move(self, quarters: int) -> str:
+        """One cell forward, or to where the agent would look after so many quarter turns to the right."""
         x, z = self.stance.cell
-        dx, dz = HEADINGS[self.stance.yaw]
+        dx, dz = HEADINGS[(self.stance.yaw + quarters) % 4]
         target = (x + dx, z + dz)
         stopped = self._blocked(target)
         moved = replace(self.stance, cell=target)

@@ -14,7 +14,7 @@ from memento.domains.kitchen.placing import candidate_points, interior
 from memento.domains.kitchen.planner import plan
 from memento.domains.kitchen.rules import places_of
 from memento.domains.kitchen.scene import GRID_M, Stance, object_id
-from memento.domains.kitchen.sight import view_at
+from memento.domains.kitchen.sight import Lens, view_at
 from memento.domains.kitchen.world import World
 
 from .kitchens import RECORDINGS, environment, needs_recordings, play
@@ -55,7 +55,7 @@ def test_visible_flags_agree(capsys: pytest.CaptureFixture[str]) -> None:
         agent = start["agent_start"]
         view = view_at(
             np.array(start["cameraPosition"]), yaw_deg=agent["yaw"], horizon_deg=agent["horizon"],
-            field_of_view_deg=start["fov"], aspect=start["screen"][0] / start["screen"][1],
+            lens=Lens(field_of_view_deg=start["fov"], aspect=start["screen"][0] / start["screen"][1]),
         )
         visible, _ = world(scene).surroundings().seen(view)
         for thing, seen in zip(start["objects"], visible, strict=True):

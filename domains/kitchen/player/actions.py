@@ -1,0 +1,178 @@
+"""What a player does with the client's actions: AI2-THOR's names and arguments over the embedded simulator."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from ....core.errors import MementoError
+from ..scene import GRID_M, HEADINGS, Kitchen, Stance, reachable
+from ..sight import FIELD_OF_VIEW_DEG, VISIBILITY_M, Lens
+from ..world import LOOK_DOWN_DEG, LOOK_STEP_DEG, LOOK_UP_DEG, World
+from .metadata import Metadata, event_of, xyz
+
+NEAR_PLANE_M, FAR_PLANE_M = 0.1, 20.0
+_OBJECT_ACTIONS: Final = {
+    "OpenObject": "open_object", "CloseObject": "close_object", "PickupObject": "pickup_object",
+    "PutObject": "put_object", "ToggleObjectOn": "toggle_on", "ToggleObjectOff": "toggle_off",
+}
+_MOVES: Final = {"MoveAhead": 0, "MoveRight": 1, "MoveBack": 2, "MoveLeft": 3}
+_NOTHING: Final = frozenset({"Pass", "Done", "NoOp", "ChangeQuality"})
+
+Arguments = Mapping[str, Any]
+
+
+class Refused(Exception):
+    """An action that the client may not ask for: it raises ValueError there. `code` is AI2-THOR's errorCode."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Failed(Exception):
+    """An action that did not work, told by the event's errorMessage."""
+
+
+class Player:
+    """The kitchens of a build and the one that is played."""
+
+    def __init__(
+        self, scenes: Mapping[str, str], load: Callable[[str], Kitchen], *, screen: tuple[int, int],
+    ) -> None:
+        """`scenes` maps AI2-THOR's names of the scenes to those that `load` takes."""
+        self._scenes, self._load = scenes, load
+        self._screen = screen
+        self._kitchens: dict[str, Kitchen] = {}
+        self._reset({"sceneName": next(iter(scenes))})
+        self._done: Metadata = _told("Initialize", returned=None)
+
+    def perform(self, action: Arguments) -> Metadata:
+        """Do one action; returns the event's metadata after it."""
+        name = action.get("action")
+        try:
+            self._done = _told(str(name), returned=self._do(str(name), action))
+        except Refused as refused:
+            self._done = _told(str(name), error=str(refused), code=refused.code)
+        except Failed as failed:
+            self._done = _told(str(name), error=str(failed))
+        return self.event()
+
+    def event(self) -> Metadata:
+        """The event's metadata as it is."""
+        return event_of(self._world, screen=self._screen, action={**self._done, "sceneName": self._scene})
+
+    def _do(self, name: str, action: Arguments) -> object:
+        """What the action returns. Raises Refused, Failed."""
+        further: Mapping[str, Callable[[Arguments], object]] = {
+            "GetScenesInBuild": lambda _: [*self._scenes],
+            "Reset": self._reset,
+            "ChangeResolution": self._change_resolution,
+            "Initialize": self._initialize,
+            "GetReachablePositions": self._reachable,
+            "Teleport": self._teleport,
+            "TeleportFull": self._teleport,
+        }
+        if name in further:
+            return further[name](action)
+        message = self._step(name, action)
+        if message:
+            raise Failed(message)
+        return None
+
+    def _step(self, name: str, action: Arguments) -> str:
+        """A step of the agent; returns the error message."""
+        if name in _NOTHING:
+            return ""
+        if name in _OBJECT_ACTIONS:
+            return self._on_object(name, action)
+        if name in _MOVES:
+            _only(action, name, "moveMagnitude", GRID_M)
+            return self._world.move(_MOVES[name])
+        if name in ("RotateLeft", "RotateRight"):
+            _only(action, name, "degrees", 90.0)
+            return self._world.turn(1 if name == "RotateRight" else -1)
+        if name in ("LookUp", "LookDown"):
+            _only(action, name, "degrees", float(LOOK_STEP_DEG))
+            return self._world.look(1 if name == "LookDown" else -1)
+        raise Refused("InvalidAction", f"Invalid action: {name}: this player does not have it.")
+
+    # --------------------------------------------------------------------------------- scene and camera
+
+    def _reset(self, action: Arguments) -> None:
+        scene = str(action.get("sceneName"))
+        if scene not in self._scenes:
+            raise Failed(f"There is no scene {scene} in this build.")
+        if scene not in self._kitchens:
+            try:
+                self._kitchens[scene] = self._load(self._scenes[scene])
+            except MementoError as error:
+                raise Failed(str(error)) from error
+        self._scene = scene
+        self._world = World(self._kitchens[scene], self._lens(FIELD_OF_VIEW_DEG, VISIBILITY_M))
+
+    def _lens(self, field_of_view_deg: float, within_m: float) -> Lens:
+        width, height = self._screen
+        return Lens(field_of_view_deg=field_of_view_deg, aspect=width / height, within_m=within_m)
+
+    def _change_resolution(self, action: Arguments) -> None:
+        width, height = int(action["x"]), int(action["y"])
+        if min(width, height) < 1:
+            raise Refused("InvalidArgument", f"A screen cannot be {width} by {height}.")
+        self._screen = (width, height)
+        lens = self._world.lens
+        self._world = World(self._world.kitchen, self._lens(lens.field_of_view_deg, lens.within_m))
+
+    def _initialize(self, action: Arguments) -> dict[str, float]:
+        _only(action, "Initialize", "gridSize", GRID_M)
+        _only(action, "Initialize", "rotateStepDegrees", 90.0)
+        if action.get("agentMode", "default") != "default" or action.get("agentCount", 1) != 1:
+            raise Refused("InvalidArgument", "This player has one agent of mode default.")
+        field = float(action.get("fieldOfView") or FIELD_OF_VIEW_DEG)
+        within = float(action.get("visibilityDistance") or VISIBILITY_M)
+        if not 0.0 < field < 180.0 or within <= 0.0:
+            raise Refused("InvalidArgument", f"A camera cannot see {field:g} degrees as far as {within:g} m.")
+        self._world = World(self._world.kitchen, self._lens(field, within))
+        return {"cameraNearPlane": NEAR_PLANE_M, "cameraFarPlane": FAR_PLANE_M}
+
+    # ------------------------------------------------------------------------------------------ the agent
+
+    def _reachable(self, _: Arguments) -> list[dict[str, float]]:
+        kitchen = self._world.kitchen
+        cells = reachable(kitchen.cells, self._world.stance.cell)
+        return [xyz((x * GRID_M, kitchen.agent_y_m, z * GRID_M)) for x, z in sorted(cells)]
+
+    def _teleport(self, action: Arguments) -> None:
+        """To a place on the lattice where the agent can stand, facing along it."""
+        world, stance = self._world, self._world.stance
+        x, z = stance.cell
+        to = action.get("position") or {"x": x * GRID_M, "z": z * GRID_M}
+        cell = round(float(to["x"]) / GRID_M), round(float(to["z"]) / GRID_M)
+        yaw = float((action.get("rotation") or {"y": 90.0 * stance.yaw})["y"])
+        given = action.get("horizon")
+        horizon = stance.horizon_deg if given is None else round(float(given))
+        if yaw % 90.0 or not LOOK_UP_DEG <= horizon <= LOOK_DOWN_DEG or horizon % LOOK_STEP_DEG:
+            raise Refused("InvalidArgument", "This player turns by 90 degrees and looks from -30 to 60 by 30.")
+        if cell not in world.kitchen.cells or world.held is not None:
+            raise Failed("Cannot teleport: the agent would collide there.")
+        self._world.stance = Stance(cell=cell, yaw=round(yaw / 90.0) % len(HEADINGS), horizon_deg=horizon)
+
+    def _on_object(self, name: str, action: Arguments) -> str:
+        if action.get("forceAction"):
+            raise Refused("InvalidArgument", "This player forces nothing: forceAction must be false.")
+        if action.get("objectId") is None:
+            raise Refused("MissingArguments", f"{name} needs an objectId.")
+        _only(action, name, "openness", 1.0)
+        return self._world.act(_OBJECT_ACTIONS[name], str(action["objectId"]))
+
+
+def _only(action: Arguments, name: str, argument: str, value: float) -> None:
+    """Refuse an argument with a value that the embedded simulator does not have."""
+    given = action.get(argument)
+    if given is not None and abs(float(given) - value) > 1e-6:
+        raise Refused("InvalidArgument", f"{name}: this player has {argument} {value:g} only.")
+
+
+def _told(name: str, *, returned: object = None, error: str = "", code: str = "None") -> Metadata:
+    return {
+        "lastAction": name, "lastActionSuccess": not error, "errorMessage": error, "errorCode": code,
+        "actionReturn": returned,
+    }

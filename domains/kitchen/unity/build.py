@@ -1,0 +1,68 @@
+"""Finds the Unity build of AI2-THOR, and says how to get one where there is none. Nothing here downloads."""
+
+import os
+import re
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from ....core.errors import UsageError
+
+RELEASES: Final = Path(".ai2thor/releases")     # below the home folder; where the client keeps builds
+PLATFORMS: Final = ("CloudRendering", "Linux64") if sys.platform.startswith("linux") else ("OSXIntel64",)
+HOW_TO_GET_ONE: Final = (
+    "on a machine with a network run python -c \"from ai2thor.controller import Controller;"
+    " Controller(download_only=True)\" and copy its ~/.ai2thor/releases here, or name a build with"
+    " kitchen.unity_build=PATH; kitchen.backend=generated needs none"
+)
+
+
+def installed() -> list[Path]:
+    """The builds that fit the installed client, in the order of preference."""
+    commit = client_commit()
+    if commit is None:
+        return []
+    folders = (releases() / f"thor-{platform}-{commit}" for platform in PLATFORMS)
+    return [found for folder in folders if (found := _program(folder)) is not None]
+
+
+def releases() -> Path:
+    """Where the client looks for builds."""
+    return Path(os.path.expanduser("~")) / RELEASES     # noqa: PTH111 - as the client does it: no home is no error
+
+
+def find(given: str | None) -> Path:
+    """The program of the build at `given` (a program, or the folder of a build), else of an installed one.
+
+    Raises UsageError that says how to get one.
+    """
+    if given is not None:
+        path = Path(given).expanduser().resolve()
+        program = _program(path)
+        if program is None:
+            flaw = "is not there" if not path.exists() else "is neither a program nor the folder of a build"
+            raise UsageError(f"The Unity build {path} {flaw}: {HOW_TO_GET_ONE}.")
+        return program
+    builds = installed()
+    if not builds:
+        raise UsageError(f"No Unity build of AI2-THOR is in {releases()}: {HOW_TO_GET_ONE}.")
+    return builds[0]
+
+
+def client_commit() -> str | None:
+    """The build that the installed client belongs to, read without importing it; None where there is no client."""
+    spec = find_spec("ai2thor")
+    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+        text = Path(folder) / "_builds.py"
+        found = re.search(r"COMMIT_ID\s*=\s*['\"]([0-9a-f]+)['\"]", text.read_text()) if text.exists() else None
+        if found:
+            return found[1]
+    return None
+
+
+def _program(path: Path) -> Path | None:
+    """The program to start for a path: itself, or in the folder of a build, named as the folder is."""
+    inside = path / path.name
+    on_a_mac = sorted((path / f"{path.name}.app" / "Contents" / "MacOS").glob("*"))
+    return next((each for each in (path, inside, *on_a_mac) if each.is_file() and os.access(each, os.X_OK)), None)

@@ -1,0 +1,80 @@
+"""AI2-THOR's event metadata in the domain's own words."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ..observation import Pose, Row
+from ..preconditions import Condition
+
+Metadata = Mapping[str, Any]
+
+ABILITIES: Final = ("receptacle", "toggleable", "openable", "pickupable")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """An object as `preconditions` asks for it."""
+
+    object_id: str
+    object_type: str
+    flags: frozenset[str]
+
+
+def pose_of(metadata: Metadata) -> Pose:
+    """Where the agent is, on its lattice of poses."""
+    agent = metadata["agent"]
+    position = agent["position"]
+    horizon = round(agent["cameraHorizon"]) % 360
+    return Pose(
+        x_m=_metres(position["x"]), y_m=_metres(position["y"]), z_m=_metres(position["z"]),
+        yaw_deg=90 * (round(agent["rotation"]["y"] / 90.0) % 4), horizon_deg=horizon - 360 * (horizon > 180),
+    )
+
+
+def _metres(value: float) -> float:
+    return round(float(value), 4) + 0.0     # no negative zero
+
+
+def seen(row: Metadata) -> Seen:
+    """One object's id, type and abilities."""
+    return Seen(row["objectId"], row["objectType"], frozenset(name for name in ABILITIES if row[name]))
+
+
+def held_of(metadata: Metadata) -> Seen | None:
+    """What is in the hand."""
+    return next((seen(row) for row in metadata["objects"] if row["isPickedUp"]), None)
+
+
+def rows_of(metadata: Metadata) -> list[Row]:
+    """The visible objects, in the order of the metadata."""
+    held = held_of(metadata)
+    parents = parents_of(metadata["objects"])
+    return [
+        Row(
+            seen(row), row["name"],
+            Condition(
+                row["isOpen"], row["isToggled"],
+                held is not None and held.object_id in {row["objectId"], *all_parents(row["objectId"], parents)},
+            ),
+            row["isInteractable"], _metres(row["distance"]), parents[row["objectId"]],
+        )
+        for row in metadata["objects"] if row["visible"]
+    ]
+
+
+def parents_of(objects: Iterable[Metadata]) -> dict[str, tuple[str, ...]]:
+    """For every object the receptacles that it is in or on, as told: one, several or none."""
+    return {row["objectId"]: tuple(row["parentReceptacles"] or ()) for row in objects}
+
+
+def all_parents(object_id: str, parents: Mapping[str, tuple[str, ...]]) -> set[str]:
+    """Every receptacle that an object is in or on, directly or not."""
+    found: set[str] = set()
+    fresh = [*parents.get(object_id, ())]
+    while fresh:
+        one = fresh.pop()
+        if one not in found:
+            found.add(one)
+            fresh += parents.get(one, ())
+    return found

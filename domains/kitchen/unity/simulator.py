@@ -1,0 +1,118 @@
+"""AI2-THOR as a back end of the kitchen environment."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from ....core.errors import RolloutError
+from ..embedded import drawn_stance, the_targets
+from ..observation import Fragment, compose
+from ..preconditions import BEHIND_GLASS, NOT_VISIBLE, objection
+from ..scene import GRID_M, Cell, Stance
+from .client import Client, Deadlines, Metadata
+from .metadata import all_parents, held_of, parents_of, pose_of, rows_of
+
+_ACTIONS: Final = {
+    "move_ahead": "MoveAhead", "rotate_left": "RotateLeft", "rotate_right": "RotateRight", "look_up": "LookUp",
+    "look_down": "LookDown", "open_object": "OpenObject", "close_object": "CloseObject",
+    "pickup_object": "PickupObject", "put_object": "PutObject", "toggle_on": "ToggleObjectOn",
+    "toggle_off": "ToggleObjectOff",
+}       # paper, appendix, the action space exposed to policies
+_MESSAGE_CHARS: Final = 1000
+PATIENT: Final = Deadlines()
+
+
+class Unity:
+    """Implements `simulator.Simulator`. The build is started when this is made."""
+
+    def __init__(
+        self, program: Path, scenes: Sequence[str], *, deadlines: Deadlines = PATIENT, wsgi: bool = False,
+    ) -> None:
+        """Raises RolloutError, also where the build lacks the first of the scenes."""
+        self.client = Client(program, scenes[0], deadlines=deadlines, wsgi=wsgi)
+        self._fresh: str | None = scenes[0]     # loaded, and nothing done in it yet
+        self._cells: dict[str, frozenset[Cell]] = {}
+
+    def begin(self, scene: str, *, seed: int | None) -> None:
+        """Everything as at the start of `scene`; the agent at the scene's own start, or a pose drawn from a seed."""
+        metadata = self.client.metadata if self._fresh == scene else self.client.reset(scene)
+        self._fresh = None
+        objects = metadata["objects"]
+        targets = the_targets(scene, [row["objectType"] for row in objects])
+        self.target_ids = tuple(objects[k]["objectId"] for k in targets)
+        self._ids = frozenset(row["objectId"] for row in objects)
+        if seed is not None:
+            metadata = self._teleport(scene, metadata, seed)
+        self._look(metadata)
+
+    def _teleport(self, scene: str, metadata: Metadata, seed: int) -> Metadata:
+        pose = pose_of(metadata)
+        start = Stance(cell=_cell(pose.x_m, pose.z_m), yaw=pose.yaw_deg // 90, horizon_deg=pose.horizon_deg)
+        if scene not in self._cells:
+            told = self.client.step("GetReachablePositions")["actionReturn"]
+            self._cells[scene] = frozenset(_cell(place["x"], place["z"]) for place in told or ())
+        stance = drawn_stance(self._cells[scene], start, seed)
+        x, z = (value * GRID_M for value in stance.cell)
+        metadata = self.client.step(
+            "Teleport", position={"x": x, "y": pose.y_m, "z": z}, rotation={"x": 0.0, "y": 90.0 * stance.yaw, "z": 0.0},
+            horizon=stance.horizon_deg, standing=True,
+        )
+        if not metadata["lastActionSuccess"]:
+            raise RolloutError(f"{scene}: the agent cannot start at ({x}, {z}): {metadata['errorMessage']}")
+        return metadata
+
+    def _look(self, metadata: Metadata) -> None:
+        held = held_of(metadata)
+        self._held, self._rows = held, {row.thing.object_id: row for row in rows_of(metadata)}
+        objects = {row["objectId"]: row for row in metadata["objects"]}
+        parents = parents_of(metadata["objects"])
+        apple, bread, microwave, fridge = self.target_ids
+        held_id = None if held is None else held.object_id
+        self._moment = compose(
+            pose_of(metadata), [*self._rows.values()], held=held,
+            predicates=(
+                held_id == apple, held_id == bread, objects[microwave]["isOpen"], objects[fridge]["isOpen"],
+                microwave in all_parents(apple, parents), fridge in all_parents(bread, parents),
+                objects[microwave]["isToggled"],
+            ),
+            target_ids=self.target_ids,
+            target_distance_m=tuple(round(float(objects[one]["distance"]), 4) for one in self.target_ids),
+        )
+
+    def moment(self) -> Fragment:
+        """What there is to say of the present."""
+        return self._moment
+
+    def move(self, name: str) -> str:
+        """One of the moves."""
+        return self._do(name)
+
+    def act(self, name: str, object_id: str) -> str:
+        """One of the object actions. What is not among the valid actions is not asked of the player: it fails."""
+        row = self._rows.get(object_id)
+        if row is None:
+            return NOT_VISIBLE
+        if not row.interactable:
+            return BEHIND_GLASS.format(object_id)
+        return objection(name, row.thing, row.now, self._held) or self._do(name, objectId=object_id)
+
+    def _do(self, name: str, **arguments: object) -> str:
+        metadata = self.client.step(_ACTIONS[name], **arguments)
+        self._look(metadata)
+        if metadata["lastActionSuccess"]:
+            return ""
+        return str(metadata["errorMessage"] or f"{_ACTIONS[name]} failed.")[:_MESSAGE_CHARS]
+
+    def knows(self, object_id: str) -> bool:
+        """Whether there is such an object in the present kitchen."""
+        return object_id in self._ids
+
+    def close(self) -> None:
+        """End the player."""
+        self.client.close()
+
+
+def _cell(x_m: float, z_m: float) -> Cell:
+    return round(x_m / GRID_M), round(z_m / GRID_M)
+
+
