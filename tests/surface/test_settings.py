@@ -8,13 +8,12 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento import settings as module
 from memento.agents.keepers.methods import KEEPERS
 from memento.core.errors import UsageError, unknown
 from memento.core.values import JSON
 from memento.methods import METHODS
 from memento.presets import PRESETS
-from memento.settings import Settings, build_settings, parse_assignments
+from memento.settings import Settings, build_settings, building, checks, parse_assignments
 
 
 def toy_options(given: Mapping[str, JSON], *, preset: str) -> dict[str, JSON]:
@@ -35,8 +34,9 @@ def toy_domains(monkeypatch: pytest.MonkeyPatch) -> None:
             raise unknown("domain", name, domains)
         return domains[name]
 
-    monkeypatch.setattr(module, "load_domain", load)
-    monkeypatch.setattr(module, "domain_names", lambda: tuple(domains))
+    monkeypatch.setattr(building, "load_domain", load)
+    for module in (building, checks):
+        monkeypatch.setattr(module, "domain_names", lambda: tuple(domains))
 
 
 def build(

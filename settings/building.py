@@ -1,0 +1,108 @@
+"""The settings of a run, from all their sources and checked.
+
+Precedence, highest first: flags and `--set`, the environment (MEMENTO_…), the file of `--config`, the preset.
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import UsageError
+from ..core.events import Fact, RunResumed, RunStarted
+from ..core.values import JSON
+from ..domains import load as load_domain
+from ..domains import names as domain_names
+from ..presets import DEFAULT_PRESET, preset_named
+from .checks import (
+    domain_options,
+    model_tables,
+    refuse_empty_search,
+    refuse_unknown,
+    refuse_without_effect,
+    settle_paths,
+    settle_search,
+    validated,
+)
+from .model import BRANCHES, OPTIONS, Settings
+from .sources import ALIASES, Given, from_command_line, from_environment, from_file
+
+
+def usable_cpus() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def build_settings(
+    flags: Mapping[str, JSON],
+    *,
+    assignments: Sequence[str] = (),
+    config: Path | None = None,
+    environment: Mapping[str, str],
+) -> Settings:
+    """The settings of a run from all their sources; a flag that is None was not given.
+
+    Raises UsageError with one sentence that names the key, the place and the mend.
+    """
+    layers = [
+        {} if config is None else from_file(config),
+        from_environment(environment),
+        from_command_line(flags, assignments),
+    ]
+    given: dict[str, Given] = {}
+    for layer in layers:
+        given |= {ALIASES.get(key, key): entry for key, entry in layer.items()}
+    plain = {key: entry for key, entry in given.items() if "." not in key}
+    refuse_unknown(plain)
+    if "domain" not in plain:
+        raise UsageError(f"which domain? name one of {', '.join(domain_names())}, as in: memento run hanoi")
+    domain = load_domain(str(plain["domain"].value))
+    preset = str(plain["preset"].value) if "preset" in plain else DEFAULT_PRESET
+    own = domain_options(given, domain.name)
+    values: dict[str, Any] = {"workers": usable_cpus(), **preset_named(preset)}
+    values["k"] = sum(values[branch] for branch in BRANCHES)   # every method has the same budget
+    values |= {key: entry.value for key, entry in plain.items()}
+    settle_search(values, plain)
+    settle_paths(values)
+    values |= model_tables(given)
+    settings = validated(values, given, domain.options(own, preset=preset))
+    refuse_without_effect(settings, given)
+    refuse_empty_search(settings)
+    return settings
+
+
+def parse_budgets(flags: Mapping[str, JSON], assignments: Sequence[str]) -> dict[str, JSON]:
+    """The budgets for a resumed run, by their full names, such as "budget.judge.calls". Raises UsageError."""
+    given = from_command_line(flags, assignments)
+    for key, entry in given.items():
+        if not key.startswith(("budget_", "budget.")):
+            raise UsageError(f"{key!r} cannot change in a resumed run: only budgets can ({entry.origin})")
+    return {key: entry.value for key, entry in given.items()}
+
+
+def with_budgets(settings: Settings, budgets: Mapping[str, JSON]) -> Settings:
+    """The settings with other budgets, given by their full names. Raises UsageError."""
+    given = {
+        key: Given(value=value, origin="--set" if "." in key else f"--{key.replace('_', '-')}")
+        for key, value in budgets.items()
+    }
+    plain = {key: entry for key, entry in given.items() if "." not in key}
+    refuse_unknown(plain)
+    refuse_without_effect(settings, given)
+    values: dict[str, Any] = settings.as_json() | {key: entry.value for key, entry in plain.items()}
+    for role, limits in model_tables(given)["budget"].items():
+        values["budget"][role] = values["budget"].get(role, {}) | limits
+    return validated(values, given, values.pop(OPTIONS))
+
+
+def settings_in(facts: Iterable[Fact]) -> Settings | None:
+    """The settings of a run with the budgets that it was resumed with; None where it never started."""
+    settings: Settings | None = None
+    for fact in facts:
+        if isinstance(fact, RunStarted):
+            settings = Settings.model_validate(dict(fact.settings))
+        elif isinstance(fact, RunResumed) and settings is not None and fact.budgets:
+            settings = with_budgets(settings, fact.budgets)
+    return settings

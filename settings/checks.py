@@ -1,0 +1,125 @@
+"""What settings may not be, each with one sentence that names the key, the place and the mend."""
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from ..core.errors import UsageError, unknown
+from ..core.values import JSON
+from ..domains import names as domain_names
+from ..methods import method_named
+from ..presets import DEFAULT_PRESET
+from .model import ALL, BRANCHES, EVALUATORS, OPTIONS, ROLES, TABLES, Settings, without_effect
+from .sources import Given
+
+
+def refuse_unknown(plain: Mapping[str, Given]) -> None:
+    """Raises UsageError for a name that no setting has."""
+    known = set(Settings.model_fields) - {OPTIONS, "replay", *TABLES}
+    for key, entry in plain.items():
+        if key not in known:
+            raise UsageError(f"{unknown('setting', key, known)} ({entry.origin})")
+
+
+def domain_options(given: Mapping[str, Given], domain: str) -> dict[str, JSON]:
+    """The values for the table of this domain, or for the table [options], which is any domain's."""
+    own: dict[str, JSON] = {}
+    for key, entry in given.items():
+        table, dot, name = key.partition(".")
+        if not dot or table in TABLES:
+            continue
+        if table.replace("_", "-") in (domain.replace("_", "-"), OPTIONS):
+            if name in own:
+                raise UsageError(f"{name!r} is given in two tables: leave one ({entry.origin})")
+            own[name] = entry.value
+        elif table in domain_names():
+            raise UsageError(f"{key!r} has no effect in the domain {domain!r}: leave it out ({entry.origin})")
+        else:
+            raise UsageError(f"{unknown('settings table', table, {*domain_names(), domain, OPTIONS})} ({entry.origin})")
+    return own
+
+
+def settle_search(values: dict[str, Any], plain: Mapping[str, Given]) -> None:
+    """What follows for the search from other settings. Raises UsageError for a choice without effect."""
+    if values.get("memory_detail") == "full":
+        given = plain.get("speculation")
+        if given is not None and given.value is True:
+            raise UsageError(
+                "'speculation' has no effect with memory_detail = 'full', which shows every verdict before the next "
+                f"question: leave one out ({given.origin})"
+            )
+        values["speculation"] = False
+    if "generations" not in plain and "generations" not in method_named(str(values.get("method", "memento"))).settings:
+        values["generations"] = 1
+
+
+def settle_paths(values: dict[str, Any]) -> None:
+    """Files by their absolute paths, so that the settings mean the same wherever they are read again."""
+    evaluator = values.get("evaluator", "evolve")
+    if isinstance(evaluator, str) and evaluator not in EVALUATORS:
+        values["evaluator"] = evaluator_file(evaluator, EVALUATORS)
+    if isinstance(values.get("initial"), str):
+        values["initial"] = str(Path(values["initial"]).absolute())
+
+
+def evaluator_file(given: str, words: Iterable[str]) -> str:
+    """The absolute path of an evaluator's file. Raises UsageError where a word was probably meant."""
+    if not Path(given).exists() and get_close_matches(given, list(words)):
+        raise unknown("evaluator", given, words)
+    return str(Path(given).absolute())
+
+
+def model_tables(given: Mapping[str, Given]) -> dict[str, dict[str, Any]]:
+    """The tables on models as nested dicts. Raises UsageError for an unknown role or name."""
+    tables: dict[str, dict[str, Any]] = {name: {} for name in TABLES}
+    for key, entry in given.items():
+        table, dot, rest = key.partition(".")
+        if not dot or table not in TABLES:
+            continue
+        if table == "prices":
+            tables[table][rest] = entry.value
+            continue
+        role, _, name = rest.rpartition(".")
+        role = role.replace("_", "-")
+        if not role and table == "budget":
+            raise UsageError(f"{key!r} names no role: the run's own budget is budget_{name} ({entry.origin})")
+        role = role or ALL
+        if role not in (ROLES if table == "budget" else (*ROLES, ALL)):
+            raise UsageError(f"{unknown(f'role in {key!r}', role, ROLES)} ({entry.origin})")
+        if name not in TABLES[table].model_fields:
+            raise UsageError(f"{unknown(f'setting of {table}', name, TABLES[table].model_fields)} ({entry.origin})")
+        tables[table].setdefault(role, {})[name] = entry.value
+    return tables
+
+
+def validated(values: dict[str, Any], given: Mapping[str, Given], options: Mapping[str, JSON]) -> Settings:
+    """The settings of these values; `given` tells where a bad one came from. Raises UsageError."""
+    try:
+        return Settings(**values, options=dict(options))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(str(part) for part in first["loc"]).replace(f".{ALL}.", ".")
+        origins = [entry.origin for name, entry in given.items() if f"{key}.".startswith(f"{name}.")]
+        origin = origins[0] if origins else f"preset {values.get('preset', DEFAULT_PRESET)}"
+        complaint = first["msg"][:1].lower() + first["msg"][1:]
+        raise UsageError(f"{key} = {first['input']!r} ({origin}): {complaint}") from None
+
+
+def refuse_without_effect(settings: Settings, given: Mapping[str, Given]) -> None:
+    """Raises UsageError for a setting that changes nothing with this method and this choice of evaluator."""
+    method_alone = without_effect(settings.method, "evolve")
+    silent = without_effect(settings.method, settings.evaluator)
+    for key in sorted(given):
+        if key in silent or key.replace("_", "-").rpartition(".")[0] in silent:
+            where = f"method {settings.method!r}" if key in method_alone else f"evaluator {settings.evaluator!r}"
+            raise UsageError(f"{key!r} has no effect with the {where}: leave it out ({given[key].origin})")
+
+
+def refuse_empty_search(settings: Settings) -> None:
+    """Raises UsageError where no branch of the method would propose anything."""
+    slots = {*BRANCHES} & method_named(settings.method).settings
+    if slots and not any(getattr(settings, key) for key in slots):
+        raise UsageError(f"{', '.join(sorted(slots))} are all 0: nothing would be proposed; set one of them")

@@ -1,0 +1,149 @@
+"""A run's settings: what they are and which values they may have."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from ..core.values import JSON
+from ..methods import method_named
+from ..presets import DEFAULT_PRESET
+from .toml_text import is_bare, table_lines, toml, toml_key
+
+EVALUATORS = ("evolve", "reference", "zero-shot")  # anything else is a file
+OPTIONS = "options"  # the table of whichever domain the run has
+BRANCHES = ("k_hc", "k_macro", "k_cross")  # the slots of a generation of memento
+ROLES = ("proposer", "evaluator-writer", "judge")  # who is asked; as in core.ports.Ask
+ALL = "all"  # how `sampling` calls what every role shares
+
+Count = Annotated[int, Field(ge=0, le=1_000_000)]
+Positive = Annotated[int, Field(ge=1, le=1_000_000)]
+Limit = Annotated[int, Field(ge=1, le=10**15)]
+Amount = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Role = Literal["proposer", "evaluator-writer", "judge"]
+
+
+class _Part(BaseModel):
+    """A table within the settings. What is None was not given."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class RoleBudget(_Part):
+    """What one role may spend at most: `[budget.judge]`."""
+
+    calls: Limit | None = None
+    tokens: Limit | None = None
+    usd: Amount | None = None
+    wall_s: Amount | None = None
+
+
+class Asking(_Part):
+    """How a role's models are asked, `[sampling.judge]`, or all models, `[sampling]`; None leaves it to the service.
+
+    `total_s` bounds a call with its retries, `read_s` the silence within one request, `attempts` the requests.
+    """
+
+    temperature: Annotated[float, Field(ge=0, le=2, allow_inf_nan=False)] | None = None
+    max_output_tokens: Limit | None = None
+    thinking: Literal["minimal", "low", "medium", "high", "xhigh"] | None = None
+    stream: bool | None = None
+    total_s: Amount | None = None
+    read_s: Amount | None = None
+    connect_s: Amount | None = None
+    attempts: Positive | None = None
+
+
+class TokenPrice(_Part):
+    """US dollars for a million tokens: `[prices]` with `"lab:qwen3" = { input = 0.1, output = 0.4 }`."""
+
+    input: Dollars
+    output: Dollars
+
+
+class Settings(BaseModel):
+    """Everything that decides a run, and `workers`, which only decides how fast it is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    domain: str = Field(description="the task, one of `memento domains`")
+    method: str = Field("memento", description="the search method, one of `memento methods`")
+    preset: str = Field(DEFAULT_PRESET, description="where unset numbers come from: smoke, quick or paper")
+    model: str = Field("offline", description="who writes programs, one of `memento models`")
+    evaluator_model: str | None = Field(None, description="who writes evaluators; none: `model`")
+    judges: tuple[str, ...] = Field((), description="models of the judges, seats dealt in turn; none: `model`")
+    calls_at_once: Positive = Field(8, description="model calls in flight, of a role and of an account")
+    budget_calls: Limit | None = Field(None, description="model calls that the run may begin")
+    budget_tokens: Limit | None = Field(None, description="tokens that the run may use, input and output together")
+    budget_usd: Amount | None = Field(None, description="US dollars that the run may spend on models")
+    budget_wall_s: Amount | None = Field(None, description="seconds that the run may take, pauses not counted")
+    budget: dict[Role, RoleBudget] = Field(default_factory=dict, description="budgets of single roles")
+    sampling: dict[Role | Literal["all"], Asking] = Field(default_factory=dict, description="how models are asked")
+    prices: dict[str, TokenPrice] = Field(default_factory=dict, description="prices of models, by model name")
+    replay: str | None = Field(None, description="the recorded run whose replies are repeated; set by --replay")
+    evaluator: str = Field("evolve", description="evolve, reference, zero-shot or the path of a Python file")
+    initial: str | None = Field(None, description="the path of a policy file to begin with as p_0")
+    seed: int = Field(0, ge=0, lt=2**63, description="all randomness of the run comes from it")
+    workers: Positive = Field(1, description="rollouts at once; the result does not depend on it")
+    require_sandbox: bool = Field(False, description="refuse to run where generated code cannot be isolated")
+
+    generations: Positive = Field(description="G, generations of policy search")
+    k_hc: Count = Field(description="hill-climb proposals a generation")
+    k_macro: Count = Field(description="macro-mutations a generation")
+    k_cross: Count = Field(description="crossovers a generation")
+    k: Positive = Field(24, description="candidates a generation, in methods with one kind of proposal")
+    n_roll: Positive = Field(description="N_roll, episodes a candidate")
+    evaluator_pool: Positive = Field(description="n, evaluators in a pool")
+    evaluator_generations: Positive = Field(description="T, generations of evaluator search, the first pool among them")
+    evaluator_judges: Positive = Field(description="k, judges who vote on a pool")
+    racing: bool = Field(True, description="end a candidate's rollouts once it cannot win; changes no result")
+    duplicates: bool = Field(False, description="a known program takes its episodes over; changes no result")
+    speculation: bool = Field(False, description="ask for the next climb before the verdict; changes no result")
+    memory_detail: Literal["summary", "full"] = Field("summary", description="show why edits were rejected, too")
+    memory_scope: Literal["generation", "run"] = Field("generation", description="how long rejected edits are kept")
+    keep_trajectories: bool = Field(False, description="keep every recorded episode, not T_0's and the elites' only")
+    trajectories_limit_mb: Amount | None = Field(None, description="room for recorded episodes; the least needed go")
+    final_episodes: Positive = Field(description="unseen episodes on which p_0 and the elite are compared")
+
+    options: dict[str, Any] = Field(default_factory=dict, description="the domain's own options, all of them")
+
+    def as_json(self) -> dict[str, JSON]:
+        """Plain values, for the log and for reports."""
+        values: dict[str, JSON] = self.model_dump(mode="json")
+        return values
+
+    def as_toml(self) -> str:
+        """A file for `--config` that repeats this run. It names only what has an effect."""
+        left_out = without_effect(self.method, self.evaluator) | {OPTIONS, *TABLES, "replay"}
+        values = {key: value for key, value in self.as_json().items() if key not in left_out}
+        lines = [f"{key} = {toml(value)}" for key, value in values.items() if value not in (None, [])]
+        lines += [line for name in TABLES for line in table_lines(name, self.as_json()[name], everyone=ALL)]
+        options = [f"{toml_key(key)} = {toml(value)}" for key, value in self.options.items() if value is not None]
+        table = self.domain if is_bare(self.domain) else OPTIONS
+        return "\n".join([*lines, "", f"[{table}]", *options]) + "\n"
+
+
+TABLES: Mapping[str, type[_Part]] = {"budget": RoleBudget, "sampling": Asking, "prices": TokenPrice}
+_OF_MODELS = frozenset({
+    "model", "evaluator_model", "judges", "calls_at_once", "budget_calls", "budget_tokens", "budget_usd",
+    "budget_wall_s", "replay", *TABLES,
+})  # heeded with every method
+
+
+def without_effect(method: str, evaluator: str) -> frozenset[str]:
+    """The settings that change nothing with this method and this choice of evaluator."""
+    silent = frozenset(Settings.model_fields) - method_named(method).settings - {OPTIONS} - _OF_MODELS
+    silent |= {f"{table}.{role}" for table in ("budget", "sampling") for role in ROLES if role not in asked(evaluator)}
+    if "evaluator-writer" not in asked(evaluator):
+        silent |= {"evaluator_model"}
+    if "judge" not in asked(evaluator):
+        silent |= {"evaluator_pool", "evaluator_generations", "evaluator_judges", "judges"}
+    return silent
+
+
+def asked(evaluator: str) -> frozenset[str]:
+    """The roles that a run with this choice of evaluator asks."""
+    if evaluator == "evolve":
+        return frozenset(ROLES)
+    return frozenset({"proposer", "evaluator-writer"} if evaluator == "zero-shot" else {"proposer"})

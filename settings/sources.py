@@ -1,0 +1,105 @@
+"""Where settings come from: the command line, the environment, a file."""
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..core.errors import UsageError
+from ..core.values import JSON
+from .model import EVALUATORS
+
+PREFIX = "MEMENTO_"
+ELSEWHERE = frozenset({"MEMENTO_RUNS", "MEMENTO_DISPLAY"})  # variables that the command line reads itself
+FLAGS = {"domain": "DOMAIN", "judges": "--judge"}  # where a flag is not called like its setting
+ALIASES = {"memory.detail": "memory_detail", "memory.scope": "memory_scope"}  # as a table of a file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """A value that somebody gave, and where, so that a complaint can name the place."""
+
+    value: JSON
+    origin: str
+
+
+def parse_assignments(assignments: Iterable[str]) -> dict[str, Given]:
+    """`key=value` texts of `--set`. Raises UsageError for a text without "=" and for a key given twice."""
+    found: dict[str, Given] = {}
+    for text in assignments:
+        key, equals, value = text.partition("=")
+        key = key.strip()
+        if not equals or not key:
+            raise UsageError(f"--set {text!r} is not of the form key=value, as in --set k_hc=5")
+        if key in found:
+            raise UsageError(f"--set gives {key!r} twice: leave one")
+        found[key] = Given(value=_parse(key, value.strip()), origin="--set")
+    return found
+
+
+def from_command_line(flags: Mapping[str, JSON], assignments: Sequence[str]) -> dict[str, Given]:
+    """Flags, where None was not given, and the texts of `--set`. Raises UsageError for one given by both."""
+    chosen = {
+        key: Given(value=value, origin=FLAGS.get(key, f"--{key.replace('_', '-')}"))
+        for key, value in flags.items()
+        if value is not None
+    }
+    assigned = parse_assignments(assignments)
+    for key in chosen.keys() & assigned.keys():
+        raise UsageError(f"{key!r} is given twice, by {chosen[key].origin} and by --set: leave one")
+    return chosen | assigned
+
+
+def from_environment(environment: Mapping[str, str]) -> dict[str, Given]:
+    """MEMENTO_K_HC=5 sets k_hc, MEMENTO_HANOI__GOAL_UPDATE=desired sets hanoi.goal_update."""
+    found = {}
+    for variable, text in environment.items():
+        if variable.startswith(PREFIX) and variable not in ELSEWHERE:
+            key = variable.removeprefix(PREFIX).lower().replace("__", ".")
+            found[key] = Given(value=_parse(key, text), origin=f"the environment variable {variable}")
+    return found
+
+
+def from_file(path: Path) -> dict[str, Given]:
+    """A TOML file: settings at the top, the domain's options in a table of its name."""
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read the settings file {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"the settings file {path} is not TOML: {error}") from None
+    found: dict[str, Given] = {}
+    for key, value in values.items():
+        if isinstance(value, dict):
+            inner = _flat(value, key, depth=2 if key in ("budget", "sampling") else 1)
+            found |= {name: Given(value=each, origin=str(path)) for name, each in inner}
+        elif key in {"initial", "evaluator"} and isinstance(value, str) and value not in EVALUATORS:
+            found[key] = Given(value=str(path.parent / value), origin=str(path))   # relative to the file
+        else:
+            found[key] = Given(value=value, origin=str(path))
+    return found
+
+
+def _flat(table: Mapping[str, JSON], name: str, *, depth: int) -> Iterator[tuple[str, JSON]]:
+    """The dotted names in a table, at most `depth` levels down."""
+    for key, value in table.items():
+        if depth > 1 and isinstance(value, dict):
+            yield from _flat(value, f"{name}.{key}", depth=depth - 1)
+        else:
+            yield f"{name}.{key}", value
+
+
+_TEXTS = frozenset({"domain", "method", "preset", "model", "evaluator_model", "evaluator", "initial"})
+
+
+def _parse(key: str, text: str) -> JSON:
+    """A value as TOML would read it, else the text itself; a comma separates the names of judges."""
+    if key in _TEXTS:
+        return text
+    if key == "judges" and not text.startswith("["):
+        return [name.strip() for name in text.split(",") if name.strip()]
+    try:
+        value: JSON = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+    return value
