@@ -48,14 +48,7 @@ def build_evaluate_settings(
         if number is not None and number < least:
             raise UsageError(f"{name} must be at least {least}, not {number}")
     task = load_domain(domain)
-    given: dict[str, JSON] = {name: value for name, value in flags.items() if value is not None}
-    for key, entry in parse_assignments(assignments).items():
-        table, dot, name = key.partition(".")
-        if not dot or table.replace("_", "-") not in (task.name.replace("_", "-"), OPTIONS):
-            raise UsageError(f"--set {key}: set options of the domain only, as in --set {task.name}.NAME=VALUE")
-        if name in given:
-            raise UsageError(f"{name!r} is given twice, by --{name} and by --set: leave one")
-        given[name] = entry.value
+    given = given_options(task.name, flags=flags, assignments=assignments)
     return EvaluateSettings(
         policy=policy,
         domain=domain,
@@ -65,3 +58,18 @@ def build_evaluate_settings(
         evaluator=evaluator if evaluator == "reference" else evaluator_file(evaluator, ["reference"]),
         workers=workers if workers is not None else usable_cpus(),
     )
+
+
+def given_options(
+    domain: str, *, flags: Mapping[str, JSON], assignments: Sequence[str] = ()
+) -> dict[str, JSON]:
+    """What flags (None: not given) and `--set DOMAIN.NAME=VALUE` ask of a domain. Raises UsageError."""
+    given: dict[str, JSON] = {name: value for name, value in flags.items() if value is not None}
+    for key, entry in parse_assignments(assignments).items():
+        table, dot, name = key.partition(".")
+        if not dot or table.replace("_", "-") not in (domain.replace("_", "-"), OPTIONS):
+            raise UsageError(f"--set {key}: set options of the domain only, as in --set {domain}.NAME=VALUE")
+        if name in given:
+            raise UsageError(f"{name!r} is given twice, by --{name} and by --set: leave one")
+        given[name] = entry.value
+    return given

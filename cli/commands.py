@@ -220,6 +220,25 @@ def compare(
     )
 
 
+@commands.command(epilog="Example: memento report first --out first.html")
+def report(
+    runs_or_comparison: Annotated[
+        list[str],
+        typer.Argument(
+            help="Runs, or one comparison: names or folders.", metavar="RUN…|COMPARISON", show_default=False,
+            autocompletion=completing.runs,
+        ),
+    ],
+    out: Annotated[Path | None, typer.Option(metavar="FILE.html", help="The page; written over.")] = None,
+    csv: Annotated[Path | None, typer.Option(metavar="DIR", help="The rows behind it, as CSV files.")] = None,
+    runs: Runs = Path("runs"),
+) -> None:
+    """Make one self-contained page of runs or of a comparison: curves, tables, tests, descent, votes, costs."""
+    from .report import report as make_report
+
+    make_report(runs_or_comparison, runs_dir=runs, out=out, csv=csv)
+
+
 @commands.command(epilog="Example: memento domains hanoi")
 def domains(
     domain: Annotated[
@@ -311,6 +330,64 @@ def pause(run: Run, runs: Runs = Path("runs")) -> None:
     from .requests import ask_of_run
 
     ask_of_run(run, "pause", runs_dir=runs)
+
+
+@commands.command(epilog="Example: memento render first --out elite.mp4")
+def render(
+    run: Annotated[
+        str,
+        typer.Argument(
+            help="A run: its name, or its folder; or, with --domain, a policy file.", metavar="RUN|POLICY.py",
+            show_default=False, autocompletion=completing.runs,
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", help="Ends in .mp4, .gif or .png; is replaced.", show_default=False)
+    ],
+    candidate: Annotated[
+        str | None,
+        typer.Argument(
+            help="Else the elite; final/elite and final/initial: on unseen seeds.", show_default=False,
+            autocompletion=completing.candidates,
+        ),
+    ] = None,
+    domain: Annotated[
+        str | None, typer.Option(help="Of a policy file.", show_default=False, autocompletion=completing.domains)
+    ] = None,
+    episode: Annotated[int, typer.Option(metavar="K", help="Which of its episodes.")] = 0,
+    camera: Annotated[
+        str | None, typer.Option(help="From where; a wrong name lists them.", show_default=False)
+    ] = None,
+    at: Annotated[
+        str | None, typer.Option(metavar="STEP", help="A PNG of one moment: a step, start or end; else a sheet.")
+    ] = None,
+    size: Annotated[str | None, typer.Option(metavar="WxH", help="Of one picture, in pixels.")] = None,
+    speed: Annotated[
+        float | None, typer.Option(metavar="X", help="Times as fast as it was; else so that it lasts 30 s at most.")
+    ] = None,
+    every: Annotated[int | None, typer.Option(metavar="N", help="Draw every N-th step.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Roll an episode with this seed out.")] = None,
+    variant: Annotated[str | None, typer.Option(help="A variant of the task.")] = None,
+    randomisation: Annotated[str | None, typer.Option(help="How episodes differ: table, light, none.")] = None,
+    scenes: Annotated[str | None, typer.Option(metavar="A,B", help="The scenes to play in.")] = None,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="DOMAIN.KEY=VALUE", help="An option: see `memento domains DOMAIN`."),
+    ] = None,
+    runs: Runs = Path("runs"),
+    json: Json = False,
+) -> None:
+    """Draw an episode as a film or a picture."""
+    from .render import Look, render_episode
+
+    flags: dict[str, JSON] = {
+        "variant": variant, "randomisation": randomisation,
+        "scenes": [*(scene.strip() for scene in scenes.split(","))] if scenes is not None else None,
+    }
+    render_episode(
+        run, candidate, domain=domain, flags=flags, assignments=assignments or (), episode=episode, seed=seed,
+        look=Look(out=out, camera=camera, size=size, speed=speed, every=every, at=at), runs_dir=runs, json=json,
+    )
 
 
 @commands.command(epilog="Example: memento bench steps --json")

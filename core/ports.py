@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,14 @@ class Environment(Protocol):
         """Let go of the simulator."""
 
 
+@runtime_checkable
+class Encoding(Protocol):
+    """What an environment with JSON observations may offer beside: the text of `observe`, put together more cheaply."""
+
+    def observe_encoded(self) -> bytes:
+        """What `observe` returns, as JSON text in UTF-8. Called in its place."""
+
+
 class Domain(Protocol):
     """A task as the rest of MEMENTO knows it. Importing it must not import a simulator."""
 
@@ -76,6 +84,47 @@ class Domain(Protocol):
 
     def shelf(self) -> "Shelf | None":
         """What the offline model may build with; None where the domain has none."""
+
+
+Picture: TypeAlias = NDArray[np.uint8]
+"""Rows from the top, of pixels from the left: (height, width, 3) of red, green, blue."""
+
+
+class Stage(Protocol):
+    """One recorded episode, ready to be drawn."""
+
+    step_s: float | None  # what a step lasts in the task's own time; None where steps have no duration
+
+    def picture(self, row: int) -> Picture:
+        """The state of this row of the recording, 0 to T, in the size that was asked for."""
+
+    def caption(self, row: int) -> tuple[str, ...]:
+        """What there is to say of this row: one or two short lines. Step and time are told by the caller."""
+
+    def close(self) -> None:
+        """Let go of the graphics."""
+
+
+class Renderer(Protocol):
+    """Draws recorded episodes of a domain under some options. What it needs is imported when a stage is made."""
+
+    @property
+    def cameras(self) -> tuple[str, ...]:
+        """From where it can draw; the first is used where none is named."""
+
+    def require(self) -> None:
+        """Raises UsageError with the mend where nothing can draw here; asked before anything is rolled out."""
+
+    def stage(self, recording: Recording, *, camera: str, width: int, height: int) -> Stage:
+        """Make ready to draw `recording` from one of `cameras`. Raises UsageError where it cannot be drawn."""
+
+
+@runtime_checkable
+class Drawable(Protocol):
+    """What a domain offers on top of `Domain` where its episodes can be drawn. Made in any process."""
+
+    def renderer(self, options: Mapping[str, JSON]) -> Renderer:
+        """The renderer for episodes under these (completed) options."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 
-from ...core.ports import Environment, Shelf
+from ...core.ports import Environment, Renderer, Shelf
 from ...core.values import JSON, Brief, Contract, Program
 from .interface import Motion, brief
 from .options import complete, settings
@@ -23,6 +23,7 @@ class HanoiDomain:
     numbers: Mapping[str, tuple[float, float]] = field(default_factory=dict)   # own keys that are numbers
     # Quantities that a randomisation preset has otherwise in this domain:
     ranges: Mapping[str, Mapping[str, JSON]] = field(default_factory=dict)
+    has_arm: bool = True    # its joint angles are the robot's; else a picture bends the arm to the recorded hand
     contract: Contract = Contract(class_name="FrankaPolicy", methods=(("reset", 0), ("compute_action", 1)))
     evaluator_contract: Contract = Contract(class_name="Evaluator", methods=(("evaluate", 1),))
 
@@ -40,6 +41,12 @@ class HanoiDomain:
     def environment(self, options: Mapping[str, JSON]) -> Environment:
         """Make the environment for these (completed) options."""
         return self.make(options)
+
+    def renderer(self, options: Mapping[str, JSON]) -> Renderer:
+        """Draws episodes under these (completed) options: see `core.ports.Drawable`."""
+        from .render import renderer
+
+        return renderer(options, by_hand=not self.has_arm)
 
     def reference_evaluator(self) -> Program:
         """The evaluator that the paper selected."""

@@ -1,153 +1,195 @@
-"""Pictures of a recorded episode: its stored states put into the scene and drawn off screen.
+"""Pictures of a recorded episode: its stored states put into the robosuite scene and drawn off screen."""
 
-Nothing else needs a graphics library. Drawing on a CPU takes EGL (libegl1, libegl-mesa0, libgl1-mesa-dri)
-or OSMesa (libosmesa6).
-"""
-
-import importlib
-import os
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import closing
-from functools import cache
-from pathlib import Path
-from typing import Any, TypeAlias
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from ...core.errors import UsageError
+from ...core.errors import UsageError, unknown
+from ...core.ports import Picture, Stage
 from ...core.recording import Recording
+from ...core.values import JSON
 from . import task
+from .narration import Story
+from .task import Array
 
-Frame: TypeAlias = npt.NDArray[np.uint8]
+# The first is ours, close to the table; the others are robosuite's.
+CAMERAS: Final = (
+    "table", "frontview", "agentview", "sideview", "birdview", "robot0_robotview", "robot0_eye_in_hand",
+)
+TABLE_VIEW: Final[Mapping[str, Any]] = {
+    "lookat": (-0.03, 0.0, 0.97), "distance": 1.3, "azimuth": 152.0, "elevation": -22.0,
+}
+LABEL_AT_M: Final = np.array([0.16, 0.0, 0.0])      # from a container's origin, towards the onlooker
+LABEL_RGBA: Final = np.array([0.15, 0.15, 0.15, 1.0], dtype=np.float32)
+REACHED_M: Final = 1e-4
+REACH_TRIES: Final = 60
 
-BACKENDS = ("egl", "osmesa")
-CAMERAS = ("frontview", "agentview", "sideview", "birdview")
-PROBE_LIMIT_S = 60.0
-_PROBE = "import sys, importlib; importlib.import_module('mujoco.' + sys.argv[1]).GLContext(8, 8).make_current()"
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HanoiRenderer:
+    """Implements `core.ports.Renderer`. With `by_hand` the arm is bent so that it holds the recorded hand.
 
-@cache
-def live_backend() -> str:
-    """The graphics back end that works here: $MUJOCO_GL if set, else EGL, else OSMesa. Raises UsageError.
-
-    Each is tried in a process of its own, since a failed try would spoil the next one.
+    That is for environments that have a hand and no arm: their joint angles are not the robot's.
     """
-    wanted = os.environ.get("MUJOCO_GL", "").lower()
-    reasons = []
-    for name in (wanted,) if wanted in BACKENDS else BACKENDS:
-        variables = {**os.environ, "MUJOCO_GL": name, "PYOPENGL_PLATFORM": name}
-        try:
-            tried = subprocess.run(
-                [sys.executable, "-c", _PROBE, name], env=variables, capture_output=True, text=True,
-                timeout=PROBE_LIMIT_S, check=False,
-            )
-        except subprocess.TimeoutExpired:
-            reasons.append(f"{name}: no answer in {PROBE_LIMIT_S:g} s")
-            continue
-        if tried.returncode == 0:
-            return name
-        reasons.append(f"{name}: {(tried.stderr.strip() or 'it died').splitlines()[-1]}")
-    raise UsageError(
-        f"No graphics back end draws here ({'; '.join(reasons)}); install libegl1 libegl-mesa0 libgl1-mesa-dri"
-        " or libosmesa6, or set MUJOCO_GL to egl or osmesa."
-    )
 
+    variant: str
+    by_hand: bool = False
+    cameras: tuple[str, ...] = CAMERAS
 
-def frames(
-    recording: Recording, *, width: int = 640, height: int = 480, camera: str = "frontview", every: int = 1,
-) -> Iterator[Frame]:
-    """Every `every`-th recorded state as an image (height, width, 3) of uint8, from one of CAMERAS.
+    def require(self) -> None:
+        """Raises UsageError where no graphics back end is live."""
+        from .graphics import live_backend
 
-    Raises UsageError where no graphics back end is live.
-    """
-    if camera not in CAMERAS:
-        raise UsageError(f"There is no camera {camera!r}; there are {', '.join(CAMERAS)}.")
-    stage = _Stage(recording, width, height, camera)
-    with closing(stage):
-        for row in range(0, recording.steps + 1, every):
-            yield stage.draw(row)
+        live_backend()
 
-
-def save_video(
-    recording: Recording, path: Path, *, width: int = 640, height: int = 480, camera: str = "frontview",
-    speed: float = 4.0,
-) -> None:
-    """Write the episode as a video (.mp4), `speed` times as fast as it was. Raises UsageError."""
-    import cv2
-
-    period_s = float(recording.constants["control_period_s"])
-    every = max(1, round(speed / (period_s * 30)))     # at most 30 pictures a second
-    rate_hz = speed / (period_s * every)
-    writer = cv2.VideoWriter(str(path), cv2.VideoWriter.fourcc(*"mp4v"), rate_hz, (width, height))
-    if not writer.isOpened():
-        raise UsageError(f"Cannot write a video to {path}; give a path that ends in .mp4 in a folder that exists.")
-    try:
-        for frame in frames(recording, width=width, height=height, camera=camera, every=every):
-            writer.write(np.ascontiguousarray(frame[..., ::-1]))
-    finally:
-        writer.release()
+    def stage(self, recording: Recording, *, camera: str, width: int, height: int) -> Stage:
+        """A scene of this recording's size. Raises UsageError where no graphics back end is live."""
+        if camera not in self.cameras:
+            raise unknown("camera", camera, self.cameras)
+        missing = sorted({"joint_pos", "gripper_qpos", "cube_pos", "cube_quat"} - recording.states.keys())
+        if missing:
+            raise UsageError(f"the episode cannot be drawn: its recording has no {', '.join(missing)}")
+        return _Stage(recording, camera, width, height, variant=self.variant, by_hand=self.by_hand)
 
 
 class _Stage:
     """A scene with a graphics context of its own."""
 
-    def __init__(self, recording: Recording, width: int, height: int, camera: str) -> None:
-        backend = live_backend()
-        if "OpenGL" in sys.modules and os.environ.get("PYOPENGL_PLATFORM") != backend:
-            raise UsageError(f"Another graphics back end than {backend} is in use; draw in a process of its own.")
-        self._context = importlib.import_module(f"mujoco.{backend}").GLContext(width, height)
-        self._context.make_current()
+    def __init__(
+        self, recording: Recording, camera: str, width: int, height: int, *, variant: str, by_hand: bool,
+    ) -> None:
+        from .graphics import open_context
+
+        self._context = open_context(width, height)
 
         import mujoco  # type: ignore[import-untyped]
 
         from .dynamics import object_addresses
         from .scene import HanoiScene
 
+        self.step_s: float | None = float(recording.constants["control_period_s"])
+        self._story = Story(recording)
         half_edges = tuple(recording.constants["cube_size"].tolist())
         self._scene = HanoiScene(
-            names=task.cube_names(len(half_edges)), half_edges_m=half_edges,
-            variant=str(recording.info.get("variant", "cube")),
+            names=task.cube_names(len(half_edges)), half_edges_m=half_edges, variant=variant,
         )
         model = self._scene.mj_model
         model.vis.global_.offwidth, model.vis.global_.offheight = width, height
+        model.vis.quality.shadowsize = 2048
         self._mujoco: Any = mujoco
         self._cubes, self._containers = object_addresses(self._scene)
         self._view = mujoco.MjvScene(model, maxgeom=2000)
         self._option = mujoco.MjvOption()
         self._option.geomgroup[0] = 0       # robosuite's contact shapes; group 1 is what is to be seen
         self._option.sitegroup[:] = 0
-        self._camera = mujoco.MjvCamera()
-        self._camera.type = mujoco.mjtCamera.mjCAMERA_FIXED
-        self._camera.fixedcamid = model.camera(camera).id
+        self._camera = _camera(mujoco, model, camera)
         self._renderer = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._renderer)
         self._rectangle = mujoco.MjrRect(0, 0, width, height)
         self._states = recording.states
+        self._arm = _Reacher(mujoco, self._scene) if by_hand else None
 
-    def draw(self, row: int) -> Frame:
-        """The state of this row as an image."""
-        mujoco, model, data = self._mujoco, self._scene.mj_model, self._scene.mj_data
-        states = self._states
-        data.qpos[0:7] = states["joint_pos"][row]
+    def picture(self, row: int) -> Picture:
+        """The state of this row as an image (height, width, 3) of uint8."""
+        mujoco = self._mujoco
+        self.pose(row)
+        mujoco.mjv_updateScene(
+            self._scene.mj_model, self._scene.mj_data, self._option, None, self._camera, mujoco.mjtCatBit.mjCAT_ALL,
+            self._view,
+        )
+        self._name_containers()
+        mujoco.mjr_render(self._rectangle, self._view, self._renderer)
+        picture = np.empty((self._rectangle.height, self._rectangle.width, 3), dtype=np.uint8)
+        mujoco.mjr_readPixels(picture, None, self._rectangle, self._renderer)
+        return picture[::-1].copy()
+
+    def caption(self, row: int) -> tuple[str, ...]:
+        """The move and its phase; how far the tower is."""
+        return self._story.lines(row)
+
+    def pose(self, row: int) -> Array:
+        """Put the scene into the state of this row; returns its qpos."""
+        data, states = self._scene.mj_data, self._states
         data.qpos[7:9] = states["gripper_qpos"][row]
         for kind, starts in (("cube", self._cubes), ("container", self._containers)):
             for index, start in enumerate(starts):
                 data.qpos[start : start + 3] = states[f"{kind}_pos"][row, index]
                 data.qpos[start + 3 : start + 7] = states[f"{kind}_quat"][row, index]
-        mujoco.mj_forward(model, data)
-        mujoco.mjv_updateScene(
-            model, data, self._option, None, self._camera, mujoco.mjtCatBit.mjCAT_ALL, self._view,
-        )
-        mujoco.mjr_render(self._rectangle, self._view, self._renderer)
-        picture = np.empty((self._rectangle.height, self._rectangle.width, 3), dtype=np.uint8)
-        mujoco.mjr_readPixels(picture, None, self._rectangle, self._renderer)
-        return picture[::-1].copy()
+        if self._arm is None:
+            data.qpos[0:7] = states["joint_pos"][row]
+        else:
+            self._arm.reach(states["eef_pos"][row], states["eef_quat"][row])
+        self._mujoco.mj_forward(self._scene.mj_model, data)
+        qpos: Array = data.qpos.copy()
+        return qpos
+
+    def _name_containers(self) -> None:
+        """A, B and C, each before its container."""
+        mujoco, view = self._mujoco, self._view
+        for name, start in zip(task.CONTAINERS, self._containers, strict=True):
+            if view.ngeom < view.maxgeom:
+                label, place = view.geoms[view.ngeom], self._scene.mj_data.qpos[start : start + 3] + LABEL_AT_M
+                mujoco.mjv_initGeom(
+                    label, mujoco.mjtGeom.mjGEOM_LABEL, np.zeros(3), place, np.eye(3).reshape(9), LABEL_RGBA,
+                )
+                label.label = name
+                view.ngeom += 1
 
     def close(self) -> None:
         """Let go of the graphics context."""
         self._renderer.free()
         self._context.free()
         self._scene.close()
+
+
+def _camera(mujoco: Any, model: Any, name: str) -> Any:
+    camera = mujoco.MjvCamera()
+    if name == "table":
+        camera.type = mujoco.mjtCamera.mjCAMERA_FREE
+        camera.lookat[:] = TABLE_VIEW["lookat"]
+        camera.distance, camera.azimuth = TABLE_VIEW["distance"], TABLE_VIEW["azimuth"]
+        camera.elevation = TABLE_VIEW["elevation"]
+        return camera
+    camera.type = mujoco.mjtCamera.mjCAMERA_FIXED
+    camera.fixedcamid = model.camera(name).id
+    return camera
+
+
+class _Reacher:
+    """Bends the arm so that its hand has a given pose: damped least squares from the last posture."""
+
+    def __init__(self, mujoco: Any, scene: Any) -> None:
+        self._mujoco, self._model, self._data = mujoco, scene.mj_model, scene.mj_data
+        robot = scene.robots[0]
+        self._site = int(robot.eef_site_id["right"])
+        self._hand = int(self._model.body(robot.robot_model.eef_name["right"]).id)
+        self._low, self._high = self._model.jnt_range[:7].T
+        self._data.qpos[0:7] = robot.init_qpos
+
+    def reach(self, place: Any, turn_xyzw: Any) -> None:
+        """Set the arm's joints for the end effector at `place` (3,) and the hand turned by `turn_xyzw` (4,)."""
+        mujoco, model, data = self._mujoco, self._model, self._data
+        wanted = np.asarray(turn_xyzw, dtype=np.float64)[[3, 0, 1, 2]]
+        linear, angular = np.zeros((3, model.nv)), np.zeros((3, model.nv))
+        inverse, between, turn = np.zeros(4), np.zeros(4), np.zeros(3)
+        for _ in range(REACH_TRIES):
+            mujoco.mj_kinematics(model, data)
+            mujoco.mj_comPos(model, data)
+            mujoco.mju_negQuat(inverse, data.xquat[self._hand])
+            mujoco.mju_mulQuat(between, wanted, inverse)
+            mujoco.mju_quat2Vel(turn, between, 1.0)
+            error = np.concatenate([np.asarray(place, dtype=np.float64) - data.site_xpos[self._site], turn])
+            if np.abs(error).max() < REACHED_M:
+                return
+            mujoco.mj_jacSite(model, data, linear, angular, self._site)
+            jacobian = np.concatenate([linear[:, :7], angular[:, :7]])
+            damped = jacobian @ jacobian.T + 1e-4 * np.eye(6)
+            step = jacobian.T @ np.linalg.solve(damped, error)
+            data.qpos[0:7] = np.clip(data.qpos[0:7] + step, self._low, self._high)
+
+
+def renderer(options: Mapping[str, JSON], *, by_hand: bool) -> HanoiRenderer:
+    """The renderer for episodes under these completed options."""
+    return HanoiRenderer(variant=str(options["variant"]), by_hand=by_hand)

@@ -62,6 +62,7 @@ DOMAIN = HanoiDomain(
     make=_environment,
     defaults={"paper": _DEFAULTS, "quick": _DEFAULTS, "smoke": {**_DEFAULTS, "horizon": 120}},
     choices={"variant": ("cube",)},
+    has_arm=False,
     # The same correlation in time as 0.97 per step of 50 ms.
     ranges={"hard": {"noise_correlation": [0.885, 0.885]}},
 )

@@ -204,12 +204,12 @@ def test_a_trace_grows_and_begins_anew() -> None:
         assert recording.states["success"].sum() == 1 and recording.states["success"][-1]
 
 
-def test_a_full_episode_of_the_paper_takes_three_and_a_half_megabytes() -> None:
+def test_a_full_episode_of_the_paper_takes_under_four_megabytes_in_memory() -> None:
     trace = Trace(HALF, control_period_s=0.05)
     trace.begin(np.zeros(78))
     for _ in range(12_000):
         trace.add(np.zeros(78), np.zeros(7), illegal_score=0.0, success=False)
-    assert sum(array.nbytes for array in trace.recording({}).arrays().values()) == pytest.approx(3.5e6, rel=0.02)
+    assert sum(array.nbytes for array in trace.recording({}).arrays().values()) == pytest.approx(3.85e6, rel=0.02)
 
 
 # The arm

@@ -1,0 +1,168 @@
+"""The recording of one episode, to be drawn: as a run keeps it, else rolled out again with the same seed."""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..core.errors import StoreError, UsageError, unknown
+from ..core.events import CandidateScored, EpisodeEnded, Fact
+from ..core.ports import Domain, Drawable, Renderer, RollTask
+from ..core.recording import Recording
+from ..core.seeds import derive_seed
+from ..core.values import JSON, Episode, Program
+from ..domains import import_string
+from ..domains import load as load_domain
+from ..evaluate_settings import given_options
+from ..memory.queries import list_candidates, owner_of, trace_lineage
+from ..memory.runs import TRAJECTORIES
+from ..memory.store import RunStore
+from ..runtime.pool import ProcessPool
+from ..runtime.trajectories import load_recording, trajectory_key, trajectory_path
+from ..settings import Settings, settings_in
+from .program_files import read_program
+
+SETTING, ORDER = "render", "render/e0"
+FINAL_INITIAL, FINAL_ELITE = "final/initial", "final/elite"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """One episode to look at. `known` is what a run's log says of it, None for an episode of our own."""
+
+    title: str
+    domain: str
+    options: Mapping[str, JSON]
+    program: Program
+    index: int
+    seed: int
+    known: Episode | None = None
+    folder: Path | None = None      # of the run's trajectories
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A recording, and in a sentence where it came from."""
+
+    recording: Recording
+    source: str
+
+
+def of_policy(
+    path: Path, domain: str, *, options: Mapping[str, JSON], index: int, seed: int,
+) -> Wanted:
+    """Episode `index` of a policy file, as `memento evaluate` plays it: its seed is `seed` + `index`."""
+    program = read_program(path, load_domain(domain).contract, role="policy")
+    return Wanted(
+        title=path.stem, domain=domain, options=options, program=program, index=index, seed=seed + index,
+    )
+
+
+def of_run(
+    folder: Path, candidate: str | None, *, index: int, seed: int | None, flags: Mapping[str, JSON],
+    assignments: Sequence[str],
+) -> Wanted:
+    """Episode `index` of a candidate, else of the elite, as it was played in the run.
+
+    With other options of the domain (`flags`, `assignments`) or another `seed` it is an episode of our own,
+    which the run did not have. Raises UsageError.
+    """
+    with RunStore.read(folder) as store:
+        facts = tuple(store.facts())
+    settings = settings_in(facts)
+    if settings is None:
+        raise UsageError(f"the run {folder.name!r} was killed before its first fact: there is nothing to draw")
+    name, program = _program(facts, candidate, folder)
+    domain = load_domain(settings.domain)
+    changes = given_options(domain.name, flags=flags, assignments=assignments)
+    options = domain.options({**settings.options, **changes}, preset=settings.preset) if changes else settings.options
+    known = None if changes or seed is not None else _episodes(facts, name).get(index)
+    if seed is None:
+        seed = known.seed if known is not None else _seed(settings, name, index)
+    return Wanted(
+        title=f"{folder.name} {name}", domain=settings.domain, options=options, program=program, index=index,
+        seed=seed, known=known, folder=folder / TRAJECTORIES,
+    )
+
+
+def _program(facts: Sequence[Fact], candidate: str | None, folder: Path) -> tuple[str, Program]:
+    rows = {row.id: row for row in list_candidates(facts)}
+    if candidate in (None, FINAL_ELITE):
+        row = next(reversed(trace_lineage(facts)), None)
+        if row is None:
+            raise UsageError(f"the run {folder.name!r} has no elite yet: name a candidate, or let the run go on")
+    elif candidate == FINAL_INITIAL:
+        row = next((row for row in rows.values() if row.generation == 0), None)
+    else:
+        row = rows.get(str(candidate))
+    if row is None:
+        raise unknown("candidate", str(candidate), [*rows, FINAL_INITIAL, FINAL_ELITE])
+    if not row.program.text:
+        raise UsageError(f"{row.id} of {folder.name} has no program: memento show {folder} {row.id} tells why")
+    return candidate or row.id, row.program
+
+
+def _episodes(facts: Sequence[Fact], candidate: str) -> dict[int, Episode]:
+    """The episodes of a candidate by index; one that was shared with another candidate counts for both."""
+    found = {
+        episode.index: episode for fact in facts if isinstance(fact, CandidateScored) and fact.candidate.id == candidate
+        for episode in fact.candidate.episodes
+    }
+    rolled = {
+        fact.episode.index: fact.episode for fact in facts
+        if isinstance(fact, EpisodeEnded) and owner_of(fact) == candidate
+    }
+    return {**rolled, **found}
+
+
+def _seed(settings: Settings, candidate: str, index: int) -> int:
+    """The seed of an episode that was not rolled out (yet). Raises UsageError where the run has no such episode."""
+    final = candidate in (FINAL_INITIAL, FINAL_ELITE)
+    count = settings.final_episodes if final else settings.n_roll
+    if index >= count:
+        raise UsageError(f"{candidate} has episodes 0 to {count - 1}, not {index}")
+    return derive_seed(settings.seed, "final" if final else "search", index)
+
+
+def renderer_of(wanted: Wanted) -> Renderer:
+    """What draws this episode. Raises UsageError where its domain draws nothing."""
+    domain: Domain = load_domain(wanted.domain)
+    if not isinstance(domain, Drawable):
+        raise UsageError(
+            f"the domain {wanted.domain!r} draws no pictures: it has no method renderer(options); see docs/rendering.md"
+        )
+    return domain.renderer(wanted.options)
+
+
+async def fetch(wanted: Wanted) -> Found:
+    """The recording of an episode. Raises RolloutError where a simulator fails."""
+    if wanted.known is not None and wanted.folder is not None and wanted.known.trajectory is not None:
+        path = trajectory_path(wanted.folder, wanted.known.trajectory)
+        if path.exists():
+            try:
+                return Found(recording=load_recording(path), source="the trajectory that the run keeps")
+            except StoreError as error:
+                return await _rolled(wanted, f"rolled out again, for {error}")
+        return await _rolled(wanted, "rolled out again with the same seed, for the run has dropped its trajectory")
+    return await _rolled(wanted, f"rolled out now, with seed {wanted.seed}")
+
+
+async def _rolled(wanted: Wanted, source: str) -> Found:
+    with tempfile.TemporaryDirectory(prefix="memento-render-") as text:
+        folder = Path(text)
+        async with ProcessPool(
+            domain=import_string(wanted.domain), settings={SETTING: wanted.options}, workers=1, trajectories=folder,
+        ) as pool:
+            episode = await pool.roll(RollTask(
+                order=ORDER, program=wanted.program, setting=SETTING, index=wanted.index, seed=wanted.seed,
+            ))
+        recording = load_recording(trajectory_path(folder, trajectory_key(ORDER)))
+    if episode.fault is not None:
+        source += f"; the policy failed after {episode.steps} steps: {episode.fault.kind}, {episode.fault.message}"
+    known = wanted.known
+    if known is not None and (known.steps, known.ended_by) != (episode.steps, episode.ended_by):
+        source += (
+            f"; IT DIFFERS from the run's, which had {known.steps} steps and ended by {known.ended_by}:"
+            " the versions of this machine are not those of the run"
+        )
+    return Found(recording=recording, source=source)

@@ -1,0 +1,198 @@
+"""Turns the pictures of an episode into a file: an MP4, a GIF, or a PNG with one moment or a sheet of moments."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from ..core.errors import UsageError
+from ..core.ports import Picture, Stage
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+KINDS: Final = (".mp4", ".gif", ".png")
+RATE_HZ: Final = {".mp4": 25.0, ".gif": 10.0}       # pictures a second, at most
+LONGEST_S: Final = {".mp4": 30.0, ".gif": 20.0}     # unless a speed is asked for
+STEP_S: Final = 0.4         # shown for a step that has no duration of its own
+REST_S: Final = 1.5         # the last picture stays
+SHEET: Final = 12           # moments on a sheet
+COLUMNS: Final = 4
+PAPER, INK, DIM, BAR = (250, 249, 246), (28, 30, 34), (120, 124, 132), (38, 110, 190)
+COLOURS: Final = 255        # of a GIF's palette
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """Which rows of an episode are shown, and how fast."""
+
+    rows: tuple[int, ...]
+    rate_hz: float
+    speed: float            # times as fast as it was
+
+
+def pace(kind: str, steps: int, step_s: float | None, *, speed: float | None, every: int | None) -> Pace:
+    """The rows of an episode of `steps` steps for a file of this kind; the first and the last are among them.
+
+    Without a speed, real time for what is short, else as fast as the longest film allows.
+    """
+    period_s = STEP_S if step_s is None else step_s
+    fast = speed or max(1.0, steps * period_s / LONGEST_S[kind])
+    stride = every or max(1, ceil(fast / (period_s * RATE_HZ[kind]) - 1e-9))
+    rows = list(range(0, steps + 1, stride))
+    if rows[-1] != steps:
+        rows.append(steps)
+    return Pace(rows=tuple(rows), rate_hz=min(50.0, max(0.5, fast / (period_s * stride))), speed=fast)
+
+
+def moments(steps: int, every: int | None) -> tuple[int, ...]:
+    """The rows of a sheet: evenly spread, the first and the last among them."""
+    if every is not None:
+        return tuple(sorted({*range(0, steps + 1, every), steps}))
+    return tuple(sorted({round(row) for row in np.linspace(0, steps, min(SHEET, steps + 1))}))
+
+
+class Captioned:
+    """Pictures of a stage with what there is to say below each."""
+
+    def __init__(self, stage: Stage, *, title: str, steps: int) -> None:
+        self._stage, self._title, self._steps = stage, title, steps
+
+    def image(self, row: int, *, note: str = "") -> "Image":
+        """One row, with its caption: domain's words left, step and title right, progress below."""
+        from PIL import Image, ImageDraw, ImageFont
+
+        picture = Image.fromarray(self._stage.picture(row))
+        width, height = picture.size
+        size = max(10, min(18, width // 30))
+        font, margin, line = ImageFont.load_default(size), size // 2, round(1.45 * size)
+        words = self._stage.caption(row)
+        lines = max(2, len(words))
+        strip = lines * line + 2 * margin + 4
+        image = Image.new("RGB", (width, height + strip), PAPER)
+        image.paste(picture, (0, 0))
+        draw = ImageDraw.Draw(image)
+        right = [self._when(row), self._title + note]
+        for number in range(lines):
+            top = height + margin + number * line
+            beside = right[number] if number < len(right) else ""
+            room = width - 2 * margin
+            if number < len(words):
+                said = _fitted(words[number], room, draw.textlength, font)
+                draw.text((margin, top), said, INK, font)
+                room -= round(draw.textlength(said, font)) + 2 * size
+            beside = _fitted(beside, room, draw.textlength, font)
+            draw.text((width - margin - draw.textlength(beside, font), top), beside, DIM, font)
+        done = width if self._steps == 0 else round(width * row / self._steps)
+        draw.rectangle((0, height + strip - 4, max(0, done - 1), height + strip), BAR)
+        return image
+
+    def _when(self, row: int) -> str:
+        step = f"step {row:,} of {self._steps:,}"
+        return step if self._stage.step_s is None else f"{step}, {row * self._stage.step_s:.1f} s"
+
+
+def _fitted(text: str, room: int, length: Callable[..., float], font: object) -> str:
+    """The text, cut where it would be wider than `room`."""
+    if length(text, font) <= room:
+        return text
+    while text and length(text + "...", font) > room:
+        text = text[:-1]
+    return text.rstrip() + "..." if text else ""
+
+
+# ------------------------------------------------------------------------------------------------ files
+
+
+def save_film(path: Path, captioned: Captioned, how: Pace, *, progress: Callable[[int], None]) -> None:
+    """Write an MP4 or a GIF, whole or not at all. Raises UsageError where the disk refuses."""
+    note = f", {how.speed:.3g} x" if how.speed > 1.0 else ""
+
+    def images() -> Iterator["Image"]:
+        for count, row in enumerate(how.rows):
+            yield captioned.image(row, note=note)
+            progress(count + 1)
+
+    write = _write_mp4 if path.suffix.lower() == ".mp4" else _write_gif
+    _whole(path, lambda partial: write(partial, images(), how.rate_hz))
+
+
+def save_sheet(path: Path, captioned: Captioned, rows: Sequence[int], *, progress: Callable[[int], None]) -> None:
+    """Write a PNG of these rows, side by side. Raises UsageError where the disk refuses."""
+    from PIL import Image
+
+    cells = []
+    for count, row in enumerate(rows):
+        cells.append(captioned.image(row))
+        progress(count + 1)
+    columns = min(COLUMNS, len(cells))
+    width, height = cells[0].size
+    gap = 8 if len(cells) > 1 else 0
+    lines = ceil(len(cells) / columns)
+    sheet = Image.new("RGB", (columns * (width + gap) + gap, lines * (height + gap) + gap), (225, 225, 225))
+    for place, cell in enumerate(cells):
+        sheet.paste(cell, (gap + place % columns * (width + gap), gap + place // columns * (height + gap)))
+    _whole(path, lambda partial: sheet.save(partial, format="PNG", optimize=True))
+
+
+def _whole(path: Path, write: Callable[[Path], None]) -> None:
+    partial = path.with_name(f".{path.stem}.partial{path.suffix}")
+    try:
+        write(partial)
+        partial.replace(path)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _write_mp4(path: Path, images: Iterator["Image"], rate_hz: float) -> None:
+    """H.264 with 4:2:0 colours, which every player and browser shows."""
+    from fractions import Fraction
+
+    import av
+
+    rate = Fraction(rate_hz).limit_denominator(1000)
+    with av.open(str(path), "w", options={"movflags": "+faststart"}) as container:
+        stream = None
+        last: Picture | None = None
+        for image in images:
+            last = _even(np.asarray(image))
+            if stream is None:
+                stream = container.add_stream("libx264", rate=rate, options={"crf": "23", "preset": "medium"})
+                stream.height, stream.width, stream.pix_fmt = last.shape[0], last.shape[1], "yuv420p"
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(last, format="rgb24")))
+        assert stream is not None
+        assert last is not None
+        for _ in range(ceil(REST_S * rate_hz)):
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(last, format="rgb24")))
+        container.mux(stream.encode())
+
+
+def _even(picture: Picture) -> Picture:
+    """H.264 with 4:2:0 colours wants even sizes: the last row and column are doubled where they are odd."""
+    odd = [(0, side % 2) for side in picture.shape[:2]]
+    padded: Picture = np.pad(picture, [*odd, (0, 0)], mode="edge")
+    return padded
+
+
+def _write_gif(path: Path, images: Iterator["Image"], rate_hz: float) -> None:
+    """One palette for all pictures and no dithering, so that what does not move costs nothing."""
+    from PIL import Image
+
+    frames = list(images)
+    sample = frames[:: max(1, len(frames) // 8)]
+    width, height = sample[0].size
+    montage = Image.new("RGB", (width, height * len(sample)))
+    for place, frame in enumerate(sample):
+        montage.paste(frame, (0, place * height))
+    palette = montage.quantize(COLOURS, Image.Quantize.MEDIANCUT)
+    flat = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
+    period_ms = max(20, 10 * round(100 / rate_hz))
+    durations = [period_ms] * (len(flat) - 1) + [round(1000 * REST_S)]
+    flat[0].save(
+        path, format="GIF", save_all=True, append_images=flat[1:], duration=durations, loop=0, optimize=True,
+    )
