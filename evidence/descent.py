@@ -1,0 +1,91 @@
+"""The descent of an elite as a page shows it: nodes on a rail, and what changed at each step. Pure."""
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from ..core.quoting import bounded, one_line
+from ..core.values import Operator
+from ..memory.queries import CandidateRow
+from .svg import Node, rail
+from .tables import OPERATORS, number, share
+
+ROW_HEIGHT = 58  # pixels; the style sheet has the same
+LANES = {Operator.INITIAL: 0, Operator.CROSSOVER: 0, Operator.HILL_CLIMB: 1, Operator.MACRO: 2}
+PLACES = {Operator.INITIAL: 7, Operator.HILL_CLIMB: 0, Operator.MACRO: 1, Operator.CROSSOVER: 2}
+DIFF_LINES = 400
+LINE = 240
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffLine:
+    """One line of a diff. `kind` is "add", "del", "at" or "same"."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One candidate of the descent, and its program against its first parent's."""
+
+    id: str
+    operator: str
+    what: str
+    summary: str
+    elite_of: str
+    parent: str
+    added: int
+    removed: int
+    diff: tuple[DiffLine, ...]
+    left_out: int  # lines of the diff that are not shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Descent:
+    """The whole line, parents before children."""
+
+    rail: Markup
+    steps: tuple[Step, ...]
+
+
+def descend(rows: Sequence[CandidateRow]) -> Descent:
+    """The descent of the last of these candidates."""
+    place_of = {row.id: place for place, row in enumerate(rows)}
+    nodes = [
+        Node(
+            lane=LANES[row.operator],
+            parents=[place_of[parent] for parent in row.parents if parent in place_of],
+            elite=bool(row.elite_of),
+            place=PLACES[row.operator],
+        )
+        for row in rows
+    ]
+    by_id = {row.id: row for row in rows}
+    return Descent(rail=rail(nodes, row_height=ROW_HEIGHT), steps=tuple(_step(row, by_id) for row in rows))
+
+
+def _step(row: CandidateRow, by_id: dict[str, CandidateRow]) -> Step:
+    parent = next((by_id[each] for each in row.parents if each in by_id), None)
+    lines = compare_texts(parent.program.text, row.program.text) if parent is not None else []
+    return Step(
+        id=row.id,
+        operator=OPERATORS[row.operator],
+        what=f"F {number(row.fitness)}, S {share(row.success_rate)}",
+        summary=one_line(row.summary, 200),
+        elite_of=", ".join(f"g{generation}" for generation in row.elite_of),
+        parent=parent.id if parent is not None else "",
+        added=sum(line.kind == "add" for line in lines),
+        removed=sum(line.kind == "del" for line in lines),
+        diff=tuple(lines[:DIFF_LINES]),
+        left_out=max(0, len(lines) - DIFF_LINES),
+    )
+
+
+def compare_texts(old: str, new: str) -> list[DiffLine]:
+    """A unified diff without its head; lines are bounded and printable."""
+    kinds = {"+": "add", "-": "del", "@": "at"}
+    found = list(difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=2))[2:]
+    return [DiffLine(kind=kinds.get(line[:1], "same"), text=bounded(line, LINE)) for line in found]

@@ -1,0 +1,303 @@
+"""What the runs of a report come to: spreads, tests, correlations, rates and costs. Pure: evidence -> findings."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import fsum
+
+from .loading import Evidence
+from .records import RunRecord
+from .statistics import (
+    Correlation,
+    PairedTest,
+    Spread,
+    adjust,
+    agreement,
+    area_under,
+    correlate,
+    fleiss_kappa,
+    paired_test,
+    ratio,
+    share_interval,
+    spread,
+)
+
+POINT = 0.01  # a point of fitness, for what it cost
+FITNESS, SUCCESS, AREA = "F", "S", "area under F"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BandPoint:
+    """One generation of a mean curve over n runs; the band is one standard deviation, within [0, 1]."""
+
+    generation: int
+    n: int
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureFinding:
+    """One final measure of an arm: success (and fitness under the shipped evaluator) of each run's elite."""
+
+    name: str
+    success: Spread
+    fitness: Spread | None
+    by_seed: Mapping[int, float]
+    fitness_by_seed: Mapping[int, float]
+    episodes: int
+    successes: int
+    low: float | None  # Wilson, over all episodes
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rates:
+    """How an arm's proposals went. None where there was nothing to count."""
+
+    acceptance: float | None  # of hill-climb proposals
+    failure: float | None  # of all candidates
+    same_program: float | None  # of hill-climb proposals that could repeat a rejected one
+    near_summary: float | None
+    saved: float | None  # of the episodes that candidates would have had
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArmFinding:
+    """One arm in one group: everything that is said of it."""
+
+    arm: str
+    method: str
+    records: tuple[RunRecord, ...]
+    fitness: Spread | None
+    success: Spread | None
+    area: Spread | None
+    fitness_curve: tuple[BandPoint, ...]
+    success_curve: tuple[BandPoint, ...]
+    measures: tuple[MeasureFinding, ...]
+    rates: Rates
+    calls: Spread | None
+    cost_usd: float | None
+    usd_per_point: float | None
+    calls_per_point: float | None
+    episodes_per_point: float | None
+
+    def values(self, quantity: str) -> dict[int, float]:
+        """The arm's values by seed: F, S, the area, or a measure's "success: Cube" or "fitness: Cube"."""
+        simple: Mapping[str, Callable[[RunRecord], float | None]] = {
+            FITNESS: lambda record: record.best_fitness,
+            SUCCESS: lambda record: record.best_success,
+            AREA: lambda record: area_under([point.best_fitness for point in record.curve]),
+        }
+        if quantity in simple:
+            found = {record.seed: simple[quantity](record) for record in self.records}
+            return {seed: value for seed, value in found.items() if value is not None}
+        kind, _, name = quantity.partition(": ")
+        measure = next((measure for measure in self.measures if measure.name == name), None)
+        if measure is None:
+            return {}
+        return dict(measure.by_seed if kind == "success" else measure.fitness_by_seed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestFinding:
+    """A paired test of the group's first arm against another one."""
+
+    quantity: str
+    one: str
+    other: str
+    test: PairedTest
+    adjusted: float | None = None  # of the permutation p-values of the group, Benjamini-Hochberg
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupFinding:
+    """One task with one model: what may be compared with one another."""
+
+    task: str
+    domain: str
+    model: str
+    arms: tuple[ArmFinding, ...]
+    tests: tuple[TestFinding, ...]
+    shared_evaluator: bool  # on every common seed all arms were under the same evaluator
+    pairs: tuple[tuple[str, float, float], ...]  # (arm, F, S) of every elite, p_0 included
+    correlation: Correlation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VotingFinding:
+    """How judges agreed, over all pools of a report: of all judges ("") or of one model."""
+
+    model: str
+    votes: int
+    abstentions: int
+    agreement: float | None
+    kappa: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """Everything that the page and the tables say."""
+
+    groups: tuple[GroupFinding, ...]
+    voting: tuple[VotingFinding, ...] = field(default_factory=tuple)
+
+
+def find(evidence: Evidence) -> Findings:
+    """Work it all out."""
+    keys = dict.fromkeys((record.task, record.model) for record in evidence.counted)
+    groups = []
+    for task, model in keys:
+        records = [record for record in evidence.counted if (record.task, record.model) == (task, model)]
+        groups.append(_group(task, model, records, evidence))
+    return Findings(groups=tuple(groups), voting=find_votes(evidence.records))
+
+
+def _group(task: str, model: str, records: Sequence[RunRecord], evidence: Evidence) -> GroupFinding:
+    names = list(dict.fromkeys(record.arm for record in records))
+    if evidence.experiment is not None:
+        names = [arm.name for arm in evidence.experiment.arms if arm.name in names]
+    names.sort(key=lambda name: not name.startswith("memento"))  # the method under test comes first
+    arms = tuple(_arm(name, [record for record in records if record.arm == name], evidence) for name in names)
+    shared = same_evaluators(records)
+    pairs = tuple(
+        (record.arm, point.fitness, point.success) for record in records for point in record.curve
+    )
+    return GroupFinding(
+        task=task,
+        domain=records[0].domain,
+        model=model,
+        arms=arms,
+        tests=_tests(arms, shared=shared),
+        shared_evaluator=shared,
+        pairs=pairs,
+        correlation=correlate([(fitness, success) for _, fitness, success in pairs]),
+    )
+
+
+def same_evaluators(records: Iterable[RunRecord]) -> bool:
+    """Whether all runs of each seed had the same E*: only then may their F be compared."""
+    by_seed: dict[int, set[str | None]] = {}
+    for record in records:
+        by_seed.setdefault(record.seed, set()).add(record.evaluator.digest if record.evaluator else None)
+    return all(len(found) == 1 for found in by_seed.values())
+
+
+def _arm(name: str, records: Sequence[RunRecord], evidence: Evidence) -> ArmFinding:
+    measured = list(dict.fromkeys(measure for record in records for measure in evidence.measures_of(record.name)))
+    gains = fsum((record.best_fitness or 0.0) - (record.initial_fitness or 0.0) for record in records)
+    proposing = [record.spending.by_role.get("proposer") for record in records]
+    calls = [float(spent.calls) if spent is not None else 0.0 for spent in proposing]
+    costs = [0.0 if spent is None else spent.cost_usd for spent in proposing]
+    cost = None if None in costs else fsum(each for each in costs if each is not None)
+    areas = [area for record in records if (area := area_under([p.best_fitness for p in record.curve])) is not None]
+    return ArmFinding(
+        arm=name,
+        method=records[0].method,
+        records=tuple(records),
+        fitness=spread([record.best_fitness for record in records if record.best_fitness is not None]),
+        success=spread([record.best_success for record in records if record.best_success is not None]),
+        area=spread(areas),
+        fitness_curve=band([[point.best_fitness for point in record.curve] for record in records]),
+        success_curve=band([[point.best_success for point in record.curve] for record in records]),
+        measures=tuple(_measure(measure, records, evidence) for measure in measured),
+        rates=rates_of(records),
+        calls=spread(calls),
+        cost_usd=cost,
+        usd_per_point=None if cost is None or gains <= 0 else cost / (gains / POINT),
+        calls_per_point=None if gains <= 0 else fsum(calls) / (gains / POINT),
+        episodes_per_point=None if gains <= 0 else sum(r.episodes_run for r in records) / (gains / POINT),
+    )
+
+
+def band(curves: Sequence[Sequence[float]]) -> tuple[BandPoint, ...]:
+    """The mean of curves by generation, over those that got there."""
+    points = []
+    for generation in range(max(map(len, curves), default=0)):
+        found = [curve[generation] for curve in curves if len(curve) > generation]
+        mean = fsum(found) / len(found)
+        std = (fsum((value - mean) ** 2 for value in found) / (len(found) - 1)) ** 0.5 if len(found) > 1 else 0.0
+        points.append(
+            BandPoint(
+                generation=generation, n=len(found), mean=mean, low=max(0.0, mean - std), high=min(1.0, mean + std)
+            )
+        )
+    return tuple(points)
+
+
+def rates_of(records: Iterable[RunRecord]) -> Rates:
+    """Rates over all runs of an arm together."""
+    runs = tuple(records)
+    counts = [count for record in runs for count in record.operators]
+    accepted, rejected = sum(count.accepted for count in counts), sum(count.rejected for count in counts)
+    climbs = sum(record.memory.climbs for record in runs)
+    saved, ran = sum(record.episodes_saved for record in runs), sum(record.episodes_run for record in runs)
+    return Rates(
+        acceptance=ratio(accepted, accepted + rejected),
+        failure=ratio(sum(record.failed for record in runs), sum(record.candidates for record in runs)),
+        same_program=ratio(sum(record.memory.same_program for record in runs), climbs),
+        near_summary=ratio(sum(record.memory.near_summary for record in runs), climbs),
+        saved=ratio(saved, saved + ran),
+    )
+
+
+def _measure(name: str, records: Sequence[RunRecord], evidence: Evidence) -> MeasureFinding:
+    found = {record.seed: evidence.measures_of(record.name)[name] for record in records
+             if name in evidence.measures_of(record.name)}
+    episodes = [episode for measured in found.values() for episode in measured.episodes]
+    successes = sum(bool(episode["success"]) for episode in episodes)
+    interval = share_interval(successes, len(episodes))
+    success = {seed: measured.success for seed, measured in found.items()}
+    fitness = {seed: measured.fitness for seed, measured in found.items() if measured.fitness is not None}
+    over_seeds = spread([*success.values()])
+    assert over_seeds is not None  # the measure's name came from one of these runs
+    return MeasureFinding(
+        name=name,
+        success=over_seeds,
+        fitness=spread([*fitness.values()]),
+        by_seed=success,
+        fitness_by_seed=fitness,
+        episodes=len(episodes),
+        successes=successes,
+        low=interval[0] if interval else None,
+        high=interval[1] if interval else None,
+    )
+
+
+def _tests(arms: Sequence[ArmFinding], *, shared: bool) -> tuple[TestFinding, ...]:
+    """The first arm against each other one. Their own F are compared only where the evaluators are the same."""
+    if len(arms) < 2:
+        return ()
+    measures = list(dict.fromkeys(measure.name for arm in arms for measure in arm.measures))
+    quantities = [*([FITNESS, AREA] if shared else []), SUCCESS]
+    quantities += [f"{kind}: {name}" for name in measures for kind in ("success", "fitness")]
+    found = []
+    for quantity in quantities:
+        for other in arms[1:]:
+            test = paired_test(arms[0].values(quantity), other.values(quantity))
+            if test is not None:
+                found.append(TestFinding(quantity=quantity, one=arms[0].arm, other=other.arm, test=test))
+    adjusted = adjust([one.test.permutation for one in found])
+    return tuple(replace(one, adjusted=value) for one, value in zip(found, adjusted, strict=True))
+
+
+def find_votes(records: Iterable[RunRecord]) -> tuple[VotingFinding, ...]:
+    """Agreement of all judges, then of each model's where there are several. Pools are told apart by run."""
+    pools = [pool for record in records for pool in record.pools if pool.votes]
+    models = sorted({vote.call.model for pool in pools for vote in pool.votes if vote.call is not None})
+    found = []
+    for model in ["", *(models if len(models) > 1 else [])]:
+        ballots, abstentions = [], 0
+        for pool in pools:
+            votes = [vote for vote in pool.votes if not model or (vote.call is not None and vote.call.model == model)]
+            ballots.append([vote.choice for vote in votes if vote.choice is not None])
+            abstentions += sum(vote.choice is None for vote in votes)
+        count = sum(map(len, ballots)) + abstentions
+        if count:
+            found.append(
+                VotingFinding(
+                    model=model, votes=count, abstentions=abstentions, agreement=agreement(ballots),
+                    kappa=fleiss_kappa(ballots),
+                )
+            )
+    return tuple(found)

@@ -1,0 +1,77 @@
+"""Reads what a report is about: single runs, or a comparison with its measures."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ..core.errors import StoreError
+from ..memory.queries import active_seconds
+from ..memory.runs import is_run
+from ..memory.store import RunStore
+from .experiment import Experiment
+from .folder import ComparisonFolder, Measured
+from .plan import list_jobs
+from .records import Identify, RunRecord, read_record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """Runs with what was measured of them. `missing` says why planned runs are not among them."""
+
+    title: str
+    records: tuple[RunRecord, ...]
+    measured: Mapping[tuple[str, str], Measured] = field(default_factory=dict)  # by (run, measure)
+    missing: Mapping[str, str] = field(default_factory=dict)  # by run
+    experiment: Experiment | None = None
+
+    @property
+    def counted(self) -> tuple[RunRecord, ...]:
+        """The runs that statistics are of: those that are done; where none is, all."""
+        return tuple(record for record in self.records if record.status == "done") or self.records
+
+    def measures_of(self, run: str) -> dict[str, Measured]:
+        """What was measured of a run's elite, by measure."""
+        return {measure: found for (job, measure), found in self.measured.items() if job == run}
+
+
+def load_run(folder: Path, identify: Identify) -> RunRecord:
+    """One run, live or not. Raises UsageError, StoreError."""
+    with RunStore.read(folder) as store:
+        entries = tuple(store.facts_after(0))
+    wall_s = active_seconds((entry.at, entry.fact) for entry in entries)
+    facts = tuple(entry.fact for entry in entries)
+    return read_record(facts, name=folder.name, folder=str(folder), wall_s=wall_s, identify=identify)
+
+
+def load_runs(folders: Sequence[Path], identify: Identify) -> Evidence:
+    """Single runs as evidence. Runs that share a name are told apart by their folder's path."""
+    records = [load_run(folder, identify) for folder in folders]
+    names = [record.name for record in records]
+    told = [record if names.count(record.name) == 1 else replace(record, name=record.folder) for record in records]
+    title = told[0].name if len(told) == 1 else f"{len(told)} runs"
+    return Evidence(title=title, records=tuple(told))
+
+
+def load_comparison(folder: ComparisonFolder, identify: Identify) -> Evidence:
+    """A comparison, as far as it has got. A run that cannot be read is missing, and says why."""
+    experiment = folder.plan()
+    last = {line["job"]: f"{line['event']}: {line['message']}".rstrip(": ") for line in folder.journal()}
+    records, missing = [], {}
+    for job in list_jobs(experiment):
+        path = folder.run_of(job)
+        if not is_run(path):
+            missing[job.name] = last.get(job.name, "not begun")
+            continue
+        try:
+            record = load_run(path, identify)
+        except StoreError as error:
+            missing[job.name] = str(error)
+            continue
+        records.append(replace(record, name=job.name, task=job.task.name, arm=job.arm.name))
+    return Evidence(
+        title=experiment.title or experiment.name,
+        records=tuple(records),
+        measured=folder.measured(),
+        missing=missing,
+        experiment=experiment,
+    )

@@ -1,0 +1,103 @@
+"""The values that the paper publishes, to stand beside our own: mean ± standard deviation over three seeds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .records import RunRecord
+
+Value = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column of a table of the paper. `measure` names the final measure that fills it here."""
+
+    title: str
+    domain: str
+    measure: str
+
+
+HANOI, KITCHEN = "hanoi", "kitchen"
+DOMAIN_TITLES = {HANOI: "Robosuite Franka Tower of Hanoi", KITCHEN: "AI2-THOR household interaction"}
+
+GENERALISATION_COLUMNS = (
+    Column(title="Cube", domain=HANOI, measure="Cube"),
+    Column(title="Asym.", domain=HANOI, measure="Asym."),
+    Column(title="Cyl.", domain=HANOI, measure="Cyl."),
+    Column(title="Search scenes", domain=KITCHEN, measure="Search scenes"),
+    Column(title="Held-out scenes", domain=KITCHEN, measure="Held-out scenes"),
+)
+# Table "Final success rate on original and held-out generalization domains".
+GENERALISATION: Mapping[str, tuple[Value | None, ...]] = {
+    "Eureka": ((0.00, 0.00), (0.00, 0.00), (0.00, 0.00), (0.00, 0.00), (0.00, 0.00)),
+    "REvolve": ((0.53, 0.12), (0.23, 0.15), (0.00, 0.00), (0.40, 0.10), (0.08, 0.04)),
+    "MEMENTO": ((0.97, 0.06), (0.87, 0.23), (0.63, 0.17), (1.00, 0.00), (0.78, 0.08)),
+    "SAC+HER sparse": ((0.00, 0.00), None, None, None, None),
+    "SAC+HER dense": ((0.00, 0.00), None, None, None, None),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinalValues:
+    """F and S of the best policy at the last generation, on the search's own episodes."""
+
+    fitness: Value | None
+    success: Value
+
+
+# Sections "Main Evolution Results" and "Ablations". Eureka's fitness in the kitchen is not given.
+FINAL: Mapping[str, Mapping[str, FinalValues]] = {
+    HANOI: {
+        "Eureka": FinalValues(fitness=(0.45, 0.04), success=(0.0, 0.0)),
+        "REvolve": FinalValues(fitness=(0.72, 0.08), success=(0.53, 0.12)),
+        "MEMENTO": FinalValues(fitness=(0.99, 0.02), success=(0.97, 0.06)),
+        "Zero-shot": FinalValues(fitness=(0.37, 0.12), success=(0.0, 0.0)),
+        "Unevolved evaluator": FinalValues(fitness=(0.42, 0.05), success=(0.0, 0.0)),
+        "Hill-only": FinalValues(fitness=(0.50, 0.04), success=(0.0, 0.0)),
+        "Without-Crossover": FinalValues(fitness=(0.55, 0.02), success=(0.0, 0.0)),
+    },
+    KITCHEN: {
+        "Eureka": FinalValues(fitness=None, success=(0.0, 0.0)),
+        "REvolve": FinalValues(fitness=(0.67, 0.05), success=(0.40, 0.10)),
+        "MEMENTO": FinalValues(fitness=(0.98, 0.00), success=(1.00, 0.00)),
+        "Zero-shot": FinalValues(fitness=(0.22, 0.10), success=(0.0, 0.0)),
+        "Unevolved evaluator": FinalValues(fitness=(0.33, 0.05), success=(0.0, 0.0)),
+        "Hill-only": FinalValues(fitness=(0.46, 0.04), success=(0.0, 0.0)),
+        "Without-Crossover": FinalValues(fitness=(0.51, 0.04), success=(0.0, 0.0)),
+    },
+}
+
+# F and S of the selected candidates: three methods × three seeds × six generations.
+CORRELATION: Mapping[str, tuple[float, float, int]] = {HANOI: (0.922, 0.755, 54), KITCHEN: (0.871, 0.801, 54)}
+CORRELATED = ("Eureka", "REvolve", "MEMENTO")
+
+# Section "Ablations", search-scene diversity: over FloorPlan1–29.
+ONE_KITCHEN_MEASURE, ONE_KITCHEN = "All 29 kitchens", (0.09, 0.02)
+
+_METHODS = {
+    "eureka": "Eureka",
+    "eureka-elite": "Eureka",
+    "revolve": "REvolve",
+    "memento": "MEMENTO",
+    "zero-shot": "Zero-shot",
+    "hill-only": "Hill-only",
+    "without-crossover": "Without-Crossover",
+}
+_EARLIER = {"eureka"}  # the paper words the elite's variant; where both were run, that one stands
+
+
+def paper_name(record: RunRecord) -> str | None:
+    """What the paper calls the method of this run; None for one that it does not have."""
+    if record.settings.get("evaluator") == "zero-shot":
+        return "Unevolved evaluator" if record.method == "memento" else None
+    return _METHODS.get(record.method)
+
+
+def chosen_arms(records: "tuple[RunRecord, ...]") -> dict[str, str]:
+    """The arm that stands for each of the paper's methods, where there are several: the paper's own wording."""
+    found: dict[str, str] = {}
+    for record in sorted(records, key=lambda record: record.method in _EARLIER):
+        name = paper_name(record)
+        if name is not None:
+            found.setdefault(name, record.arm)
+    return found

@@ -1,0 +1,411 @@
+"""The tables of a report, as text in rows and columns. Pure: findings -> tables."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ..core.values import Operator
+from . import paper
+from .findings import ArmFinding, Findings, GroupFinding, MeasureFinding, VotingFinding
+from .loading import Evidence
+from .records import RunRecord
+from .statistics import Spread, ratio
+
+NOTHING = "–"
+OPERATORS = {
+    Operator.INITIAL: "first prompt",
+    Operator.HILL_CLIMB: "climb",
+    Operator.MACRO: "macro-mutation",
+    Operator.CROSSOVER: "crossover",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table. The first `texts` columns are words, the others numbers; a row in `strong` is the method under test.
+
+    `groups` are headings over columns: (title, how many).
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+    texts: int = 1
+    groups: tuple[tuple[str, int], ...] = ()
+    strong: frozenset[int] = frozenset()
+
+
+def glance(group: GroupFinding) -> Table:
+    """What each arm came to."""
+    measures = _measures(group)
+    rows = [
+        (
+            arm.arm,
+            str(len(arm.records)),
+            plus_minus(arm.fitness),
+            plus_minus(arm.success),
+            *(plus_minus(_of(arm, name, fitness=False)) for name in measures),
+            *(plus_minus(_of(arm, name, fitness=True)) for name in measures),
+            plus_minus(arm.area),
+        )
+        for arm in group.arms
+    ]
+    count = len(measures)
+    return Table(
+        title=f"What the search came to: {group.task}",
+        columns=("Method", "Runs", "F", "S", *measures, *measures, "Area under F"),
+        groups=(("", 2), ("in the search", 2), *((("success, unseen", count), ("shipped F, unseen", count)) if count
+                                                  else ()), ("", 1)),
+        rows=tuple(rows),
+        strong=frozenset({0}),
+        note="Mean ± standard deviation over runs with different seeds. F and S in the search are those of the best "
+        "policy so far on the search's own episodes; F is under the run's own evaluator. What is unseen was measured "
+        "on episodes that no search met, by the success predicate and by the evaluator that ships with the domain.",
+    )
+
+
+def intervals(group: GroupFinding) -> Table:
+    """Final measures with their intervals."""
+    rows = []
+    for name in _measures(group):
+        for arm in group.arms:
+            measure = next((one for one in arm.measures if one.name == name), None)
+            if measure is not None:
+                rows.append((name, arm.arm, *_interval_cells(measure)))
+    return Table(
+        title=f"Success on unseen seeds, with intervals: {group.task}",
+        columns=("Measure", "Method", "Runs", "Mean ± std", "95 % over runs", "Episodes", "Succeeded", "95 % over "
+                 "episodes"),
+        rows=tuple(rows),
+        texts=2,
+        note="Over runs: percentile bootstrap of the mean of each run's success. Over episodes: Wilson's interval of "
+        "all episodes together, which is too narrow where runs differ from one another.",
+    )
+
+
+def _interval_cells(measure: MeasureFinding) -> tuple[str, ...]:
+    return (
+        str(measure.success.n),
+        plus_minus(measure.success),
+        between(measure.success.low, measure.success.high),
+        str(measure.episodes),
+        str(measure.successes),
+        between(measure.low, measure.high),
+    )
+
+
+def tests(group: GroupFinding) -> Table | None:
+    """Paired tests against the first arm; None where there is nothing to test."""
+    if not group.tests:
+        return None
+    rows = [
+        (
+            one.quantity,
+            f"{one.one} − {one.other}",
+            str(one.test.n),
+            f"{one.test.difference:+.3f}",
+            between(one.test.low, one.test.high, signed=True),
+            f"{one.test.wins} : {one.test.losses}",
+            p_value(one.test.wilcoxon),
+            p_value(one.test.permutation),
+            p_value(one.adjusted),
+        )
+        for one in group.tests
+    ]
+    least = group.tests[0].test.least_p
+    fair = "" if group.shared_evaluator else (
+        " The arms had different evaluators, so their own F are not compared."
+    )
+    return Table(
+        title=f"Paired tests on common seeds: {group.task}",
+        columns=("Quantity", "Difference", "Seeds", "Mean", "95 %", "Won : lost", "Wilcoxon p", "Permutation p",
+                 "Adjusted p"),
+        rows=tuple(rows),
+        texts=2,
+        note=f"Two-sided. With {group.tests[0].test.n} seeds no such test can give a p below {least:.2g}. Adjusted: "
+        f"Benjamini-Hochberg over all permutation tests of this table.{fair}",
+    )
+
+
+def operators(group: GroupFinding) -> Table:
+    """How each operator's proposals went."""
+    rows = []
+    for arm in group.arms:
+        for operator in Operator:
+            counts = [count for record in arm.records for count in record.operators if count.operator is operator]
+            if not counts:
+                continue
+            slots = sum(count.slots for count in counts)
+            accepted, rejected = sum(count.accepted for count in counts), sum(count.rejected for count in counts)
+            best = [count.best_fitness for count in counts if count.best_fitness is not None]
+            rows.append((
+                arm.arm,
+                OPERATORS[operator],
+                str(slots),
+                share(ratio(sum(count.failed for count in counts), slots)),
+                share(ratio(sum(count.cut for count in counts), slots)),
+                share(ratio(accepted, accepted + rejected)),
+                str(sum(count.elites for count in counts)),
+                number(max(best, default=None)),
+            ))
+    return Table(
+        title=f"Operators: {group.task}",
+        columns=("Method", "Operator", "Slots", "Failed", "Cut by racing", "Accepted", "New elites", "Best F"),
+        rows=tuple(rows),
+        texts=2,
+        note="Accepted: of the hill-climb proposals, those that the climb went on from. New elites: generations whose "
+        "elite this operator made.",
+    )
+
+
+def memory(group: GroupFinding) -> Table:
+    """What the rejection memory met, and what was saved."""
+    rows = [
+        (
+            arm.arm,
+            share(arm.rates.acceptance),
+            share(arm.rates.same_program),
+            share(arm.rates.near_summary),
+            share(arm.rates.failure),
+            share(arm.rates.saved),
+        )
+        for arm in group.arms
+    ]
+    return Table(
+        title=f"Acceptance, repeats and failures: {group.task}",
+        columns=("Method", "Accepted", "Same program again", "Same words again", "Failed", "Episodes saved"),
+        rows=tuple(rows),
+        strong=frozenset({0}),
+        note="Repeats: hill-climb proposals that repeat what their own chain had rejected, by program (comments and "
+        "history left out) or, among the rest, by a near-duplicate edit summary. Saved: by racing and duplicates.",
+    )
+
+
+def costs(group: GroupFinding) -> Table:
+    """What the search took, and for how much fitness."""
+    rows = []
+    for arm in group.arms:
+        spent = [record.spending.total for record in arm.records]
+        rows.append((
+            arm.arm,
+            number(arm.calls.mean if arm.calls else None, digits=0),
+            f"{sum(one.tokens for one in spent) / len(spent):,.0f}",
+            money(arm.cost_usd, len(arm.records)),
+            number(sum(record.episodes_run for record in arm.records) / len(arm.records), digits=0),
+            number(sum(record.wall_s for record in arm.records) / len(arm.records) / 60, digits=1),
+            number(arm.calls_per_point, digits=1),
+            number(arm.episodes_per_point, digits=1),
+            NOTHING if arm.usd_per_point is None else f"${arm.usd_per_point:.4f}",
+        ))
+    return Table(
+        title=f"What it took: {group.task}",
+        columns=("Method", "Proposals", "Tokens", "Cost", "Episodes", "Minutes", "Proposals", "Episodes", "Cost"),
+        groups=(("", 1), ("a run, on average", 5), ("for 0.01 of F gained", 3)),
+        rows=tuple(rows),
+        strong=frozenset({0}),
+        note="Cost and proposals are the policy search's own; evaluator writers and judges, whose work a comparison's "
+        "runs share, are in the table of roles. Tokens are of all roles. A price that is not known is not 0.",
+    )
+
+
+def roles(records: Iterable[RunRecord]) -> Table:
+    """Calls by role, of all runs together."""
+    found: dict[str, list[float | None]] = {}
+    for record in records:
+        for role, spent in record.spending.by_role.items():
+            row = found.setdefault(role, [0, 0, 0, 0.0, 0.0])
+            for place, amount in enumerate((spent.calls, spent.input_tokens, spent.output_tokens, spent.latency_s)):
+                row[place] = (row[place] or 0) + amount
+            row[4] = None if row[4] is None or spent.cost_usd is None else row[4] + spent.cost_usd
+    rows = [
+        (role, *(f"{amount or 0:,.0f}" for amount in row[:3]), f"{(row[3] or 0) / 60:.1f}", money(row[4], 1))
+        for role, row in found.items()
+    ]
+    return Table(
+        title="Model calls by role, all runs together",
+        columns=("Role", "Calls", "Tokens in", "Tokens out", "Minutes of waiting", "Cost"),
+        rows=tuple(rows),
+    )
+
+
+def voting(found: Sequence[VotingFinding]) -> Table | None:
+    """How the judges agreed."""
+    if not found:
+        return None
+    return Table(
+        title="Agreement of the judges",
+        columns=("Model", "Votes", "Abstentions", "Pairs that agree", "Fleiss' kappa"),
+        rows=tuple(
+            (one.model or "all", str(one.votes), str(one.abstentions), share(one.agreement), number(one.kappa))
+            for one in found
+        ),
+        note="Kappa: 1 is full agreement, 0 what chance would give. Each pool of each run is a subject.",
+    )
+
+
+def correlations(findings: Findings) -> Table:
+    """F against S of the elites of every generation, p_0 included, as the paper pairs them."""
+    rows = []
+    for group in findings.groups:
+        published = paper.CORRELATION.get(group.domain)
+        found = group.correlation
+        rows.append((
+            group.task, group.model, str(found.n), number(found.pearson), number(found.spearman),
+            *((f"{published[0]:.3f}", f"{published[1]:.3f}") if published else (NOTHING, NOTHING)),
+        ))
+    return Table(
+        title="Does fitness go with success?",
+        columns=("Task", "Model", "Pairs", "Pearson r", "Spearman ρ", "Pearson r", "Spearman ρ"),
+        groups=(("", 3), ("here", 2), ("paper, 54 pairs", 2)),
+        rows=tuple(rows),
+        texts=2,
+        note="Pairs (F, S) of each generation's elite: methods × seeds × (G + 1). The pairs of one run depend on one "
+        "another, so this describes the selected candidates and tests nothing.",
+    )
+
+
+def runs(evidence: Evidence) -> Table:
+    """Every run, so that each number can be traced."""
+    rows: list[tuple[str, ...]] = []
+    for record in evidence.records:
+        measured = "; ".join(f"{name} {found.success:.2f}" for name, found in evidence.measures_of(record.name).items())
+        rows.append((
+            record.name, record.arm, str(record.seed), record.status, number(record.initial_fitness),
+            number(record.best_fitness), number(record.best_success), str(record.candidates),
+            str(record.episodes_run), measured or NOTHING,
+        ))
+    rows += [(name, NOTHING, NOTHING, why, *[NOTHING] * 6) for name, why in evidence.missing.items()]
+    return Table(
+        title="Runs",
+        columns=("Run", "Method", "Seed", "Status", "F of p_0", "F", "S", "Candidates", "Episodes", "Unseen success"),
+        rows=tuple(rows),
+        texts=2,
+    )
+
+
+# ------------------------------------------------------------------------------ the paper's own tables
+
+
+def paper_generalisation(evidence: Evidence, findings: Findings) -> Table:
+    """Final success on original and held-out domains: here and published, in the paper's layout."""
+    arms = paper.chosen_arms(evidence.counted)
+    rows = []
+    for method, published in paper.GENERALISATION.items():
+        cells = []
+        for column, value in zip(paper.GENERALISATION_COLUMNS, published, strict=True):
+            cells.append(_published_here(findings, column, arms.get(method)))
+            cells.append(NOTHING if value is None else f"{value[0]:.2f} ± {value[1]:.2f}")
+        rows.append((method, *cells))
+    return Table(
+        title="Final success rate on original and held-out domains",
+        columns=("Method", *(f"{column.title}{suffix}" for column in paper.GENERALISATION_COLUMNS
+                             for suffix in ("", ", paper"))),
+        groups=(("", 1), (paper.DOMAIN_TITLES[paper.HANOI], 6), (paper.DOMAIN_TITLES[paper.KITCHEN], 4)),
+        rows=tuple(rows),
+        strong=frozenset({2}),
+        note=f"Mean ± standard deviation over seeds; “{NOTHING}”: not evaluated. Here: success on unseen seeds. The "
+        "paper's values come from its own simulators, language model and three seeds.",
+    )
+
+
+def _published_here(findings: Findings, column: paper.Column, arm: str | None) -> str:
+    for group in findings.groups:
+        if group.domain == column.domain:
+            for one in group.arms:
+                if one.arm == arm:
+                    return plus_minus(_of(one, column.measure, fitness=False))
+    return NOTHING
+
+
+def paper_final(evidence: Evidence, findings: Findings, domain: str) -> Table:
+    """F and S at the last generation, for the methods and ablations of the paper."""
+    arms = paper.chosen_arms(evidence.counted)
+    rows = []
+    for method, published in paper.FINAL[domain].items():
+        here = next((one for group in findings.groups if group.domain == domain for one in group.arms
+                     if one.arm == arms.get(method)), None)
+        fitness = published.fitness
+        rows.append((
+            method,
+            plus_minus(here.fitness if here else None),
+            NOTHING if fitness is None else f"{fitness[0]:.2f} ± {fitness[1]:.2f}",
+            plus_minus(here.success if here else None),
+            f"{published.success[0]:.2f} ± {published.success[1]:.2f}",
+        ))
+    return Table(
+        title=f"Fitness and success at the last generation: {paper.DOMAIN_TITLES[domain]}",
+        columns=("Method", "Fitness F", "F, paper", "Success S", "S, paper"),
+        rows=tuple(rows),
+        strong=frozenset({2}),
+        note="On the search's own episodes, best so far, mean ± standard deviation over seeds. The rows of ablations "
+        "stand in the paper's text, not in a table.",
+    )
+
+
+def paper_scenes(findings: Findings) -> Table | None:
+    """Searching in one kitchen, measured over all 29; None where that was not measured."""
+    rows = []
+    for group in findings.groups:
+        for arm in group.arms:
+            found = _of(arm, paper.ONE_KITCHEN_MEASURE, fitness=False)
+            if found is not None:
+                one = arm.arm.startswith("one")
+                value = f"{paper.ONE_KITCHEN[0]:.2f} ± {paper.ONE_KITCHEN[1]:.2f}" if one else NOTHING
+                rows.append((arm.arm, plus_minus(found), value))
+    if not rows:
+        return None
+    return Table(
+        title="Search-scene diversity: success over all 29 kitchens",
+        columns=("Searched in", "Success", "Paper"),
+        rows=tuple(rows),
+    )
+
+
+# ------------------------------------------------------------------------------ cells
+
+
+def _measures(group: GroupFinding) -> list[str]:
+    return list(dict.fromkeys(measure.name for arm in group.arms for measure in arm.measures))
+
+
+def _of(arm: ArmFinding, measure: str, *, fitness: bool) -> Spread | None:
+    found = next((one for one in arm.measures if one.name == measure), None)
+    if found is None:
+        return None
+    return found.fitness if fitness else found.success
+
+
+def plus_minus(found: Spread | None) -> str:
+    """mean ± std, as the paper prints it."""
+    if found is None:
+        return NOTHING
+    return f"{found.mean:.2f}" if found.std is None else f"{found.mean:.2f} ± {found.std:.2f}"
+
+
+def between(low: float | None, high: float | None, *, signed: bool = False) -> str:
+    """An interval."""
+    if low is None or high is None:
+        return NOTHING
+    return f"[{low:+.2f}, {high:+.2f}]" if signed else f"[{low:.2f}, {high:.2f}]"
+
+
+def number(value: float | None, *, digits: int = 3) -> str:
+    """A number, or that there is none."""
+    return NOTHING if value is None else f"{value:,.{digits}f}"
+
+
+def share(value: float | None) -> str:
+    """A share in percent."""
+    return NOTHING if value is None else f"{100 * value:.0f} %"
+
+
+def money(cost_usd: float | None, among: int) -> str:
+    """An amount for each of so many runs."""
+    return "not known" if cost_usd is None else f"${cost_usd / max(1, among):.2f}"
+
+
+def p_value(value: float | None) -> str:
+    """A p-value: no more digits than it has meaning."""
+    if value is None:
+        return NOTHING
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
