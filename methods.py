@@ -7,7 +7,7 @@ from .core.errors import unknown
 
 _ALWAYS = frozenset({
     "domain", "method", "preset", "model", "judges", "evaluator", "initial", "seed", "workers",
-    "require_sandbox", "n_roll", "final_episodes", "keep_trajectories",
+    "require_sandbox", "n_roll", "final_episodes", "keep_trajectories", "trajectories_limit_mb",
     "evaluator_pool", "evaluator_generations", "evaluator_judges", "duplicates",
 })
 _CLIMB = frozenset({"generations", "racing", "speculation", "memory_detail", "memory_scope"})

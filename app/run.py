@@ -148,7 +148,10 @@ async def _drive(
     bus = EventBus(store)
     bus.subscribe(active.heed)
     bus.subscribe(display.show)
-    bus.subscribe(Retention(store.folder, history, keep_all=settings.keep_trajectories).heed)
+    retention = Retention(
+        store.folder, history, keep_all=settings.keep_trajectories, limit_mb=settings.trajectories_limit_mb
+    )
+    bus.subscribe(retention.heed)
     bus.subscribe(watch.heed)
 
     def requests() -> list[str]:

@@ -1,7 +1,6 @@
 """What a headless run tells of itself over HTTP: its progress, spend and workers, and its facts as they come."""
 
 import json
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -123,7 +122,7 @@ class Watch:
         self._progress.heed(fact)
         self._seq += 1
         if self._server is not None:
-            self._server.heed(_line(self._seq, time.time(), fact))
+            self._server.heed(_line(self._seq, self._store.now(), fact))
 
     def observe(self, activity: Activity) -> None:
         """A worker does something else."""

@@ -39,6 +39,16 @@ class Recording:
             actions={name: rows[:steps] for name, rows in self.actions.items()},
         )
 
+    def end(self, steps: int) -> "Recording":
+        """The last `steps` steps of this episode; `info` gets the number of the first, "kept_from_step"."""
+        first = max(0, self.steps - steps)
+        return replace(
+            self,
+            states={name: rows[first:] for name, rows in self.states.items()},
+            actions={name: rows[first:] for name, rows in self.actions.items()},
+            info={**self.info, "kept_from_step": first},
+        )
+
     def arrays(self) -> dict[str, Array]:
         """What an evaluator sees: one flat dict of states, actions and constants. Names are unique."""
         return {**self.states, **self.actions, **self.constants}

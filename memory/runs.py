@@ -4,6 +4,7 @@ import difflib
 import hashlib
 import os
 import re
+import sqlite3
 import time
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from ..core.ports import Clock
 DATABASE = "run.sqlite"
 TRAJECTORIES = "trajectories"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_LEFT_EARLY = re.compile(rf"lock|\.?holder\.json(\.\d+)?|{re.escape(DATABASE)}(-wal|-shm|-journal)?")
 _SHOWN = 8
 
 
@@ -95,12 +97,26 @@ def not_a_run(folder: Path) -> UsageError:
     return UsageError(f"{folder} is not a run{more}")
 
 
+def never_begun(folder: Path) -> bool:
+    """Whether all that is here was left by a run that was killed before its first fact."""
+    if not folder.is_dir() or not all(_LEFT_EARLY.fullmatch(path.name) for path in folder.iterdir()):
+        return False
+    if not is_run(folder):
+        return True
+    connection = sqlite3.connect(f"{(folder / DATABASE).absolute().as_uri()}?mode=ro", uri=True)
+    try:
+        return int(connection.execute("SELECT count(*) FROM facts").fetchone()[0]) == 0
+    except sqlite3.Error as error:
+        return "no such table" in str(error)
+    finally:
+        connection.close()
+
+
 def _make_named(folder: Path) -> Path:
     try:
         folder.mkdir()
     except FileExistsError:
-        # What a run leaves that was killed before its first fact may be used; the lock settles a race.
-        if not folder.is_dir() or any(folder.iterdir()):
+        if not never_begun(folder):     # else it may be used; the lock settles a race
             raise
     return folder
 

@@ -26,7 +26,7 @@ from ..core.values import JSON
 from .codec import Encoded, decode, encode, references, revive
 from .connect import connect_guest, connect_reader, connect_writer, told
 from .lock import WriterLock
-from .runs import is_run, require_run
+from .runs import DATABASE, is_run, never_begun, require_run
 from .schema import check_version, migrate
 
 _CHUNK = 1000  # facts read in one short transaction: a reader never holds the writer's log back
@@ -68,6 +68,7 @@ class RunStore:
         self._db = db
         self._lock = lock
         self._clock = clock
+        self._opened = (clock.now(), clock.elapsed()) if clock is not None else (0.0, 0.0)
         self._copy = copy
         self._values: dict[str, Any] = {}
         self._mutex = threading.RLock()
@@ -85,7 +86,10 @@ class RunStore:
         lock = _acquire(path, clock)
         try:
             if is_run(path):
-                raise UsageError(f"there is already a run in {path}: choose another name, or resume it")
+                if not never_begun(path):
+                    raise UsageError(f"there is already a run in {path}: choose another name, or resume it")
+                for left in path.glob(f"{DATABASE}*"):
+                    left.unlink()
             with told(path), contextlib.ExitStack() as undo:
                 db = connect_writer(path)
                 undo.callback(db.close)
@@ -151,11 +155,17 @@ class RunStore:
 
     def append(self, facts: Iterable[Fact]) -> None:
         """Commit these facts together; all or none, and on disk when this returns. Raises StoreError."""
-        clock = self._writing()
+        at = self.now()
         rows = [encode(fact) for fact in facts]
         if rows:
             with self._mutex, told(self.folder), self._db.atomic():
-                _insert(self._db.conn, rows, at=clock.now())
+                _insert(self._db.conn, rows, at=at)
+
+    def now(self) -> float:
+        """The time of a commit now, in seconds since the epoch: that of the clock when this store was opened, and
+        what went by since. A clock that is set meanwhile makes a run neither longer nor shorter."""
+        since_epoch, elapsed = self._opened
+        return since_epoch + self._writing().elapsed() - elapsed
 
     def facts(self, *, only: Collection[type[Fact]] | None = None, about: str | None = None) -> Iterator[Fact]:
         """All facts in the order they were committed, or some of them as in `facts_after`."""
@@ -244,7 +254,7 @@ class RunStore:
 
     def take_requests(self) -> tuple[Request, ...]:
         """The requests that nobody has taken yet, oldest first; they are taken now. Raises StoreError."""
-        now = self._writing().now()
+        now = self.now()
         query = "SELECT id, at, kind, body FROM requests WHERE taken_at IS NULL ORDER BY id"
         with self._mutex, told(self.folder):
             rows = self._db.execute(query).fetchall()

@@ -1,12 +1,12 @@
-"""The trajectories of a run: one recording a file, and which of them may go when a generation is over."""
+"""The trajectories of a run: one recording a file."""
 
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from ..core.errors import StoreError
-from ..core.events import CandidateScored, EliteChanged, EpisodeEnded, Fact
 from ..core.recording import Recording
 from ..core.recording_file import SUFFIX, read_recording, write_recording
 from .runs import TRAJECTORIES
@@ -48,9 +48,13 @@ class Trajectories:
             if not path.name.startswith("."):
                 yield path.relative_to(self.folder).as_posix().removesuffix(SUFFIX)
 
-    def sizes(self) -> dict[str, int]:
-        """The size of each file in bytes, by key."""
-        return {key: self.path(key).stat().st_size for key in self.keys()}
+    def sizes(self, keys: Iterable[str] | None = None) -> dict[str, int]:
+        """The size of each file in bytes, or of those with these keys; an absent one is left out."""
+        found = {}
+        for key in self.keys() if keys is None else keys:
+            with suppress(FileNotFoundError):
+                found[key] = self.path(key).stat().st_size
+        return found
 
     def delete(self, keys: Iterable[str]) -> int:
         """Remove these recordings and return how many bytes that freed. An absent one is no error."""
@@ -72,33 +76,3 @@ class Trajectories:
         if not all(_SEGMENT.fullmatch(segment) for segment in key.split("/")):
             raise StoreError(f'"{key}" is no key of a trajectory')
         return self.folder / f"{key}{SUFFIX}"
-
-
-def droppable(facts: Iterable[Fact], *, keep_all: bool = False) -> frozenset[str]:
-    """The keys that nothing needs any more, given the facts so far.
-
-    Kept for good: T_0, the episodes of every elite so far, and the final episodes. A candidate's others go
-    when it is scored and its generation is over, for until then it may still become the elite. What is
-    shared with something kept is kept. `keep_all` drops nothing.
-    """
-    if keep_all:
-        return frozenset()
-    keys: dict[str, set[str]] = {}
-    scored: dict[str, int] = {}
-    elites: set[str] = set()
-    over = 0
-    for fact in facts:
-        match fact:
-            case EpisodeEnded(order=str(order), episode=episode) if episode.trajectory is not None:
-                keys.setdefault(order.rpartition("/")[0], set()).add(episode.trajectory)
-            case CandidateScored(candidate=candidate):
-                scored[candidate.id] = candidate.generation
-                shared = {episode.trajectory for episode in candidate.episodes if episode.trajectory is not None}
-                keys.setdefault(candidate.id, set()).update(shared)
-            case EliteChanged():
-                elites.add(fact.candidate)
-                over = max(over, fact.generation)
-    done = {candidate for candidate, generation in scored.items() if generation <= over} - elites
-    dropped = {key for owner in done for key in keys.get(owner, ())}
-    kept = {key for owner, owned in keys.items() if owner not in done for key in owned}
-    return frozenset(dropped - kept)

@@ -15,6 +15,7 @@ class VolatileStore:
 
     def __init__(self, *, clock: Clock) -> None:
         self._clock = clock
+        self._opened = clock.now() - clock.elapsed()
         self._entries: list[Entry] = []
 
     def append(self, facts: Iterable[Fact]) -> None:
@@ -22,7 +23,7 @@ class VolatileStore:
         given = [copy.deepcopy(fact) for fact in facts]
         for fact in given:
             encode(fact)
-        at, first = self._clock.now(), len(self._entries) + 1
+        at, first = self._opened + self._clock.elapsed(), len(self._entries) + 1
         self._entries += [Entry(seq=seq, at=at, fact=fact) for seq, fact in enumerate(given, start=first)]
 
     def facts(self, *, only: Collection[type[Fact]] | None = None, about: str | None = None) -> Iterator[Fact]:

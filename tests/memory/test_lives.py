@@ -16,6 +16,7 @@ from memento.core.errors import StoreError
 from memento.core.events import ProposalMade, RunResumed
 from memento.core.values import Call, Document, Program
 from memento.memory.lock import holder
+from memento.memory.queries import active_seconds
 from memento.memory.store import RunStore
 
 from ..conformance.store import StoppedClock, stages
@@ -133,6 +134,7 @@ else:
     sys.exit("the folder is writable")
 class Clock:
     def now(self): return 0.0
+    elapsed = now
 try:
     store.RunStore.open(folder, clock=Clock())
 except StoreError as error:
@@ -199,7 +201,7 @@ def test_a_forked_child_does_not_keep_the_lock(folder):
     code = (
         "import os, sys, time\n"
         "from memento.memory.store import RunStore\n"
-        "class Clock:\n    def now(self): return 0.0\n"
+        "class Clock:\n    def now(self): return 0.0\n    elapsed = now\n"
         "store = RunStore.open(sys.argv[1], clock=Clock())\n"
         "child = os.fork()\n"
         "if child == 0:\n    time.sleep(30); os._exit(0)\n"
@@ -286,3 +288,42 @@ def test_the_holder_note_is_json(folder):
         note = json.loads((folder / "holder.json").read_text())
         assert note["pid"] == os.getpid() and note["since"] == 3.0
     assert not (folder / "holder.json").exists()
+
+
+class LeapingClock:
+    """A wall clock that somebody sets, over a monotonic one."""
+
+    def __init__(self) -> None:
+        self.wall, self.steady = 1_700_000_000.0, 50.0
+
+    def now(self) -> float:
+        return self.wall
+
+    def elapsed(self) -> float:
+        return self.steady
+
+    def wait(self, seconds: float) -> None:
+        self.wall += seconds
+        self.steady += seconds
+
+
+@pytest.mark.parametrize("leap_s", [86_400.0 * 365, -86_400.0 * 365, 0.0])
+def test_a_clock_that_is_set_makes_a_run_neither_longer_nor_shorter(tmp_path, leap_s):
+    clock = LeapingClock()
+    with RunStore.create(tmp_path / "run", clock=clock) as store:
+        store.append(stages(0, 1))
+        clock.wait(10)
+        clock.wall += leap_s
+        store.append(stages(1, 2))
+        clock.wait(5)
+        store.append(stages(2, 3))
+    clock.wall -= 2 * leap_s
+    clock.wait(1000)
+    with RunStore.open(tmp_path / "run", clock=clock) as store:
+        store.append([RunResumed()])
+        clock.wait(7)
+        clock.wall += leap_s
+        store.append(stages(3, 4))
+        entries = list(store.facts_after(0))
+    assert active_seconds((entry.at, entry.fact) for entry in entries) == pytest.approx(22)
+    assert [entry.at for entry in entries[:3]] == [1_700_000_000.0, 1_700_000_010.0, 1_700_000_015.0]

@@ -29,6 +29,7 @@ from memento.core.events import (
     VoteCast,
 )
 from memento.core.values import Call, Document, Fault, FaultKind, Operator, Program, Usage
+from memento.memory.keeping import Keeping
 from memento.memory.pools import list_pools
 from memento.memory.queries import (
     active_seconds,
@@ -41,7 +42,6 @@ from memento.memory.queries import (
 )
 from memento.memory.spending import list_calls
 from memento.memory.store import RunStore
-from memento.memory.trajectories import droppable
 
 from ..agents.keepers.world import World, play
 from ..conformance.store import StoppedClock
@@ -70,6 +70,13 @@ def run(seed: int) -> list[Fact]:
 
 def of(log: list[Fact], cls: type) -> list:
     return [fact for fact in log if isinstance(fact, cls)]
+
+
+def gone(log: list[Fact]) -> set[str]:
+    """The recordings that are dropped or shortened by the end of this log."""
+    keeping = Keeping()
+    changes = [keeping.heed(fact) for fact in log]
+    return {key for change in changes for key in (*change.dropped, *change.shortened)}
 
 
 seeds = st.integers(0, 10**6)
@@ -179,7 +186,7 @@ def test_every_beginning_of_a_run_can_be_asked(seed, cut):
     ids = [row.id for row in list_candidates(part)]
     assert ids == [row.id for row in list_candidates(log)][: len(ids)]
     # What may go now may go later: nothing dropped is ever asked for again.
-    assert droppable(part) <= droppable(log)
+    assert gone(part) <= gone(log)
 
 
 @settings(PATIENT, max_examples=25)
@@ -188,7 +195,7 @@ def test_what_is_kept_of_a_finished_run(seed):
     log = run(seed)
     elites = {fact.candidate for fact in of(log, EliteChanged)}
     keys = {fact.episode.trajectory: fact.order.rpartition("/")[0] for fact in of(log, EpisodeEnded)}
-    kept = {owner for key, owner in keys.items() if key not in droppable(log)}
+    kept = {owner for key, owner in keys.items() if key not in gone(log)}
     assert kept == {owner for owner in keys.values() if owner in elites or owner.startswith(("init/", "final/"))}
 
 
@@ -203,7 +210,7 @@ def test_no_log_makes_a_query_fail(log):
     list_pools(log)
     count_failures(log)
     list_calls(log)
-    droppable(log)
+    gone(log)
 
 
 # ----------------------------------------------------------------------------------- status and spending

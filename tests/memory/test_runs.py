@@ -2,8 +2,9 @@ import re
 import threading
 
 import pytest
-from memento.core.errors import UsageError
-from memento.memory.runs import find_run, list_runs, new_run
+from memento.core.errors import StoreError, UsageError
+from memento.core.events import StageEntered
+from memento.memory.runs import find_run, list_runs, never_begun, new_run
 from memento.memory.store import RunStore
 
 from ..conformance.store import StoppedClock
@@ -51,9 +52,33 @@ def test_names_are_safe_against_races(tmp_path, clock):
 
 
 def test_a_given_name_is_taken_once(tmp_path, clock):
-    make(tmp_path, "mine", clock)
+    folder = make(tmp_path, "mine", clock)
+    with RunStore.open(folder, clock=clock) as store:
+        store.append([StageEntered(stage="initial")])
     with pytest.raises(UsageError, match=r'already a run "mine" .* memento resume mine'):
         new_run(tmp_path, "mine", clock)
+
+
+def test_the_name_of_a_run_that_never_began_may_be_used_again(tmp_path, clock):
+    for _ in range(2):      # killed between its tables and its first fact
+        folder = new_run(tmp_path, "mine", clock)
+        RunStore.create(folder, clock=clock).close()
+        assert never_begun(folder)
+    (folder / "lock").write_text("")
+    (folder / "run.sqlite").write_bytes(b"")    # killed before its tables
+    with RunStore.create(new_run(tmp_path, "mine", clock), clock=clock) as store:
+        store.append([StageEntered(stage="initial")])
+        assert not never_begun(folder)
+    (folder / "notes.txt").write_text("mine")
+    with pytest.raises(UsageError, match="already a run"):
+        new_run(tmp_path, "mine", clock)
+
+
+def test_the_name_of_a_run_that_begins_in_another_process_is_locked(tmp_path, clock):
+    with RunStore.create(new_run(tmp_path, "mine", clock), clock=clock):
+        folder = new_run(tmp_path, "mine", clock)
+        with pytest.raises(StoreError, match="is live"):
+            RunStore.create(folder, clock=clock)
 
 
 def test_a_folder_left_empty_may_be_used(tmp_path, clock):

@@ -9,11 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from memento.core.errors import StoreError
-from memento.core.events import CandidateScored, EliteChanged, EpisodeEnded
 from memento.core.recording import Recording
 from memento.core.recording_file import read_recording, write_recording
-from memento.core.values import Candidate, Episode, Operator, Program
-from memento.memory.trajectories import Trajectories, droppable
+from memento.memory.trajectories import Trajectories
 
 from .strategies import PATIENT, any_text, json_values
 
@@ -146,80 +144,3 @@ def test_a_key_cannot_leave_the_folder(tmp_path, key):
         Trajectories(tmp_path).load(key)
     with pytest.raises(StoreError, match="is no key"):
         Trajectories(tmp_path).save(key, small())
-
-
-# --------------------------------------------------------------------------------------- retention
-
-
-def episode(order: str, key: str | None = None) -> EpisodeEnded:
-    return EpisodeEnded(
-        order=order,
-        episode=Episode(
-            index=0,
-            seed=0,
-            steps=1,
-            ended_by="horizon",
-            success=False,
-            trajectory=key or order,
-        ),
-    )
-
-
-def scored(name: str, generation: int = 1) -> CandidateScored:
-    return CandidateScored(
-        order=name,
-        candidate=Candidate(
-            id=name,
-            program=Program(name),
-            operator=Operator.MACRO,
-            generation=generation,
-            slot=0,
-        ),
-    )
-
-
-def elite(name: str, generation: int = 1) -> EliteChanged:
-    return EliteChanged(generation=generation, candidate=name, origin=Operator.MACRO, fitness=0.5, success_rate=0.0)
-
-
-START = [episode("init/0/e0"), elite("init/0", 0)]
-
-
-def test_the_losers_of_a_finished_generation_go():
-    facts = [*START, *(episode(f"g1/macro/{n}/e0") for n in range(3)), *(scored(f"g1/macro/{n}") for n in range(3))]
-    assert droppable(facts) == set()
-    facts.append(elite("g1/macro/1"))
-    assert droppable(facts) == {"g1/macro/0/e0", "g1/macro/2/e0"}
-    assert droppable(facts, keep_all=True) == set()
-
-
-def test_past_elites_and_final_episodes_stay():
-    facts = [
-        *START,
-        episode("g1/hill/0/e0"),
-        scored("g1/hill/0"),
-        elite("g1/hill/0"),
-        episode("g2/hill/0/e0"),
-        scored("g2/hill/0", 2),
-        elite("g2/hill/0", 2),
-        episode("final/elite/e0"),
-        episode("final/initial/e0"),
-    ]
-    assert droppable(facts) == set()
-
-
-def test_an_unscored_candidate_and_the_next_generation_stay():
-    facts = [*START, episode("g1/macro/0/e0"), elite("init/0"), episode("g2/macro/0/e0"), scored("g2/macro/0", 2)]
-    assert droppable(facts) == set()
-
-
-def test_a_recording_shared_with_the_elite_stays():
-    facts = [
-        *START,
-        episode("g1/hill/0/e0", "shared"),
-        scored("g1/hill/0"),
-        episode("g1/macro/0/e0", "shared"),
-        scored("g1/macro/0"),
-        elite("g1/macro/0"),
-    ]
-    assert droppable(facts) == set()

@@ -1,0 +1,332 @@
+"""Kills a run's processes with SIGKILL at random moments and shows that resuming it loses and repeats nothing.
+
+    python -m memento.benchmarks.kills [--kills 100] [--seed 1] [--json]
+
+A run on the kinematic domain is recorded, then repeated from its taped replies over and over. While a repetition
+is under way one of these is killed, at moments drawn from the seed, and what died is resumed until the run ends:
+
+    controller    the process that decides and writes; workers, warm processes and programs must end by themselves
+    worker        one of the processes with a simulator; the controller must replace it
+    zygote        one of the warm processes that fork programs; its worker must be replaced
+    everything    the controller and all that descends from it
+
+Then the log is compared with that of the repetition that nobody disturbed: the same accepts, branch winners and
+elites; every order answered once; every candidate there, once; no trajectory written again after its episode was
+in the log; and no process left. Linux only: it looks at processes through /proc.
+"""
+
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..core.errors import MementoError
+from ..core.events import (
+    BranchEnded,
+    CandidateAccepted,
+    CandidateRejected,
+    CandidateScored,
+    EliteChanged,
+    EpisodeEnded,
+    EpisodeScored,
+    EvaluatorChosen,
+    EvaluatorExamined,
+    Fact,
+    ProposalFailed,
+    ProposalMade,
+    SearchEnded,
+    StageEntered,
+    VoteCast,
+)
+from ..core.values import JSON
+from ..memory.runs import TRAJECTORIES
+from ..memory.store import Entry, RunStore
+
+TARGETS = ("controller", "worker", "zygote", "everything")
+MEDIUM = ("--preset", "quick", "--set", "generations=2", "--set", "n_roll=2", "--set", "final_episodes=2")
+WORKERS = 2
+ANSWERS = (ProposalMade, ProposalFailed, EpisodeEnded, EpisodeScored, EvaluatorExamined, VoteCast)
+LIFE_S = 120.0              # a controller that is not killed ends its run within this
+GONE_S = 10.0               # and its processes are gone so long after it
+MOST_KILLS = 12             # of one run; then it is left to end
+CLOCK_GRAIN_S = 0.05        # file times are coarser than the clock
+
+
+# ------------------------------------------------------------------------------------------ processes
+
+
+def parents() -> dict[int, int]:
+    """Every live process and its parent; zombies are not live."""
+    found = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if fields[0] != "Z":
+            found[int(stat.parent.name)] = int(fields[1])
+    return found
+
+
+def levels(root: int) -> tuple[set[int], ...]:
+    """The live descendants of a controller by distance: workers, warm processes, programs."""
+    tree = parents()
+    found: list[set[int]] = []
+    above = {root}
+    while above := {pid for pid, parent in tree.items() if parent in above}:
+        found.append(above)
+    return tuple(found)
+
+
+def kill_all(pids: Iterable[int]) -> None:
+    """SIGKILL to all of them. One that has gone is no error."""
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+
+
+def left_of(pids: Iterable[int], *, within_s: float = GONE_S) -> set[int]:
+    """Those of these processes that are still alive after `within_s`."""
+    deadline_s = time.monotonic() + within_s
+    wanted = set(pids)
+    while (left := wanted & parents().keys()) and time.monotonic() < deadline_s:
+        time.sleep(0.02)
+    return left
+
+
+# ---------------------------------------------------------------------------------------- one log
+
+
+def verdicts(facts: Sequence[Fact]) -> Mapping[str, Sequence[object]]:
+    """What a run decided, in an order that does not depend on who finished first."""
+    return {
+        "evaluators": [fact.chosen.program for fact in facts if isinstance(fact, EvaluatorChosen)],
+        "accepts": sorted((fact.candidate, fact.fitness) for fact in facts if isinstance(fact, CandidateAccepted)),
+        "rejections": sorted(fact.candidate for fact in facts if isinstance(fact, CandidateRejected)),
+        "branch winners": sorted(
+            (fact.generation, fact.operator.value, fact.winner or "", fact.fitness or 0.0)
+            for fact in facts if isinstance(fact, BranchEnded)
+        ),
+        "elites": [
+            (fact.generation, fact.candidate, fact.fitness, fact.success_rate)
+            for fact in facts if isinstance(fact, EliteChanged)
+        ],
+        "result": [(fact.elite, fact.program, fact.fitness) for fact in facts if isinstance(fact, SearchEnded)],
+        "candidates": sorted(fact.candidate.id for fact in facts if isinstance(fact, CandidateScored)),
+    }
+
+
+def differences(entries: Sequence[Entry], whole: Sequence[Fact], trajectories: Path) -> list[str]:
+    """What is wrong with a run that was killed and resumed, against one that nobody disturbed; best nothing."""
+    facts = [entry.fact for entry in entries]
+    told, expected = verdicts(facts), verdicts(whole)
+    found = [f"other {name}" for name in expected if told[name] != expected[name]]
+    answers = Counter(fact.order for fact in facts if isinstance(fact, ANSWERS))
+    found += [f"{order} was answered {times} times" for order, times in answers.items() if times > 1]
+    for entry in entries:
+        if isinstance(entry.fact, EpisodeEnded) and entry.fact.episode.trajectory is not None:
+            path = trajectories / f"{entry.fact.episode.trajectory}.npz"
+            if path.exists() and path.stat().st_mtime > entry.at + CLOCK_GRAIN_S:
+                found.append(f"{entry.fact.order} was rolled out again after it was in the log")
+    return found
+
+
+# --------------------------------------------------------------------------------------- the killing
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """What happened so far."""
+
+    runs: int = 0
+    kills: Counter[str] = field(default_factory=Counter)
+    stages: Counter[str] = field(default_factory=Counter)    # of the run at the moment of a kill
+    resumes: int = 0
+    beginnings: int = 0                                         # a run killed before its first fact begins anew
+    gave_up: int = 0                                            # controllers that ended with an error of their own
+    wrong: list[str] = field(default_factory=list)
+    left: int = 0                                               # processes that outlived their controller
+
+    def told(self) -> dict[str, JSON]:
+        """As plain values."""
+        return {
+            "kills": sum(self.kills.values()), "by_target": dict(self.kills), "by_stage": dict(self.stages),
+            "runs": self.runs, "resumes": self.resumes, "begun_anew": self.beginnings,
+            "controllers_that_gave_up": self.gave_up, "processes_left": self.left, "wrong": [*self.wrong],
+        }
+
+
+class Killing:
+    """Repeats one recorded run in `folder` while it kills what it is told to."""
+
+    def __init__(self, folder: Path, *, seed: int, settings: Sequence[str] = MEDIUM) -> None:
+        self._folder = folder
+        self._draw = random.Random(seed)
+        self._settings = settings
+        self.tally = Tally()
+        self._whole: tuple[Fact, ...] = ()
+        self._length_s = 0.0
+
+    def record(self) -> None:
+        """Make the tape, and the repetition that nobody disturbs."""
+        self._finish(self._start("run", "hanoi-kinematic", *self._settings, "--seed", "3", "--name", "tape",
+                                 "--set", "keep_trajectories=true"))
+        begun_s = time.monotonic()
+        self._finish(self._start("run", "--replay", "tape", "--name", "whole"))
+        self._length_s = time.monotonic() - begun_s
+        self._whole = tuple(entry.fact for entry in self._entries("whole"))
+
+    def disturb(self, name: str, targets: Callable[[], str], *, kills: int) -> int:
+        """One repetition with up to `kills` kills (it may end before); returns how many there were."""
+        self.tally.runs += 1
+        done, seen = 0, set[int]()
+        process = self._start("run", "--replay", "tape", "--name", name)
+        while True:
+            ended = self._waited(process, seen, deadline_s=LIFE_S if done >= kills else self._delay_s())
+            if ended == 0:
+                break
+            if ended is not None:
+                self.tally.gave_up += 1
+            elif done >= kills:
+                kill_all({process.pid, *seen})
+                raise TimeoutError(f"the run {name} does not end")
+            else:
+                target = targets()
+                if not self._kill(process, target, seen):
+                    continue
+                done += 1
+                self.tally.kills[target] += 1
+                self.tally.stages[self._stage(name)] += 1
+                if target in ("worker", "zygote"):
+                    continue
+                process.communicate(timeout=GONE_S)
+            process = self._onward(name)
+        self.tally.left += len(left_of(seen))
+        problems = differences(self._entries(name), self._whole, self._folder / name / TRAJECTORIES)
+        self.tally.wrong += [f"{name}: {problem}" for problem in problems]
+        return done
+
+    def _delay_s(self) -> float:
+        """From the start of a controller, or the last kill: anywhere in the life of a run."""
+        return self._draw.uniform(0.0, self._length_s)
+
+    def _waited(self, process: "subprocess.Popen[str]", seen: set[int], *, deadline_s: float) -> int | None:
+        """The exit code of a controller that ends within the time; notes its descendants meanwhile."""
+        end_s = time.monotonic() + deadline_s
+        while True:
+            for level in levels(process.pid)[:2]:       # programs live too shortly to be noted; their parents end them
+                seen |= level
+            try:
+                return process.wait(timeout=max(0.0, min(0.1, end_s - time.monotonic())))
+            except subprocess.TimeoutExpired:
+                if time.monotonic() >= end_s:
+                    return None
+
+    def _kill(self, process: "subprocess.Popen[str]", target: str, seen: set[int]) -> bool:
+        """Whether there was one to kill."""
+        found = levels(process.pid)
+        for level in found:
+            seen |= level
+        everyone = [process.pid, *(pid for level in found for pid in level)]
+        match target:
+            case "controller":
+                kill_all([process.pid])
+            case "everything":
+                self._draw.shuffle(everyone)
+                kill_all(everyone)
+            case _:
+                depth = ("worker", "zygote").index(target)
+                if len(found) <= depth:
+                    return False
+                victim = self._draw.choice(sorted(found[depth]))
+                kill_all([victim])
+                self.tally.left += len(left_of([victim]))
+        return True
+
+    def _onward(self, name: str) -> "subprocess.Popen[str]":
+        """Resume, or begin again where the run was killed before its first fact."""
+        if self._entries(name):
+            self.tally.resumes += 1
+            return self._start("resume", name)
+        self.tally.beginnings += 1
+        return self._start("run", "--replay", "tape", "--name", name)
+
+    def _stage(self, name: str) -> str:
+        entered = [entry.fact.stage for entry in self._entries(name) if isinstance(entry.fact, StageEntered)]
+        return entered[-1] if entered else "starting"
+
+    def _entries(self, name: str) -> tuple[Entry, ...]:
+        try:
+            with RunStore.read(self._folder / name) as store:
+                return tuple(store.facts_after(0))
+        except MementoError:    # killed, or not yet come so far, before its tables were there
+            return ()
+
+    def _start(self, *arguments: str) -> "subprocess.Popen[str]":
+        command = [sys.executable, "-m", "memento", *arguments, "--runs", str(self._folder), "--display", "none",
+                   "--workers", str(WORKERS)]
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("MEMENTO_")}
+        errors = (self._folder / "errors.txt").open("a")
+        with errors:
+            return subprocess.Popen(
+                command, cwd=self._folder, env=environment, stdout=subprocess.DEVNULL, stderr=errors,
+                text=True, start_new_session=True,
+            )
+
+    def _finish(self, process: "subprocess.Popen[str]") -> None:
+        if process.wait(timeout=LIFE_S) != 0:
+            raise RuntimeError((self._folder / "errors.txt").read_text()[-2000:])
+
+
+def measure(*, kills: int, seed: int, targets: Sequence[str] = TARGETS, settings: Sequence[str] = MEDIUM) -> Tally:
+    """Kill `kills` times, each target in turn."""
+    with tempfile.TemporaryDirectory(prefix="memento-kills-") as folder:
+        killing = Killing(Path(folder), seed=seed, settings=settings)
+        killing.record()
+        tally = killing.tally
+        while (done := sum(tally.kills.values())) < kills:
+            order = random.Random(f"{seed}:{tally.runs}")
+            killing.disturb(
+                f"k{tally.runs}", lambda: order.choice(targets), kills=min(MOST_KILLS, kills - done)    # noqa: B023
+            )
+        return tally
+
+
+def table(told: Mapping[str, JSON]) -> str:
+    """The figures for people."""
+    lines = [f"{'killed':<14}times"]
+    by_target, by_stage = told["by_target"], told["by_stage"]
+    assert isinstance(by_target, dict) and isinstance(by_stage, dict)
+    lines += [f"{target:<14}{times}" for target, times in by_target.items()]
+    lines += ["", f"{'while':<14}times", *(f"{stage:<14}{times}" for stage, times in by_stage.items()), ""]
+    lines += [f"{name.replace('_', ' ')}: {told[name]}" for name in (
+        "kills", "runs", "resumes", "begun_anew", "controllers_that_gave_up", "processes_left", "wrong",
+    )]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure and print; the exit code is 1 where anything was wrong."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--kills", type=int, default=100, help="how often something is killed")
+    arguments.add_argument("--seed", type=int, default=1, help="what is killed, and when")
+    arguments.add_argument("--json", action="store_true")
+    given = arguments.parse_args()
+    told = measure(kills=given.kills, seed=given.seed).told()
+    print(json.dumps(told) if given.json else table(told))
+    sys.exit(1 if told["wrong"] or told["processes_left"] else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""Which recordings of a run stay on disk, and which go first where they take too much room. Pure: facts in, keys out.
+
+Nothing that the search still needs ever goes: T_0, the present elite's episodes, the final measure's, and those of
+candidates that are not scored yet. Of the others, the first to go come first here:
+
+    whole     episodes of candidates that lost, where all were asked to be kept; oldest first
+    end       the last steps of an episode that a fault ended, of a candidate that lost; oldest first
+    elite     episodes of earlier elites; oldest first
+    scored    candidates of the generation under way, of which one may become the elite; lowest fitness first
+"""
+
+from collections import Counter, deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ..core.events import CandidateScored, DuplicateFound, EliteChanged, EpisodeEnded, Fact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What is to be done with recordings after a fact.
+
+    `dropped` go; of `shortened` only the last steps stay. `over` are the candidates that lost.
+    """
+
+    dropped: tuple[str, ...] = ()
+    shortened: tuple[str, ...] = ()
+    over: tuple[str, ...] = ()
+
+
+NOTHING = Change()
+
+
+class Keeping:
+    """Follows a run's facts. It remembers keys of recordings only, and none of those that went."""
+
+    def __init__(self, *, keep_all: bool = False) -> None:
+        self._keep_all = keep_all
+        self._keys: dict[str, list[str]] = {}           # of candidates that are not over, by their ids
+        self._scored: dict[str, tuple[int, float]] = {} # their generation and fitness
+        self._faulty: set[str] = set()
+        self._owners: Counter[str] = Counter()          # of a recording; several may share it
+        self._same: dict[str, str] = {}                 # duplicates, which live on the recordings of another
+        self._elite: str | None = None
+        self._whole: deque[str] = deque()
+        self._ends: deque[str] = deque()
+        self._elites: deque[str] = deque()
+
+    def heed(self, fact: Fact) -> Change:
+        """Take a fact in."""
+        match fact:
+            case EpisodeEnded(order=str(order), episode=episode) if episode.trajectory is not None:
+                self._own(order.rpartition("/")[0], episode.trajectory, faulty=episode.fault is not None)
+            case CandidateScored(candidate=candidate):
+                self._scored[candidate.id] = candidate.generation, candidate.fitness
+                for episode in candidate.episodes:
+                    if episode.trajectory is not None:
+                        self._own(candidate.id, episode.trajectory, faulty=episode.fault is not None)
+            case DuplicateFound():
+                self._same[fact.candidate] = self._same.get(fact.of, fact.of)
+            case EliteChanged():
+                return self._end_generation(fact.generation, fact.candidate)
+        return NOTHING
+
+    def give_up(self) -> str | None:
+        """The recording that is missed least, which is to be dropped; None where all that are left are needed."""
+        for waiting in (self._whole, self._ends, self._elites):
+            if waiting:
+                return waiting.popleft()
+        needed = self._lenders(self._elite)
+        unneeded = [
+            (fitness, name, key)
+            for name, (_, fitness) in self._scored.items() if name not in needed
+            for key in self._keys.get(name, ()) if self._owners[key] == 1
+        ]
+        if not unneeded:
+            return None
+        _, least, key = min(unneeded)
+        self._keys[least].remove(key)
+        del self._owners[key]
+        self._faulty.discard(key)
+        return key
+
+    def _own(self, owner: str, key: str, *, faulty: bool) -> None:
+        keys = self._keys.setdefault(owner, [])
+        if key not in keys:
+            keys.append(key)
+            self._owners[key] += 1
+            if faulty:
+                self._faulty.add(key)
+
+    def _end_generation(self, generation: int, elite: str) -> Change:
+        needed, before = self._lenders(elite), self._lenders(self._elite)
+        self._elite = elite
+        over = [name for name, (of, _) in self._scored.items() if of <= generation and name not in needed | before]
+        dropped: list[str] = []
+        shortened: list[str] = []
+        for name in over:
+            for key in self._disown(name):
+                if self._keep_all:
+                    self._whole.append(key)
+                elif key in self._faulty:
+                    shortened.append(key)
+                    self._ends.append(key)
+                else:
+                    dropped.append(key)
+                self._faulty.discard(key)
+        for name in sorted(before - needed):
+            if name in self._scored:        # else it is p_0, whose episodes are T_0
+                self._elites.extend(self._disown(name))
+        return Change(dropped=tuple(dropped), shortened=tuple(shortened), over=tuple(over))
+
+    def _lenders(self, name: str | None) -> frozenset[str]:
+        """Whose recordings a candidate lives on: its own, and those of the one that it duplicates."""
+        return frozenset() if name is None else frozenset({name, self._same.get(name, name)})
+
+    def _disown(self, owner: str) -> Iterable[str]:
+        """The recordings that nobody owns any more without this one."""
+        del self._scored[owner]
+        self._same.pop(owner, None)
+        keys = self._keys.pop(owner, [])
+        self._owners.subtract(keys)
+        lost = [key for key in keys if self._owners[key] <= 0]
+        for key in lost:
+            del self._owners[key]
+        return lost

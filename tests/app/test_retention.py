@@ -1,0 +1,131 @@
+"""Recordings on a real disk: what goes when a generation is over, what a size limit takes, what a crash left behind."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from memento.app.retention import END_STEPS, Retention
+from memento.core.events import Fact
+from memento.core.recording import Recording
+from memento.runtime.trajectories import load_recording, save_recording, trajectory_key, trajectory_path
+from structlog.testing import capture_logs
+
+from ..memory.test_keeping import CRASH, START, elite, episode, scored
+
+STEPS = 300
+KB = 1000
+
+
+def recording(steps: int = STEPS) -> Recording:
+    """One that cannot be compressed: 8 bytes a value."""
+    noise = np.random.default_rng(0).random((steps + 1, 20))
+    return Recording(states={"pos": noise}, actions={"u": noise[1:]}, info={"scene": "A"})
+
+
+class Disk:
+    """A run's folder, written as a worker does it: the file first, then the fact."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "trajectories"
+        self.folder.mkdir()
+
+    def write(self, order: str) -> str:
+        key = trajectory_key(order)
+        save_recording(trajectory_path(self.folder, key), recording())
+        return key
+
+    def play(self, retention: Retention, facts: Iterable[Fact]) -> None:
+        for fact in facts:
+            retention.heed(fact)
+
+    def rolled(self, order: str, **rest: object) -> Fact:
+        return episode(order, self.write(order), **rest)
+
+    @property
+    def keys(self) -> set[str]:
+        return {path.name.removesuffix(".npz") for path in self.folder.iterdir()}
+
+    @property
+    def size(self) -> int:
+        return sum(path.stat().st_size for path in self.folder.iterdir())
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Disk:
+    return Disk(tmp_path)
+
+
+def generation(disk: Disk, number: int, *, winner: str, slots: int = 3) -> Iterable[Fact]:
+    for slot in range(slots):
+        name = f"g{number}/macro/{slot}"
+        yield disk.rolled(f"{name}/e0", fault=CRASH if slot == 1 else None)
+        yield scored(name, number, fitness=slot / 10)
+    yield elite(winner, number)
+
+
+def begin(disk: Disk) -> list[Fact]:
+    return [disk.rolled("init/0/e0"), START[1]]
+
+
+def test_losers_go_and_of_failures_the_last_steps_stay(disk: Disk, tmp_path: Path) -> None:
+    retention = Retention(tmp_path, ())
+    disk.play(retention, [*begin(disk), *generation(disk, 1, winner="g1/macro/0")])
+    assert disk.keys == {"init_0_e0", "g1_macro_0_e0", "g1_macro_1_e0.end"}
+    end = load_recording(trajectory_path(disk.folder, "g1_macro_1_e0.end"))
+    assert end.steps == END_STEPS
+    assert end.info == {"scene": "A", "kept_from_step": STEPS - END_STEPS}
+    whole = recording()
+    assert np.array_equal(end.states["pos"], whole.states["pos"][-END_STEPS - 1 :])
+    assert np.array_equal(end.actions["u"], whole.actions["u"][-END_STEPS:])
+
+
+def test_a_limit_is_kept_and_the_most_important_stay(disk: Disk, tmp_path: Path) -> None:
+    one = len((disk.folder / f"{disk.write('init/0/e0')}.npz").read_bytes())
+    limit = 4.5 * one
+    retention = Retention(tmp_path, (), keep_all=True, limit_mb=limit / 1e6)
+    disk.play(retention, begin(disk))
+    for number in range(1, 5):
+        for fact in generation(disk, number, winner=f"g{number}/macro/2"):
+            retention.heed(fact)
+            assert disk.size <= limit
+    assert {"init_0_e0", "g4_macro_2_e0"} <= disk.keys
+    assert not [key for key in disk.keys if key.startswith("g1_")], "the oldest went first"
+
+
+def test_what_the_run_needs_stays_over_the_limit_and_that_is_told_once(disk: Disk, tmp_path: Path) -> None:
+    with capture_logs() as told:
+        retention = Retention(tmp_path, (), limit_mb=1 * KB / 1e6)
+        disk.play(retention, [*begin(disk), disk.rolled("g1/macro/0/e0"), disk.rolled("g1/macro/1/e0")])
+    assert disk.keys == {"init_0_e0", "g1_macro_0_e0", "g1_macro_1_e0"}
+    assert [entry["event"] for entry in told] == ["trajectories-over-limit"]
+
+
+def test_a_resumed_run_drops_what_the_killed_one_had_no_time_to_drop(disk: Disk, tmp_path: Path) -> None:
+    history = [*begin(disk), *generation(disk, 1, winner="g1/macro/0"), *generation(disk, 2, winner="g1/macro/0")]
+    (disk.folder / "g1_macro_2_e0.npz").unlink()    # this it had
+    assert len(disk.keys) == 6
+    Retention(tmp_path, history)
+    assert disk.keys == {"init_0_e0", "g1_macro_0_e0", "g1_macro_1_e0.end", "g2_macro_1_e0.end"}
+    before = {path.name: path.stat().st_mtime_ns for path in disk.folder.iterdir()}
+    Retention(tmp_path, history)
+    assert {path.name: path.stat().st_mtime_ns for path in disk.folder.iterdir()} == before
+
+
+def test_a_recording_that_no_fact_tells_of_goes_with_its_candidate(disk: Disk, tmp_path: Path) -> None:
+    retention = Retention(tmp_path, ())
+    disk.play(retention, begin(disk))
+    disk.write("g1/macro/2/e1")      # its order was withdrawn in the moment it ended
+    disk.write("g2/macro/2/e0")      # this one is under way
+    disk.play(retention, generation(disk, 1, winner="g1/macro/0"))
+    assert disk.keys == {"init_0_e0", "g1_macro_0_e0", "g1_macro_1_e0.end", "g2_macro_2_e0"}
+
+
+def test_memory_is_that_of_the_generation_under_way(disk: Disk, tmp_path: Path) -> None:
+    retention = Retention(tmp_path, ())
+    disk.play(retention, begin(disk))
+    for number in range(1, 40):
+        disk.play(retention, generation(disk, number, winner="init/0"))
+    keeping = retention._keeping
+    assert len(keeping._keys) + len(keeping._scored) + len(keeping._owners) + len(keeping._faulty) < 6
+    assert disk.keys == {"init_0_e0", *(f"g{number}_macro_1_e0.end" for number in range(1, 40))}
