@@ -74,7 +74,7 @@ def still_working(view: View, *, now_s: float) -> str:
     """What to say where nothing was said for a while."""
     where = f"generation {view.generation}, " if view.stage == "search" else ""
     counts = f"{counted(view.episodes, 'episode')}, {counted(view.model_calls, 'model call')} so far"
-    return f"   … {where}{counts}{_left(view, now_s)}"
+    return f"   … {where}{counts}{_spent(view)}{_left(view, now_s)}"
 
 
 # ------------------------------------------------------------------------------------- start and stages
@@ -176,7 +176,7 @@ def _elite(fact: EliteChanged, view: View, now_s: float | None) -> tuple[str, ..
     what = f"new elite from {fact.origin}: {fact.candidate}" if fact.changed else "the elite stays"
     return (
         f"-- generation {fact.generation} of {view.number('generations')}: {what}  F {fact.fitness:.3f}{gained}"
-        f"  success {100 * fact.success_rate:.0f} %{_left(view, now_s)}",
+        f"  success {100 * fact.success_rate:.0f} %{_spent(view)}{_left(view, now_s)}",
     )
 
 
@@ -192,6 +192,14 @@ def _final(fact: FinalMeasured) -> tuple[str, ...]:
 
 
 # ------------------------------------------------------------------------------------------ small words
+
+
+def _spent(view: View) -> str:
+    """What language models have cost so far; nothing to say of a run that pays nobody."""
+    if not view.tokens:
+        return ""
+    cost = "price unknown" if view.cost_usd is None else f"${view.cost_usd:.2f}"
+    return f"  {view.tokens:,} tokens, {cost} so far"
 
 
 def _left(view: View, now_s: float | None) -> str:

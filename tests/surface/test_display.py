@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from memento.core.events import CandidateScored, EpisodeEnded, Fact, RunStarted, StageEntered
+from memento.core.events import CandidateScored, EliteChanged, EpisodeEnded, Fact, RunStarted, StageEntered
 from memento.core.values import Episode, Operator
 from memento.tui.display import QUIET_S, PlainLines, open_display
-from memento.tui.lines import isolation, lines_of
+from memento.tui.lines import isolation, lines_of, still_working
 from memento.tui.view import ENOUGH_TO_JUDGE, View, after, recounted, time_left_s
 
 from .story import SETTINGS, STORY, candidate
@@ -70,6 +70,15 @@ def test_missing_isolation_is_said_loudly(layers: tuple[str, ...], words: str | 
     line = isolation(layers)
     assert ("NOT ISOLATED" in line) == (words is not None)
     assert words is None or words in line
+
+
+def test_what_models_cost_is_told_with_every_generation() -> None:
+    last = [fact for fact in STORY if isinstance(fact, EliteChanged)][-1]
+    for cost_usd, words in ((0.064, "31,500 tokens, $0.06 so far"), (None, "31,500 tokens, price unknown so far")):
+        view = after(View(settings=SETTINGS, tokens=31_500, cost_usd=cost_usd), last, now_s=0.0)
+        assert words in lines_of(last, view, now_s=0.0)[0]
+        assert words in still_working(view, now_s=0.0)
+    assert "tokens" not in lines_of(last, after(View(settings=SETTINGS), last, now_s=0.0), now_s=0.0)[0]
 
 
 # -------------------------------------------------------------------------------------- the time left
