@@ -416,10 +416,13 @@ class FrankaPolicy:
                     return True
             moving = abs(self.arm.way[2]) > 0.0006
             stuck = 0 if moving or error > 0.006 or angle > 0.1 else stuck + 1
-            if stuck >= 5 and above > slack:
+            if stuck == 0:
+                offset = self.arm.offset.copy()
+            if stuck >= 8 and above > slack:
+                self.arm.offset = offset        # it has wound up against what is in the way
                 return False
             limit = 0.05 if above > 0.03 else 0.025
-            yield self.arm.action(np.append(goal, height), yaw, grip, limit=limit, learn=above < 0.004 or above > 0.012)
+            yield self.arm.action(np.append(goal, height), yaw, grip, limit=limit)
         return self.eef[2] - bottom < slack
 
     def release(self):
