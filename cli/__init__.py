@@ -45,7 +45,7 @@ def _carried_out(arguments: Sequence[str]) -> int:
     answer_shells()
     try:
         status = typer.main.get_command(commands).main(
-            args=list(arguments) or ["--help"], prog_name="memento", standalone_mode=False
+            args=list(arguments) or ["--help"], prog_name="memento", standalone_mode=False, obj=tuple(arguments)
         )
     except typer.TyperException as error:
         _say(" ".join(error.format_message().split()))

@@ -57,6 +57,7 @@ BudgetWall = Annotated[float | None, typer.Option(metavar="S", help="End cleanly
 
 @commands.command(epilog="Example: memento run hanoi-kinematic --preset smoke --name first")
 def run(
+    context: typer.Context,
     domain: Annotated[
         str | None,
         typer.Argument(help="One of `memento domains`.", show_default=False, autocompletion=completing.domains),
@@ -92,6 +93,7 @@ def run(
     status_port: StatusPort = None,
     status_host: StatusHost = None,
     display: Display = DisplayKind.RICH,
+    tui: Annotated[bool, typer.Option("--tui", help="Watch it in the terminal program, which can be closed.")] = False,
     json: Json = False,
 ) -> None:
     """Evolve an evaluator, then a policy."""
@@ -107,6 +109,7 @@ def run(
     start_run(
         flags, assignments=assignments or (), config=config, replay=replay, runs_dir=runs, name=name,
         status=(status_port, status_host), display=display, json=json,
+        tui=context.find_root().obj if tui else None,
     )
 
 
@@ -314,6 +317,23 @@ def export(
     from .reading import export_program
 
     export_program(run, candidate, runs_dir=runs, out=out)
+
+
+@commands.command(epilog="Example: memento watch first")
+def watch(
+    run: Annotated[
+        str | None,
+        typer.Argument(
+            help="A run: its name, or its folder; none: choose one.", metavar="RUN", show_default=False,
+            autocompletion=completing.runs,
+        ),
+    ] = None,
+    runs: Runs = Path("runs"),
+) -> None:
+    """Watch a live or finished run in the terminal program."""
+    from .watch import watch_run
+
+    watch_run(run, runs_dir=runs)
 
 
 @commands.command(epilog="Example: memento stop first")

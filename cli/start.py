@@ -39,14 +39,20 @@ def start_run(
     status: tuple[int | None, str | None],
     display: str,
     json: bool,
+    tui: Sequence[str] | None = None,
 ) -> None:
-    """`memento run`. `status` is the port and host to serve the status at."""
+    """`memento run`. `status` is the port and host to serve the status at; `tui` the command line, where the
+    run is to be watched in the terminal program."""
     address = _address(*status)
     if replay is None:
         settings = build_settings(flags, assignments=assignments, config=config, environment=os.environ)
     else:
         settings = _to_repeat(find_run(runs_dir, replay), flags, given=bool(assignments or config))
         typer.echo(f"memento: repeats {replay}: no model is asked, calls and costs are those of the record", err=True)
+    if tui is not None:
+        from .watch import run_and_watch
+
+        raise typer.Exit(run_and_watch(tui, runs_dir=runs_dir, name=name, domain=settings.domain, seed=settings.seed))
     screen = open_display(display, sys.stderr, environment=os.environ)
     result = _finish(app.run(settings, runs_dir=runs_dir, name=name, display=screen, address=address), screen)
     _hand_over(result, json=json)

@@ -21,13 +21,13 @@ from ...memory.schema import check_version
 from ...memory.store import Entry
 
 PIECE = 2000              # facts a piece
-_BODY = """CASE WHEN typeof(body) <> 'text' THEN body
+BODY = """CASE WHEN typeof(body) <> 'text' THEN body
     WHEN kind = 'CandidateScored' THEN json_remove(body, '$.candidate.episodes', '$.candidate.scores',
         '$.candidate.metrics', '$.candidate.fault.traceback')
     WHEN kind = 'EpisodeEnded' THEN json_remove(body, '$.episode.info', '$.episode.fault.traceback')
     ELSE body END"""
 # Scores of single episodes are summed up in their candidate; there are as many of them as of episodes.
-_FACTS = f"SELECT seq, at, kind, order_id, {_BODY} FROM facts WHERE seq > ? AND kind <> 'EpisodeScored' " \
+_FACTS = f"SELECT seq, at, kind, order_id, {BODY} FROM facts WHERE seq > ? AND kind <> 'EpisodeScored' " \
          "ORDER BY seq LIMIT ?"
 
 
@@ -98,7 +98,7 @@ class Follower:
         more = False
         if last > self._seq:
             rows = connection.execute(_FACTS, (self._seq, limit)).fetchall()
-            entries = tuple(self._decoded(rows))
+            entries = tuple(decoded(connection, rows))
             more = len(rows) == limit
             self._seq = rows[-1][0] if more else last
         asked = connection.execute("SELECT kind FROM requests WHERE taken_at IS NULL ORDER BY id").fetchall()
@@ -124,24 +124,26 @@ class Follower:
         self._identity = (*place, *made)
         return self._connection
 
-    def _decoded(self, rows: list[Any]) -> Iterator[Entry]:
-        texts = [_text(row[4]) for row in rows]
-        values = _Values(self._examinations(texts))
-        for (seq, at, kind, order, _), body in zip(rows, texts, strict=True):
-            yield Entry(seq=seq, at=at, fact=decode(kind, order, body, values))
 
-    def _examinations(self, texts: list[str]) -> dict[str, Any]:
-        """The outcomes of evaluators on T_0, which are shown in lists."""
-        assert self._connection is not None
-        named = {each for text in texts if '"examination:' in text for each in references(text)}
-        wanted = {each.partition(":")[2]: each for each in named if each.startswith("examination:")}
-        if not wanted:
-            return {}
-        found = self._connection.execute(
-            "SELECT digest, content FROM blobs WHERE digest IN (SELECT value FROM json_each(?))",
-            [json.dumps(list(wanted))],
-        )
-        return {wanted[digest]: revive(wanted[digest], _text(content)) for digest, content in found}
+def decoded(connection: sqlite3.Connection, rows: list[Any]) -> Iterator[Entry]:
+    """The facts of rows of (seq, at, kind, order, body), with stand-ins for their texts. Raises StoreError."""
+    texts = [_text(row[4]) for row in rows]
+    values = _Values(_examinations(connection, texts))
+    for (seq, at, kind, order, _), body in zip(rows, texts, strict=True):
+        yield Entry(seq=seq, at=at, fact=decode(kind, order, body, values))
+
+
+def _examinations(connection: sqlite3.Connection, texts: list[str]) -> dict[str, Any]:
+    """The outcomes of evaluators on T_0, which are shown in lists."""
+    named = {each for text in texts if '"examination:' in text for each in references(text)}
+    wanted = {each.partition(":")[2]: each for each in named if each.startswith("examination:")}
+    if not wanted:
+        return {}
+    found = connection.execute(
+        "SELECT digest, content FROM blobs WHERE digest IN (SELECT value FROM json_each(?))",
+        [json.dumps(list(wanted))],
+    )
+    return {wanted[digest]: revive(wanted[digest], _text(content)) for digest, content in found}
 
 
 class _Values(dict[str, Any]):

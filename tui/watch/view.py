@@ -13,6 +13,7 @@ from ...core.events import (
     CandidateAccepted,
     CandidateRejected,
     CandidateScored,
+    DuplicateFound,
     EliteChanged,
     EpisodeEnded,
     EvaluatorChosen,
@@ -28,8 +29,10 @@ from ...core.events import (
     RunResumed,
     RunStarted,
     RunStopped,
+    SpeculationEnded,
     StageEntered,
     VoteCast,
+    slot_of,
 )
 from ...core.values import JSON, Call, Fault, Operator, Rejection, Usage
 from ...memory.spending import Spending, add_calls, calls_of, role_of
@@ -77,6 +80,7 @@ class Slot:
     bound: float | None = None          # of one that racing cut: F is at most this
     difference: float | None = None     # F less that of the climb's policy
     fault: Fault | None = None
+    same_as: str | None = None          # the candidate of the same program, whose episodes it has
     rolled: int = 0                     # episodes that ended
     steps: int = 0                      # of these together
     elite_of: tuple[int, ...] = ()      # the generations whose elite it was
@@ -196,8 +200,8 @@ def branch_of(order: str) -> tuple[int, str, int]:
 
 
 def owner_of(order: str) -> str:
-    """Whom an order is about: g1/macro/7 of g1/macro/7/e3 and of g1/macro/7/e3/score."""
-    parts = order.split("/")
+    """Whom an order is about: g1/macro/7 of g1/macro/7/e3, of g1/macro/7/e3/score and of g1/macro/7/ahead."""
+    parts = slot_of(order).split("/")
     while len(parts) > 1 and (parts[-1] in ("score", "examine") or _is_episode(parts[-1])):
         parts.pop()
     return "/".join(parts)
@@ -275,10 +279,15 @@ class _Draft:
             case EpisodeEnded():
                 self._episode(fact, at)
             case ProposalMade(order=str(order)):
-                self._put(order, at, state="proposed", summary=fact.summary)
+                self._put(slot_of(order), at, state="proposed", summary=fact.summary)
             case ProposalFailed(order=str(order)):
                 self._count("proposal", fact.fault)
-                self._put(order, at, state="failed", fault=fact.fault, summary=fact.summary)
+                self._put(slot_of(order), at, state="failed", fault=fact.fault, summary=fact.summary)
+            case SpeculationEnded(kept=False, slot=slot):
+                if self._slot(slot).state in ("proposed", "failed"):    # it is asked for anew
+                    self.candidates.pop(slot, None)
+            case DuplicateFound(candidate=key):
+                self._put(key, at, same_as=fact.of)
             case CandidateScored():
                 self._scored(fact, at)
             case CandidateAccepted(candidate=key):

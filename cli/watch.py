@@ -1,0 +1,131 @@
+"""`memento watch`, `memento-tui` and `memento run --tui`: the terminal program, and what it may ask of a run."""
+
+import contextlib
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+
+import typer
+
+from ..core.errors import UsageError
+from ..memory.lock import is_locked
+from ..memory.runs import find_run, is_run, new_run
+from ..memory.store import RunStore
+
+MODULE = [sys.executable, "-c", "from memento.cli import main; main()"]
+BEGUN_WITHIN_S = 120.0        # a run that has made no store by then is not waited for
+
+
+def main() -> None:
+    """The console script `memento-tui [DIR]`: a run's folder, a folder of runs, or a run's name."""
+    from . import exit_code
+
+    sys.exit(exit_code(["watch", *sys.argv[1:]]))
+
+
+def watch_run(run: str | None, *, runs_dir: Path) -> None:
+    """`memento watch`: without a run, the list of runs."""
+    if run is not None and not is_run(Path(run)) and Path(run).is_dir() and _holds_runs(Path(run)):
+        runs_dir, run = Path(run), None
+    folder = None if run is None else find_run(runs_dir, run)
+    _require_terminal()
+    _show(folder, runs_dir if folder is None else folder.parent)
+
+
+def run_and_watch(arguments: Sequence[str], *, runs_dir: Path, name: str | None, domain: str, seed: int) -> int:
+    """`memento run … --tui`: the run in a process of its own, and the terminal program beside it.
+
+    `arguments` are the command line's. Closing the program leaves the run at work. Returns the exit code.
+    """
+    from ..runtime.clock import SystemClock
+
+    _require_terminal()
+    folder = runs_dir / name if name is not None else new_run(runs_dir, None, SystemClock(), label=domain, seed=seed)
+    without = [each for each in arguments if each != "--tui"]
+    command = [*MODULE, *without, "--display", "plain", *(() if name is not None else ("--name", folder.name))]
+    # Files without a name: a run that outlives this process can still write to them, and nothing is left over.
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=said, start_new_session=True)
+        begun = _begun(process, folder)
+        if begun:
+            _show(folder, runs_dir)
+        if process.poll() is None and begun:
+            typer.echo(
+                f"memento: the run goes on; watch it with: memento watch {folder}, end it with: memento stop {folder}",
+                err=True,
+            )
+            return 0
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0 if begun else 5.0)
+        if process.returncode != 0:
+            typer.echo(_last_words(said), err=True)
+        typer.echo(_read(out), nl=False)
+        return process.returncode if process.returncode is not None else 3
+
+
+def _begun(process: "subprocess.Popen[bytes]", folder: Path) -> bool:
+    """Wait for the run's store. False where the process ended before it made one, or never makes it."""
+    deadline = time.monotonic() + BEGUN_WITHIN_S
+    while not is_run(folder):
+        if process.poll() is not None:
+            return is_run(folder)
+        if time.monotonic() > deadline:
+            process.terminate()
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def _last_words(said: IO[bytes]) -> str:
+    lines = [line for line in _read(said).splitlines() if line.startswith("memento: ")]
+    return lines[-1] if lines else _read(said)[-2000:]
+
+
+def _read(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")
+
+
+def _show(folder: Path | None, runs_dir: Path) -> None:
+    from ..tui.watch.app import WatchApp
+
+    WatchApp(folder=folder, runs_dir=runs_dir, wishes=Granted()).run()
+
+
+def _holds_runs(folder: Path) -> bool:
+    return not is_run(folder) and any(is_run(child) for child in folder.iterdir() if child.is_dir())
+
+
+def _require_terminal() -> None:
+    if not (sys.stdin.isatty() and sys.__stderr__ is not None and sys.__stderr__.isatty()):
+        raise UsageError("the terminal program needs a terminal: use memento show RUN, or --display plain")
+
+
+class Granted:
+    """What a person may wish for while watching, done by the commands' own code."""
+
+    def ask(self, folder: Path, kind: str) -> None:
+        """Leave a request in the run's table. Raises UsageError where nobody would take it up."""
+        if not is_locked(folder):
+            raise UsageError(f"the run {folder.name!r} is not live: there is nothing to {kind}")
+        with RunStore.read(folder) as store:
+            store.request(kind, at=time.time())
+
+    def export(self, folder: Path, candidate: str, out: Path) -> None:
+        """Write a program to a new file. Raises UsageError."""
+        from .reading import export_program
+
+        export_program(str(folder), candidate, runs_dir=folder.parent, out=out)
+
+    def rendering(self, folder: Path, candidate: str, out: Path) -> list[str] | None:
+        """The command line of `memento render`; None in a version without it."""
+        from .commands import commands
+
+        callbacks = [each.callback for each in commands.registered_commands]
+        if not any(callback is not None and callback.__name__ == "render" for callback in callbacks):
+            return None
+        return [*MODULE, "render", str(folder), candidate, "--out", str(out)]

@@ -1,0 +1,278 @@
+"""The terminal program itself: which run is watched, its screens, and what a person asks for."""
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, ClassVar
+
+from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.screen import Screen
+from textual.worker import get_current_worker
+
+from ...core.errors import MementoError
+from .reading import follow
+from .screens.candidate import CandidateScreen
+from .screens.candidates import CandidatesScreen
+from .screens.choosing import ExportScreen, StopScreen
+from .screens.evaluators import EvaluatorsScreen
+from .screens.help import HelpScreen
+from .screens.lineage import LineageScreen
+from .screens.log import LogScreen
+from .screens.memory import MemoryScreen
+from .screens.models import ModelsScreen
+from .screens.overview import OverviewScreen
+from .screens.page import Page
+from .screens.runs import RunsScreen
+from .sight import Sight
+from .wishes import CONTINUE, PAUSE, SAID, Wishes
+
+RENDERING_LIMIT_S = 900.0
+CLOCK_EVERY_S = 1.0
+NARROWER = [(0, "-narrow"), (120, "-wide")]
+LOWER = [(0, "-low"), (36, "-tall")]
+
+
+class WatchApp(App[None]):
+    """Watches the run in `folder`; without one it begins with the list of runs in `runs_dir`."""
+
+    TITLE = "MEMENTO"
+    CSS_PATH = "watch.tcss"
+    HORIZONTAL_BREAKPOINTS = NARROWER
+    VERTICAL_BREAKPOINTS = LOWER
+    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {
+        "runs": RunsScreen, "overview": OverviewScreen, "candidates": CandidatesScreen,
+        "evaluators": EvaluatorsScreen, "lineage": LineageScreen, "memory": MemoryScreen, "models": ModelsScreen,
+        "log": LogScreen,
+    }
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("0", "page('runs')", "runs", show=False),
+        Binding("1", "page('overview')", "run", show=False),
+        Binding("2", "page('candidates')", "candidates", show=False),
+        Binding("3", "page('evaluators')", "evaluators", show=False),
+        Binding("4", "page('lineage')", "lineage", show=False),
+        Binding("5", "page('memory')", "memory", show=False),
+        Binding("6", "page('models')", "models", show=False),
+        Binding("7", "page('log')", "log", show=False),
+        Binding("p", "pause", "pause/go on"),
+        Binding("s", "stop", "stop…"),
+        Binding("question_mark", "help", "help", key_display="?"),
+        Binding("d", "dark", "dark/light", show=False),
+        Binding("q", "quit", "quit"),
+    ]
+
+    class Seen(Message):
+        """The thread that reads the run saw something new."""
+
+        def __init__(self, sight: Sight) -> None:
+            self.sight = sight
+            super().__init__()
+
+    def __init__(
+        self, *, folder: Path | None, runs_dir: Path, wishes: Wishes, clock: Callable[[], float] = time.time
+    ) -> None:
+        super().__init__()
+        self.runs_dir = runs_dir
+        self.clock = clock
+        self.sight: Sight | None = None
+        self._wishes = wishes
+        self._begin_with = folder
+        self._left = threading.Event()
+
+    def on_mount(self) -> None:
+        """Begin to read."""
+        self.theme = "textual-dark"
+        self.set_interval(CLOCK_EVERY_S, self._tick)
+        if self._begin_with is None:
+            self.switch_mode("runs")
+        else:
+            self.watch_run(self._begin_with)
+
+    # ------------------------------------------------------------------------------------- the run
+
+    def watch_run(self, folder: Path) -> None:
+        """Leave the run that was watched, and watch this one."""
+        self._left.set()
+        self._left = threading.Event()
+        self.sight = Sight(folder=folder)
+        self._follow(folder, self._left)
+        self.switch_mode("overview")
+
+    def _follow(self, folder: Path, left: threading.Event) -> None:
+        def work() -> None:
+            worker = get_current_worker()
+
+            def tell(sight: Sight) -> None:
+                if not worker.is_cancelled and not left.is_set():
+                    self.post_message(self.Seen(sight))
+
+            follow(folder, tell, left, clock=self.clock)
+
+        self.run_worker(work, thread=True, group="follow", name=f"follow {folder.name}")
+
+    def on_unmount(self) -> None:
+        """The thread ends with the program."""
+        self._left.set()
+
+    def on_watch_app_seen(self, message: Seen) -> None:
+        """Show it, if it is still of the run that is watched."""
+        if self.sight is not None and message.sight.folder == self.sight.folder:
+            self.sight = message.sight
+            self._show()
+
+    def _show(self) -> None:
+        if self.sight is None:
+            return
+        for screen in self.screen_stack:
+            if isinstance(screen, Page):
+                screen.see(self.sight)
+
+    def _tick(self) -> None:
+        """The clock of a live run."""
+        if self.sight is not None and self.sight.live and isinstance(self.screen, Page):
+            self.screen.tick(self.sight)
+
+    # ---------------------------------------------------------------------------------- what is asked
+
+    def action_page(self, name: str) -> None:
+        """Another screen; all but the list of runs need a run."""
+        if self.sight is None and name != "runs":
+            self.notify("choose a run first: the arrow keys and Enter", severity="warning")
+            return
+        while len(self.screen_stack) > 1 and not self.screen.is_modal:
+            self.pop_screen()
+        self.switch_mode(name)
+
+    def open_candidate(self, name: str) -> None:
+        """Show one policy, evaluator or vote over the present screen."""
+        if self.sight is not None:
+            self.push_screen(CandidateScreen(name))
+
+    def action_help(self) -> None:
+        """What the keys and marks mean."""
+        self.push_screen(HelpScreen())
+
+    def action_dark(self) -> None:
+        """Dark to light, and back."""
+        self.theme = "textual-light" if self.current_theme.dark else "textual-dark"
+
+    def action_pause(self) -> None:
+        """Ask for a pause, or for its end."""
+        if self._is_live():
+            assert self.sight is not None
+            self._ask(CONTINUE if self.sight.view.status == "paused" else PAUSE)
+
+    def action_stop(self) -> None:
+        """Ask when to stop, then ask the run."""
+        if self._is_live():
+            self.push_screen(StopScreen(), lambda kind: self._ask(kind) if kind else None)
+
+    def _is_live(self) -> bool:
+        if self.sight is None:
+            self.notify("choose a run first", severity="warning")
+        elif not self.sight.live:
+            self.notify(f"{self.sight.folder.name} is not live: nobody works on it", severity="warning")
+        return self.sight is not None and self.sight.live
+
+    def _ask(self, kind: str) -> None:
+        assert self.sight is not None
+        folder = self.sight.folder
+        self._grant(lambda: self._wishes.ask(folder, kind), f"asked {folder.name} {SAID[kind]}")
+
+    def export(self, name: str) -> None:
+        """Ask where to, then write the program of a candidate."""
+        if self.sight is None:
+            return
+        folder = self.sight.folder
+        stem = f"{folder.name}-{name.replace('/', '-')}.py"
+
+        def to(path: str | None) -> None:
+            if path:
+                out = Path(path).expanduser()
+                self._grant(lambda: self._wishes.export(folder, name, out), f"{name} is in {out}")
+
+        self.push_screen(ExportScreen(f"Export {name} to", stem), to)
+
+    def render_rollout(self, name: str) -> None:
+        """Ask where to, then have a rollout of a candidate rendered by a process of its own."""
+        if self.sight is None:
+            return
+        folder = self.sight.folder
+        stem = f"{folder.name}-{name.replace('/', '-')}.gif"
+
+        def to(path: str | None) -> None:
+            if not path:
+                return
+            command = self._wishes.rendering(folder, name, Path(path).expanduser())
+            if command is None:
+                self.notify("this version has no command memento render", severity="error")
+            else:
+                self.notify(f"renders {name}; it goes on while you watch", timeout=10)
+                self.run_worker(self._render(command, name, path), group="render")
+
+        self.push_screen(ExportScreen(f"Render a rollout of {name} (.mp4, .gif or .png) to", stem), to)
+
+    async def _render(self, command: list[str], name: str, path: str) -> None:
+        process = await asyncio.create_subprocess_exec(
+            *command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT, env={**os.environ, "MEMENTO_DISPLAY": "none"},
+        )
+        try:
+            async with asyncio.timeout(RENDERING_LIMIT_S):
+                said, _ = await process.communicate()
+        except TimeoutError:
+            self.notify(f"rendering {name} took more than {RENDERING_LIMIT_S:.0f} s and was ended", severity="error")
+            return
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        words = said.decode(errors="replace").strip().splitlines()
+        if process.returncode == 0:
+            self.notify(f"{name} is rendered: {path}", timeout=10)
+        else:
+            last = words[-1] if words else f"exit code {process.returncode}"
+            self.notify(f"{name} could not be rendered: {last}", severity="error", timeout=15, markup=False)
+
+    def _grant(self, wish: Callable[[], None], done: str) -> None:
+        """Do it in a thread, and say how it went."""
+        def work() -> None:
+            try:
+                wish()
+            except (MementoError, OSError) as error:
+                self.call_from_thread(self.notify, str(error), severity="error", timeout=10, markup=False)
+            else:
+                self.call_from_thread(self.notify, done, markup=False)
+
+        self.run_worker(work, thread=True, group="wish")
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """The command palette: every screen and everything that can be asked for."""
+        yield from super().get_system_commands(screen)
+        for name, what in PAGES.items():
+            yield SystemCommand(f"Go to {name}", what, lambda name=name: self.action_page(name))
+        if self.sight is not None:
+            yield SystemCommand("Pause or go on", "Ask the run to pause, or to end its pause", self.action_pause)
+            yield SystemCommand("Stop…", "Ask the run to stop now, or after a candidate or a generation",
+                                self.action_stop)
+            elite = self.sight.view.elite
+            if elite is not None:
+                name = elite.candidate
+                yield SystemCommand("Open the elite", f"{name}: code, diff, metrics, episodes, prompt, reply",
+                                    lambda: self.open_candidate(name))
+                yield SystemCommand("Export the elite", f"Write the program of {name} to a file",
+                                    lambda: self.export(name))
+                yield SystemCommand("Render the elite", f"Pictures of a rollout of {name}",
+                                    lambda: self.render_rollout(name))
+
+
+PAGES = {
+    "runs": "All runs of the folder, their curves compared", "overview": "The run at a glance",
+    "candidates": "Every candidate", "evaluators": "Pools, votes and reasons", "lineage": "Who came from whom",
+    "memory": "The rejection memory and the elites", "models": "Calls, latency, tokens and cost",
+    "log": "The facts, filtered",
+}

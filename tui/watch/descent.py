@@ -1,0 +1,50 @@
+"""Who came from whom, as the lines of a tree. Pure."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from .view import Slot
+
+
+@dataclass(frozen=True, slots=True)
+class Branching:
+    """One line: the lines that lead to it, and the candidate. `also` are its other parents."""
+
+    lead: str
+    slot: Slot
+    also: tuple[str, ...] = ()
+
+
+def tree_of(candidates: Mapping[str, Slot], *, only: Iterable[str] | None = None) -> list[Branching]:
+    """Every candidate under its first parent, in the order in which they came; `only` some of them.
+
+    Where a first parent is not shown the candidate stands at the left, as p_0 does.
+    """
+    shown = candidates if only is None else {key: candidates[key] for key in only if key in candidates}
+    children: dict[str | None, list[Slot]] = {}
+    for slot in shown.values():
+        parent = next((each for each in slot.parents if each in shown and each != slot.id), None)
+        children.setdefault(parent, []).append(slot)
+    lines: list[Branching] = []
+    waiting = [(slot, "", "") for slot in reversed(children.get(None, []))]
+    while waiting:
+        slot, lead, below = waiting.pop()
+        also = tuple(dict.fromkeys(each for each in slot.parents[1:] if each != slot.parents[0]))
+        lines.append(Branching(lead, slot, also))
+        under = children.get(slot.id, [])
+        waiting += [
+            (child, below + ("└─ " if child is under[-1] else "├─ "), below + ("   " if child is under[-1] else "│  "))
+            for child in reversed(under)
+        ]
+    return lines
+
+
+def ancestors_of(candidates: Mapping[str, Slot], names: Iterable[str]) -> list[str]:
+    """These candidates and all that they came from, in the order of the table."""
+    found, waiting = set[str](), [*names]
+    while waiting:
+        key = waiting.pop()
+        if key in candidates and key not in found:
+            found.add(key)
+            waiting += candidates[key].parents
+    return [key for key in candidates if key in found]

@@ -1,0 +1,93 @@
+"""Any fact in one line, for the log. Pure; a fact that is not known here is told by its plain fields."""
+
+import dataclasses
+
+from ...core.events import (
+    BranchEnded,
+    CandidateAccepted,
+    CandidateRejected,
+    CandidateScored,
+    EliteChanged,
+    EpisodeEnded,
+    EpisodeScored,
+    EvaluatorChosen,
+    EvaluatorExamined,
+    EvaluatorPoolScored,
+    Fact,
+    FinalMeasured,
+    ProposalFailed,
+    ProposalMade,
+    RunStarted,
+    VoteCast,
+)
+from ...core.values import Fault
+from ..lines import counted, isolation, one_line
+
+LENGTH = 400
+TROUBLE = frozenset({"ProposalFailed"})
+
+
+def words_of(fact: Fact) -> str:
+    """What happened, without its kind and order."""
+    return one_line(_words(fact), LENGTH)
+
+
+def _words(fact: Fact) -> str:
+    match fact:
+        case RunStarted():
+            words = fact.settings
+            what = f"{words.get('domain')} by {words.get('method')}, seed {words.get('seed')}"
+            return f"{what}; {isolation(fact.sandbox)}"
+        case ProposalMade():
+            usage = fact.call.usage
+            return f"{fact.call.model} in {usage.latency_s:.1f} s: {fact.summary}"
+        case ProposalFailed():
+            return _fault(fact.fault)
+        case EpisodeEnded(episode=episode):
+            word = "success" if episode.success else "failure"
+            wrong = f"; {_fault(episode.fault)}" if episode.fault else ""
+            return f"{word}, {episode.steps} steps in {episode.wall_s:.1f} s, ended by {episode.ended_by}{wrong}"
+        case EpisodeScored(score=score):
+            return _fault(score.fault) if score.fault else f"f {score.fitness:.3f}"
+        case EvaluatorExamined(examination=examination):
+            if examination.fault:
+                return _fault(examination.fault)
+            return "f on T_0: " + " ".join(f"{score.fitness:.3f}" for score in examination.scores)
+        case EvaluatorPoolScored():
+            valid = sum(entry.examination.valid for entry in fact.pool)
+            return f"generation {fact.generation}: {valid} of {counted(len(fact.pool), 'evaluator')} valid"
+        case VoteCast():
+            return f"abstains: {fact.reason}" if fact.choice is None else f"for #{fact.choice}: {fact.reason}"
+        case EvaluatorChosen():
+            return f"{fact.chosen.id}{', frozen as E*' if fact.final else ''}"
+        case CandidateScored(candidate=candidate):
+            if candidate.fault:
+                return f"failed: {_fault(candidate.fault)}"
+            if candidate.bound is not None:
+                return f"cut: F is at most {candidate.bound:.3f}"
+            return f"F {candidate.fitness:.3f}, success {100 * candidate.success_rate:.0f} %: {candidate.summary}"
+        case CandidateAccepted():
+            return f"F {fact.fitness:.3f} ({fact.fitness_difference:+.3f})"
+        case CandidateRejected(rejection=rejection):
+            moved = "" if rejection.fitness_difference is None else f" ({rejection.fitness_difference:+.3f})"
+            return f"{rejection.reason}{moved}: {rejection.summary}"
+        case BranchEnded():
+            best = f"{fact.winner}, F {fact.fitness:.3f}" if fact.fitness is not None else "every candidate failed"
+            return f"g{fact.generation} {fact.operator.value}: {best}"
+        case EliteChanged():
+            stays = "" if fact.changed else ", stays"
+            return f"g{fact.generation}: {fact.candidate} from {fact.origin.value}, F {fact.fitness:.3f}{stays}"
+        case FinalMeasured():
+            return (f"success {100 * fact.initial_success:.0f} % -> {100 * fact.elite_success:.0f} % over "
+                    f"{counted(fact.episodes, 'episode')}")
+    plain = {field.name: getattr(fact, field.name) for field in dataclasses.fields(fact) if field.name != "order"}
+    return ", ".join(f"{name} {value}" for name, value in plain.items()
+                     if isinstance(value, str | int | float | bool) and not _is_reference(value))
+
+
+def _is_reference(value: object) -> bool:
+    return isinstance(value, str) and value.partition(":")[0] in ("program", "document")
+
+
+def _fault(fault: Fault) -> str:
+    return f"{fault.kind.value}: {fault.message}" if fault.message else fault.kind.value

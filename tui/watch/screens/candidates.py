@@ -1,0 +1,123 @@
+"""Every candidate of the run in a list that can be filtered and sorted."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import Input
+
+from ...lines import one_line
+from ..rows import Cell, Column, Rows
+from ..sight import BAD, DIM, Sight, mark, number, share, signed, slots_of, what_became, why_failed
+from ..view import Slot
+from .page import Page
+
+COLUMNS = (
+    Column(title="candidate", width=12), Column(title="", width=1), Column(title="state", width=14),
+    Column(title="F", width=6, right=True), Column(title="gain", width=7, right=True),
+    Column(title="S", width=5, right=True), Column(title="e", width=3, right=True, least=90),
+    Column(title="from", width=24, least=130), Column(title="what was changed", width=10, grows=True),
+)
+ORDERS: tuple[tuple[str, Callable[[Slot], Any] | None], ...] = (
+    ("as they came", None), ("newest first", None),
+    ("best first", lambda slot: -1.0 if slot.fitness is None else slot.fitness),
+    ("largest gain first", lambda slot: -9.0 if slot.difference is None else slot.difference),
+)
+
+
+class CandidatesScreen(Page):
+    """The list; Enter opens a candidate."""
+
+    name_of_page: ClassVar[str] = "candidates"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", "filter", key_display="/"), Binding("o", "order", "order"),
+        Binding("e", "export", "export"), Binding("v", "render", "render"),
+        Binding("escape", "all", "all", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._order = 0
+        self._slots: Sequence[Slot] = ()
+
+    def body(self) -> ComposeResult:
+        """The filter, then the list."""
+        yield Input(placeholder="filter: words of id, state, operator, failure or summary  ( / )", id="filter")
+        yield Rows(COLUMNS, follows=True, id="list")
+
+    def on_mount(self) -> None:
+        """The list has the keys."""
+        self.query_one(Rows).focus()
+
+    def draw(self, sight: Sight) -> None:
+        """The slots that match, in order. The cursor stays on its candidate."""
+        rows = self.query_one(Rows)
+        under = self._slots[rows.cursor].id if rows.cursor < len(self._slots) else None
+        at_end = rows.cursor >= len(self._slots) - 1
+        words = self.query_one("#filter", Input).value.lower().split()
+        slots = [slot for slot in slots_of(sight) if not words or _matches(slot, words)]
+        name, key = ORDERS[self._order]
+        if name == "newest first":
+            slots.reverse()
+        elif key is not None:
+            slots.sort(key=key, reverse=True)
+        self._slots = slots
+        rows.show(len(slots), self._cells)
+        rows.border_title = None
+        if under is not None and not (at_end and self._order == 0):
+            rows.cursor = next((place for place, slot in enumerate(slots) if slot.id == under), rows.cursor)
+
+    def _cells(self, index: int) -> list[Cell]:
+        slot = self._slots[index]
+        told = Content.styled(why_failed(slot), BAD) if slot.fault is not None else Content(one_line(slot.summary, 300))
+        elite = bool(slot.elite_of)
+        return [
+            Content.styled(slot.id, "bold $text-success") if elite else slot.id, mark(slot.state), what_became(slot),
+            number(slot.fitness), signed(slot.difference), share(slot.success_rate), str(slot.rolled),
+            Content.styled(" ".join(slot.parents), DIM), told,
+        ]
+
+    def chosen(self) -> str | None:
+        """The candidate under the cursor."""
+        cursor = self.query_one(Rows).cursor
+        return self._slots[cursor].id if cursor < len(self._slots) else None
+
+    @on(Rows.Opened)
+    def open(self, event: Rows.Opened) -> None:
+        """Open the candidate."""
+        self.watch_app.open_candidate(self._slots[event.index].id)
+
+    @on(Input.Changed, "#filter")
+    def filter_changed(self) -> None:
+        """Show what matches."""
+        if self.watch_app.sight is not None:
+            self.draw(self.watch_app.sight)
+
+    @on(Input.Submitted, "#filter")
+    def filter_done(self) -> None:
+        """Back to the list."""
+        self.query_one(Rows).focus()
+
+    def action_filter(self) -> None:
+        """Type words to look for."""
+        self.query_one("#filter").focus()
+
+    def action_all(self) -> None:
+        """No filter."""
+        self.query_one("#filter", Input).value = ""
+        self.query_one(Rows).focus()
+
+    def action_order(self) -> None:
+        """The next order of the list."""
+        self._order = (self._order + 1) % len(ORDERS)
+        self.notify(f"candidates {ORDERS[self._order][0]}", timeout=2)
+        if self.watch_app.sight is not None:
+            self.draw(self.watch_app.sight)
+
+
+def _matches(slot: Slot, words: Sequence[str]) -> bool:
+    text = f"{slot.id} {slot.state} {slot.operator} {slot.summary} {why_failed(slot)}".lower()
+    return all(word in text for word in words)

@@ -1,0 +1,112 @@
+"""How the evaluator came to be: each pool with its scores, every judge's vote and reason."""
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+
+from ....core.events import VoteCast
+from ....memory.pools import Pool, list_pools
+from ...lines import one_line
+from ..rows import Cell, Column, Rows
+from ..sight import BAD, DIM, Sight, number
+from .page import Page
+
+POOL = (
+    Column(title="evaluator", width=11), Column(title="on T_0", width=6, right=True),
+    Column(title="from", width=6, right=True, least=100), Column(title="to", width=6, right=True, least=100),
+    Column(title="votes", width=5, right=True), Column(title="", width=9),
+    Column(title="what was changed, or what is wrong", width=10, grows=True),
+)
+VOTES = (
+    Column(title="judge", width=16), Column(title="votes for", width=11), Column(title="model", width=18, least=100),
+    Column(title="because", width=10, grows=True),
+)
+
+
+class EvaluatorsScreen(Page):
+    """Two lists, one over the other; Enter opens an evaluator or what a judge was asked and said."""
+
+    name_of_page: ClassVar[str] = "evaluators"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "app.focus_next", "other list", show=True), Binding("e", "export", "export"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._entries: list[str] = []
+        self._votes: list[VoteCast] = []
+
+    def body(self) -> ComposeResult:
+        """The pools, then the votes."""
+        pool, votes = Rows(POOL, id="pool"), Rows(VOTES, id="votes")
+        pool.border_title, votes.border_title = "Pools, scored on the rollouts T_0", "Votes"
+        yield pool
+        yield votes
+
+    def on_mount(self) -> None:
+        """The pools have the keys."""
+        self.query_one("#pool").focus()
+
+    def draw(self, sight: Sight) -> None:
+        """Newest generation first."""
+        pools = list_pools(sight.view.evaluation)
+        rows: list[tuple[str, list[Cell]]] = [row for pool in reversed(pools) for row in _rows(pool)]
+        self._entries = [name for name, _ in rows]
+        self.query_one("#pool", Rows).show(len(rows), lambda index: rows[index][1])
+        self._votes = [vote for pool in reversed(pools) for vote in pool.votes]
+        self.query_one("#votes", Rows).show(len(self._votes), self._vote)
+
+    def _vote(self, index: int) -> list[Cell]:
+        vote = self._votes[index]
+        choice: Cell = f"eval/g{vote.generation}/{vote.choice}"
+        if vote.choice is None:
+            choice = Content.styled("abstains", BAD)
+        model = "" if vote.call is None else one_line(vote.call.model, 40)
+        return [f"g{vote.generation} judge {vote.seat}", choice, model, one_line(vote.reason, 400)]
+
+    def chosen(self) -> str | None:
+        """The evaluator under the cursor."""
+        cursor = self.query_one("#pool", Rows).cursor
+        return self._entries[cursor] if cursor < len(self._entries) else None
+
+    @on(Rows.Opened, "#pool")
+    def open_evaluator(self, event: Rows.Opened) -> None:
+        """Open the evaluator."""
+        self.watch_app.open_candidate(self._entries[event.index])
+
+    @on(Rows.Opened, "#votes")
+    def open_vote(self, event: Rows.Opened) -> None:
+        """Open what the judge was asked and said."""
+        order = self._votes[event.index].order
+        if order is not None:
+            self.watch_app.open_candidate(order)
+
+
+def _rows(pool: Pool) -> list[tuple[str, list[Cell]]]:
+    rows: list[tuple[str, list[Cell]]] = []
+    chosen = None if pool.chosen is None else pool.chosen.id
+    for entry in pool.entries:
+        candidate = entry.candidate
+        scores = [score.fitness for score in candidate.examination.scores]
+        fault = candidate.examination.fault
+        known = fault is None and bool(scores)
+        told = Content.styled(f"{fault.kind.value}: {one_line(fault.message, 300)}", BAD) if fault is not None else \
+            Content(one_line(candidate.summary, 300))
+        rows.append((candidate.id, [
+            candidate.id, number(entry.fitness), number(min(scores) if known else None),
+            number(max(scores) if known else None), str(entry.votes) if entry.votes else Content.styled("–", DIM),
+            _standing(candidate.id == chosen, pool.final), told,
+        ]))
+    if pool.chosen is not None and chosen not in {name for name, _ in rows}:
+        again = "kept: no other is valid" if pool.chosen.carried_over else "given"
+        rows.append((pool.chosen.id, [pool.chosen.id, "", "", "", "", _standing(True, pool.final), again]))
+    return rows
+
+
+def _standing(chosen: bool, final: bool) -> Content:
+    if not chosen:
+        return Content("")
+    return Content.styled("E* frozen" if final else "chosen", "bold $text-success")

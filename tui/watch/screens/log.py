@@ -1,0 +1,172 @@
+"""Every fact of the run, a line each, filtered by kind and order."""
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import Input
+from textual.worker import get_current_worker
+
+from ....core.errors import MementoError
+from ....memory.store import Entry
+from ...lines import one_line
+from ..facts import TROUBLE, words_of
+from ..log_reader import matching, window
+from ..rows import Cell, Column, Rows
+from ..sight import BAD, DIM, Sight, clock
+from ..view import owner_of
+from .page import Page
+
+COLUMNS = (
+    Column(title="place", width=7, right=True), Column(title="at", width=8, right=True),
+    Column(title="fact", width=19), Column(title="of", width=20), Column(title="what", width=10, grows=True),
+)
+AROUND = 120              # facts that are fetched about a place that is to be shown
+KEPT = 5000               # of which so many are remembered
+
+
+class LogScreen(Page):
+    """Only what is visible is read, by a thread; Enter opens the candidate that a fact is about."""
+
+    name_of_page: ClassVar[str] = "log"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", "filter", key_display="/"), Binding("escape", "all", "all", show=False),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._places: list[int] = []
+        self._known: dict[int, Entry] = {}
+        self._seen = 0                      # the last place that was looked through
+        self._asked: tuple[object, ...] = ()
+        self._run: object = None
+        self._began = 0.0
+
+    def body(self) -> ComposeResult:
+        """The filter, then the list."""
+        yield Input(placeholder="filter: words of kind or order, such as Episode g1/macro  ( / )", id="filter")
+        yield Rows(COLUMNS, follows=True, id="facts-log")
+
+    def on_mount(self) -> None:
+        """The list has the keys."""
+        self.query_one(Rows).focus()
+
+    def draw(self, sight: Sight) -> None:
+        """Look through what came since the last time, if this screen is on top."""
+        run = (sight.folder, sight.view.began)
+        if run != self._run or sight.last_seq < self._seen:
+            self._run, self._places, self._known, self._seen = run, [], {}, 0
+        self._began = sight.view.began or 0.0
+        if self.is_current and sight.trouble is None and sight.last_seq > self._seen:
+            self._look_through(sight)
+
+    def _look_through(self, sight: Sight) -> None:
+        words = tuple(self.query_one("#filter", Input).value.split())
+        folder, after, upto, run = sight.folder, self._seen, sight.last_seq, self._run
+        if self._asked == (run, words, upto):
+            return
+        self._asked = (run, words, upto)
+
+        def work() -> None:
+            worker = get_current_worker()
+            try:
+                found = matching(folder, words, after=after)
+            except (MementoError, OSError) as error:
+                found, upto_now = [], after
+                self.app.call_from_thread(self.notify, one_line(str(error)), severity="error", markup=False)
+            else:
+                upto_now = max([upto, *found[-1:]])
+            if not worker.is_cancelled:
+                self.app.call_from_thread(self._take, run, words, found, upto_now)
+
+        self.run_worker(work, thread=True, group="matching", exclusive=True)
+
+    def _take(self, run: object, words: tuple[str, ...], found: list[int], upto: int) -> None:
+        if run != self._run or words != tuple(self.query_one("#filter", Input).value.split()) or upto < self._seen:
+            return
+        self._seen = upto
+        last = self._places[-1] if self._places else 0
+        self._places += [place for place in found if place > last]
+        self.query_one(Rows).show(len(self._places), self._cells)
+
+    def _cells(self, index: int) -> list[Cell]:
+        entry = self._known.get(self._places[index])
+        if entry is None:
+            self._fetch(index)
+            return [Content.styled(str(self._places[index]), DIM), "", Content.styled("…", DIM), "", ""]
+        fact = entry.fact
+        kind = type(fact).__name__
+        wrong = kind in TROUBLE or _faulty(entry)
+        return [
+            Content.styled(str(entry.seq), DIM), clock(entry.at - self._began), Content.styled(kind, BAD) if wrong else
+            kind, fact.order or "", words_of(fact),
+        ]
+
+    def _fetch(self, index: int) -> None:
+        """Read the facts about a place, once."""
+        page = index // AROUND
+        around = self._places[max(0, page * AROUND - AROUND // 2): (page + 1) * AROUND + AROUND // 2]
+        wanted = [place for place in around if place not in self._known]
+        sight = self.watch_app.sight
+        if sight is None or any(worker.group == f"page {page}" and not worker.is_finished for worker in self.workers):
+            return
+        folder, run = sight.folder, self._run
+
+        def work() -> None:
+            try:
+                entries = window(folder, wanted)
+            except (MementoError, OSError) as error:
+                self.app.call_from_thread(self.notify, one_line(str(error)), severity="error", markup=False)
+            else:
+                self.app.call_from_thread(self._keep, run, entries)
+
+        self.run_worker(work, thread=True, group=f"page {page}")
+
+    def _keep(self, run: object, entries: list[Entry]) -> None:
+        if run == self._run:
+            if len(self._known) > KEPT:
+                self._known = {}
+            self._known.update({entry.seq: entry for entry in entries})
+            self.query_one(Rows).refresh()
+
+    @on(Rows.Opened)
+    def open(self, event: Rows.Opened) -> None:
+        """Open what the fact is about."""
+        entry = self._known.get(self._places[event.index])
+        order = None if entry is None else entry.fact.order
+        if order is None or order.startswith("final/"):
+            self.notify("this fact is about no single candidate", timeout=3)
+        else:
+            self.watch_app.open_candidate(owner_of(order))
+
+    @on(Input.Changed, "#filter")
+    def filter_changed(self) -> None:
+        """Look through everything again."""
+        self._places, self._seen = [], 0
+        self.query_one(Rows).show(0, self._cells)
+        if self.watch_app.sight is not None:
+            self.draw(self.watch_app.sight)
+
+    @on(Input.Submitted, "#filter")
+    def filter_done(self) -> None:
+        """Back to the list."""
+        self.query_one(Rows).focus()
+
+    def action_filter(self) -> None:
+        """Type words to look for."""
+        self.query_one("#filter").focus()
+
+    def action_all(self) -> None:
+        """No filter."""
+        self.query_one("#filter", Input).value = ""
+        self.query_one(Rows).focus()
+
+
+def _faulty(entry: Entry) -> bool:
+    for holder in ("episode", "score", "candidate", "examination"):
+        value = getattr(entry.fact, holder, None)
+        if getattr(value, "fault", None) is not None:
+            return True
+    return False

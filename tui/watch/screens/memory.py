@@ -1,0 +1,90 @@
+"""The rejection memory with its fitness differences, and the elites of all generations."""
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+
+from ....core.events import EliteChanged
+from ...lines import one_line
+from ..rows import Cell, Column, Rows
+from ..sight import DIM, Sight, number, share, signed
+from ..view import Remembered, RunView
+from .page import Page
+
+ELITES = (
+    Column(title="g", width=4), Column(title="elite", width=12), Column(title="from", width=14, least=70),
+    Column(title="F", width=6, right=True), Column(title="gain", width=7, right=True),
+    Column(title="S", width=5, right=True), Column(title="what was changed", width=10, grows=True),
+)
+REJECTED = (
+    Column(title="g", width=4), Column(title="candidate", width=12), Column(title="gain", width=7, right=True),
+    Column(title="reason", width=14), Column(title="the edit that is not to be repeated", width=10, grows=True),
+)
+
+
+class MemoryScreen(Page):
+    """Two lists; Enter opens a candidate."""
+
+    name_of_page: ClassVar[str] = "memory"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "app.focus_next", "other list", show=True), Binding("e", "export", "export"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._view = RunView()
+        self._memory: list[Remembered] = []
+        self._elites: list[EliteChanged] = []
+
+    def body(self) -> ComposeResult:
+        """The memory, then the elites."""
+        memory, elites = Rows(REJECTED, id="rejected"), Rows(ELITES, id="elite-history")
+        memory.border_title, elites.border_title = "Rejection memory H, newest first", "Elites, newest first"
+        yield memory
+        yield elites
+
+    def on_mount(self) -> None:
+        """The memory has the keys."""
+        self.query_one("#rejected").focus()
+
+    def draw(self, sight: Sight) -> None:
+        """Both lists."""
+        self._view = sight.view
+        self._memory = [*reversed(sight.view.memory)]
+        self._elites = [*reversed(sight.view.elites)]
+        self.query_one("#rejected", Rows).show(len(self._memory), self._rejection)
+        self.query_one("#elite-history", Rows).show(len(self._elites), self._elite)
+
+    def _rejection(self, index: int) -> list[Cell]:
+        entry = self._memory[index]
+        rejection = entry.rejection
+        return [f"g{entry.generation}", rejection.candidate, signed(rejection.fitness_difference),
+                one_line(rejection.reason, 80), one_line(rejection.summary, 400)]
+
+    def _elite(self, index: int) -> list[Cell]:
+        elite = self._elites[index]
+        before = self._elites[index + 1].fitness if index + 1 < len(self._elites) else None
+        slot = self._view.candidates.get(elite.candidate)
+        what = one_line(slot.summary, 400) if slot is not None else ""
+        return [
+            f"g{elite.generation}", elite.candidate, elite.origin.value, number(elite.fitness),
+            signed(None if before is None else elite.fitness - before), share(elite.success_rate),
+            Content(what) if elite.changed else Content.styled("stays", DIM),
+        ]
+
+    def chosen(self) -> str | None:
+        """The candidate under the cursor of the list with the keys."""
+        rows = self.query_one("#elite-history" if self.query_one("#elite-history").has_focus else "#rejected", Rows)
+        names = [each.candidate for each in self._elites] if rows.id == "elite-history" else \
+            [each.rejection.candidate for each in self._memory]
+        return names[rows.cursor] if rows.cursor < len(names) else None
+
+    @on(Rows.Opened)
+    def open(self) -> None:
+        """Open the candidate."""
+        name = self.chosen()
+        if name is not None:
+            self.watch_app.open_candidate(name)

@@ -1,0 +1,106 @@
+"""The models: each role's calls with latency, tokens and cost, then every call."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+
+from ...lines import one_line
+from ..rows import Cell, Column, Rows
+from ..sight import BAD, DIM, WARN, Sight, asked_of, clock, cost
+from ..view import CallLine, RunView, Slot
+from .page import Page
+
+ROLES = (
+    Column(title="role", width=16), Column(title="model", width=16, grows=True),
+    Column(title="calls", width=6, right=True), Column(title="tries", width=6, right=True, least=90),
+    Column(title="in", width=10, right=True), Column(title="out", width=9, right=True),
+    Column(title="median", width=8, right=True), Column(title="slowest", width=8, right=True),
+    Column(title="cost", width=13, right=True),
+)
+CALLS = (
+    Column(title="at", width=8, right=True), Column(title="for", width=16), Column(title="role", width=16, least=90),
+    Column(title="seconds", width=8, right=True), Column(title="in", width=8, right=True),
+    Column(title="out", width=8, right=True), Column(title="cost", width=13, right=True),
+    Column(title="model", width=10, grows=True),
+)
+
+
+class ModelsScreen(Page):
+    """Two lists; Enter opens what was asked and answered."""
+
+    name_of_page: ClassVar[str] = "models"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "app.focus_next", "other list", show=True)]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._calls: Sequence[CallLine] = ()
+        self._asked: Sequence[Slot] = ()
+        self._began = 0.0
+
+    def body(self) -> ComposeResult:
+        """The roles, then the calls."""
+        roles, calls = Rows(ROLES, id="roles"), Rows(CALLS, id="calls")
+        roles.border_title, calls.border_title = "Models by role", "Calls, newest first"
+        yield roles
+        yield calls
+
+    def on_mount(self) -> None:
+        """The calls have the keys."""
+        self.query_one("#calls").focus()
+
+    def draw(self, sight: Sight) -> None:
+        """Both lists; what is under way stands on top of the calls."""
+        view = sight.view
+        self._calls, self._began = view.calls, view.began or 0.0
+        self._asked = [*asked_of(sight)]
+        roles = _roles(view)
+        self.query_one("#roles", Rows).show(len(roles), lambda index: roles[index])
+        self.query_one("#calls", Rows).show(len(self._asked) + len(self._calls), self._call)
+
+    def _call(self, index: int) -> list[Cell]:
+        if index < len(self._asked):
+            slot = self._asked[index]
+            return [clock(slot.at - self._began), slot.id, "", Content.styled("asked", WARN), "", "", "", ""]
+        line = self._calls[len(self._calls) - 1 - (index - len(self._asked))]
+        usage = line.usage
+        wrong = f"  {line.fault.kind.value}: {one_line(line.fault.message, 200)}" if line.fault is not None else ""
+        return [
+            clock(line.at - self._began), line.order, line.role, f"{usage.latency_s:.1f}", f"{usage.input_tokens:,}",
+            f"{usage.output_tokens:,}", cost(usage.cost_usd), Content.assemble(one_line(line.model, 60), (wrong, BAD)),
+        ]
+
+    @on(Rows.Opened, "#calls")
+    def open(self, event: Rows.Opened) -> None:
+        """Open what the call was about."""
+        index = event.index - len(self._asked)
+        name = self._asked[event.index].id if index < 0 else self._calls[len(self._calls) - 1 - index].order
+        if name:
+            self.watch_app.open_candidate(name)
+
+
+def _roles(view: RunView) -> list[list[Cell]]:
+    groups: dict[tuple[str, str], list[CallLine]] = {}
+    for line in view.calls:
+        groups.setdefault((line.role, line.model), []).append(line)
+    rows: list[list[Cell]] = []
+    for (role, model), lines in sorted(groups.items()):
+        usages = [line.usage for line in lines]
+        times = sorted(usage.latency_s for usage in usages)
+        prices = [usage.cost_usd for usage in usages]
+        known = [price for price in prices if price is not None]
+        rows.append([
+            role, one_line(model, 60), str(len(lines)), str(sum(usage.attempts for usage in usages)),
+            f"{sum(usage.input_tokens for usage in usages):,}", f"{sum(usage.output_tokens for usage in usages):,}",
+            f"{times[len(times) // 2]:.1f} s", f"{times[-1]:.1f} s",
+            cost(sum(known) if len(known) == len(prices) else None),
+        ])
+    total = view.spending.total
+    rows.append([
+        Content.styled("all", DIM), "", str(total.calls), str(total.attempts), f"{total.input_tokens:,}",
+        f"{total.output_tokens:,}", "", "", cost(total.cost_usd),
+    ])
+    return rows

@@ -1,0 +1,39 @@
+"""The run at a glance: slots, curves, elites, rejection memory, workers and spending."""
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.containers import Container
+
+from ..panels import draw_elites, draw_fitness, draw_memory, draw_slots, draw_spending, draw_workers
+from ..sight import Sight
+from .page import Page
+from .panel import Panel
+
+
+class OverviewScreen(Page):
+    """The first screen."""
+
+    name_of_page: ClassVar[str] = "overview"
+
+    def body(self) -> ComposeResult:
+        """Panels in two groups, side by side where there is room."""
+        with Container(id="overview"):
+            with Container(id="main"):
+                yield Panel("Slots", draw_slots, id="slots")
+                yield Panel("Fitness", draw_fitness, id="fitness")
+            with Container(id="side"):
+                yield Panel("Elites", draw_elites, id="elites")
+                yield Panel("Rejection memory", draw_memory, id="rejections")
+                yield Panel("Workers", draw_workers, id="workers")
+                yield Panel("Spent", draw_spending, id="spending")
+
+    def draw(self, sight: Sight) -> None:
+        """All panels."""
+        for panel in self.query(Panel):
+            panel.see(sight)
+
+    def tick(self, sight: Sight) -> None:
+        """The workers' panel tells how long a model was asked."""
+        super().tick(sight)
+        self.query_one("#workers", Panel).refresh()

@@ -1,0 +1,88 @@
+"""Programs, differences, metrics and talk as lines to be shown. Pure."""
+
+import difflib
+from collections.abc import Mapping, Sequence
+
+from textual.content import Content
+from textual.highlight import highlight
+
+from ...core.values import JSON, Program
+from ..lines import one_line
+from .sight import BAD, DIM, GOOD, LOUD
+
+LONGEST_COLOURED = 200_000      # letters: longer programs are shown plain, at once
+
+
+def printable(text: str) -> str:
+    """The text comes from a model and may hold control characters, which a terminal would obey."""
+    return "".join(letter for letter in text.expandtabs(4) if letter.isprintable() or letter == "\n")
+
+
+def code_lines(program: Program | None) -> list[Content]:
+    """A program in colours, with line numbers."""
+    if program is None:
+        return [Content.styled("no program: the reply held none", DIM)]
+    text = printable(program.text).rstrip("\n")
+    plain = len(text) > LONGEST_COLOURED
+    lines = [Content(line) for line in text.split("\n")] if plain else highlight(text, language="python").split("\n")
+    width = len(str(len(lines)))
+    return [Content.styled(f"{place:>{width}} ", DIM) + line for place, line in enumerate(lines, start=1)]
+
+
+def diff_lines(old: Program | None, new: Program | None, *, names: tuple[str, str]) -> list[Content]:
+    """What changed from `old` to `new`, as a unified diff."""
+    if old is None or new is None:
+        return [Content.styled("no program to hold it against", DIM)]
+    before, now = printable(old.text).splitlines(), printable(new.text).splitlines()
+    lines = [*difflib.unified_diff(before, now, fromfile=names[0], tofile=names[1], lineterm="")]
+    if not lines:
+        return [Content.styled(f"the code of {names[1]} is that of {names[0]}", DIM)]
+    added = sum(line.startswith("+") and not line.startswith("+++") for line in lines)
+    taken = sum(line.startswith("-") and not line.startswith("---") for line in lines)
+    head = Content.assemble(
+        f"{names[0]} -> {names[1]}  ", (f"+{added} ", GOOD), (f"-{taken}", BAD)
+    )
+    return [head, *(_coloured(line) for line in lines[2:])]
+
+
+def _coloured(line: str) -> Content:
+    style = {"+": GOOD, "-": BAD, "@": "$text-accent"}.get(line[:1], "")
+    return Content.styled(line, style) if style else Content(line)
+
+
+def mean_of(summary: JSON) -> float | None:
+    """The one number of a metric's summary; None where it has none."""
+    value = summary.get("mean", summary.get("rate")) if isinstance(summary, dict) else summary
+    return float(value) if isinstance(value, int | float) else None
+
+
+def value_of(summary: JSON) -> str:
+    """A metric's summary in a word."""
+    mean = mean_of(summary)
+    if mean is not None:
+        return f"{mean:.3f}"
+    common = summary.get("most_common") if isinstance(summary, dict) else None
+    return one_line(", ".join(map(str, common)) if isinstance(common, dict) else str(summary), 60)
+
+
+def metric_rows(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> list[tuple[str, str, str, Content]]:
+    """(name, value, value of the parent, difference). A metric has no better or worse: no colours."""
+    rows = []
+    for name, value in new.items():
+        now, before = mean_of(value), mean_of(old.get(name))
+        moved = "" if now is None or before is None or abs(now - before) < 0.0005 else f"{now - before:+.3f}"
+        was = value_of(old[name]) if name in old else ""
+        rows.append((one_line(name), value_of(value), was, Content.styled(moved, LOUD) if moved else Content("")))
+    return rows
+
+
+def talk_lines(texts: Sequence[tuple[str, str]], *, width: int) -> list[Content]:
+    """Prompts or replies under their headings, folded to the width."""
+    lines: list[Content] = []
+    for title, text in texts:
+        lines.append(Content.styled(title, "bold $text-accent"))
+        for line in printable(text).split("\n"):
+            content = Content.styled(line, LOUD) if line.startswith("#") else Content(line)
+            lines += content.fold(max(20, width)) if content.cell_length > width else [content]
+        lines.append(Content(""))
+    return lines or [Content.styled("no model was asked", DIM)]
