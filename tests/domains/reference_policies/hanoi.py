@@ -20,6 +20,7 @@ BIAS_STD = 0.0095               # priors: the widest ranges of the task, a littl
 WORLD_STD = 0.0095
 JITTER_STD = 0.002              # of each cube in the first tower
 GRASP_DZ = 0.006                # the hand grasps a cube above its centre
+BATCH = 5                       # observations taken in at once
 LOWEST = 0.8225                 # of the end effector: lower, the fingers meet the container
 
 
@@ -39,14 +40,16 @@ class Belief:
         self.cov = np.stack([cov, cov])
         self.see = np.hstack([np.ones((size - 1, 1)), np.eye(size - 1)])
 
-    def seen(self, readings, variance, use):
-        """Take in observed positions (3 + n, 2) of the objects in `use`, with this noise variance."""
-        rows = self.see[use]
-        cross = self.cov @ rows.T
-        inner = rows @ cross + variance * np.eye(len(rows))
+    def expected(self):
+        """Where containers and cubes should be seen, (3 + n, 2)."""
+        return (self.mean[:, 1:] + self.mean[:, :1]).T
+
+    def seen(self, error, variance):
+        """Take in what was seen minus what was expected (3 + n, 2), of this variance."""
+        cross = self.cov @ self.see.T
+        inner = self.see @ cross + variance * np.eye(len(error))
         gain = np.linalg.solve(inner, np.swapaxes(cross, 1, 2)).swapaxes(1, 2)
-        error = readings[use].T - self.mean @ rows.T
-        self.mean += np.einsum("akm,am->ak", gain, error)
+        self.mean += np.einsum("akm,ma->ak", gain, error)
         self.cov -= gain @ np.swapaxes(cross, 1, 2)
         self.cov = 0.5 * (self.cov + np.swapaxes(self.cov, 1, 2))
 
@@ -167,15 +170,13 @@ class FrankaPolicy:
         self.hang = GRASP_DZ            # the hand above the held cube's centre
         self.swing = np.zeros(2)        # the held cube's centre from the hand, at yaw 0
         self.steps = 0
-        self.pending = []
+        self.errors, self.error_count = np.zeros((3 + self.n, 3)), 0
         self.differences, self.difference_count = 0.0, 0
-        self.products = 0.0
         self.last_readings = None
-        self.last_difference = None
         self.noise = 0.025
-        self.height = np.array([self.rest_height(c) for c in range(self.n)])
-        self.height_error = np.zeros((2, 3 + self.n))       # sum and count of observed minus believed heights
-        self.surprise = np.zeros((3 + self.n, 2))
+        self.settle_heights()
+        self.surprise = np.zeros((3 + self.n, 3))           # seen minus expected, smoothed
+        self.bias_z, self.bias_z_count = 0.0, 0
         self.last_eef = eef.copy()
         self.last_yaw = float(np.arctan2(rotation[1, 0], rotation[0, 0]))
         self.box_turn = np.zeros((3, 2))
@@ -187,20 +188,34 @@ class FrankaPolicy:
     # Seeing
 
     def look(self, obs):
-        """Take in one observation."""
+        """Take in one observation; the belief is brought up to date every few steps."""
         self.steps += 1
-        boxes = np.array(obs["boxes_pos"], dtype=float).reshape(3, 3)
-        cubes = np.array(obs["cube_pos"], dtype=float).reshape(self.n, 3)
-        readings = np.vstack([boxes, cubes])
         self.carry()
-        self.see_turns(obs)
-        self.measure_noise(readings)
-        if self.steps <= 6:
-            self.pending.append(readings)
+        boxes, cubes = np.reshape(obs["boxes_pos"], (3, 3)), np.reshape(obs["cube_pos"], (self.n, 3))
+        readings = np.concatenate([boxes, cubes])
+        if self.steps < 400:
+            self.measure_noise(readings)
+        self.errors[:, :2] += readings[:, :2] - self.belief.expected()
+        self.errors[:3, 2] += readings[:3, 2] - (TABLE + PLATE / 2)
+        self.errors[3:, 2] += readings[3:, 2] - self.height
+        self.error_count += 1
+        if self.error_count >= (8 if self.steps < 10 else BATCH):
+            self.see_turns(obs)
+            self.update()
+
+    def update(self):
+        """Bring the belief up to date with all that was seen since the last time."""
+        count = self.error_count
+        if not count:
             return
-        for earlier in [*self.pending, readings]:
-            self.take_in(earlier)
-        self.pending = []
+        error = self.errors / count
+        self.belief.seen(error[:, :2], self.noise ** 2 / count)
+        self.bias_z_count += count
+        self.bias_z += (float(error[:3, 2].mean()) - self.bias_z) * count / self.bias_z_count
+        error[:, 2] -= self.bias_z
+        keep = 0.96 ** count
+        self.surprise = keep * self.surprise + (1 - keep) * error
+        self.errors[:], self.error_count = 0.0, 0
 
     def carry(self):
         """What is in the hand goes with it."""
@@ -215,10 +230,10 @@ class FrankaPolicy:
 
     def see_turns(self, obs):
         """Average the yaws of containers and, modulo a quarter turn, of cubes."""
-        yaws = quat_yaw(np.array(obs["boxes_quat"], dtype=float).reshape(3, 4))
+        yaws = quat_yaw(np.reshape(obs["boxes_quat"], (3, 4)))
         self.box_turn += np.stack([np.cos(yaws), np.sin(yaws)], axis=1)
-        yaws = 4 * quat_yaw(np.array(obs["cube_quat"], dtype=float).reshape(self.n, 4))
-        self.cube_turn = 0.98 * self.cube_turn + np.stack([np.cos(yaws), np.sin(yaws)], axis=1)
+        yaws = 4 * quat_yaw(np.reshape(obs["cube_quat"], (self.n, 4)))
+        self.cube_turn = 0.9 * self.cube_turn + np.stack([np.cos(yaws), np.sin(yaws)], axis=1)
 
     def measure_noise(self, readings):
         """The std of the noise, from differences between steps of what stands still."""
@@ -229,14 +244,13 @@ class FrankaPolicy:
             self.noise = max(np.sqrt(self.differences / self.difference_count / 2), 1e-4)
         self.last_readings = readings
 
-    def take_in(self, readings):
-        use = np.ones(3 + self.n, dtype=bool)
-        self.surprise *= 0.96
-        self.surprise += 0.04 * (readings[:, :2] - (self.belief.mean[:, 1:] + self.belief.mean[:, :1]).T)
-        self.belief.seen(readings[:, :2], self.noise ** 2, use)
-        believed = np.concatenate([np.full(3, TABLE + PLATE / 2), self.height])
-        self.height_error[0, :3] += (readings[:, 2] - believed)[:3]
-        self.height_error[1, :3] += 1
+    def lost_track(self):
+        """Whether a cube is seen somewhere else than it is believed to be."""
+        limit = max(0.018, 0.9 * self.noise)
+        off = np.linalg.norm(self.surprise[3:], axis=1) > limit
+        if self.held is not None:
+            off[self.held] = False
+        return bool(off.any())
 
     # Where things are
 
@@ -252,6 +266,9 @@ class FrankaPolicy:
 
     def rest_height(self, cube):
         return self.top(self.peg_of(cube), below=cube) + self.half[cube]
+
+    def settle_heights(self):
+        self.height = np.array([self.rest_height(c) for c in range(self.n)])
 
     def hole(self, peg):
         turn = self.box_turn[peg] / np.linalg.norm(self.box_turn[peg])
@@ -273,11 +290,13 @@ class FrankaPolicy:
         while True:
             move = next_move(self.pegs, self.n)
             if move is None:
-                yield from self.still(20, OPEN)
-                continue
-            cube, source, target = move
-            if (yield from self.pick(cube)):
-                yield from self.place(cube, target)
+                yield from self.still(20, OPEN)     # it ends here, unless something is not where it is believed
+                done = False
+            else:
+                cube, target = move
+                done = (yield from self.pick(cube)) and (yield from self.place(cube, target))
+            if not done or self.lost_track():
+                yield from self.find_again()
 
     def probe(self):
         """One push upwards: it goes on for centimetres where increments accumulate."""
@@ -286,6 +305,27 @@ class FrankaPolicy:
         for _ in range(5):
             yield self.arm.raw([0, 0, 0, 0, 0, 0, OPEN])
         self.arm.accumulates = self.eef[2] - start > 0.025
+
+    def find_again(self):
+        """Look where every cube is, from above, as if nothing were known of them."""
+        self.log.append((self.steps, "look", np.round(1000 * self.surprise[3:]).tolist()))
+        self.update()
+        if self.held is not None:
+            self.let_go(self.held, (0.0, 0.0))
+        yield from self.rise(0.25 + TABLE - self.eef[2], OPEN)
+        self.update()
+        for cube in range(self.n):
+            self.belief.forget(cube, self.belief.cube(cube), 0.15)
+        self.surprise[:] = 0.0
+        yield from self.still(int(np.clip((self.noise / 0.004) ** 2, 8, 60)), OPEN)
+        self.update()
+        holes = np.array([self.hole(peg) for peg in range(3)])
+        gaps = [np.linalg.norm(holes - self.belief.cube(cube), axis=1) for cube in range(self.n)]
+        self.pegs = [[], [], []]
+        for cube in range(self.n - 1, -1, -1):
+            self.pegs[int(np.argmin(gaps[cube]))].append(cube)
+        self.settle_heights()
+        self.surprise[:] = 0.0
 
     def pick(self, cube):
         """Grasp a cube; whether it is in the hand."""
@@ -302,7 +342,7 @@ class FrankaPolicy:
                 self.feel(cube)
                 if self.belief.std(cube).max() < 0.0035 or attempt > 4:
                     return True
-                self.let_go(cube, (0.001, 0.001))
+                self.let_go(cube, (0.0007, 0.0007))
                 yield from self.release()
                 yield from self.rise(FINGERTIP + self.half[cube] + 0.01, OPEN)
                 continue
@@ -341,10 +381,14 @@ class FrankaPolicy:
             still = still + 1 if self.finger_speed < 0.002 and step > 4 else 0
             if still >= 2:
                 break
-        return 0.75 * self.half[cube] < self.width < 1.12 * self.half[cube]
+        self.held = cube
+        held = self.holding()
+        self.held = None
+        return held
 
     def feel(self, cube):
         """A grasped cube is between the fingers."""
+        self.update()
         k = 4 + cube
         moved = 0.001 + 0.004 * np.abs(self.fingers)
         self.belief.shaken(k, moved)
@@ -364,13 +408,37 @@ class FrankaPolicy:
             return goal - (self.belief.cube(cube) - self.eef[:2])
 
         yield from self.travel(spot, bottom, yaw, CLOSE, target, source)
-        yield from self.sink(spot, bottom, yaw, CLOSE, 0.002)
+        if not (yield from self.sink(spot, bottom, yaw, CLOSE, 0.002)) and not self.pegs[target]:
+            yield from self.seek_hole(spot, bottom, yaw)
         self.pegs[target].append(cube)
+        held = self.holding()
         yield from self.release()
         self.let_go(cube, (0.001, 0.001))
+        if not held:
+            self.log.append((self.steps, "lost", cube))
+            return False
         yield from self.rise(2 * FINGERTIP + self.half[cube], OPEN)
+        return True
+
+    def holding(self):
+        return self.held is not None and 0.75 * self.half[self.held] < self.width < 1.12 * self.half[self.held]
+
+    def seek_hole(self, spot, bottom, yaw):
+        """On the rim a cube is a centimetre too high: slide it around until it drops in."""
+        self.log.append((self.steps, "rim", self.held))
+        start = self.eef.copy()
+        for radius in (0.006, 0.011):
+            for angle in np.arange(8) * np.pi / 4:
+                goal = start + radius * np.array([np.cos(angle), np.sin(angle), 0.0])
+                for _ in range(8):
+                    if self.eef[2] < bottom + 0.005:
+                        place = self.eef[:2].copy()
+                        yield from self.sink(lambda place=place: place, bottom, yaw, CLOSE, 0.002)
+                        return
+                    yield self.arm.action(goal - [0.0, 0.0, 0.002], yaw, CLOSE, limit=0.02, learn=False)
 
     def let_go(self, cube, shaken):
+        self.update()
         self.held = None
         self.height[cube] = self.rest_height(cube)
         self.belief.shaken(4 + cube, shaken)
@@ -391,6 +459,8 @@ class FrankaPolicy:
         self.yaw_goal = yaw
         for _ in range(150):
             goal = spot()
+            if self.held is not None and not self.holding():
+                return
             far = np.linalg.norm(goal - self.eef[:2])
             over = max(clear, bottom + 0.02)
             if far < 0.012:
@@ -448,12 +518,12 @@ class FrankaPolicy:
 
 
 def next_move(pegs, n):
-    """(cube, from, to) of the shortest way to the whole tower on C, from any legal state; None when it is there."""
+    """(cube, to) of the shortest way to the whole tower on C, from any legal state; None when it is there."""
     where = {cube: p for p in range(3) for cube in pegs[p]}
     target, move = 2, None
     for cube in range(n - 1, -1, -1):
         if where[cube] != target:
-            move = cube, where[cube], target
+            move = cube, target
             target = 3 - where[cube] - target
     return move
 
