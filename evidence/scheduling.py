@@ -88,13 +88,13 @@ def give_up(units: Sequence[Unit], progress: Progress) -> tuple[Unit, ...]:
         for unit in units
         if unit.measure is None and unit.job.leads and progress.phase(unit) in OVER - {Phase.DONE}
     } - progress.settled
-    lost = []
-    for unit in units:
-        if progress.phase(unit) is not Phase.WAITING:
-            continue
-        if unit.measure is None:
-            if not unit.job.leads and unit.job.beginning in ended:
-                lost.append(unit)
-        elif progress.phase(Unit(job=unit.job)) in OVER - {Phase.DONE}:
-            lost.append(unit)
-    return tuple(lost)
+    waiting = [unit for unit in units if progress.phase(unit) is Phase.WAITING]
+    runs = [unit for unit in waiting if unit.measure is None and not unit.job.leads and unit.job.beginning in ended]
+    given_up = {unit.job.name for unit in runs}
+    measures = [
+        unit
+        for unit in waiting
+        if unit.measure is not None
+        and (unit.job.name in given_up or progress.phase(Unit(job=unit.job)) in OVER - {Phase.DONE})
+    ]
+    return (*runs, *measures)

@@ -1,0 +1,129 @@
+"""`memento compare` as a person gives it: real processes, interrupted and gone on with."""
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from memento.core.events import EliteChanged, EpisodeEnded, EvaluatorChosen, InitialChosen, RunStarted
+from memento.evidence.folder import ComparisonFolder
+from memento.evidence.plan import list_jobs
+from memento.memory.runs import is_run
+from memento.memory.store import RunStore
+
+from ..processes import members_of, wait_until_gone
+from ..surface.conftest import PROGRAM, clean_environment
+
+pytestmark = pytest.mark.slow
+SMALL = ("--domain", "hanoi-kinematic", "--preset", "smoke", "--episodes", "2", "--jobs", "2", "--display", "plain")
+
+
+def memento(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run([*PROGRAM, *arguments], cwd=folder, env=clean_environment(), capture_output=True, text=True,
+                          timeout=120)
+
+
+def facts(folder: ComparisonFolder, name: str, *kinds: type) -> list:
+    with RunStore.read(folder.runs / name) as store:
+        return list(store.facts(only=kinds))
+
+
+def test_methods_share_p_0_evaluator_and_seeds_and_are_measured_on_others(tmp_path):
+    done = memento(tmp_path, "compare", *SMALL, "--method", "memento", "--method", "random", "--seeds", "5", "--json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout.splitlines()[-1])
+    assert (result["status"], result["runs"], result["done"], result["measured"]) == ("done", 2, 2, 2)
+    assert [row["arm"] for row in result["table"]] == ["memento", "random"]
+    folder = ComparisonFolder(tmp_path / "runs" / "comparison")
+    names = [job.name for job in list_jobs(folder.plan())]
+    initial = {facts(folder, name, InitialChosen)[0].program for name in names}
+    evaluators = {fact.chosen.program for name in names for fact in facts(folder, name, EvaluatorChosen) if fact.final}
+    assert len(initial) == len(evaluators) == 1
+    begins = [facts(folder, name, EliteChanged)[0] for name in names]
+    assert begins[0].fitness == begins[1].fitness, "p_0 is worth the same to both"
+    searched = [{f.episode.seed for f in facts(folder, name, EpisodeEnded) if not f.order.startswith("final/")}
+                for name in names]
+    assert searched[0] == searched[1]
+    measured = list(folder.measured().values())
+    unseen = [{episode["seed"] for episode in found.episodes} for found in measured]
+    assert unseen[0] == unseen[1] and not unseen[0] & searched[0] and len(unseen[0]) == 2
+
+    stamps = {name: (folder.runs / name / "run.sqlite").stat().st_mtime_ns for name in names}
+    again = memento(tmp_path, "compare", "comparison", "--json")
+    assert again.returncode == 0, again.stderr
+    assert json.loads(again.stdout)["table"] == result["table"]
+    assert stamps == {name: (folder.runs / name / "run.sqlite").stat().st_mtime_ns for name in names}
+
+    (folder.path / "measures.jsonl").unlink()
+    report = memento(tmp_path, "report", "comparison", "--out", "c.html", "--csv", "rows")
+    assert report.returncode == 0, report.stderr
+    assert (tmp_path / "c.html").stat().st_size > 10_000
+    assert {path.stem for path in (tmp_path / "rows").glob("*.csv")} >= {"runs", "curves", "tests"}
+
+
+def test_it_goes_on_past_a_failed_run_and_says_so_in_the_end(tmp_path):
+    """One arm's evaluator is no valid one: its run fails, the others do not wait for it."""
+    (tmp_path / "wrong.py").write_text(
+        "class Evaluator:\n    def evaluate(self, trajectory):\n        return float('nan'), {}\n"
+    )
+    (tmp_path / "mine.toml").write_text(
+        'domains = ["hanoi-kinematic"]\nseeds = "1"\npreset = "smoke"\nevaluator = "reference"\n'
+        '[[arms]]\nname = "wrong"\nmethod = "random"\nevaluator = "wrong.py"\n[[arms]]\nmethod = "random"\n'
+        '[[measures]]\nname = "m"\nepisodes = 1\n'
+    )
+    done = memento(tmp_path, "compare", "mine.toml", "--jobs", "2", "--json", "--display", "plain")
+    assert done.returncode == 3, done.stderr
+    result = json.loads(done.stdout.splitlines()[-1])
+    assert (result["status"], result["done"], result["measured"]) == ("incomplete", 1, 1)
+    name = "hanoi-kinematic--wrong--s1"
+    assert "not valid" in result["not_done"][name]
+    assert set(result["not_done"]) == {name, f"{name}.m"}
+
+
+def test_an_interrupted_comparison_leaves_nothing_behind_and_is_gone_on_with(tmp_path):
+    words = ["compare", *SMALL, "--method", "memento", "--method", "random", "--seeds", "1-2", "--set", "k_hc=30",
+             "--name", "c"]
+    process = subprocess.Popen([*PROGRAM, *words], cwd=tmp_path, env=clean_environment(), stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, start_new_session=True)
+    folder = ComparisonFolder(tmp_path / "runs" / "c")
+    deadline_s = time.monotonic() + 60
+    while not any((folder.runs / name).is_dir() and is_run(folder.runs / name) and facts(folder, name, RunStarted)
+                  for name in ("hanoi-kinematic--memento--s1",)):
+        assert time.monotonic() < deadline_s and process.poll() is None
+        time.sleep(0.1)
+    time.sleep(1.0)
+    children = members_of(process.pid)
+    assert children
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert "go on with: memento compare" in said
+    wait_until_gone(children)
+    before = {name.name for name in folder.runs.iterdir()}
+    assert before
+    done = memento(tmp_path, "compare", "c", "--json", "--jobs", "2")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["done"] == 4
+    assert before <= {name.name for name in folder.runs.iterdir()}
+    interrupted = facts(folder, "hanoi-kinematic--memento--s1", RunStarted)
+    assert len(interrupted) == 1, "it was gone on with, not begun again"
+
+
+def test_bad_input_is_one_sentence(tmp_path):
+    for arguments, word in (
+        (("compare",), "compare what?"),
+        (("compare", "mian"), "did you mean 'main'"),
+        (("compare", "--domain", "hanoi"), "names no method"),
+        (("compare", "main", "--jobs", "0"), "--jobs must be at least 1"),
+        (("compare", "main", "--model", "anthropic:x"), "ANTHROPIC_API_KEY"),
+        (("compare", "main", "--seeds", "x"), "seeds cannot be"),
+        (("report", "none", "--out", "x.html"), "none"),
+        (("report", "none"), "--out FILE.html"),
+        (("report", "none", "--out", "x.pdf"), ".html"),
+    ):
+        done = memento(tmp_path, *arguments)
+        assert done.returncode == 2, (arguments, done.stderr)
+        assert word in done.stderr and "Traceback" not in done.stderr, done.stderr
+        assert len(done.stderr.strip().splitlines()) == 1, done.stderr

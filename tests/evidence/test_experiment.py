@@ -1,0 +1,209 @@
+"""Experiment files: what ships can be run, what is wrong is named, flags replace what they name."""
+
+from dataclasses import replace
+
+import pytest
+from memento.core.errors import UsageError
+from memento.evidence.experiment import (
+    AS_SEARCHED,
+    Arm,
+    build_experiment,
+    load_experiment,
+    parse_experiment,
+    parse_seeds,
+    shipped,
+    with_flags,
+)
+from memento.evidence.plan import (
+    Beginning,
+    arguments_of,
+    candidates_of,
+    check,
+    list_jobs,
+    measure_arguments,
+    measure_seed,
+    merge,
+    run_arguments,
+)
+from memento.methods import METHODS
+
+MAIN = {"domains": ["hanoi-kinematic"], "methods": ["memento", "random"], "seeds": "1-2", "preset": "smoke"}
+
+
+def build(**table):
+    return build_experiment({**MAIN, **table}, name="t", origin="t")
+
+
+def test_the_experiments_of_the_paper_ship():
+    paper = {"main", "generalisation", "zero-shot", "evaluator", "operators", "search-scenes", "ladder"}
+    assert paper <= set(shipped())
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_every_shipped_experiment_can_be_run_as_it_is(name):
+    experiment = load_experiment(name)
+    settings = check(experiment)
+    assert len(settings) == len(list_jobs(experiment)) > 1
+    assert experiment.title
+    budgets = {candidates_of(each) for each in settings.values() if each.method != "zero-shot"}
+    assert budgets == {120}, "all methods have the paper's budget"
+
+
+def test_no_measure_meets_a_seed_of_another_measure_or_of_another_run():
+    jobs = list_jobs(replace(load_experiment("generalisation"), seeds=tuple(range(20))))
+    experiment = load_experiment("generalisation")
+    first = {(measure_seed(job, measure), measure.name, job.task.name, job.seed)
+             for job in jobs for measure in experiment.measures_of(job.task.name)}
+    assert len({seed for seed, *_ in first}) == len(first), "the arms of a seed meet the same episodes, others do not"
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("domains = [", "not TOML"),
+        ("methods = ['memento']", "names no domain"),
+        ("domains = ['hanoi']", "names no method"),
+        ("domains = ['hanoi']\nmethods = ['memento', 'memento']", "twice"),
+        ("domains = 'hanoi'\nmethods = ['memento']", "is not a list"),
+        ("domains = ['hanoi']\nmethods = ['memento']\nseeds = '5-2'", "seeds cannot be"),
+        ("domains = ['hanoi']\nmethods = ['memento']\nsed = '1'", "did you mean 'seeds'"),
+        ("domains = ['hanoi']\nmethods = ['memento']\n[[measures]]\nname = 'x'\nepisodes = 3\nskip = 3", "not skipped"),
+        ("domains = ['hanoi']\nmethods = ['memento']\n[[measures]]\nname = 'x'\ntasks = ['hanio']", "mean 'hanoi'"),
+        ("domains = ['hanoi']\n[[arms]]\nname = 'x'", "method is missing"),
+        ("domains = ['hanoi']\nmethods = ['memento']\npreset = 3", "is not a text"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_named(text, complaint):
+    with pytest.raises(UsageError, match=complaint):
+        parse_experiment(text, name="x", origin="x.toml")
+
+
+@pytest.mark.parametrize(
+    ("table", "complaint"),
+    [
+        ({"methods": ["memmento"]}, "unknown method 'memmento'"),
+        ({"domains": ["hanio"]}, "hanio"),
+        ({"preset": "papr"}, "did you mean 'paper'"),
+        ({"set": {"k_hcc": 3}}, "k_hcc"),
+        ({"set": {"k_hc": -3}}, "k_hc"),
+        ({"methods": ["random", "zero-shot"], "set": {"k_hc": 3}}, "no effect in any arm"),
+        ({"measures": [{"name": "m", "options": {"variant": "cylindre"}}]}, "variant"),
+        ({"arms": [{"name": "a", "method": "random", "set": {"k_hc": 3}}]}, "no effect"),
+    ],
+)
+def test_what_no_run_would_take_is_refused_before_anything_is_run(table, complaint):
+    with pytest.raises(UsageError, match=complaint):
+        check(build(**table))
+
+
+def test_seeds():
+    assert parse_seeds("1-3,7", "x") == (1, 2, 3, 7)
+    assert parse_seeds([4, 2], "x") == (4, 2)
+    assert parse_seeds(5, "x") == (5,)
+    for wrong in ("", "a", "3-1", "1-", "1-5000", [-1], [], True, 1.5):
+        with pytest.raises(UsageError):
+            parse_seeds(wrong, "x")
+
+
+def test_one_run_leads_each_seed_and_the_others_follow():
+    jobs = list_jobs(build(methods=["random", "memento", "eureka"]))
+    for seed in (1, 2):
+        of_seed = [job for job in jobs if job.seed == seed]
+        assert [job.leads for job in of_seed] == [True, False, False]
+        assert len({job.beginning for job in of_seed}) == 1
+    assert jobs[0].beginning != jobs[3].beginning
+
+
+def test_nobody_waits_where_everything_is_given():
+    jobs = list_jobs(build(initial="p0.py", evaluator="reference"))
+    assert all(job.leads for job in jobs)
+
+
+def test_an_arm_with_an_evaluator_of_its_own_shares_p_0_alone(tmp_path):
+    experiment = build(methods=[], arms=[
+        {"name": "own", "method": "memento", "evaluator": "zero-shot"}, {"name": "full", "method": "memento"},
+    ])
+    jobs = list_jobs(experiment)
+    leader, follower = jobs[0], jobs[1]
+    assert (leader.arm.name, leader.leads, follower.arm.name) == ("full", True, "own")
+    begun = Beginning(initial=tmp_path / "p0.py", evaluator=tmp_path / "e.py")
+    flags, _ = arguments_of(experiment, follower, begun)
+    assert (flags["initial"], flags["evaluator"]) == (str(begun.initial), "zero-shot")
+    flags, _ = arguments_of(experiment, leader, None)
+    assert "initial" not in flags and flags["evaluator"] == "evolve"
+
+
+def test_a_changed_budget_is_equal_for_every_method():
+    experiment = build(methods=[*METHODS], set={"k_hc": 3, "k_macro": 2})
+    settings = check(experiment)
+    assert {each.k for each in settings.values() if each.method not in ("memento",)} == {3 + 2 + 1}
+    assert {candidates_of(each) for each in settings.values()} == {6}
+
+
+def test_settings_reach_the_methods_that_heed_them_only():
+    experiment = build(set={"k_hc": 2, "evaluator_judges": 5, "racing": False})
+    begun = Beginning(initial="p", evaluator="e")
+    words = {}
+    for job in list_jobs(experiment):
+        _, words[job.name] = arguments_of(experiment, job, None if job.leads else begun)
+    assert {"k_hc=2", "evaluator_judges=5", "racing=false"} <= {*words["hanoi-kinematic--memento--s1"]}
+    assert {*words["hanoi-kinematic--random--s1"]} == {"k=4", "racing=false"}, "it follows, and has no judges"
+
+
+def test_options_of_a_task_an_arm_and_a_measure(tmp_path):
+    experiment = build(
+        domains=[], tasks=[{"name": "five", "domain": "hanoi", "options": {"n_cubes": 5}}], methods=[],
+        arms=[{"name": "a", "method": "memento", "options": {"randomisation": "light"}}],
+        measures=[{"name": "m", "episodes": 4, "options": {"variant": "cylinder"}}],
+    )
+    [job, _] = list_jobs(experiment)
+    settings = check(experiment)[job.name]
+    assert (settings.options["n_cubes"], settings.options["randomisation"]) == (5, "light")
+    words = measure_arguments(job, experiment.measures[0], tmp_path / "p.py", settings.options)
+    assert {"options.n_cubes=5", 'options.variant="cylinder"', 'options.randomisation="light"'} <= {*words}
+    words = run_arguments(experiment, job, None, runs=tmp_path)
+    assert {"options.n_cubes=5", 'options.randomisation="light"'} <= {*words}
+
+
+def test_names_of_runs_are_fit_for_folders_and_differ():
+    experiment = build(models=["offline", "compatible:x@http://localhost:1/v1#a/b", "compatible:x@http://localhost:1/v1#a.b"])
+    names = [job.name for job in list_jobs(experiment)]
+    assert len({*names}) == len(names) == 2 * 3 * 2
+    assert all(len(name) <= 100 and all(c.isalnum() or c in "-._" for c in name) for name in names)
+
+
+def test_flags_pick_and_replace():
+    base = load_experiment("generalisation")
+    changed = with_flags(base, domains=["kitchen"], methods=["memento", "random"], seeds="7", episodes=5)
+    assert [task.name for task in changed.tasks] == ["kitchen"]
+    assert [arm.name for arm in changed.arms] == ["memento", "random"]
+    measures = [(measure.name, measure.episodes, measure.skip) for measure in changed.measures]
+    assert measures == [("Search scenes", 8, 3), ("Held-out scenes", 5, 0)]
+    alone = with_flags(None, domains=["hanoi"], methods=["memento"])
+    assert (alone.preset, alone.measures[0].name) == ("quick", AS_SEARCHED)
+
+
+def test_a_comparison_may_grow_and_may_not_change():
+    old = build()
+    assert merge(old, build()) == old
+    grown = merge(old, build(seeds="1-5", methods=["memento", "random", "eureka"]))
+    assert len(list_jobs(grown)) == 15
+    assert {job.name for job in list_jobs(old)} <= {job.name for job in list_jobs(grown)}
+    for change in ({"preset": "quick"}, {"evaluator": "reference"}, {"seeds": "2-3"}, {"methods": ["memento"]},
+                   {"set": {"k_hc": 9}}, {"methods": ["random", "memento"]}, {"models": ["offline", "offline-2"]}):
+        with pytest.raises(UsageError):
+            merge(old, build(**change))
+
+
+def test_files_are_found_beside_the_experiment(tmp_path):
+    (tmp_path / "mine.toml").write_text(
+        'domains = ["hanoi"]\ninitial = "p0.py"\nevaluator = "e.py"\n'
+        '[[arms]]\nmethod = "memento"\nevaluator = "own.py"\n'
+    )
+    found = load_experiment(str(tmp_path / "mine.toml"))
+    assert (found.initial, found.evaluator) == (str(tmp_path / "p0.py"), str(tmp_path / "e.py"))
+    assert found.arms == (Arm(name="memento", method="memento", evaluator=str(tmp_path / "own.py")),)
+    with pytest.raises(UsageError, match="cannot read"):
+        load_experiment(str(tmp_path / "none.toml"))
+    with pytest.raises(UsageError, match="did you mean 'main'"):
+        load_experiment("mian")

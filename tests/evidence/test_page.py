@@ -1,0 +1,239 @@
+"""The page: whole by itself, hostile texts are texts, and what it says is what the runs say."""
+
+import csv
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from memento.core.events import (
+    CandidateScored,
+    EliteChanged,
+    EvaluatorPoolScored,
+    InitialChosen,
+    ProposalMade,
+    VoteCast,
+)
+from memento.core.values import Operator, Program
+from memento.evidence import tables
+from memento.evidence.descent import compare_texts
+from memento.evidence.export import write_csv
+from memento.evidence.findings import find
+from memento.evidence.loading import Evidence, load_comparison
+from memento.evidence.page import Frame, Picture, render
+from memento.evidence.reading import sentences
+from memento.evidence.records import read_record
+from memento.evidence.svg import Dots, Line, Mark, Node, bars, curves, dot_rows, rail, scatter, spread_out
+
+from .logs import comparison, log
+
+FRAME = Frame(made="2026-11-21 03:00 UTC", version="0.1.0", command="memento report", expected_layers=("landlock",))
+HOSTILE = """</pre><script>alert(1)</script><img src=x onerror=alert(2)>"'{{ 7*7 }}{% raw %}\x00\x1b]0\ud800"""
+
+
+def record(facts, name="r"):
+    return read_record(facts, name=name, folder=f"/{name}", wall_s=1.0, identify=lambda program: program.text)
+
+
+def rows_in(path):
+    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+
+
+class Reading(HTMLParser):
+    """Checks that tags are closed in order, and keeps what a page is made of."""
+
+    VOID = frozenset({"meta", "img", "br", "hr", "link", "input"})
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.tags, self.attributes, self.text = [], set(), [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        self.attributes += attributes
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.add(tag)
+        self.attributes += attributes
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open[-1] == tag, f"</{tag}> within {self.open[-3:]}"
+        self.open.pop()
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def read(page):
+    reading = Reading()
+    reading.feed(page)
+    reading.close()
+    assert not reading.open
+    return reading
+
+
+def hostile_log():
+    """A run in which everything that a model or a program can say is hostile."""
+    found = []
+    for fact in log(seed=5):
+        match fact:
+            case CandidateScored():
+                program = Program(fact.candidate.program.text + HOSTILE)
+                fact = replace(fact, candidate=replace(fact.candidate, summary=HOSTILE, program=program))
+            case InitialChosen():
+                fact = replace(fact, program=Program(HOSTILE))
+            case ProposalMade():
+                fact = replace(fact, summary=HOSTILE)
+            case VoteCast():
+                fact = replace(fact, reason=HOSTILE)
+            case EvaluatorPoolScored():
+                fact = replace(fact, pool=tuple(replace(entry, summary=HOSTILE) for entry in fact.pool))
+        found.append(fact)
+    return found
+
+
+def test_hostile_texts_are_shown_and_never_obeyed():
+    one = replace(record(hostile_log(), HOSTILE), arm=HOSTILE, task=HOSTILE, model=f"offline{HOSTILE}",
+                  versions={HOSTILE: HOSTILE})
+    evidence = Evidence(title=HOSTILE, records=(one,), missing={HOSTILE: HOSTILE})
+    page = render(evidence, replace(FRAME, command=HOSTILE))
+    reading = read(page.encode("utf-8", "backslashreplace").decode())
+    assert not reading.tags & {"script", "iframe", "object", "embed", "link", "form"}
+    assert not [name for name, _ in reading.attributes if name.startswith("on")]
+    assert "alert(1)" in "".join(reading.text), "it is shown as text"
+    assert "{{ 7*7 }}" in "".join(reading.text)
+
+
+def test_nothing_is_loaded_from_anywhere():
+    reading = read(render(Evidence(title="t", records=(record(log()),)), FRAME))
+    sources = [value for name, value in reading.attributes if name in ("src", "href", "srcset", "action", "xlink:href")]
+    assert all(value.startswith(("#", "data:")) for value in sources)
+    policy = [value for name, value in reading.attributes if name == "content" and "default-src" in (value or "")]
+    assert policy == ["default-src 'none'; style-src 'unsafe-inline'; img-src data:"]
+
+
+@pytest.fixture(scope="module")
+def made_up(tmp_path_factory):
+    folder = comparison(tmp_path_factory.mktemp("c") / "c", methods=["memento", "random", "eureka-elite"], seeds="1-4")
+    return load_comparison(folder, lambda program: program.text)
+
+
+def test_the_page_says_what_the_runs_say(made_up):
+    page = render(made_up, FRAME)
+    [group] = find(made_up).groups
+    text = "".join(read(page).text)
+    for arm in group.arms:
+        assert tables.plus_minus(arm.fitness) in text
+        assert tables.plus_minus(arm.measures[0].success) in text
+    for one in made_up.records:
+        assert one.name in text
+    assert "is no language model" in text, "the offline model is said"
+    assert "0.97 ± 0.06" in text, "the paper's own value stands beside"
+
+
+def test_the_banners():
+    done, other = record(log(seed=2), "one"), record(log(seed=3)[:-5], "two")
+    evidence = Evidence(title="t", records=(done, other), missing={"three": "failed: no money"})
+    text = "".join(read(render(evidence, FRAME)).text)
+    assert "2 of 3 runs are not done; the statistics leave them out." in text
+    assert "failed: no money" in text
+    assert "not fully isolated" not in text
+    bare = Evidence(title="t", records=(replace(done, sandbox=(), model="openai:gpt-5.2"),))
+    text = "".join(read(render(bare, FRAME)).text)
+    assert "In 1 runs generated programs were not fully isolated" in text
+    assert "offline model" not in text
+
+
+def test_pictures_are_shown_where_there_are_some():
+    evidence = Evidence(title="t", records=(record(log(seed=2), "one"),))
+    picture = Picture(uri="data:image/png;base64,AAAA", caption="episode 3 <b>")
+    page = render(evidence, replace(FRAME, pictures={"one": [picture]}))
+    assert 'src="data:image/png;base64,AAAA"' in page
+    assert "episode 3 &lt;b&gt;" in page
+    assert "No pictures: no camera." in render(evidence, replace(FRAME, no_pictures="no camera"))
+
+
+def test_the_paper_s_table_has_its_layout_and_its_values(made_up):
+    table = tables.paper_generalisation(made_up, find(made_up))
+    assert [row[0] for row in table.rows] == ["Eureka", "REvolve", "MEMENTO", "SAC+HER sparse", "SAC+HER dense"]
+    memento = table.rows[2]
+    assert memento[2::2] == ("0.97 ± 0.06", "0.87 ± 0.23", "0.63 ± 0.17", "1.00 ± 0.00", "0.78 ± 0.08")
+    [group] = find(made_up).groups
+    here = {arm.method: arm for arm in group.arms}
+    assert memento[1] == tables.plus_minus(here["memento"].measures[0].success)
+    assert table.rows[0][1] == tables.plus_minus(here["eureka-elite"].measures[0].success)
+    assert table.rows[1][1] == tables.NOTHING
+
+
+def test_words_are_no_stronger_than_the_test():
+    few = tuple(replace(record(log(method, seed=seed), f"{method}{seed}"), seed=seed) for seed in (1, 2)
+                for method in ("memento", "random"))
+    said = list(sentences(find(Evidence(title="t", records=few))))
+    assert any("cannot be told from" in line for line in said)
+    assert any("no paired test can reach" in line for line in said)
+    many = tuple(
+        replace(record(log(method, seed=1), f"{method}{seed}"), seed=seed, evaluator=Program("E"), curve=tuple(
+            replace(point, best_fitness=0.9 - seed / 100 if method == "memento" else 0.1 + seed / 100)
+            for point in record(log(method, seed=1)).curve))
+        for seed in range(10) for method in ("memento", "random")
+    )
+    said = list(sentences(find(Evidence(title="t", records=many))))
+    assert any("fitness in the search: memento is above random" in line for line in said)
+
+
+def test_every_row_is_exported(made_up, tmp_path):
+    write_csv(made_up, tmp_path / "rows")
+    rows = {path.stem: rows_in(path) for path in (tmp_path / "rows").iterdir()}
+    assert len(rows["runs"]) == len(made_up.records) == 12
+    assert len(rows["curves"]) == sum(len(one.curve) for one in made_up.records)
+    assert len(rows["unseen_episodes"]) == 12 * 6
+    [group] = find(made_up).groups
+    memento = [float(row["best_fitness"]) for row in rows["runs"] if row["arm"] == "memento"]
+    assert sum(memento) / len(memento) == pytest.approx(group.arms[0].fitness.mean)
+    successes = [row["success"] == "True" for row in rows["unseen_episodes"] if row["arm"] == "memento"]
+    assert sum(successes) == group.arms[0].measures[0].successes
+    assert len(rows["tests"]) == len(group.tests)
+
+
+def test_a_spreadsheet_takes_no_text_for_a_formula(tmp_path):
+    facts = [replace(fact, reason="=HYPERLINK(1)") if isinstance(fact, VoteCast) else fact for fact in log(seed=5)]
+    write_csv(Evidence(title="t", records=(record(facts),)), tmp_path)
+    assert {row["reason"][:2] for row in rows_in(tmp_path / "votes.csv")} == {"'="}
+
+
+def test_charts_stay_within_their_frame_and_escape_names():
+    lines = [Line(name=HOSTILE, place=9, points=[(0, -0.5, -1.0, 2.0), (1, 1.5, 0.0, 9.0)])]
+    drawn = [
+        curves(lines, label=HOSTILE),
+        scatter([Mark(x=0.5, y=0.5, place=0)], label=HOSTILE, x_label=HOSTILE, y_label=HOSTILE),
+        dot_rows([Dots(name=HOSTILE, place=0, values=[0.5, 0.5], mean=0.5, low=0.4, high=0.6)], label="", x_label=""),
+        bars([(HOSTILE, [(0, 3.0), (1, 0.0)])], label=""),
+        rail([Node(lane=0, parents=[], elite=True, place=0), Node(lane=2, parents=[0], elite=False, place=1)],
+             row_height=40),
+        curves([], label="nothing yet"),
+    ]
+    for svg in drawn:
+        assert "<script" not in svg and "<img" not in svg
+        read(svg)
+    points = drawn[0].split('points="')[1].split('"')[0].split()
+    assert all(0 <= float(each) <= 400 for point in points for each in point.split(","))
+
+
+def test_equal_dots_lie_side_by_side():
+    shifted = spread_out([0.5, 0.5, 0.5, 0.2])
+    assert len({*shifted}) == 4
+    assert [value for value, _ in shifted] == [0.5, 0.5, 0.5, 0.2]
+
+
+def test_a_diff_says_what_changed():
+    lines = compare_texts("a\nb\nc", "a\nB\nc")
+    assert [(line.kind, line.text) for line in lines if line.kind in ("add", "del")] == [("del", "-b"), ("add", "+B")]
+
+
+def test_the_origin_of_elites_is_that_of_the_log():
+    facts = log(seed=8)
+    changed = [fact for fact in facts if isinstance(fact, EliteChanged) and fact.changed and fact.generation > 0]
+    made = {count.operator: count.elites for count in record(facts).operators}
+    for operator in Operator:
+        assert made.get(operator, 0) >= len({fact.candidate for fact in changed if fact.origin is operator})
