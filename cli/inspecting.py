@@ -12,13 +12,14 @@ from ..core.events import (
     EvaluatorChosen,
     EvaluatorPoolScored,
     Fact,
+    InitialChosen,
     ProposalFailed,
     ProposalMade,
     VoteCast,
 )
 from ..core.metrics import aggregate
 from ..core.values import JSON, Episode, EvaluatorCandidate, Program, Score
-from ..memory.queries import CandidateRow, list_candidates, owner_of
+from ..memory.queries import CandidateRow, list_candidates, order_of_slots, owner_of, sources_of
 from ..memory.spending import CallRow, list_calls
 from ..tui.lines import counted, one_line
 from .telling import cost, number, share
@@ -44,7 +45,8 @@ def look_up(facts: Sequence[Fact], name: str) -> Item:
     policies = {row.id: row for row in list_candidates(facts)}
     evaluators = {each.id: each for each in _evaluators(facts)}
     votes = {fact.order: fact for fact in facts if isinstance(fact, VoteCast) and fact.order is not None}
-    calls = [row for row in list_calls(facts) if row.order == name]
+    order = order_of_slots(facts).get(name, name)
+    calls = [row for row in list_calls(facts) if row.order == order]
     if name in policies:
         return _policy(facts, policies, name, calls)
     if name in evaluators:
@@ -111,6 +113,8 @@ def _policy(facts: Sequence[Fact], rows: Mapping[str, CandidateRow], name: str, 
     else:
         rolled = counted(row.episodes, "episode")
         head.append(f"F {number(row.fitness)}, success {share(row.success_rate)}, {rolled} run")
+    if row.duplicate_of is not None:
+        head.append(f"the same program as {row.duplicate_of}: it has the episodes of that one")
     if row.accepted is not None:
         head.append("accepted by the climb" if row.accepted else "rejected by the climb")
     if row.elite_of:
@@ -182,17 +186,26 @@ def _scores_of_initial(facts: Sequence[Fact]) -> tuple[Score, ...]:
 
 
 def _episodes_of(facts: Sequence[Fact], name: str) -> tuple[tuple[Episode | None, Score | None], ...]:
-    """A candidate's episodes with their scores: those of the candidate, or what was rolled out so far."""
+    """A candidate's episodes with their scores: its own, those that it took over, or what was rolled out so far."""
     scored = next((fact.candidate for fact in facts if isinstance(fact, CandidateScored) and fact.candidate.id == name),
                   None)
     if scored is not None and len(scored.scores) == len(scored.episodes) > 0:
         return tuple(zip(scored.episodes, scored.scores, strict=True))
-    rolled = [fact.episode for fact in facts if isinstance(fact, EpisodeEnded) and owner_of(fact) == name]
+    owners = (*sources_of(facts).get(name, ()), name)
+    rolled = {
+        fact.episode.index: (owner_of(fact), fact.episode)
+        for owner in owners
+        for fact in facts
+        if isinstance(fact, EpisodeEnded) and owner_of(fact) == owner
+    }
     scores = {fact.order: fact.score for fact in facts if isinstance(fact, EpisodeScored)}
-    if name.startswith("init/"):
-        scores = {f"{name}/e{place}/score": score for place, score in enumerate(_scores_of_initial(facts))}
-    rolled.sort(key=lambda episode: episode.index)
-    return tuple((episode, scores.get(f"{name}/e{episode.index}/score")) for episode in rolled)
+    initial = next((fact.order for fact in facts if isinstance(fact, InitialChosen)), None)
+    if initial in owners:
+        scores |= {f"{initial}/e{place}/score": score for place, score in enumerate(_scores_of_initial(facts))}
+    return tuple(
+        (episode, scores.get(f"{owner}/e{episode.index}/score"))
+        for _, (owner, episode) in sorted(rolled.items(), key=lambda item: item[0])
+    )
 
 
 # ----------------------------------------------------------------------------------------------- parts

@@ -197,17 +197,33 @@ def _effort(summary: Summary, standing: Standing) -> Iterator[str]:
     spent = summary.spending
     yield _row(
         "episodes",
-        f"{summary.episodes_run} run, {summary.episodes_saved} saved; {counted(summary.candidates, 'candidate')},"
-        f" {summary.failed} failed",
+        f"{summary.episodes_run} run, {summary.episodes_saved} saved{_known(summary)};"
+        f" {counted(summary.candidates, 'candidate')}, {summary.failed} failed",
     )
     yield _row(
         "models", f"{counted(spent.total.calls, 'call')}, {spent.total.tokens:,} tokens, {cost(spent.total.cost_usd)}"
     )
+    yield from _ahead(summary)
     if len(spent.by_role) > 1 and spent.total.tokens:
         roles = [f"{role} {each.calls} calls, {cost(each.cost_usd)}" for role, each in spent.by_role.items()]
         yield _row("", "; ".join(roles))
     begun = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(standing.begun))
     yield _row("time", f"{duration(standing.worked_s)} of work since {begun}")
+
+
+def _known(summary: Summary) -> str:
+    """How many of the episodes that were saved are owed to programs that were known already."""
+    if not summary.duplicates:
+        return ""
+    return f" ({summary.saved_by_duplicates} by {counted(summary.duplicates, 'duplicate')})"
+
+
+def _ahead(summary: Summary) -> Iterator[str]:
+    """What became of the climbs that were asked for before their turn."""
+    if summary.asked_ahead:
+        lost = len(summary.spending.withdrawn)
+        unknown = f"; {counted(lost, 'call')} withdrawn, of unknown cost" if lost else ""
+        yield _row("", f"{counted(summary.asked_ahead, 'climb')} asked ahead, {summary.kept_ahead} kept{unknown}")
 
 
 def _onward(standing: Standing, state: str, summary: Summary) -> Iterator[str]:

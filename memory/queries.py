@@ -12,6 +12,7 @@ from ..core.events import (
     CandidateAccepted,
     CandidateRejected,
     CandidateScored,
+    DuplicateFound,
     EliteChanged,
     EpisodeEnded,
     EpisodeScored,
@@ -26,6 +27,7 @@ from ..core.events import (
     RunResumed,
     RunStarted,
     RunStopped,
+    SpeculationEnded,
     StageEntered,
 )
 from ..core.values import JSON, Fault, FaultKind, Operator, Program, Rejection
@@ -56,6 +58,10 @@ class Summary:
     failed: int = 0  # of these, candidates that failed as a whole
     episodes_run: int = 0  # of any stage
     episodes_saved: int = 0  # of the search: known without being run
+    saved_by_duplicates: int = 0  # of these, the episodes of programs that were known; racing saved the others
+    duplicates: int = 0  # candidates whose program was known
+    asked_ahead: int = 0  # climbs that were asked for before the verdict that they presumed
+    kept_ahead: int = 0  # of these, the ones whose verdict was the presumed one
     spending: Spending = Spending()
 
 
@@ -75,6 +81,7 @@ class CandidateRow:
     metrics: Mapping[str, JSON] = field(default_factory=dict)
     fault: Fault | None = None
     bound: float | None = None  # of a candidate that racing cut: its F is at most this
+    duplicate_of: str | None = None  # the candidate of the same program, whose episodes it has
     episodes: int = 0  # that were rolled out for it
     accepted: bool | None = None  # by the hill-climb chain; None in the other branches
     elite_of: tuple[int, ...] = ()  # the generations whose elite it was
@@ -134,16 +141,25 @@ def summarise(facts: Iterable[Fact]) -> Summary:
                 roll["failed"] += fact.candidate.fault is not None
             case EpisodeEnded():
                 roll["episodes_run"] += 1
+            case DuplicateFound():
+                roll["duplicates"] += 1
+            case SpeculationEnded():
+                roll["asked_ahead"] += 1
+                roll["kept_ahead"] += fact.kept
             case FinalMeasured():
                 view = replace(view, final=fact)
-        if calls_of(fact):
+        if calls_of(fact) or isinstance(fact, SpeculationEnded):
             view = replace(view, spending=add_calls(view.spending, fact))
     return replace(
         view,
         candidates=roll["candidates"],
         failed=roll["failed"],
         episodes_run=roll["episodes_run"],
-        episodes_saved=saving.episodes,
+        episodes_saved=saving.episodes(),
+        saved_by_duplicates=saving.episodes(duplicates_only=True),
+        duplicates=roll["duplicates"],
+        asked_ahead=roll["asked_ahead"],
+        kept_ahead=roll["kept_ahead"],
     )
 
 
@@ -168,6 +184,8 @@ class _Saving:
         self._scored: list[str] = []
         self._ran: Counter[str] = Counter()
         self._full: str | None = None
+        self._ahead: dict[str, str | None] = {}
+        self._duplicates: set[str] = set()
 
     def see(self, fact: Fact) -> None:
         match fact:
@@ -179,12 +197,34 @@ class _Saving:
                 self._full = fact.order
             case CandidateScored():
                 self._scored.append(fact.candidate.id)
+            case SpeculationEnded(kept=True):
+                self._ahead[fact.slot] = fact.order
+            case DuplicateFound():
+                self._duplicates.add(fact.candidate)
 
-    @property
-    def episodes(self) -> int:
+    def episodes(self, *, duplicates_only: bool = False) -> int:
         """A slot whose reply was no program had nothing to run, and spares nothing."""
         full = self._ran[self._full] if self._full is not None else 0
-        return sum(max(0, full - self._ran[one]) for one in self._scored if one in self._proposed)
+        made = [one for one in self._scored if self._ahead.get(one, one) in self._proposed]
+        return sum(max(0, full - self._ran[one]) for one in made if not duplicates_only or one in self._duplicates)
+
+
+def order_of_slots(facts: Iterable[Fact]) -> dict[str, str]:
+    """The orders that asked for candidates where they have another id: asked for ahead, and kept. By candidate."""
+    return {
+        fact.slot: fact.order
+        for fact in facts
+        if isinstance(fact, SpeculationEnded) and fact.kept and fact.order is not None
+    }
+
+
+def sources_of(facts: Iterable[Fact]) -> dict[str, tuple[str, ...]]:
+    """The candidates of whose rollouts a duplicate's episodes may be, the first of them first. By duplicate."""
+    found: dict[str, tuple[str, ...]] = {}
+    for fact in facts:
+        if isinstance(fact, DuplicateFound):
+            found[fact.candidate] = (*found.get(fact.of, ()), fact.of)
+    return found
 
 
 def list_candidates(facts: Iterable[Fact]) -> tuple[CandidateRow, ...]:
@@ -192,10 +232,13 @@ def list_candidates(facts: Iterable[Fact]) -> tuple[CandidateRow, ...]:
     rows: dict[str, CandidateRow] = {}
     episodes: Counter[str] = Counter()
     summaries: dict[str, str] = {}
+    duplicates: dict[str, str] = {}
     for fact in facts:
         match fact:
             case EpisodeEnded():
                 episodes[owner_of(fact)] += 1
+            case DuplicateFound():
+                duplicates[fact.candidate] = fact.of
             case ProposalMade(order=str(order)) if order.startswith("init/"):
                 summaries[order] = fact.summary
             case InitialChosen(order=str(order)):
@@ -224,7 +267,9 @@ def list_candidates(facts: Iterable[Fact]) -> tuple[CandidateRow, ...]:
                     success_rate=fact.success_rate,
                     elite_of=(*rows[key].elite_of, fact.generation),
                 )
-    return tuple(replace(row, episodes=episodes[row.id]) for row in rows.values())
+    return tuple(
+        replace(row, episodes=episodes[row.id], duplicate_of=duplicates.get(row.id)) for row in rows.values()
+    )
 
 
 def _row_of(fact: CandidateScored) -> CandidateRow:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ..core.events import Fact, ProposalFailed, ProposalMade, VoteCast
+from ..core.events import Fact, ProposalFailed, ProposalMade, SpeculationEnded, VoteCast
 from ..core.values import Call, Fault, Usage
 
 
@@ -39,10 +39,14 @@ class RoleSpending:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:
-    """All finished calls of a run, together and by role ("proposer", "evaluator-writer", "judge")."""
+    """All finished calls of a run, together and by role ("proposer", "evaluator-writer", "judge").
+
+    `withdrawn` are the orders whose call was withdrawn before its answer: nobody knows what it took.
+    """
 
     total: RoleSpending = RoleSpending()
     by_role: Mapping[str, RoleSpending] = field(default_factory=dict)
+    withdrawn: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +61,8 @@ class CallRow:
 
 def add_calls(spending: Spending, fact: Fact) -> Spending:
     """With the calls that this fact reports, if it reports any."""
+    if isinstance(fact, SpeculationEnded) and not fact.kept and not fact.answered and fact.order is not None:
+        return replace(spending, withdrawn=spending.withdrawn | {fact.order})
     calls = calls_of(fact)
     if not calls:
         return spending
@@ -67,6 +73,7 @@ def add_calls(spending: Spending, fact: Fact) -> Spending:
     return Spending(
         total=_grown(spending.total, usages, more),
         by_role={**spending.by_role, role: _grown(spending.by_role.get(role, RoleSpending()), usages, more)},
+        withdrawn=spending.withdrawn - {fact.order or ""},  # its answer came in the moment of the withdrawal
     )
 
 

@@ -5,6 +5,7 @@ from ..core.events import (
     CandidateAccepted,
     CandidateRejected,
     CandidateScored,
+    DuplicateFound,
     EliteChanged,
     EvaluatorChosen,
     EvaluatorPoolScored,
@@ -63,6 +64,8 @@ def lines_of(fact: Fact, view: View, *, now_s: float | None) -> tuple[str, ...]:
             return (_verdict(fact.candidate, view, "rejected", fact.rejection.fitness_difference),)
         case BranchEnded() if fact.winner is None:
             return (f"   {_word(view, fact.operator)}: every candidate failed",)
+        case DuplicateFound():
+            return (f"   {fact.candidate}: the same program as {fact.of}, not rolled out again",)
         case EliteChanged():
             return _elite(fact, view, now_s)
         case FinalMeasured():

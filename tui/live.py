@@ -17,8 +17,10 @@ from ..core.events import (
     ProposalMade,
     RunContinued,
     RunPaused,
+    SpeculationEnded,
     StageEntered,
     VoteCast,
+    slot_of,
 )
 from .view import View, after
 
@@ -86,9 +88,11 @@ def heed(live: Live, fact: Fact, *, now_s: float) -> Live:
         case StageEntered():
             return replace(live, slots={})
         case ProposalMade(order=str(order)):
-            return _put(live, order, state="proposed")
+            return _put(live, slot_of(order), state="proposed")
         case ProposalFailed(order=str(order)):
-            return _put(live, order, state="failed")
+            return _put(live, slot_of(order), state="failed")
+        case SpeculationEnded(kept=False):
+            return replace(live, slots={key: slot for key, slot in live.slots.items() if key != fact.slot})
         case EpisodeEnded(order=str(order)):
             owner = owner_of(order)
             return _put(live, owner, state="rolling", rolled=_slot(live, owner).rolled + 1)
@@ -119,7 +123,7 @@ def begun(live: Live, order: str) -> Live:
         return live if _slot(live, owner).state == "rolling" else _put(live, owner, state="rolling")
     if parts[0] == "eval" and not any(key.startswith(f"eval/{parts[1]}/") for key in live.slots):
         live = replace(live, slots={})     # the next pool
-    return _put(live, order, state="asked")
+    return _put(live, slot_of(order), state="asked")
 
 
 def seen(live: Live, activity: Activity) -> Live:

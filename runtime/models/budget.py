@@ -151,7 +151,7 @@ def spent_in(facts: Iterable[Fact]) -> dict[str, Spent]:
     for recorded in recorded_in(facts):
         texts = [text.text for call in recorded.calls for text in (call.prompt, call.reply)]
         taken = Spent() if recorded.usage is None else taken_by(recorded.usage, *texts)
-        asked = len(recorded.calls) + (recorded.failure is not None and not recorded.calls)
+        asked = len(recorded.calls) + (not recorded.calls and (recorded.failure is not None or recorded.withdrawn))
         spent[recorded.role] = spent.get(recorded.role, Spent()).plus(taken).plus(Spent(calls=asked))
     return spent
 

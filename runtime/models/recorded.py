@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ...core.events import Fact, ProposalFailed, ProposalMade, VoteCast
+from ...core.events import Fact, ProposalFailed, ProposalMade, SpeculationEnded, VoteCast
 from ...core.values import Call, Usage
 
 Key = tuple[str, int]
@@ -14,7 +14,7 @@ Key = tuple[str, int]
 class Recorded:
     """What one order asked of a model: the answers, one an attempt, and the failure that came after them, if any.
 
-    `usage` is that of all answers together.
+    `usage` is that of all answers together. What a `withdrawn` call took nobody knows.
     """
 
     order: str
@@ -22,6 +22,7 @@ class Recorded:
     calls: tuple[Call, ...] = ()
     usage: Usage | None = None
     failure: str | None = None
+    withdrawn: bool = False
 
 
 def role_of(order: str) -> str:
@@ -33,7 +34,10 @@ def role_of(order: str) -> str:
 
 def recorded_in(facts: Iterable[Fact]) -> Iterator[Recorded]:
     """What the orders answered by these facts asked of a model, in the order they were committed."""
+    withdrawn: set[str] = set()
     for fact in facts:
+        if isinstance(fact, SpeculationEnded) and not fact.kept and not fact.answered and fact.order is not None:
+            withdrawn.add(fact.order)
         if not isinstance(fact, ProposalMade | ProposalFailed | VoteCast) or fact.order is None:
             continue
         calls = () if fact.call is None else (fact.call,)
@@ -44,4 +48,7 @@ def recorded_in(facts: Iterable[Fact]) -> Iterator[Recorded]:
         elif isinstance(fact, ProposalFailed) and fact.call is None:
             failure = fact.fault.message
         usage = None if fact.call is None else fact.call.usage
+        withdrawn.discard(fact.order)  # its answer came in the moment of the withdrawal
         yield Recorded(order=fact.order, role=role_of(fact.order), calls=calls, usage=usage, failure=failure)
+    for order in sorted(withdrawn):
+        yield Recorded(order=order, role=role_of(order), withdrawn=True)

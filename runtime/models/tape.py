@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ...core.errors import ModelError
-from ...core.events import Fact
+from ...core.events import AHEAD, Fact, slot_of
 from ...core.ports import Ask, Reply
 from ...core.values import Call, Document
 from .limits import Sleep
@@ -14,16 +14,21 @@ from .recorded import Key, recorded_in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tape:
-    """What a run's models answered, by order id and attempt; `failures` holds calls that failed for good."""
+    """What a run's models answered, by order id and attempt; `failures` holds calls that failed for good.
+
+    The orders in `withdrawn` were taken back before they were answered.
+    """
 
     calls: Mapping[Key, Call] = field(default_factory=dict)
     failures: Mapping[Key, str] = field(default_factory=dict)
+    withdrawn: frozenset[str] = frozenset()
 
 
 def tape_of(facts: Iterable[Fact]) -> Tape:
     """The tape of the run with these facts."""
     calls: dict[Key, Call] = {}
     failures: dict[Key, str] = {}
+    withdrawn: set[str] = set()
     for recorded in recorded_in(facts):
         next_attempt = 0
         for call in recorded.calls:
@@ -31,16 +36,28 @@ def tape_of(facts: Iterable[Fact]) -> Tape:
             next_attempt = call.attempt + 1
         if recorded.failure is not None:
             failures[recorded.order, next_attempt] = recorded.failure
-    return Tape(calls=calls, failures=failures)
+        if recorded.withdrawn:
+            withdrawn.add(recorded.order)
+    return Tape(calls=calls, failures=failures, withdrawn=frozenset(withdrawn))
+
+
+WITHDRAWN_S = 3600.0  # longer than a candidate rolls out: what was asked ahead of its turn is withdrawn by then
+
+
+def _other_turn(ask: Ask) -> Key:
+    """Under which key the slot's call is where it was asked for in its turn, and is now asked ahead, or vice versa."""
+    slot = slot_of(ask.order.id)
+    return (slot if ask.order.id != slot else slot + AHEAD), ask.attempt
 
 
 class ReplayModel:
     """A Model that answers from a tape, by the order and the attempt that ask, never by position.
 
-    The prompt must be the recorded one. An order with no recorded answer was withdrawn in the recorded run,
-    or was in flight when that ended: it is left open for `patience_s` seconds, in which the replayed run
-    withdraws it again, and is an error after that. Where only a later attempt at an order was recorded, the
-    earlier ones were of no use, and an empty reply stands for them.
+    The prompt must be the recorded one. A slot may have been asked for ahead of its turn in one run and not in
+    the other: the same prompt for the same slot is the same question. An order with no recorded answer was
+    withdrawn in the recorded run, or was in flight when that ended: it is left open for `patience_s` seconds,
+    in which the replayed run withdraws it again, and is an error after that. Where only a later attempt at an
+    order was recorded, the earlier ones were of no use, and an empty reply stands for them.
     """
 
     def __init__(self, tape: Tape, *, patience_s: float = 30.0, sleep: Sleep = asyncio.sleep) -> None:
@@ -55,20 +72,26 @@ class ReplayModel:
     async def complete(self, ask: Ask) -> Reply:
         """The recorded answer. Raises ModelError, fatal, where the tape holds none for this question."""
         key = (ask.order.id, ask.attempt)
-        call = self._tape.calls.get(key)
+        call = self._tape.calls.get(key) or self._of_the_other_turn(ask)
         if call is not None:
             return self._reply(call, ask)
         if ask.attempt < self._last.get(ask.order.id, 0):
             return Reply(text="", model=self._tape.calls[ask.order.id, self._last[ask.order.id]].model)
-        failure = self._tape.failures.get(key)
+        failure = self._tape.failures.get(key) or self._tape.failures.get(_other_turn(ask))
         if failure is not None:
             raise ModelError(failure)
-        await self._sleep(self._patience_s)
+        ahead = ask.order.id in self._tape.withdrawn or ask.order.id.endswith(AHEAD)
+        await self._sleep(WITHDRAWN_S if ahead else self._patience_s)
         raise ModelError(
             f"The tape holds no reply for the order {ask.order.id}, attempt {ask.attempt}: "
             "it was recorded with other settings, or the recorded run ended before.",
             fatal=True,
         )
+
+    def _of_the_other_turn(self, ask: Ask) -> Call | None:
+        """The recorded call for the slot, where it was the same question."""
+        call = self._tape.calls.get(_other_turn(ask))
+        return call if call is not None and call.prompt.digest == Document(ask.prompt).digest else None
 
     def _reply(self, call: Call, ask: Ask) -> Reply:
         asked, recorded = Document(ask.prompt).digest, call.prompt.digest

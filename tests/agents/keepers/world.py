@@ -19,6 +19,7 @@ from memento.core.events import (
     ScoreEpisode,
     VoteCast,
     Withdraw,
+    slot_of,
 )
 from memento.core.keeper import Decision, Keeper
 from memento.core.values import (
@@ -92,6 +93,48 @@ class World:
             return Examination(fault=Fault(kind=FaultKind.INVALID_RESULT, message="NaN"))
         scores = tuple(Score(fitness=draw.randrange(self.levels) / self.levels) for _ in order.episodes)
         return Examination(scores=scores)
+
+
+class Repeating(World):
+    """Proposals repeat: few programs, some of them with another comment, whose episodes depend on their code alone.
+
+    What is proposed depends on all that a prompt shows: the slot, the parents, the edits that were rejected.
+    """
+
+    def __init__(self, seed: int, *, programs: int = 5, **world: float) -> None:
+        super().__init__(seed, **world)
+        self.programs = programs
+
+    def _propose(self, order: Order, draw: random.Random) -> Fact:
+        shown = [parent.program.text for parent in order.parents]
+        shown += [rejection.summary for rejection in order.rejections]
+        slot = slot_of(order.id)
+        draw = random.Random(f"{self.seed}/{slot}/{shown}")
+        summary = f"edit of {slot} {draw.randrange(100)}"
+        if draw.random() < self.failure_rate:
+            fault = Fault(kind=FaultKind.NOT_PYTHON, message="does not parse")
+            return ProposalFailed(order=order.id, fault=fault, summary=summary, call=CALL)
+        text = f"program = {draw.randrange(self.programs)}\n" + "# again\n" * draw.randrange(2)
+        return ProposalMade(order=order.id, program=Program(text), summary=summary, call=CALL)
+
+    def answer(self, order: Order) -> Fact:
+        if isinstance(order, Roll):
+            code = order.program.text.partition("\n")[0]
+            draw = random.Random(f"{self.seed}/{code}/{order.index}")
+            fault = None
+            fails = self.failure_rate / 2 if code != "program = 0" else 0.0  # which is p_0
+            if random.Random(f"{self.seed}/{code}").random() < fails:
+                fault = Fault(kind=FaultKind.NOT_STARTED, message="cannot start")
+            elif draw.random() < fails:
+                fault = Fault(kind=FaultKind.CRASHED, message="raised")
+            episode = Episode(
+                index=order.index, seed=order.seed, steps=1, ended_by="fault" if fault else "horizon", success=False,
+                fault=fault, info={"fitness": draw.randrange(self.levels) / self.levels},
+            )
+            return EpisodeEnded(order=order.id, episode=episode)
+        if isinstance(order, ScoreEpisode):
+            return EpisodeScored(order=order.id, score=Score(fitness=order.episode.info["fitness"]))
+        return super().answer(order)
 
 
 def play(

@@ -1,0 +1,309 @@
+"""What makes a search faster changes nothing in it: racing, known programs, the next climb asked for ahead."""
+
+import itertools
+import random
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from memento.agents.keepers.memento import Slots
+from memento.agents.keepers.methods import KEEPERS
+from memento.agents.keepers.options import SearchOptions
+from memento.agents.keepers.trials import RolloutPlan
+from memento.core.events import (
+    BranchEnded,
+    CandidateAccepted,
+    CandidateRejected,
+    CandidateScored,
+    DuplicateFound,
+    EliteChanged,
+    EpisodeEnded,
+    Fact,
+    PopulationChanged,
+    ProposalFailed,
+    ProposalMade,
+    Propose,
+    Roll,
+    SearchEnded,
+    SpeculationEnded,
+    Withdraw,
+    slot_of,
+)
+from memento.core.values import Candidate, Episode, Operator, Program, Score
+from memento.runtime.supervisor import Replay
+
+from .world import Repeating, play
+
+seeds = st.integers(0, 10**6)
+methods = st.sampled_from(sorted(KEEPERS))
+savings = st.tuples(st.booleans(), st.booleans(), st.booleans())  # racing, duplicates, speculation
+budgets = st.builds(
+    Slots,
+    generations=st.integers(0, 3),
+    hill_climb=st.integers(0, 4),
+    macro=st.integers(0, 4),
+    crossover=st.integers(0, 3),
+)
+PLAN = RolloutPlan(setting="search", seeds=(11, 12, 13), evaluator=Program("E*"))
+
+
+def initial(seed: int) -> Candidate:
+    """C_0 is one of the world's programs, with the episodes that it would have."""
+    program = Program("program = 0\n")
+    world = Repeating(seed, failure_rate=0.0)
+    rolls = [Roll(id="r", program=program, setting="search", index=i, seed=s) for i, s in enumerate(PLAN.seeds)]
+    episodes = tuple(world.answer(roll).episode for roll in rolls)
+    scores = tuple(Score(fitness=episode.info["fitness"]) for episode in episodes)
+    return Candidate(
+        id="init/0", program=program, operator=Operator.INITIAL, generation=0, slot=0,
+        fitness=sum(score.fitness for score in scores) / len(scores), episodes=episodes, scores=scores,
+    )
+
+
+def make(method: str, slots: Slots, seed: int, saving: tuple[bool, bool, bool], **options: bool):
+    racing, duplicates, speculation = saving
+    plan = replace(PLAN, racing=racing, duplicates=duplicates)
+    choices = SearchOptions(seed=seed, speculation=speculation, **options)
+    return KEEPERS[method](initial(seed), plan, slots, choices)
+
+
+def run(
+    method: str, slots: Slots, seed: int, arrival: int, saving: tuple[bool, bool, bool], *, failure_rate: float = 0.2,
+    **options: bool,
+) -> list[Fact]:
+    keeper = make(method, slots, seed, saving, **options)
+    log, last = play(keeper, Repeating(seed, failure_rate=failure_rate), random.Random(arrival).randrange)
+    assert keeper.finished(last.state)
+    return log
+
+
+def of(log: list[Fact], *kinds: type) -> list:
+    return [fact for fact in log if isinstance(fact, kinds)]
+
+
+def verdicts(log: list[Fact], *, method: str = "memento", racing: bool = False) -> list[str]:
+    """All that a search decides. Under racing `random` need not know the best of a generation that cannot win."""
+    kinds = [CandidateAccepted, EliteChanged, SearchEnded, PopulationChanged]
+    if not (racing and method == "random"):
+        kinds.append(BranchEnded)
+    rejected = [fact.candidate for fact in of(log, CandidateRejected)]
+    return sorted(map(repr, of(log, *kinds))) + sorted(rejected)
+
+
+@settings(max_examples=150, deadline=None)
+@given(methods, budgets, seeds, seeds, seeds, savings)
+def test_no_saving_in_any_order_of_arrival_changes_an_accept_a_winner_or_an_elite(
+    method: str, slots: Slots, seed: int, one: int, other: int, saving: tuple[bool, bool, bool]
+) -> None:
+    plain = run(method, slots, seed, one, (False, False, False))
+    saved = run(method, slots, seed, other, saving)
+    racing = saving[0]
+    assert verdicts(saved, method=method, racing=racing) == verdicts(plain, method=method, racing=racing)
+
+
+@settings(max_examples=100, deadline=None)
+@given(methods, budgets, seeds, seeds, savings)
+def test_every_slot_is_spent_once_whatever_is_saved(
+    method: str, slots: Slots, seed: int, arrival: int, saving: tuple[bool, bool, bool]
+) -> None:
+    log = run(method, slots, seed, arrival, saving)
+    spent = Counter((fact.candidate.generation, fact.candidate.id) for fact in of(log, CandidateScored))
+    assert set(spent.values()) <= {1}
+    generations = min(slots.generations, 1) if method == "zero-shot" and slots.generations else slots.generations
+    if method == "zero-shot":
+        generations = 1
+    assert len(spent) == generations * (slots.hill_climb + slots.macro + slots.crossover)
+    duplicates = {fact.candidate for fact in of(log, DuplicateFound)}
+    assert duplicates <= {candidate for _, candidate in spent}
+
+
+@settings(max_examples=100, deadline=None)
+@given(methods, budgets, seeds, seeds, savings, st.integers(0, 120))
+def test_replaying_the_log_at_any_moment_gives_the_same_state(
+    method: str, slots: Slots, seed: int, arrival: int, saving: tuple[bool, bool, bool], cut: int
+) -> None:
+    keeper = make(method, slots, seed, saving)
+    log, last = play(keeper, Repeating(seed), random.Random(arrival).randrange, steps=cut)
+    again = Replay(make(method, slots, seed, saving)).replay(log)
+    assert again.state == last.state
+    assert {order.id: order for order in again.orders} == {order.id: order for order in last.orders}
+    assert again.facts == ()
+
+
+# ------------------------------------------------------------------------------------------- duplicates
+
+
+def test_a_known_program_is_not_rolled_out_again() -> None:
+    slots = Slots(generations=2, hill_climb=4, macro=4, crossover=2)
+    plain = run("memento", slots, 5, 1, (False, False, False), failure_rate=0.0)
+    saved = run("memento", slots, 5, 1, (False, True, False), failure_rate=0.0)
+    found = of(saved, DuplicateFound)
+    assert len(of(plain, EpisodeEnded)) == 60
+    assert found
+    assert len(of(saved, EpisodeEnded)) == 60 - 3 * len(found), "without racing a duplicate rolls nothing out"
+    fitness = {fact.candidate.id: fact.candidate.fitness for fact in of(saved, CandidateScored)}
+    fitness["init/0"] = initial(5).fitness
+    assert all(fitness[fact.candidate] == fitness[fact.of] for fact in found)
+
+
+def test_the_program_of_p0_is_known() -> None:
+    slots = Slots(generations=1, hill_climb=0, macro=6, crossover=0)
+    saved = run("memento", slots, 3, 1, (False, True, False), failure_rate=0.0)
+    assert "init/0" in {fact.of for fact in of(saved, DuplicateFound)}
+
+
+class Script:
+    """Orders answered by hand, in any order that a test wants."""
+
+    def __init__(self, keeper) -> None:
+        self.keeper = keeper
+        begun = keeper.start()
+        self.state = begun.state
+        self.open = {order.id: order for order in begun.orders}
+        self.facts: list[Fact] = list(begun.facts)
+
+    def tell(self, fact: Fact) -> None:
+        self.open.pop(fact.order, None)
+        decision = self.keeper.decide(self.state, fact)
+        self.state = decision.state
+        self.facts += decision.facts
+        for order in decision.orders:
+            if isinstance(order, Withdraw):
+                self.open.pop(order.target)
+            else:
+                self.open[order.id] = order
+
+    def propose(self, order: str, text: str) -> None:
+        call = Repeating(0).answer(Propose(id=order, operator=Operator.MACRO, generation=1, slot=0)).call
+        self.tell(ProposalMade(order=order, program=Program(text), summary=f"edit of {order}", call=call))
+
+    def score(self, trial: str, index: int, fitness: float) -> None:
+        episode = Episode(
+            index=index, seed=PLAN.seeds[index], steps=1, ended_by="horizon", success=False, info={"fitness": fitness}
+        )
+        self.tell(EpisodeEnded(order=f"{trial}/e{index}", episode=episode))
+        self.tell(Repeating(0).answer(self.open[f"{trial}/e{index}/score"]))
+
+    def candidate(self, name: str) -> Candidate | None:
+        scored = (fact.candidate for fact in self.facts if isinstance(fact, CandidateScored))
+        return next((candidate for candidate in scored if candidate.id == name), None)
+
+
+def macros(count: int, *, racing: bool = False, fitness: float = 0.0) -> Script:
+    slots = Slots(generations=1, hill_climb=0, macro=count, crossover=0)
+    plan = replace(PLAN, racing=racing, duplicates=True)
+    first = replace(initial(0), fitness=fitness, episodes=(), scores=())
+    return Script(KEEPERS["memento"](first, plan, slots, SearchOptions()))
+
+
+def test_a_duplicate_of_one_that_still_rolls_out_shares_its_episodes() -> None:
+    script = macros(2)
+    script.propose("g1/macro/1", "x = 1")
+    script.score("g1/macro/1", 2, 0.5)
+    script.propose("g1/macro/0", "x = 1  # the same")
+    assert not any(order.startswith("g1/macro/0/") for order in script.open)
+    assert DuplicateFound(
+        order="g1/macro/0", candidate="g1/macro/0", of="g1/macro/1", episodes=1
+    ) in script.facts
+    script.score("g1/macro/1", 0, 0.25)
+    script.score("g1/macro/1", 1, 0.75)
+    assert script.candidate("g1/macro/0").fitness == script.candidate("g1/macro/1").fitness == 0.5
+    winner = next(fact for fact in script.facts if isinstance(fact, BranchEnded))
+    assert winner.winner == "g1/macro/0", "the lowest slot wins the tie, whoever rolled out"
+
+
+def test_a_duplicate_of_one_that_was_cut_has_the_rest_rolled_out() -> None:
+    script = macros(3, racing=True, fitness=0.0)
+    script.propose("g1/macro/1", "a = 1")
+    for index in range(3):
+        script.score("g1/macro/1", index, 0.5)
+    script.propose("g1/macro/2", "x = 1")
+    script.score("g1/macro/2", 1, 0.5)
+    script.score("g1/macro/2", 0, 0.0)  # at most 0.5 now, which loses the tie to a lower slot
+    assert script.candidate("g1/macro/2").bound == 0.5
+    script.propose("g1/macro/0", "x = 1")
+    assert sorted(script.open) == ["g1/macro/0/e2"]
+    script.score("g1/macro/0", 2, 1.0)
+    assert script.candidate("g1/macro/0").fitness == 0.5
+    assert next(fact for fact in script.facts if isinstance(fact, BranchEnded)).winner == "g1/macro/0"
+
+
+def test_where_the_one_that_rolls_out_is_cut_the_duplicate_goes_on_by_itself() -> None:
+    script = macros(4, racing=True)
+    script.propose("g1/macro/2", "x = 1")
+    script.propose("g1/macro/0", "x = 1")
+    script.propose("g1/macro/3", "x = 1")
+    script.score("g1/macro/2", 0, 0.5)
+    script.propose("g1/macro/1", "a = 1")
+    for index in range(3):
+        script.score("g1/macro/1", index, 5 / 6)
+    assert script.candidate("g1/macro/2").bound == pytest.approx(5 / 6)
+    assert script.candidate("g1/macro/3").bound == pytest.approx(5 / 6), "it would lose the tie as well"
+    assert sorted(script.open) == ["g1/macro/0/e1", "g1/macro/0/e2"]
+    script.score("g1/macro/0", 1, 1.0)
+    script.score("g1/macro/0", 2, 1.0)
+    assert next(fact for fact in script.facts if isinstance(fact, BranchEnded)).winner == "g1/macro/0"
+
+
+# ------------------------------------------------------------------------------------------ speculation
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 8), seeds, seeds)
+def test_a_question_asked_ahead_is_kept_exactly_where_the_verdict_was_a_rejection(
+    climbs: int, seed: int, arrival: int
+) -> None:
+    slots = Slots(generations=2, hill_climb=climbs, macro=1, crossover=1)
+    log = run("memento", slots, seed, arrival, (True, False, True))
+    accepted = {fact.candidate for fact in of(log, CandidateAccepted)}
+    for fact in of(log, SpeculationEnded):
+        generation, _, slot = fact.slot.split("/")
+        before = f"{generation}/hill/{int(slot) - 1}"
+        assert fact.kept == (before not in accepted)
+        assert fact.order == f"{fact.slot}/ahead"
+        answers = [one for one in of(log, ProposalMade, ProposalFailed) if slot_of(one.order) == fact.slot]
+        taken = [one for one in answers if one.order == (fact.order if fact.kept else fact.slot)]
+        assert len(taken) == 1
+    asked = Counter(fact.order for fact in of(log, ProposalMade, ProposalFailed))
+    assert set(asked.values()) <= {1}, "no question is answered twice"
+
+
+def test_both_outcomes_and_both_times_of_the_answer_occur() -> None:
+    slots = Slots(generations=2, hill_climb=6, macro=1, crossover=0)
+    seen = {
+        (fact.kept, fact.answered)
+        for seed, arrival in itertools.product(range(6), range(4))
+        for fact in of(run("memento", slots, seed, arrival, (False, False, True)), SpeculationEnded)
+    }
+    assert seen == {(True, True), (True, False), (False, True), (False, False)}
+
+
+def test_a_full_memory_is_not_asked_ahead_and_its_climbs_are_not_cut() -> None:
+    slots = Slots(generations=2, hill_climb=6, macro=0, crossover=0)
+    log = run("memento", slots, 4, 0, (True, False, True), failure_rate=0.0, full_memory=True)
+    assert not of(log, SpeculationEnded)
+    assert all(fact.rejection.fitness_difference is not None for fact in of(log, CandidateRejected))
+    raced = run("memento", slots, 4, 0, (True, False, True), failure_rate=0.0)
+    assert any(fact.rejection.fitness_difference is None for fact in of(raced, CandidateRejected))
+
+
+@pytest.mark.parametrize("lasting", [False, True])
+def test_the_memory_lasts_a_generation_or_the_run(lasting: bool) -> None:
+    slots = Slots(generations=3, hill_climb=3, macro=0, crossover=0)
+    world = Repeating(1, failure_rate=0.0)
+    shown: dict[str, list[str]] = {}
+    answer = world.answer
+
+    def watch(order):
+        if isinstance(order, Propose):
+            shown[order.id] = [rejection.candidate for rejection in order.rejections]
+        return answer(order)
+
+    world.answer = watch
+    log, _ = play(make("memento", slots, 1, (False, False, False), lasting_memory=lasting), world, lambda n: 0)
+    rejected = [fact.candidate for fact in of(log, CandidateRejected)]
+    before = [candidate for candidate in rejected if not candidate.startswith("g3/")]
+    assert any(candidate.startswith("g1/") for candidate in before)
+    assert shown["g3/hill/0"] == (before if lasting else [])
