@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 
-from ...core.ports import Environment, Shelf
+from ...core.ports import Environment, Renderer, Shelf
 from ...core.values import JSON, Brief, Contract, Program
 from .interface import brief
 from .options import complete, settings
@@ -32,6 +32,12 @@ class KitchenDomain:
         from .backends import environment
 
         return environment(settings(options))
+
+    def renderer(self, options: Mapping[str, JSON]) -> Renderer:
+        """Draws episodes under these (completed) options: see `core.ports.Drawable`."""
+        from .drawing import renderer
+
+        return renderer(options)
 
     def reference_evaluator(self) -> Program:
         """The evaluator that the paper selected."""

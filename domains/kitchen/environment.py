@@ -91,7 +91,8 @@ class KitchenEnvironment:
         self._fragment = now = self.simulator.moment()
         self._seen = tuple(a or b for a, b in zip(self._seen, now.target_visible, strict=True))
         self._trace.add(
-            now, self._seen, action=name, target=target_code(self.simulator, object_id), valid=valid,
+            now, self._seen, action=name, target=target_code(self.simulator, object_id),
+            object_id=object_id if object_id is not None and self.simulator.knows(object_id) else "", valid=valid,
             category=category,
         )
         if self.success():

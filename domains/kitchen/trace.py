@@ -21,18 +21,20 @@ class Trace:
         self._max_steps = max_steps
         self._rows: list[tuple[Fragment, tuple[bool, ...]]] = []
         self._actions: list[tuple[int, bool, int, int, bool]] = []
+        self._objects: list[str] = []
 
     def begin(self, fragment: Fragment, seen: tuple[bool, ...]) -> None:
         """Forget the last episode and record the state after reset."""
-        self._rows, self._actions = [(fragment, seen)], []
+        self._rows, self._actions, self._objects = [(fragment, seen)], [], []
 
     def add(
-        self, fragment: Fragment, seen: tuple[bool, ...], *, action: str, target: int, valid: bool,
+        self, fragment: Fragment, seen: tuple[bool, ...], *, action: str, target: int, object_id: str, valid: bool,
         category: ErrorCategory,
     ) -> None:
-        """Record one step: what was done, how it went, and the state after it."""
+        """Record one step: what was done to which object (empty: none there is), how it went, the state after it."""
         self._rows.append((fragment, seen))
         success = category is ErrorCategory.NONE
+        self._objects.append(object_id)
         self._actions.append((ACTIONS.index(action), success, int(category), target, valid))
 
     def recording(self, *, scene: str) -> Recording:
@@ -61,6 +63,7 @@ class Trace:
                 "error_category": columns[:, 2].astype(np.int8),
                 "action_target": columns[:, 3].astype(np.int8),
                 "action_valid": columns[:, 4].astype(np.bool_),
+                "action_object": np.array(self._objects, dtype=np.str_),
             },
             constants={
                 "action_names": np.array(ACTIONS),
