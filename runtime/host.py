@@ -28,6 +28,7 @@ from .frames import (
     HARDENED,
     HEADER,
     INVALID,
+    ONE_PIECE_BYTES,
     PROGRAM,
     SPEC,
     MalformedFrame,
@@ -234,8 +235,11 @@ class ProgramProcess:
 
     def send(self, kind: int, payload: bytes | memoryview) -> None:
         """Send one frame under the present limits."""
-        self.send_raw(HEADER.pack(kind, len(payload)))
-        if len(payload):
+        header = HEADER.pack(kind, len(payload))
+        if len(payload) <= ONE_PIECE_BYTES:
+            self.send_raw(header + payload)     # in one go: the other side wakes once
+        else:
+            self.send_raw(header)
             self.send_raw(payload)
 
     def send_raw(self, data: bytes | bytearray | memoryview) -> None:

@@ -13,6 +13,7 @@ from .frames import ACTION, CRASH, HEADER, INVALID, OBSERVATION, READY, Malforme
 from .host import ProgramFailed, ProgramHost
 
 JSON_ACTION_BYTES: Final = 65_536
+JSON_ACTION_USUAL_BYTES: Final = 512    # read in one go with the frame's header
 
 
 class PolicyProcess:
@@ -68,8 +69,11 @@ class PolicyProcess:
             total_cpu_s=limits.episode_cpu_s, total_wall_s=limits.episode_wait_s,
         )
 
-    def act(self, observation: Observation) -> Action:
-        """The policy's action: float64 of `action_size`, finite; or a JSON list. Raises ProgramFailed, Aborted."""
+    def act(self, observation: Observation | bytes) -> Action:
+        """The policy's action: float64 of `action_size`, finite; or a JSON list. Raises ProgramFailed, Aborted.
+
+        An observation that is JSON may come as its text, encoded already.
+        """
         process = self._process
         process.begin()
         try:
@@ -81,7 +85,7 @@ class PolicyProcess:
             self._allow_step(self._limits.step_cpu_s, "an action")
         return action
 
-    def _act_raw(self, observation: Observation) -> NDArray[np.float64]:
+    def _act_raw(self, observation: Observation | bytes) -> NDArray[np.float64]:
         if not isinstance(observation, np.ndarray) or observation.shape != self._observed.shape:
             raise TypeError(f"the environment's observation is not a vector of {self._observed.size} numbers")
         assert self._action_size is not None
@@ -96,9 +100,10 @@ class PolicyProcess:
             raise self._process.failed(FaultKind.INVALID_ACTION, f"the action has NaN or inf: {action.tolist()}")
         return action
 
-    def _act_json(self, observation: Observation) -> Action:
-        self._process.send(OBSERVATION, json.dumps(observation, allow_nan=False).encode())
-        kind, payload = self._process.receive(0, JSON_ACTION_BYTES)
+    def _act_json(self, observation: Observation | bytes) -> Action:
+        text = observation if isinstance(observation, bytes) else json.dumps(observation, allow_nan=False).encode()
+        self._process.send(OBSERVATION, text)
+        kind, payload = self._process.receive(JSON_ACTION_USUAL_BYTES, JSON_ACTION_BYTES)
         if kind != ACTION:
             raise self._refused(kind, payload)
         try:

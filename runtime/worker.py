@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from ..core.ports import Domain, Environment
+from ..core.ports import Domain, Encoding, Environment
 from ..core.seeds import derive_seed
 from ..core.values import JSON, Episode, Fault, FaultKind, Program
 from . import messages, sandbox
@@ -96,8 +96,9 @@ class Worker:
 
     def _steps_of(self, environment: Environment, policy: PolicyProcess) -> str:
         """Step until something ends the episode; returns what. Raises ProgramFailed, Aborted."""
+        observe = environment.observe_encoded if isinstance(environment, Encoding) else environment.observe
         while True:
-            action = policy.act(environment.observe())
+            action = policy.act(observe())
             try:
                 ended = environment.step(action)
             except ValueError as error:

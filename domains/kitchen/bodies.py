@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from .contents import Contents
 from .doors import Corners
-from .rules import HOLLOW, TRANSPARENT
 from .scene import Box
 from .sight import Floats, Surroundings, sample_points
 
@@ -23,7 +22,9 @@ class Bodies:
 
     def others(self, items: set[int]) -> tuple[Floats, Floats]:
         """Corners of the bodies of all other objects."""
-        kept = ~np.isin(self.owners, sorted(items))
+        kept = np.ones(len(self.owners), dtype=np.bool_)
+        for item in items:
+            kept &= self.owners != item
         return self.low[kept], self.high[kept]
 
     def first_hit(self, low: Floats, high: Floats, low0: Floats, high0: Floats) -> str:
@@ -44,51 +45,48 @@ class Bodies:
 
 def bodies_of(contents: Contents) -> Bodies:
     """Solid boxes: objects that are not full of air, carried or shut away, open doors, the building."""
-    things, carried = contents.things, contents.carried()
-    solid = [
-        k for k, thing in enumerate(things)
-        if k not in carried and thing.object_type not in HOLLOW
-        and not (k in contents.open and k in contents.doors) and not contents.shut_away(k)
-    ]
+    doors = sorted(contents.open & contents.doors.keys())
+    solid = contents.at_large() & ~contents.hollow
+    solid[doors] = False
+    at = np.flatnonzero(solid)
+    owners = [k for k in doors for _ in contents.doors[k].panels]
+    extra = _extra_boxes(contents)
     half = contents.sizes / 2
-    boxes = [(contents.centres[k] - half[k], contents.centres[k] + half[k]) for k in solid]
-    names = [things[k].name for k in solid]
-    for k in sorted(contents.open & contents.doors.keys()):
-        for panel in contents.doors[k].panels:
-            solid.append(k)
-            boxes.append(panel)
-            names.append(things[k].name)
-    for box in contents.kitchen.structure:
-        solid.append(-1)
-        boxes.append(_corners(box))
-        names.append(box.name)
-    corners = np.array(boxes).reshape(-1, 2, 3)
-    return Bodies(corners[:, 0], corners[:, 1], np.array(solid, dtype=np.intp), tuple(names))
+    return Bodies(
+        low=np.concatenate([(contents.centres - half)[at], extra[:, 0]]),
+        high=np.concatenate([(contents.centres + half)[at], extra[:, 1]]),
+        owners=np.array([*at, *owners, *(-1 for _ in contents.kitchen.structure)], dtype=np.intp),
+        names=(
+            *(contents.things[k].name for k in (*at, *owners)), *(box.name for box in contents.kitchen.structure),
+        ),
+    )
 
 
 def surroundings_of(contents: Contents) -> Surroundings:
     """What can be seen or stands in the way of seeing."""
-    things, n = contents.things, len(contents.things)
-    carried = contents.carried()
-    shown = np.array([k not in carried and not contents.shut_away(k) for k in range(n)])
-    occluders = [k for k in range(n) if shown[k] and things[k].object_type not in HOLLOW]
-    low, high = ((contents.centres + sign * contents.sizes / 2)[occluders] for sign in (-1, 1))
-    kin = [contents.containing(k) | {k} for k in range(n)]
-    clear = np.array([[j in kin[k] or k in kin[j] for j in occluders] for k in range(n)])
-    owners = [k for k in sorted(contents.open) if k in contents.doors for _ in contents.doors[k].panels]
-    walls = [_corners(box) for box in contents.kitchen.structure]
-    extra = [*contents.panels(), *walls]
-    if extra:
-        low = np.concatenate([low, [box[0] for box in extra]])
-        high = np.concatenate([high, [box[1] for box in extra]])
-        own = np.array([[j == k or j in kin[k] for j in owners] for k in range(n)]).reshape(n, -1)
-        clear = np.concatenate([clear, own, np.zeros((n, len(walls)), dtype=np.bool_)], axis=1)
-    glass = np.array([things[k].object_type in TRANSPARENT for k in occluders] + [False] * len(extra))
-    floor = next((k for k, thing in enumerate(things) if thing.object_type == "Floor"), None)
+    n, walls = len(contents.things), len(contents.kitchen.structure)
+    shown = contents.at_large()
+    occluders = np.flatnonzero(shown & ~contents.hollow)
+    owners = [k for k in sorted(contents.open & contents.doors.keys()) for _ in contents.doors[k].panels]
+    within = contents.inside() | np.eye(n, dtype=np.bool_)
+    extra = _extra_boxes(contents)
+    half = contents.sizes / 2
     return Surroundings(
-        points=sample_points(contents.centres, contents.sizes), can_be_seen=shown, low=low, high=high,
-        clear=clear.astype(np.bool_), glass=glass.astype(np.bool_), floor=floor,
+        points=sample_points(contents.centres, contents.sizes), can_be_seen=shown,
+        low=np.concatenate([(contents.centres - half)[occluders], extra[:, 0]]),
+        high=np.concatenate([(contents.centres + half)[occluders], extra[:, 1]]),
+        clear=np.concatenate(
+            [(within | within.T)[:, occluders], within[:, owners], np.zeros((n, walls), dtype=np.bool_)], axis=1
+        ),
+        glass=np.concatenate([contents.glass[occluders], np.zeros(len(extra), dtype=np.bool_)]),
+        floor=next((k for k, thing in enumerate(contents.things) if thing.object_type == "Floor"), None),
     )
+
+
+def _extra_boxes(contents: Contents) -> Floats:
+    """Open doors and the building: (n, 2, 3) low and high corners."""
+    boxes = [*contents.panels(), *(_corners(box) for box in contents.kitchen.structure)]
+    return np.array(boxes).reshape(-1, 2, 3)
 
 
 def _corners(box: Box) -> Corners:

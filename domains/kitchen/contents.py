@@ -7,8 +7,9 @@ from typing import Final
 import numpy as np
 
 from .doors import Corners, doors_of
+from .rules import HOLLOW, TRANSPARENT
 from .scene import Kitchen, Thing
-from .sight import Floats
+from .sight import Flags, Floats
 
 _STATES_KEPT: Final = 80_000
 
@@ -25,10 +26,18 @@ class Contents:
         self.doors = doors_of(kitchen)
         self._parents0 = [self._first_parents(thing) for thing in self.things]
         self._centres0 = np.array([thing.centre for thing in self.things])
+        self._origins0 = np.array([thing.position for thing in self.things])
         self._sizes0 = np.array([thing.size for thing in self.things])
+        self._openable = np.array(["openable" in thing.flags for thing in self.things])
+        self.hollow = np.array([thing.object_type in HOLLOW for thing in self.things])
+        self.glass = np.array([thing.object_type in TRANSPARENT for thing in self.things])
+        self._inside0 = np.zeros((len(self.things),) * 2, dtype=np.bool_)
         self._states: dict[Key, int] = {}
         self._numbers = count()
         self.restore()
+        for k in range(len(self.things)):
+            self._inside0[k, [*self.containing(k)]] = True
+        self.changed()
 
     def _first_parents(self, thing: Thing) -> tuple[int, ...]:
         """Where an object is at the start. A fridge that touches a cabinet is recorded as in it: it is not."""
@@ -49,6 +58,8 @@ class Contents:
     def changed(self) -> None:
         """Number the present state; equal states have equal numbers."""
         self._containing: dict[int, set[int]] = {}
+        self._inside: Flags | None = None
+        self._carried: frozenset[int] | None = None
         moved = tuple(sorted(self._moved.items()))
         key = (self.held, frozenset(self.open), frozenset(self.on), moved)
         if len(self._states) > _STATES_KEPT:
@@ -92,21 +103,46 @@ class Contents:
         """Whether an object is in or on a receptacle, directly or not."""
         return receptacle in self.containing(item)
 
-    def carried(self) -> set[int]:
+    def inside(self) -> Flags:
+        """(n, n): whether an object (row) is in or on another (column), directly or not."""
+        if self._inside is None:
+            moved = [*self._moved]
+            inside: Flags = self._inside0.copy()
+            rows = np.flatnonzero(inside[:, moved].any(axis=1)).tolist() + moved
+            inside[rows] = False
+            for k in rows:
+                inside[k, [*self.containing(k)]] = True
+            self._inside = inside
+        return self._inside
+
+    def carried(self) -> frozenset[int]:
         """The held object and what is in it."""
-        if self.held is None:
-            return set()
-        return {self.held} | {k for k in range(len(self.things)) if self.is_in(k, self.held)}
+        if self._carried is None:
+            held = self.held
+            inside = () if held is None else (held, *np.flatnonzero(self.inside()[:, held]).tolist())
+            self._carried = frozenset(inside)
+        return self._carried
 
     def shut_away(self, item: int) -> bool:
         """Whether it is in something closed."""
-        return any("openable" in self.things[k].flags and k not in self.open for k in self.containing(item))
+        return bool((self.inside()[item] & self._closed()).any())
+
+    def at_large(self) -> Flags:
+        """(n,): which objects are neither carried nor in something closed."""
+        free = ~(self.inside() & self._closed()).any(axis=1)
+        free[[*self.carried()]] = False
+        return np.asarray(free)
+
+    def _closed(self) -> Flags:
+        closed: Flags = self._openable.copy()
+        closed[[*self.open]] = False
+        return closed
 
     def panels(self) -> list[Corners]:
         """The doors and drawers that stand open in the room."""
         return [panel for k in sorted(self.open) if k in self.doors for panel in self.doors[k].panels]
 
-    def origin(self, item: int) -> Floats:
-        """Where the origin of an object that is not held is now."""
-        moved: Floats = np.asarray(self.things[item].position) + self.centres[item] - self._centres0[item]
+    def origins(self) -> Floats:
+        """Where the objects' origins are now (n, 3), as if nothing were held."""
+        moved: Floats = self._origins0 + (self.centres - self._centres0)
         return moved

@@ -1,7 +1,7 @@
 """The embedded simulator as a back end: kitchens that are generated or were recorded."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
 from typing import Final
 
@@ -40,8 +40,8 @@ class Embedded:
             self._observers[scene] = Observer(World(self._load(scene)))
         self._observer = self._observers[scene]
         self.world = self._observer.world
-        kitchen = self.world.kitchen
-        self.world.reset(kitchen.start if seed is None else drawn_stance(kitchen.cells, kitchen.start, seed))
+        start = self.world.kitchen.start
+        self.world.reset(start if seed is None else drawn_stance(self._observer.cells, seed))
         self.target_ids = self._observer.target_ids
 
     def moment(self) -> Fragment:
@@ -71,6 +71,7 @@ class Observer:
         self.world = world
         self.targets = the_targets(world.kitchen.name, [thing.object_type for thing in world.things])
         self.target_ids = tuple(world.things[k].object_id for k in self.targets)
+        self.cells = standing_room(world.kitchen.cells, world.kitchen.start)
         self._fragments: OrderedDict[tuple[int, Stance], Fragment] = OrderedDict()
 
     def fragment(self) -> Fragment:
@@ -86,6 +87,7 @@ class Observer:
     def _make(self) -> Fragment:
         world = self.world
         sighting, carried = world.sighting(), world.carried()
+        distances = self._distances()
         x, z = (value * GRID_M for value in world.stance.cell)
         pose = Pose(
             x_m=x, y_m=round(world.kitchen.agent_y_m, 4), z_m=z, yaw_deg=90 * world.stance.yaw,
@@ -94,7 +96,7 @@ class Observer:
         rows = [
             Row(
                 world.things[k], world.things[k].name, Condition(k in world.open, k in world.on, k in carried),
-                k in sighting.interactable, self._distance(k),
+                k in sighting.interactable, distances[k],
                 tuple(world.things[parent].object_id for parent in world.parents[k]),
             )
             for k in sighting.visible
@@ -102,7 +104,7 @@ class Observer:
         return compose(
             pose, rows, held=None if world.held is None else world.things[world.held],
             predicates=self._predicates(), target_ids=self.target_ids,
-            target_distance_m=tuple(self._distance(k) for k in self.targets),
+            target_distance_m=tuple(distances[k] for k in self.targets),
         )
 
     def _predicates(self) -> tuple[bool, ...]:
@@ -113,11 +115,12 @@ class Observer:
             world.is_in(apple, microwave), world.is_in(bread, fridge), microwave in world.on,
         )
 
-    def _distance(self, item: int) -> float:
-        """Metres from the agent's position to an object's, in space."""
+    def _distances(self) -> list[float]:
+        """Metres from the agent's position to every object's, in space."""
         x, z = self.world.stance.cell
-        agent = np.array([x * GRID_M, self.world.kitchen.agent_y_m, z * GRID_M])
-        return round(float(np.linalg.norm(self.world.position(item) - agent)), 4)
+        away = self.world.positions() - np.array([x * GRID_M, self.world.kitchen.agent_y_m, z * GRID_M])
+        distances: list[float] = np.round(np.sqrt((away * away).sum(axis=1)), 4).tolist()
+        return distances
 
 
 def the_targets(kitchen: str, kinds: Iterable[str]) -> tuple[int, ...]:
@@ -135,9 +138,12 @@ def the_targets(kitchen: str, kinds: Iterable[str]) -> tuple[int, ...]:
     return tuple(found[0] for found in places.values())
 
 
-def drawn_stance(cells: frozenset[Cell], start: Stance, seed: int) -> Stance:
-    """A pose drawn from a seed among the cells that can be walked to from `start`, the camera level."""
+def drawn_stance(cells: Sequence[Cell], seed: int) -> Stance:
+    """A pose drawn from a seed on one of the cells, the camera level."""
     rng = Random(seed)
-    return Stance(cell=rng.choice(sorted(reachable(cells, start.cell))), yaw=rng.randrange(4), horizon_deg=0)
+    return Stance(cell=rng.choice(cells), yaw=rng.randrange(4), horizon_deg=0)
 
 
+def standing_room(cells: frozenset[Cell], start: Stance) -> tuple[Cell, ...]:
+    """The cells that can be walked to from a start, in order."""
+    return tuple(sorted(reachable(cells, start.cell)))

@@ -22,6 +22,9 @@ PREDICATES: Final = (
 )
 
 
+_TO_JSON: Final = json.JSONEncoder(allow_nan=False)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pose:
     """Where the agent stands and looks: metres, degrees; yaw is clockwise from +z, horizon down-positive."""
@@ -137,4 +140,4 @@ def target_fields(
 
 def encoded(fields: Mapping[str, JSON]) -> bytes:
     """The members of a JSON object, without its braces."""
-    return json.dumps(fields, allow_nan=False).encode()[1:-1]
+    return _TO_JSON.encode(fields).encode()[1:-1]

@@ -70,16 +70,15 @@ def _over_a_cell(x: float, z: float, kitchen: Kitchen) -> bool:
 
 
 def place(
-    thing: Thing, box: tuple[Floats, Floats], kitchen: Kitchen, *, view: View,
-    sizes: Sequence[Floats], solid_low: Floats, solid_high: Floats,
+    thing: Thing, box: tuple[Floats, Floats], points: Floats, *, view: View, sizes: Sequence[Floats],
+    solid_low: Floats, solid_high: Floats,
 ) -> tuple[Floats, Floats] | None:
     """Where an item comes to lie: the centre and size of its box, or None where it fits nowhere.
 
-    `box` is the receptacle's interior, `sizes` are the item's box turned one way and another, and the solid
-    boxes (n, 3) are what it must not touch. Points nearer to the camera come first.
+    `box` is the receptacle's interior with its candidate `points`, `sizes` are the item's box turned one way
+    and another, and the solid boxes (n, 3) are what it must not touch. Points nearer to the camera come first.
     """
     low, high = box
-    points = candidate_points(thing, low, high, kitchen)
     points = points[view.sees(points)] if len(points) else points
     if not len(points):
         return None

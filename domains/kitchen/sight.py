@@ -8,11 +8,13 @@ kitchens; a test holds it to that.
 import itertools
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .rays import look
 from .scene import CAMERA_RISE_M, GRID_M, Stance
 
 Floats = NDArray[np.float64]
@@ -27,6 +29,7 @@ NEAR_M: Final = 0.1
 CHORD_M: Final = 0.05
 _LATTICE: Final = np.array(list(itertools.product((-1.0, 0.0, 1.0), repeat=3))) * 0.49
 POINTS: Final = len(_LATTICE)
+_VIEWS_KEPT: Final = 8_192
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +60,8 @@ class View:
         """Which points (n, 3) are in range and in the viewport, hidden or not."""
         away = points - self.eye
         depth = away @ self.forward
-        inside = (away[:, 0] ** 2 + away[:, 2] ** 2 <= self.within_m ** 2) & (depth > NEAR_M)
+        x, z = away[:, 0], away[:, 2]
+        inside = (x * x + z * z <= self.within_m ** 2) & (depth > NEAR_M)
         inside &= np.abs(away @ self.up) <= depth * self.tan_up
         inside &= np.abs(away @ self.right) <= depth * self.tan_right
         return np.asarray(inside)
@@ -68,13 +72,15 @@ def view_at(eye: Floats, *, yaw_deg: float, horizon_deg: float, lens: Lens) -> V
     yaw, down = math.radians(yaw_deg), math.radians(horizon_deg)
     forward = np.array([math.sin(yaw) * math.cos(down), -math.sin(down), math.cos(yaw) * math.cos(down)])
     right = np.array([math.cos(yaw), 0.0, -math.sin(yaw)])
+    up = np.array([math.sin(yaw) * math.sin(down), math.cos(down), math.cos(yaw) * math.sin(down)])
     tan_up = math.tan(math.radians(lens.field_of_view_deg) / 2)
     return View(
-        eye=eye, forward=forward, right=right, up=np.cross(forward, right), tan_up=tan_up,
-        tan_right=tan_up * lens.aspect, within_m=lens.within_m,
+        eye=eye, forward=forward, right=right, up=up, tan_up=tan_up, tan_right=tan_up * lens.aspect,
+        within_m=lens.within_m,
     )
 
 
+@lru_cache(maxsize=_VIEWS_KEPT)
 def agent_view(stance: Stance, agent_y_m: float, lens: Lens = PAPERS_LENS) -> View:
     """The agent's camera."""
     x, z = stance.cell
@@ -102,45 +108,10 @@ class Surroundings:
 
     def seen(self, view: View) -> tuple[Flags, Flags]:
         """Which objects are visible, and which of them are interactable too: two arrays (n,)."""
-        points = self._points(view)
-        at = np.flatnonzero(view.sees(points.reshape(-1, 3)) & np.repeat(self.can_be_seen, POINTS))
-        count = len(self.points)
-        nothing = np.zeros(count, dtype=np.bool_)
-        if not len(at):
-            return nothing, nothing.copy()
-        owners, targets = at // POINTS, points.reshape(-1, 3)[at]
-        hidden, barred = self._hidden(view, targets, owners)
-        visible, interactable = nothing, nothing.copy()
-        visible[owners[~hidden]] = True
-        interactable[owners[~(hidden | barred)]] = True
+        visible, interactable = (np.zeros(len(self.points), dtype=np.bool_) for _ in range(2))
+        look(
+            self.points, self.can_be_seen, self.low, self.high, self.clear, self.glass,
+            -1 if self.floor is None else self.floor, view.eye, view.forward, view.right, view.up,
+            (view.tan_up, view.tan_right, view.within_m, NEAR_M, CHORD_M), visible, interactable,
+        )
         return visible, interactable
-
-    def _points(self, view: View) -> Floats:
-        if self.floor is None:
-            return self.points
-        points = self.points.copy()
-        ahead = np.array([view.right[2] * -1.0, 0.0, view.right[0]])
-        ground = view.eye + np.linspace(0.2, view.within_m, POINTS)[:, None] * ahead
-        ground[:, 1] = points[self.floor, :, 1].max()
-        points[self.floor] = ground
-        return points
-
-    def _hidden(self, view: View, targets: Floats, owners: NDArray[np.intp]) -> tuple[Flags, Flags]:
-        """Which target points are behind a solid box, and which are behind glass."""
-        eye = view.eye
-        gaps = np.maximum(np.maximum(self.low - eye, eye - self.high), 0.0)
-        around = (gaps[:, 0] ** 2 + gaps[:, 2] ** 2 < view.within_m ** 2) & (gaps.max(axis=1) > 0.0)
-        boxes = np.flatnonzero(around)
-        ray = targets - eye
-        slope = 1.0 / np.where(np.abs(ray) < 1e-9, 1e-9, ray)
-        one = (self.low[boxes] - eye)[None] * slope[:, None]
-        two = (self.high[boxes] - eye)[None] * slope[:, None]
-        enter = np.minimum(one, two).max(axis=2)
-        leave = np.maximum(one, two).min(axis=2)
-        length = np.sqrt((ray ** 2).sum(axis=1))[:, None]
-        chord = (np.minimum(leave, 1.0) - np.maximum(enter, 0.0)) * length
-        crossed = (enter < 1.0 - 1e-3) & ~self.clear[owners][:, boxes]
-        glass = self.glass[boxes]
-        hidden = (crossed & ~glass & (chord > CHORD_M)).any(axis=1)
-        barred = (crossed & glass & (chord > 0.0)).any(axis=1)
-        return hidden, barred

@@ -9,9 +9,9 @@ import numpy as np
 
 from .bodies import Bodies, bodies_of, surroundings_of
 from .contents import Contents
-from .doors import blocked_by_panel
+from .doors import Corners, blocked_by_panel
 from .hand import SKIN_M, hand_at, turned_size
-from .placing import interior, place
+from .placing import candidate_points, interior, place
 from .preconditions import BEHIND_GLASS, NOT_HERE, NOT_VISIBLE, Condition, objection
 from .scene import GRID_M, HEADINGS, Cell, Kitchen, Stance
 from .sight import PAPERS_LENS, Floats, Lens, Surroundings, View, agent_view
@@ -20,7 +20,8 @@ LOOK_STEP_DEG: Final = 30
 LOOK_UP_DEG, LOOK_DOWN_DEG = -30, 60
 _TURN_SAMPLES_DEG: Final = (30.0, 60.0, 90.0)   # where a turning held item is checked
 _VIEWS_KEPT: Final = 20_000
-_STATES_KEPT: Final = 32
+_STATES_KEPT: Final = 128
+_SPOTS_KEPT: Final = 512
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -42,6 +43,7 @@ class World(Contents):
         self._surroundings: OrderedDict[int, Surroundings] = OrderedDict()
         self._bodies: OrderedDict[int, Bodies] = OrderedDict()
         self._views: OrderedDict[tuple[int, Stance], Sighting] = OrderedDict()
+        self._spots: OrderedDict[tuple[int, bytes], Floats] = OrderedDict()
         self.stance = kitchen.start
         super().__init__(kitchen)
 
@@ -87,9 +89,16 @@ class World(Contents):
             _keep(self._bodies, self.state, found, _STATES_KEPT)
         return found
 
+    def positions(self) -> Floats:
+        """Where the objects' origins are now (n, 3); in the hand that is where the hand is."""
+        positions = self.origins()
+        if self.held is not None:
+            positions[self.held] = self.hand(self.stance)
+        return positions
+
     def position(self, item: int) -> Floats:
-        """Where an object's origin is now; in the hand it is where the hand is."""
-        return self.hand(self.stance) if item == self.held else self.origin(item)
+        """Where one object's origin is now."""
+        return np.asarray(self.positions()[item])
 
     # ------------------------------------------------------------------------------------------ moving
 
@@ -207,16 +216,23 @@ class World(Contents):
         assert held is not None
         low, high = self.bodies().others(self.containing(item) | {item})
         turns = (self.stance.yaw, self.stance.yaw + 1)
+        box = interior(self.things[item], self.centres[item], self.sizes[item])
         lying = place(
-            self.things[item], interior(self.things[item], self.centres[item], self.sizes[item]), self.kitchen,
-            view=self.view(), sizes=[self._turned_size(held, yaw) for yaw in turns],
-            solid_low=low, solid_high=high,
+            self.things[item], box, self._spots_in(item, box), view=self.view(),
+            sizes=[self._turned_size(held, yaw) for yaw in turns], solid_low=low, solid_high=high,
         )
         if lying is None:
             return "No valid positions to place object found"
         self.held = None
         self.lay(held, *lying, receptacle=item)
         return ""
+
+    def _spots_in(self, item: int, box: Corners) -> Floats:
+        """The points of a receptacle where something may be put, worked out once for each place that it stands in."""
+        key = (item, box[0].tobytes())
+        if key not in self._spots:
+            _keep(self._spots, key, candidate_points(self.things[item], *box, self.kitchen), _SPOTS_KEPT)
+        return self._spots[key]
 
     def _swing(self, item: int) -> str:
         """Open or close, unless the moving door meets the agent or what it holds."""

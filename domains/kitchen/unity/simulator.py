@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from ....core.errors import RolloutError
-from ..embedded import drawn_stance, the_targets
+from ..embedded import drawn_stance, standing_room, the_targets
 from ..observation import Fragment, compose
 from ..preconditions import BEHIND_GLASS, NOT_VISIBLE, objection
 from ..scene import GRID_M, Cell, Stance
@@ -31,7 +31,7 @@ class Unity:
         """Raises RolloutError, also where the build lacks the first of the scenes."""
         self.client = Client(program, scenes[0], deadlines=deadlines, wsgi=wsgi)
         self._fresh: str | None = scenes[0]     # loaded, and nothing done in it yet
-        self._cells: dict[str, frozenset[Cell]] = {}
+        self._cells: dict[str, tuple[Cell, ...]] = {}
 
     def begin(self, scene: str, *, seed: int | None) -> None:
         """Everything as at the start of `scene`; the agent at the scene's own start, or a pose drawn from a seed."""
@@ -50,8 +50,9 @@ class Unity:
         start = Stance(cell=_cell(pose.x_m, pose.z_m), yaw=pose.yaw_deg // 90, horizon_deg=pose.horizon_deg)
         if scene not in self._cells:
             told = self.client.step("GetReachablePositions")["actionReturn"]
-            self._cells[scene] = frozenset(_cell(place["x"], place["z"]) for place in told or ())
-        stance = drawn_stance(self._cells[scene], start, seed)
+            cells = frozenset(_cell(place["x"], place["z"]) for place in told or ())
+            self._cells[scene] = standing_room(cells, start)
+        stance = drawn_stance(self._cells[scene], seed)
         x, z = (value * GRID_M for value in stance.cell)
         metadata = self.client.step(
             "Teleport", position={"x": x, "y": pose.y_m, "z": z}, rotation={"x": 0.0, "y": 90.0 * stance.yaw, "z": 0.0},

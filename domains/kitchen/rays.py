@@ -1,0 +1,94 @@
+"""The inner loops of sight, compiled: which points are in view, and which boxes stand before them."""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+SHORT = 1e-9        # of a ray along an axis: taken for this, so that nothing is divided by zero
+BEFORE = 1.0 - 1e-3     # of the way to a point: what begins later does not stand before it
+
+
+def compiled(function: Any) -> Any:
+    """The function compiled at its first call; the code is kept where numba finds a folder to keep it in."""
+    try:
+        return njit(cache=True)(function)
+    except RuntimeError:        # neither beside the source nor in the user's cache
+        return njit(function)
+
+
+@compiled
+def look(points, shown, low, high, clear, glass, floor, eye, ahead, right, up, lens, visible, interactable):  # type: ignore[no-untyped-def]
+    """Mark the visible and the interactable of n objects, told by (n, p, 3) points, among b boxes (low, high).
+
+    `clear` (n, b) tells which boxes do not hide which objects, `glass` (b,) which are seen through but not
+    reached through. The object `floor` (-1: none) is looked for on the ground ahead. `lens` is (tangent up,
+    tangent right, range, nearest depth, chord), metres: an occluder hides what lies behind so much of it.
+    """
+    tan_up, tan_right, within, near, chord_m = lens
+    boxes = _around(low, high, eye, within)
+    flat = np.hypot(right[0], right[2])
+    point = np.empty(3)
+    for k in range(points.shape[0]):
+        if not shown[k]:
+            continue
+        for p in range(points.shape[1]):
+            if k == floor:
+                away = 0.2 + (within - 0.2) * p / (points.shape[1] - 1)
+                point[0] = -right[2] / flat * away
+                point[2] = right[0] / flat * away
+                point[1] = points[k, :, 1].max() - eye[1]
+            else:
+                for axis in range(3):
+                    point[axis] = points[k, p, axis] - eye[axis]
+            depth = point[0] * ahead[0] + point[1] * ahead[1] + point[2] * ahead[2]
+            if depth <= near or point[0] * point[0] + point[2] * point[2] > within * within:
+                continue
+            if abs(point[0] * up[0] + point[1] * up[1] + point[2] * up[2]) > depth * tan_up:
+                continue
+            if abs(point[0] * right[0] + point[1] * right[1] + point[2] * right[2]) > depth * tan_right:
+                continue
+            hidden, barred = _obstructed(point, k, boxes, low, high, clear, glass, eye, chord_m)
+            if not hidden:
+                visible[k] = True
+                if not barred:
+                    interactable[k] = True
+                    break
+
+
+@compiled
+def _around(low, high, eye, within):  # type: ignore[no-untyped-def]
+    """The boxes in range that the eye is not in."""
+    found = np.empty(low.shape[0], dtype=np.int64)
+    count = 0
+    for b in range(low.shape[0]):
+        gap_x = max(low[b, 0] - eye[0], eye[0] - high[b, 0], 0.0)
+        gap_y = max(low[b, 1] - eye[1], eye[1] - high[b, 1], 0.0)
+        gap_z = max(low[b, 2] - eye[2], eye[2] - high[b, 2], 0.0)
+        if gap_x * gap_x + gap_z * gap_z < within * within and max(gap_x, gap_y, gap_z) > 0.0:
+            found[count] = b
+            count += 1
+    return found[:count]
+
+
+@compiled
+def _obstructed(ray, k, boxes, low, high, clear, glass, eye, chord_m):  # type: ignore[no-untyped-def]
+    """Whether a solid box stands between the eye and a point of object k, and whether glass does."""
+    length = np.sqrt(ray[0] * ray[0] + ray[1] * ray[1] + ray[2] * ray[2])
+    barred = False
+    for b in boxes:
+        if clear[k, b]:
+            continue
+        enter, leave = -np.inf, np.inf
+        for axis in range(3):
+            slope = 1.0 / (ray[axis] if abs(ray[axis]) >= SHORT else SHORT)
+            one, two = (low[b, axis] - eye[axis]) * slope, (high[b, axis] - eye[axis]) * slope
+            enter, leave = max(enter, min(one, two)), min(leave, max(one, two))
+        if enter >= BEFORE:
+            continue
+        chord = (min(leave, 1.0) - max(enter, 0.0)) * length
+        if glass[b]:
+            barred = barred or chord > 0.0
+        elif chord > chord_m:
+            return True, barred
+    return False, barred
