@@ -1,0 +1,59 @@
+"""Reads a shelf, what the offline model builds policies and evaluators with, from a folder of Markdown pages.
+
+`program.md` is the frame that all programs share; `{constants}` and `{methods}` in it are filled with parts.
+Each `part-*.md` lists parts in the order of the task, one per heading of the second level; the first
+alternative of each makes the initial program. Each `evaluator-*.md` holds one whole evaluator program.
+"""
+
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+
+from ..core.ports import Part, Shelf
+from ..core.values import Program
+
+_FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FIELD = re.compile(r"^(kind|metrics|range|alternatives): *(.+)$", re.MULTILINE)
+
+
+def read_shelf(package: str, facts: Mapping[str, str] | None = None) -> Shelf:
+    """The shelf in the folder of a package. `facts` fill further `{names}` of the frame."""
+    pages = {
+        file.name: file.read_text(encoding="utf-8") for file in files(package).iterdir() if file.name.endswith(".md")
+    }
+    parts = tuple(part for name in sorted(pages) if name.startswith("part-") for part in _parts(pages[name]))
+    constants = "\n".join(f"    {part.name} = {part.alternatives[0]}" for part in parts if part.kind == "constant")
+    methods = "".join(f"\n{part.alternatives[0]}\n" for part in parts if part.kind == "method")
+    frame = _block(pages["program.md"])
+    for name, value in (facts or {}).items():
+        frame = frame.replace(f"{{{name}}}", value)
+    return Shelf(
+        initial=Program(frame.replace("{constants}", constants).replace("{methods}\n", methods)), parts=parts,
+        evaluators=tuple(Program(_block(pages[name])) for name in sorted(pages) if name.startswith("evaluator-")),
+    )
+
+
+def _block(page: str) -> str:
+    """The one Python block of a page."""
+    (block,) = _FENCE.findall(page)
+    return str(block)
+
+
+def _parts(page: str) -> list[Part]:
+    """The parts of a page."""
+    return [_part(section) for section in re.split(r"^## ", page, flags=re.MULTILINE)[1:]]
+
+
+def _part(section: str) -> Part:
+    fields = dict(_FIELD.findall(section))
+    kind = fields["kind"]
+    low, high = (float(bound) for bound in fields["range"].split("..")) if "range" in fields else (None, None)
+    if kind == "method":
+        alternatives = tuple(text.strip("\n").rstrip() for text in _FENCE.findall(section))
+    else:
+        alternatives = tuple(text.strip() for text in fields["alternatives"].split(","))
+    metrics = tuple(name.strip() for name in fields.get("metrics", "").split(",") if name.strip())
+    return Part(
+        name=section.split("\n", 1)[0].strip(), kind=kind, alternatives=alternatives, low=low, high=high,
+        metrics=metrics,
+    )
