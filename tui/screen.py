@@ -191,7 +191,7 @@ def _spent(live: Live) -> Text:
     cost = "price unknown" if view.cost_usd is None else f"${view.cost_usd:.2f}"
     tokens = f" {view.tokens:,} tokens," if view.tokens else ""
     failed = f", {view.failed_proposals} unusable" if view.failed_proposals else ""
-    done = f"{len(view.candidates)} of {view.candidates_expected} candidates, " if view.candidates_expected else ""
+    done = f"{view.scored} of {view.candidates_expected} candidates, " if view.candidates_expected else ""
     return Text.assemble(
         (f"{'spent':<{LABEL}}", "bold"),
         f"{done}{counted(view.episodes, 'episode')}, {counted(view.model_calls, 'call')}{failed},"

@@ -28,7 +28,8 @@ class View:
 
     settings: Mapping[str, JSON] = field(default_factory=dict)
     stage: str = ""
-    candidates: Mapping[str, Candidate] = field(default_factory=dict)   # by id; policies of the search
+    candidates: Mapping[str, Candidate] = field(default_factory=dict)   # by id; the elite, and what came after it
+    scored: int = 0                     # policies of the search so far
     elite: EliteChanged | None = None
     elite_before: EliteChanged | None = None
     final: FinalMeasured | None = None
@@ -64,14 +65,20 @@ def after(view: View, fact: Fact, *, now_s: float) -> View:
         case RunStarted():
             return replace(view, settings=fact.settings)
         case StageEntered():
-            return replace(view, stage=fact.stage, counted_from_s=now_s, counted_from=len(view.candidates))
+            return replace(view, stage=fact.stage, counted_from_s=now_s, counted_from=view.scored)
         case EpisodeEnded():
             wall_s = view.episode_wall_s + fact.episode.wall_s
             return replace(view, episodes=view.episodes + 1, episode_wall_s=wall_s)
         case CandidateScored():
-            return replace(view, candidates={**view.candidates, fact.candidate.id: fact.candidate})
+            candidates = {**view.candidates, fact.candidate.id: fact.candidate}
+            return replace(view, candidates=candidates, scored=view.scored + 1)
         case EliteChanged():
-            return replace(view, elite=fact, elite_before=view.elite)
+            # What is over is forgotten, so that a long run does not grow here.
+            later = {
+                name: each for name, each in view.candidates.items()
+                if each.generation > fact.generation or name == fact.candidate
+            }
+            return replace(view, elite=fact, elite_before=view.elite, candidates=later)
         case ProposalMade():
             return _asked(view, fact.call)
         case VoteCast():
@@ -100,7 +107,7 @@ def _asked(view: View, call: Call | None, *, earlier: int = 0) -> View:
 
 def recounted(view: View, *, now_s: float) -> View:
     """The same view with the rate of candidates measured from now on: after a resume."""
-    return replace(view, counted_from_s=now_s, counted_from=len(view.candidates))
+    return replace(view, counted_from_s=now_s, counted_from=view.scored)
 
 
 def time_left_s(view: View, *, now_s: float) -> float | None:
@@ -109,10 +116,10 @@ def time_left_s(view: View, *, now_s: float) -> float | None:
     The rate is that of the search itself: candidates are what takes the time, and the stages before tell
     nothing of it.
     """
-    done = len(view.candidates) - view.counted_from
+    done = view.scored - view.counted_from
     if view.stage != "search" or done < ENOUGH_TO_JUDGE or not view.episodes:
         return None
-    remaining = max(0, view.candidates_expected - len(view.candidates))
+    remaining = max(0, view.candidates_expected - view.scored)
     search_s = (now_s - view.counted_from_s) / done * remaining
     final_s = 2 * view.number("final_episodes") * view.episode_wall_s / view.episodes / max(1, view.number("workers"))
     return search_s + final_s

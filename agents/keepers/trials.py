@@ -225,7 +225,8 @@ class Trials:
         old = self.known.get(trial.digest)
         if not self.plan.duplicates or (old is not None and old.scored >= trial.scored):
             return self
-        return replace(self, known={**self.known, trial.digest: replace(trial, source=None)})
+        # Its text is not needed again, and a long run remembers thousands.
+        return replace(self, known={**self.known, trial.digest: replace(trial, source=None, program=Program(""))})
 
 
 def bound(trial: Trial) -> float:
