@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import completing
+from .kitchen import kitchen_commands
 
 if TYPE_CHECKING:
     from ..core.values import JSON
@@ -18,6 +19,7 @@ commands = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+commands.add_typer(kitchen_commands, name="kitchen", epilog="Example: memento kitchen record FloorPlan1 --out kitchens")
 
 
 class DisplayKind(StrEnum):
@@ -234,12 +236,13 @@ def report(
     ],
     out: Annotated[Path | None, typer.Option(metavar="FILE.html", help="The page; written over.")] = None,
     csv: Annotated[Path | None, typer.Option(metavar="DIR", help="The rows behind it, as CSV files.")] = None,
+    no_pictures: Annotated[bool, typer.Option("--no-pictures", help="Draw no moments of episodes.")] = False,
     runs: Runs = Path("runs"),
 ) -> None:
     """Make one self-contained page of runs or of a comparison: curves, tables, tests, descent, votes, costs."""
     from .report import report as make_report
 
-    make_report(runs_or_comparison, runs_dir=runs, out=out, csv=csv)
+    make_report(runs_or_comparison, runs_dir=runs, out=out, csv=csv, pictures=not no_pictures)
 
 
 @commands.command(epilog="Example: memento domains hanoi")
@@ -412,7 +415,7 @@ def render(
 
 @commands.command(epilog="Example: memento bench steps --json")
 def bench(
-    name: Annotated[str, typer.Argument(help="overhead or steps.", show_default=False)], json: Json = False
+    name: Annotated[str, typer.Argument(help="kitchen, overhead or steps.", show_default=False)], json: Json = False
 ) -> None:
     """Measure this project on this machine; needs the source checkout."""
     from .bench import run_benchmark

@@ -88,7 +88,7 @@ def render(evidence: Evidence, frame: Frame) -> str:
         words=tuple(sentences(findings)),
         sections=tuple(_section(group) for group in findings.groups),
         paper=_paper_tables(evidence, findings),
-        shown=_shown(evidence, frame),
+        shown=tuple(_run_view(record, evidence, frame) for record in shown_runs(evidence)),
         correlations=tables.correlations(findings),
         voting=tables.voting(findings.voting),
         roles=tables.roles(evidence.records),
@@ -228,15 +228,16 @@ def _paper_tables(evidence: Evidence, findings: Findings) -> tuple[Table, ...]:
 # ------------------------------------------------------------------------------ single runs
 
 
-def _shown(evidence: Evidence, frame: Frame) -> tuple[RunView, ...]:
-    """Few runs are all shown; of many, the one with the highest F of each task's first method."""
+def shown_runs(evidence: Evidence) -> tuple[RunRecord, ...]:
+    """The runs that are shown one by one: few are all shown; of many, the one of MEMENTO's with the highest F
+    of each task."""
     chosen = [record for record in evidence.records if record.curve]
     if len(chosen) > FEW:
         tasks = dict.fromkeys((record.task, record.model) for record in chosen)
         chosen = [
             max((record for record in chosen if (record.task, record.model) == key), key=_merit) for key in tasks
         ]
-    return tuple(_run_view(record, evidence, frame) for record in chosen)
+    return tuple(chosen)
 
 
 def _merit(record: RunRecord) -> tuple[bool, bool, float, float]:

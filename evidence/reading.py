@@ -1,6 +1,6 @@
 """What a report says in words: one plain sentence for each comparison, no stronger than its test. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from .findings import FITNESS, SUCCESS, Findings, GroupFinding, TestFinding
 
@@ -14,15 +14,18 @@ def sentences(findings: Findings) -> Iterator[str]:
 
 
 def _of_group(group: GroupFinding) -> Iterator[str]:
-    where = f"On {group.task}" + (f" with {group.model}" if group.model else "")
+    where = f"On {group.task} with {group.model}"
     if not group.tests:
         if len(group.arms) > 1:
             yield f"{where}: the methods have no seed in common, so nothing is tested."
         return
-    quantities = [name for name in dict.fromkeys(one.quantity for one in group.tests) if _is_told(name, group)]
-    for quantity in quantities:
-        found = [one for one in group.tests if one.quantity == quantity]
-        yield f"{where}, {_words(quantity)}: {'; '.join(map(_verdict, found))}."
+    alike: dict[str, list[str]] = {}
+    for quantity in dict.fromkeys(one.quantity for one in group.tests):
+        if _is_told(quantity, group):
+            verdict = _verdict([one for one in group.tests if one.quantity == quantity])
+            alike.setdefault(verdict, []).append(_words(quantity))
+    for verdict, quantities in alike.items():
+        yield f"{where}, in {_listed(quantities)}: {group.tests[0].one} {verdict}."
     seeds = min(one.test.n for one in group.tests)
     if group.tests[0].test.least_p > LEVEL:
         yield f"{where}: with {seeds} seeds no paired test can reach p < {LEVEL:g}, whatever the methods do."
@@ -41,10 +44,20 @@ def _words(quantity: str) -> str:
     return f"success on unseen seeds ({name})" if kind == "success" else f"shipped fitness on unseen seeds ({name})"
 
 
-def _verdict(one: TestFinding) -> str:
-    p = one.adjusted
-    size = f"{one.test.difference:+.3f}, n = {one.test.n}"
-    size += "" if p is None else f", adjusted p = {max(p, 0.001):.3f}"
-    if p is None or p >= LEVEL:
-        return f"{one.one} cannot be told from {one.other} ({size})"
-    return f"{one.one} is {'above' if one.test.difference > 0 else 'below'} {one.other} ({size})"
+def _verdict(tests: Sequence[TestFinding]) -> str:
+    """Against whom the difference is significant after adjustment, with its size, and against whom it is not."""
+    clear: dict[bool, list[str]] = {True: [], False: []}
+    rest = []
+    for one in tests:
+        if one.adjusted is None or one.adjusted >= LEVEL:
+            rest.append(one.other)
+        else:
+            clear[one.test.difference > 0].append(f"{one.other} by {abs(one.test.difference):.2f}")
+    parts = [f"is {word} {_listed(clear[sign])}" for sign, word in ((True, "above"), (False, "below")) if clear[sign]]
+    if rest:
+        parts.append(f"cannot be told from {_listed(rest, last='or')}")
+    return "; it ".join(parts)
+
+
+def _listed(names: Sequence[str], *, last: str = "and") -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}"

@@ -156,14 +156,16 @@ def test_pictures_are_shown_where_there_are_some():
 
 def test_the_paper_s_table_has_its_layout_and_its_values(made_up):
     table = tables.paper_generalisation(made_up, find(made_up))
-    assert [row[0] for row in table.rows] == ["Eureka", "REvolve", "MEMENTO", "SAC+HER sparse", "SAC+HER dense"]
-    memento = table.rows[2]
-    assert memento[2::2] == ("0.97 ± 0.06", "0.87 ± 0.23", "0.63 ± 0.17", "1.00 ± 0.00", "0.78 ± 0.08")
+    assert [row[0] for row in table.rows[::2]] == ["Eureka", "REvolve", "MEMENTO", "SAC+HER sparse", "SAC+HER dense"]
+    rows = {name[0]: (here[2:], published[2:]) for name, here, published in
+            zip(table.rows[::2], table.rows[::2], table.rows[1::2], strict=True)}
+    here, published = rows["MEMENTO"]
+    assert published == ("0.97 ± 0.06", "0.87 ± 0.23", "0.63 ± 0.17", "1.00 ± 0.00", "0.78 ± 0.08")
     [group] = find(made_up).groups
-    here = {arm.method: arm for arm in group.arms}
-    assert memento[1] == tables.plus_minus(here["memento"].measures[0].success)
-    assert table.rows[0][1] == tables.plus_minus(here["eureka-elite"].measures[0].success)
-    assert table.rows[1][1] == tables.NOTHING
+    arms = {arm.method: arm for arm in group.arms}
+    assert here[0] == tables.plus_minus(arms["memento"].measures[0].success)
+    assert rows["Eureka"][0][0] == tables.plus_minus(arms["eureka-elite"].measures[0].success)
+    assert {*rows["REvolve"][0]} == {tables.NOTHING}
 
 
 def test_words_are_no_stronger_than_the_test():
@@ -179,7 +181,7 @@ def test_words_are_no_stronger_than_the_test():
         for seed in range(10) for method in ("memento", "random")
     )
     said = list(sentences(find(Evidence(title="t", records=many))))
-    assert any("fitness in the search: memento is above random" in line for line in said)
+    assert any("fitness in the search: memento is above random by" in line for line in said)
 
 
 def test_every_row_is_exported(made_up, tmp_path):
