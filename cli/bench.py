@@ -9,7 +9,7 @@ import typer
 from ..core.errors import UsageError, unknown
 from ..core.values import JSON
 
-BENCHMARKS = ("kitchen", "overhead", "steps")      # modules of benchmarks/ with a function measure() -> dict
+BENCHMARKS = ("kitchen", "overhead", "search", "steps")      # modules of benchmarks/ with a function measure() -> dict
 
 
 def run_benchmark(name: str, *, json: bool) -> None:

@@ -16,6 +16,7 @@ from typing import Final, Literal
 import typer
 
 from .. import __version__
+from ..domains.kitchen.unity import build as unity
 from ..runtime import sandbox
 from ..runtime.models.spec import KEY_VARIABLES
 from ..settings import usable_cpus
@@ -143,11 +144,12 @@ def _pictures() -> Iterator[Finding]:
     if all(found.values()):
         yield Finding(topic=topic, name="any", state="absent", words="no renderer works here",
                       mend="on Debian: libegl1 libegl-mesa0 libgl1-mesa-dri, or libosmesa6")
-    builds = machine.unity_builds()
+    builds = unity.installed()
     yield Finding(
         topic=topic, name="AI2-THOR in Unity", state="ok" if builds else "absent",
-        words=", ".join(builds) or "no build; the embedded kitchen needs none",
-        mend="" if builds else f"it goes to ~/{machine.UNITY_BUILDS}; see the documents of ai2thor",
+        words=", ".join(build.parent.name for build in builds) or f"no build in {unity.releases()}; the kitchens"
+        " that ship need none",
+        mend="" if builds else unity.HOW_TO_GET_ONE,
     )
 
 

@@ -11,7 +11,6 @@ from typing import Final
 
 RENDER_S: Final = 60.0      # for one renderer to draw one picture, on a loaded machine
 UV_S: Final = 10.0
-UNITY_BUILDS: Final = Path(".ai2thor/releases")     # below the home folder; where ai2thor looks
 
 _DRAW: Final = """
 import mujoco
@@ -101,12 +100,3 @@ def _drawn(process: "subprocess.Popen[str]") -> str | None:
         return None
     lines = [line for line in said.splitlines() if line.strip() and not line.startswith(" ")]
     return lines[-1].strip()[:200] if lines else f"it ended with code {process.returncode}"
-
-
-def unity_builds() -> list[str]:
-    """The names of the AI2-THOR builds that are installed for this user."""
-    try:
-        found = sorted((Path.home() / UNITY_BUILDS).iterdir())
-    except (OSError, RuntimeError):     # no such folder, or no home
-        return []
-    return [build.name for build in found if (build / build.name).exists() or (build / f"{build.name}.app").exists()]

@@ -109,7 +109,7 @@ def _scenes(given: JSON, backend: str, recordings: JSON) -> tuple[str, ...]:
     asked = [given] if isinstance(given, str) else given
     if not isinstance(asked, list) or not asked:
         raise UsageError(f"kitchen.scenes cannot be {given!r}; it is a list of names such as {PREFIX[backend]}1.")
-    names = tuple(name for each in asked for name in _expanded(each, PREFIX[backend], own=backend == "unity"))
+    names = tuple(name for each in asked for name in _expanded(each, PREFIX[backend], own=backend != "generated"))
     if backend == "recorded":
         known = recorded.scene_names(Path(str(recordings)))
         for name in names:
@@ -119,7 +119,7 @@ def _scenes(given: JSON, backend: str, recordings: JSON) -> tuple[str, ...]:
 
 
 def _expanded(asked: JSON, prefix: str, *, own: bool) -> list[str]:
-    """`own`: a build may have kitchens of this project's too, since the project's player is one."""
+    """`own`: builds and recordings may have kitchens of this project's too, since its player has them."""
     text = str(asked).strip()
     if text in _GROUPS:
         return [f"{prefix}{number}" for number in _GROUPS[text]]

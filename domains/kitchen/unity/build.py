@@ -11,10 +11,12 @@ from ....core.errors import UsageError
 
 RELEASES: Final = Path(".ai2thor/releases")     # below the home folder; where the client keeps builds
 PLATFORMS: Final = ("CloudRendering", "Linux64") if sys.platform.startswith("linux") else ("OSXIntel64",)
+_PLATFORM: Final = PLATFORMS[0]
 HOW_TO_GET_ONE: Final = (
-    "on a machine with a network run python -c \"from ai2thor.controller import Controller;"
-    " Controller(download_only=True)\" and copy its ~/.ai2thor/releases here, or name a build with"
-    " kitchen.unity_build=PATH; kitchen.backend=generated needs none"
+    "on a machine with a network run python -c \"from ai2thor.controller import Controller; from ai2thor.platform"
+    f" import {_PLATFORM}; Controller(platform={_PLATFORM}, download_only=True)\" (CloudRendering needs libvulkan1)"
+    " and copy its ~/.ai2thor/releases here, or name a build with kitchen.unity_build=PATH;"
+    " kitchen.backend=generated needs none"
 )
 
 
