@@ -228,10 +228,10 @@ class Comparing:
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:
-    """Ask as Ctrl-C does; what does not heed that in time is killed with its whole group."""
+    """Ask to end in good order; what does not heed that in time is killed with its whole group."""
     if process.returncode is not None:
         return
-    process.send_signal(signal.SIGINT)
+    process.terminate()     # a SIGINT is ignored by what was started in the background
     try:
         async with asyncio.timeout(STOP_S):
             await process.wait()
