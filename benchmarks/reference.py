@@ -54,7 +54,7 @@ def wilson(successes: int, n: int) -> tuple[float, float]:
     rate, z2 = successes / n, Z_95 ** 2
     middle = (rate + z2 / (2 * n)) / (1 + z2 / n)
     half = Z_95 / (1 + z2 / n) * math.sqrt(rate * (1 - rate) / n + z2 / (4 * n * n))
-    return max(0.0, middle - half), min(1.0, middle + half)
+    return min(rate, max(0.0, middle - half)), max(rate, min(1.0, middle + half))     # rounding aside
 
 
 def paired_rates(only_first: int, only_second: int, n: int) -> tuple[float, float, float]:
@@ -185,7 +185,9 @@ def lines(path: Path) -> list[Line]:
 
 def show(found: list[Line]) -> str:
     """A row for each policy, case and physics."""
-    rows = [("policy", "case", "physics", "n", "success", "rate [95 %]", "median", "p90", "drops", "off-peg", "ended")]
+    rows: list[tuple[str, ...]] = [
+        ("policy", "case", "physics", "n", "success", "rate [95 %]", "median", "p90", "drops", "off-peg", "ended")
+    ]
     for (name, case, physics), group in _grouped(found, ("policy", "case", "physics")):
         good = [line["steps"] for line in group if line["success"]]
         low, high = wilson(len(good), len(group))
@@ -205,8 +207,10 @@ def show(found: list[Line]) -> str:
 
 def compare(found: list[Line], first: str = "exact") -> str:
     """The paired differences of each physics from `first`, by policy and case."""
-    rows = [("policy", "case", "physics", "pairs", f"success {first}", "here", "difference [95 %]",
-             f"fitness {first}", "here", "difference [95 %]")]
+    rows: list[tuple[str, ...]] = [(
+        "policy", "case", "physics", "pairs", f"success {first}", "here", "difference [95 %]",
+        f"fitness {first}", "here", "difference [95 %]",
+    )]
     for (name, case, physics), group in _grouped(found, ("policy", "case", "physics")):
         base = {
             line["seed"]: line for line in found

@@ -21,6 +21,8 @@ WORLD_STD = 0.0095
 JITTER_STD = 0.002              # of each cube in the first tower
 GRASP_DZ = 0.006                # the hand grasps a cube above its centre
 BATCH = 5                       # observations taken in at once
+SURE = 0.0035                   # a cube whose place is known to this is grasped once only
+SLIDES = (0.0, 0.006, -0.006, 0.011, -0.011, 0.016, -0.016, 0.0)     # where to try again, along the fingers' axis
 LOWEST = 0.8225                 # of the end effector: lower, the fingers meet the container
 
 
@@ -329,28 +331,31 @@ class FrankaPolicy:
 
     def pick(self, cube):
         """Grasp a cube; whether it is in the hand."""
-        for attempt in range(8):
-            yaw = self.grasp_yaw(cube, attempt)
+        failures = grasps = 0
+        while failures < len(SLIDES):
+            yaw = self.grasp_yaw(cube)
             across = np.array([-np.sin(yaw), np.cos(yaw)])
             yield from self.wait_until_sure(cube, yaw)
-            slide = (0.0, 0.006, -0.006, 0.011, -0.011, 0.016, -0.016, 0.0)[attempt]
-            if not (yield from self.descend(cube, yaw, slide * across)):
-                self.log.append((self.steps, "landed", cube, attempt))
+            if not (yield from self.descend(cube, yaw, SLIDES[failures] * across)):
+                self.log.append((self.steps, "landed", cube, failures))
+                failures += 1
                 yield from self.rise(0.03, OPEN)
-                continue
-            if (yield from self.close(cube)):
-                self.feel(cube)
-                if self.belief.std(cube).max() < 0.0035 or attempt > 4:
-                    return True
-                self.let_go(cube, (0.0007, 0.0007))
-                yield from self.release()
+            elif not (yield from self.close(cube)):
+                self.log.append((self.steps, "missed", cube, failures, self.width))
+                failures += 1
+                yield from self.release(cube)
                 yield from self.rise(FINGERTIP + self.half[cube] + 0.01, OPEN)
-                continue
-            self.log.append((self.steps, "missed", cube, attempt, self.width))
-            yield from self.release()
+            else:
+                self.feel(cube)
+                grasps += 1
+                if self.belief.std(cube).max() < SURE or grasps > 3:
+                    return True
+                self.let_go(cube, (0.0007, 0.0007))     # once more with the hand turned
+                yield from self.release(cube)
+                yield from self.rise(FINGERTIP + self.half[cube] + 0.01, OPEN)
         return False
 
-    def grasp_yaw(self, cube, attempt):
+    def grasp_yaw(self, cube):
         """Along a cube's faces; of the two ways the one that tells more."""
         yaw = self.cube_yaw(cube)
         spread = self.belief.std(cube)
@@ -412,7 +417,7 @@ class FrankaPolicy:
             yield from self.seek_hole(spot, bottom, yaw)
         self.pegs[target].append(cube)
         held = self.holding()
-        yield from self.release()
+        yield from self.release(cube)
         self.let_go(cube, (0.001, 0.001))
         if not held:
             self.log.append((self.steps, "lost", cube))
@@ -495,12 +500,12 @@ class FrankaPolicy:
             yield self.arm.action(np.append(goal, height), yaw, grip, limit=limit)
         return self.eef[2] - bottom < slack
 
-    def release(self):
-        """Open the fingers where the hand is."""
+    def release(self, cube):
+        """Open the fingers where the hand is, until both are clear of a cube."""
         place = self.eef.copy()
-        for step in range(12):
+        for _ in range(16):
             yield self.arm.action(place, self.yaw_goal, OPEN, learn=False)
-            if step > 3 and self.finger_speed < 0.01:
+            if self.width - abs(self.middle) > self.half[cube] + 0.002:
                 return
 
     def rise(self, way, grip):
