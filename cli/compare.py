@@ -1,9 +1,7 @@
 """`memento compare`: methods × seeds at an equal budget, told line by line or as a live table."""
 
-import asyncio
 import json as json_text
 import os
-import signal
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,6 +29,7 @@ from ..runtime.models.spec import key_of, parse_specs
 from ..settings import Settings, parse_assignments
 from ..tui.display import can_draw
 from ..tui.lines import counted
+from .ending import run_until_told
 from .telling import duration, number
 
 if TYPE_CHECKING:
@@ -126,10 +125,9 @@ def _carried_out(
     comparing = Comparing(
         folder, experiment, checked, effort=effort, clock=clock, hear=teller.hear, tick=teller.tick
     )
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         teller.open(comparing, effort)
-        return asyncio.run(comparing.run())
+        return run_until_told(comparing.run())
     except KeyboardInterrupt:
         typer.echo(f"memento: interrupted, nothing is lost; go on with: memento compare {folder.path}", err=True)
         raise typer.Exit(130) from None

@@ -1,8 +1,6 @@
 """Starts what takes long: run, resume, evaluate."""
 
-import asyncio
 import os
-import signal
 import sys
 from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +17,7 @@ from ..memory.runs import find_run
 from ..results import RunResult
 from ..settings import Settings, build_settings, parse_budgets
 from ..tui.display import Display, open_display
+from .ending import run_until_told
 from .log import log_to_stderr
 from .requests import end_pause
 from .telling import tell_evaluation, tell_run
@@ -142,10 +141,9 @@ def _hand_over(result: RunResult, *, json: bool) -> None:
 def _finish(work: Coroutine[Any, Any, T], screen: Display | None) -> T:
     """Run to the end; a Ctrl-C or a SIGTERM ends the program with 130 and a word on how to go on."""
     log_to_stderr()
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         try:
-            return asyncio.run(work)
+            return run_until_told(work)
         finally:
             if screen is not None:
                 screen.close()
