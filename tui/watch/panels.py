@@ -22,7 +22,6 @@ from .sight import (
     number,
     share,
     signed,
-    slots_of,
     stack,
 )
 from .view import Slot
@@ -72,12 +71,9 @@ def _evaluators(sight: Sight) -> Iterator[Content]:
 
 def _generations(sight: Sight, height: int) -> Iterator[Content]:
     view = sight.view
-    found: dict[int, dict[str, list[Slot]]] = {}
-    for slot in slots_of(sight):
-        if slot.generation:
-            found.setdefault(slot.generation, {}).setdefault(slot.branch, []).append(slot)
     last = view.number("generations")
     present = min(view.generation, last) if last else view.generation
+    found = _by_generation(sight, present - height)
     branches = branches_of(view.settings)
     named = {branch.word: branch for branch in branches}
     here = found.pop(present, {})
@@ -91,6 +87,20 @@ def _generations(sight: Sight, height: int) -> Iterator[Content]:
         yield Content.styled(LEGEND, DIM)
     for generation in sorted(found, reverse=True):
         yield _generation(sight, generation, found[generation])
+
+
+def _by_generation(sight: Sight, first: int) -> dict[int, dict[str, list[Slot]]]:
+    """The slots of the generations from `first` on, by branch; a long run has far more than can be shown."""
+    recent: list[Slot] = []
+    for slot in reversed([*sight.view.candidates.values()]):
+        if 0 < slot.generation < first:
+            break
+        recent.append(slot)
+    found: dict[int, dict[str, list[Slot]]] = {}
+    for slot in (*reversed(recent), *(slot for slot in asked_of(sight) if slot.id[:1] == "g")):
+        if slot.generation:
+            found.setdefault(slot.generation, {}).setdefault(slot.branch, []).append(slot)
+    return found
 
 
 def _lane(label: str, slots: Sequence[Slot], of: int, episodes: int) -> Content:
@@ -146,14 +156,14 @@ def draw_fitness(sight: Sight, *, width: int, height: int, now: float) -> Conten
         elite[-1], success[-1] = last.fitness, last.success_rate
     picture = draw_curves(
         [
-            Curve(values=[point.fitness for point in points], style="$text-muted", line=False),
+            Curve(values=[point.fitness for point in points], style="$foreground 60%", line=False),
             Curve(values=success, style="$text-accent", step=True),
             Curve(values=elite, style="$text-success", step=True),
         ],
         width=width, height=height - 1, low=0.0, high=1.0,
     )
     key = Content.assemble(
-        ("  elite F", "$text-success"), ("   its success", "$text-accent"), ("   candidates", "$text-muted"),
+        ("  elite F", "$text-success"), ("   its success", "$text-accent"), ("   candidates", "$foreground 60%"),
         (f"   over {counted(view.settled, 'candidate')}", DIM),
     )
     return stack([picture, key.truncate(width, ellipsis=True)])
@@ -200,8 +210,12 @@ def draw_memory(sight: Sight, *, width: int, height: int, now: float) -> Content
     for entry in memory[: -height - 1 : -1]:
         rejection = entry.rejection
         what = one_line(rejection.summary, 200) or rejection.reason
+        gain = signed(rejection.fitness_difference)
+        slot = sight.view.candidates.get(rejection.candidate)
+        if rejection.fitness_difference is None and slot is not None:
+            gain = Content.styled(slot.state, DIM)      # cut, or failed
         lines.append(Content.assemble(
-            signed(rejection.fitness_difference), " ", (f"{rejection.candidate} ", DIM), what
+            gain.pad_right(max(0, 6 - gain.cell_length)), " ", (f"{rejection.candidate} ", DIM), what
         ))
     return stack(line.truncate(width, ellipsis=True) for line in lines)
 

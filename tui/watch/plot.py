@@ -51,20 +51,41 @@ def _points(
     """The dots of a curve: (x, y) from the upper left, within 2 columns and 4 rows a character."""
     wide, tall = 2 * columns - 1, 4 * rows - 1
     scale = wide / max(1, span - 1)
+
+    def point_of(index: int, value: float) -> tuple[int, int]:
+        share = min(1.0, max(0.0, (value - least) / (most - least)))
+        return round(index * scale), tall - round(share * tall)
+
+    known = enumerate(curve.values)
+    if not curve.line:
+        spots = {point_of(index, value) for index, value in known if value is not None}
+        return [dot for point in spots for dot in _spot(point, wide, tall)]
     placed: list[tuple[int, int]] = []
     before: tuple[int, int] | None = None
-    for index, value in enumerate(curve.values):
+    for index, value in _thinned(curve.values, wide):
         if value is None:
-            if curve.line and not curve.step:
-                before = None
+            before = before if curve.step else None
             continue
-        share = min(1.0, max(0.0, (value - least) / (most - least)))
-        point = (round(index * scale), tall - round(share * tall))
-        if curve.line and before is not None:
+        point = point_of(index, value)
+        if before is not None:
             placed += _stair(before, point) if curve.step else _joined(before, point)
         placed.append(point)
         before = point
     return placed
+
+
+def _thinned(values: Sequence[float | None], wide: int) -> list[tuple[int, float | None]]:
+    """(index, value) of every point; of many more than there are dots, the last of each dot's share."""
+    many = len(values)
+    if many <= 4 * wide:
+        return [*enumerate(values)]
+    return [(index, values[index]) for index in sorted({(many - 1) * dot // wide for dot in range(wide + 1)})]
+
+
+def _spot(point: tuple[int, int], wide: int, tall: int) -> list[tuple[int, int]]:
+    """Four dots, which are seen where one would not be."""
+    x, y = min(point[0], wide - 1), min(point[1], tall - 1)
+    return [(x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1)]
 
 
 def _stair(start: tuple[int, int], end: tuple[int, int]) -> list[tuple[int, int]]:
@@ -82,10 +103,11 @@ def _joined(start: tuple[int, int], end: tuple[int, int]) -> list[tuple[int, int
 def _line(
     row: int, rows: int, cells: dict[tuple[int, int], tuple[int, str]], columns: int, least: float, most: float
 ) -> Content:
-    value = most - (most - least) * row / max(1, rows - 1)
-    told = row in (0, rows - 1) or (rows >= 7 and row == rows // 2)
+    middle = rows // 2 if rows >= 5 else None
+    value = most if row == 0 else (most + least) / 2 if row == middle else least
+    told = row in (0, middle, rows - 1)
     label = f"{value:>{LABEL}.2f}" if told else " " * LABEL
-    parts: list[tuple[str, str]] = [(f"{label}│", "$text-muted")]
+    parts: list[tuple[str, str]] = [(f"{label}│", "$foreground 60%")]
     run, style = "", ""
     for column in range(columns):
         bits, painted = cells.get((row, column), (0, ""))

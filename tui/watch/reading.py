@@ -12,7 +12,7 @@ from .view import RunView, fold
 
 SOONEST_S, LATEST_S = 0.2, 1.0      # between two looks: soon after something came, later when nothing does
 SLOWER = 1.5
-TOLD_EVERY_S = 0.25                 # while a long log is read
+TOLD_EVERY_S = 0.6                  # while a long log is read
 
 
 def follow(

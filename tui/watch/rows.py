@@ -46,7 +46,7 @@ class Rows(ScrollView, can_focus=True):
     ]
     DEFAULT_CSS = """
     Rows { height: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; }
-    Rows > .rows--title { text-style: bold; color: $text-muted; }
+    Rows > .rows--title { text-style: bold; color: $foreground 60%; }
     Rows > .rows--cursor { background: $primary 45%; }
     Rows > .rows--cursor-away { background: $primary 18%; }
     """

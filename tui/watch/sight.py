@@ -14,11 +14,11 @@ from .view import RunView, Slot, branch_of, owner_of
 MARKS: Mapping[str, tuple[str, str]] = {
     "asked": ("?", "$text-accent"), "proposed": ("p", "$text-accent"), "rolling": ("~", "$text-warning"),
     "scored": ("o", ""), "accepted": ("+", "bold $text-success"), "rejected": ("-", "$text-error"),
-    "cut": ("<", "$text-muted"), "failed": ("x", "bold $text-error"), "voted": ("v", "$text-success"),
-    "withdrawn": ("/", "$text-muted"), "": ("·", "$text-muted"),
+    "cut": ("<", "$foreground 60%"), "failed": ("x", "bold $text-error"), "voted": ("v", "$text-success"),
+    "withdrawn": ("/", "$foreground 60%"), "": ("·", "$foreground 60%"),
 }
 LEGEND = "? asked  p proposed  ~ rolling out  o scored  + accepted  - rejected  < cut  x failed  / withdrawn"
-GOOD, BAD, DIM, WARN, LOUD = "$text-success", "$text-error", "$text-muted", "$text-warning", "bold"
+GOOD, BAD, DIM, WARN, LOUD = "$text-success", "$text-error", "$foreground 60%", "$text-warning", "bold"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +77,13 @@ def number(value: float | None, *, unknown: str = "–") -> str:
     return unknown if value is None else f"{value:.3f}"
 
 
+def fitness_of(slot: Slot) -> Content:
+    """F of a slot; what it is at most, where racing cut it."""
+    if slot.state == "cut" and slot.bound is not None:
+        return Content.styled(f"≤{slot.bound:.3f}", DIM)
+    return Content(number(slot.fitness))
+
+
 def share(value: float | None) -> str:
     """A share in percent, or a dash."""
     return "–" if value is None else f"{100 * value:.0f} %"
@@ -118,8 +125,6 @@ def why_failed(slot: Slot) -> str:
 
 def what_became(slot: Slot) -> str:
     """A slot's state in words, with its episodes where they are being rolled out."""
-    if slot.state == "cut" and slot.bound is not None:
-        return f"cut, F <= {slot.bound:.3f}"
     return f"{slot.state}, as {slot.same_as}" if slot.same_as is not None else slot.state
 
 

@@ -1,6 +1,7 @@
 """Programs, differences, metrics and talk as lines to be shown. Pure."""
 
 import difflib
+import textwrap
 from collections.abc import Mapping, Sequence
 
 from textual.content import Content
@@ -82,7 +83,8 @@ def talk_lines(texts: Sequence[tuple[str, str]], *, width: int) -> list[Content]
     for title, text in texts:
         lines.append(Content.styled(title, "bold $text-accent"))
         for line in printable(text).split("\n"):
-            content = Content.styled(line, LOUD) if line.startswith("#") else Content(line)
-            lines += content.fold(max(20, width)) if content.cell_length > width else [content]
+            style = LOUD if line.startswith("#") else ""
+            folded = textwrap.wrap(line, max(20, width), replace_whitespace=False) if len(line) > width else [line]
+            lines += [Content.styled(each, style) if style else Content(each) for each in folded]
         lines.append(Content(""))
     return lines or [Content.styled("no model was asked", DIM)]

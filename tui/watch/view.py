@@ -4,7 +4,7 @@ Folding in pieces gives what folding at once gives, so a live run and a finished
 (programs, prompts, replies) are never looked at: they are read when somebody opens the candidate.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -34,8 +34,8 @@ from ...core.events import (
     VoteCast,
     slot_of,
 )
-from ...core.values import JSON, Call, Fault, Operator, Rejection, Usage
-from ...memory.spending import Spending, add_calls, calls_of, role_of
+from ...core.values import JSON, Fault, Operator, Rejection, Usage
+from ...memory.spending import RoleSpending, Spending, calls_of, role_of
 from ..branches import branches_of
 from ..view import ENOUGH_TO_JUDGE
 
@@ -158,6 +158,7 @@ class RunView:
     episode_steps: int = 0
     episode_wall_s: float = 0.0
     recent: tuple[Rolled, ...] = ()     # the last rollouts
+    open: frozenset[str] = frozenset()  # candidates without an end
     settled: int = 0                    # candidates with an end, whichever
     failed: int = 0                     # of these, those that failed as a whole
 
@@ -231,18 +232,25 @@ class _Draft:
             setattr(self, name, getattr(view, name))
         self.candidates: dict[str, Slot] = dict(view.candidates)
         self.others: dict[str, Slot] = dict(view.others)
+        self.written: dict[str, dict[str, Any]] = {}     # fields of slots that changed, until they are asked for
+        self.spent: list[tuple[str, int, Usage]] = []    # role, calls, usage
         self.faults: dict[str, int] = dict(view.faults)
         self.points: list[Point] = list(view.points)
         self.calls: list[CallLine] = list(view.calls)
         self.memory: list[Remembered] = list(view.memory)
         self.elites: list[EliteChanged] = list(view.elites)
         self.recent: list[Rolled] = list(view.recent)
+        self.open: set[str] = set(view.open)
 
     def done(self) -> RunView:
         """The view, which nobody changes any more."""
+        for key in [*self.written]:
+            self._slot(key)
+        self.spending = _with_spent(self.spending, self.spent)
         fields: dict[str, Any] = {name: getattr(self, name) for name in RunView.__slots__}
         for name in ("points", "calls", "memory", "elites"):
             fields[name] = tuple(fields[name])
+        fields["open"] = frozenset(self.open)
         fields["recent"] = tuple(self.recent[-RECENT_EPISODES:])
         return RunView(**fields)
 
@@ -280,12 +288,15 @@ class _Draft:
                 self._episode(fact, at)
             case ProposalMade(order=str(order)):
                 self._put(slot_of(order), at, state="proposed", summary=fact.summary)
+                if order.startswith("g"):
+                    self.open.add(slot_of(order))
             case ProposalFailed(order=str(order)):
                 self._count("proposal", fact.fault)
                 self._put(slot_of(order), at, state="failed", fault=fact.fault, summary=fact.summary)
             case SpeculationEnded(kept=False, slot=slot):
                 if self._slot(slot).state in ("proposed", "failed"):    # it is asked for anew
                     self.candidates.pop(slot, None)
+                    self.open.discard(slot)
             case DuplicateFound(candidate=key):
                 self._put(key, at, same_as=fact.of)
             case CandidateScored():
@@ -297,10 +308,9 @@ class _Draft:
             case EliteChanged():
                 self._elite(fact, at)
             case InitialChosen(order=str(order)):
-                tried = self.others.pop(order, Slot(id=order))
-                self.candidates[order] = _changed(
-                    tried, at=at, state="scored", operator=Operator.INITIAL.value, branch="", place=0, generation=0
-                )
+                self.candidates[order] = self._slot(order)
+                self.others.pop(order, None)
+                self._put(order, at, state="scored", operator=Operator.INITIAL.value, place=0)
             case EvaluatorExamined(order=str(order)):
                 fault = fact.examination.fault
                 self._count("evaluator", fault)
@@ -341,10 +351,11 @@ class _Draft:
                 self.search_since, self.search_from = at, self.settled
 
     def _call(self, fact: Fact, at: float) -> None:
-        self.spending = add_calls(self.spending, fact)
         fault = fact.fault if isinstance(fact, ProposalFailed) else None
-        call: Call = calls_of(fact)[-1]     # its usage holds that of earlier answers too
-        self.calls.append(CallLine(at, fact.order or "", role_of(fact), call.model, call.usage, fault))
+        calls, role = calls_of(fact), role_of(fact)
+        call = calls[-1]        # its usage holds that of earlier answers too
+        self.spent.append((role, len(calls), call.usage))
+        self.calls.append(CallLine(at, fact.order or "", role, call.model, call.usage, fault))
 
     def _episode(self, fact: EpisodeEnded, at: float) -> None:
         episode = fact.episode
@@ -354,10 +365,12 @@ class _Draft:
         self.recent.append(Rolled(at, episode.steps, episode.wall_s))
         self._count("episode", episode.fault)
         if fact.order is not None:
-            owner = owner_of(fact.order)
-            old = self._slot(owner)
-            state = "rolling" if old.state in _OPEN else old.state
-            self._put(owner, at, state=state, rolled=old.rolled + 1, steps=old.steps + episode.steps)
+            fields = self._fields(owner_of(fact.order))
+            if fields["state"] in _OPEN:
+                fields["state"] = "rolling"
+            fields["rolled"] += 1
+            fields["steps"] += episode.steps
+            fields["at"] = at
 
     def _scored(self, fact: CandidateScored, at: float) -> None:
         candidate = fact.candidate
@@ -370,6 +383,7 @@ class _Draft:
             parents=candidate.parents, summary=candidate.summary, fitness=fitness, success_rate=success,
             bound=candidate.bound, fault=candidate.fault,
         )
+        self.open.discard(candidate.id)
         self.settled += 1
         self.failed += candidate.fault is not None
         elite = self.elites[-1] if self.elites else None
@@ -393,13 +407,10 @@ class _Draft:
         if not self.points:
             self.points.append(Point(fact.fitness, fact.success_rate, fact.fitness, fact.success_rate))
         # What was still open in the generation that is over will not be answered any more.
-        for slot in [*reversed(self.candidates.values())]:
-            if slot.generation > fact.generation:
-                continue
-            if slot.generation < fact.generation:
-                break
-            if slot.state in _OPEN:
-                self.candidates[slot.id] = _changed(slot, state="withdrawn")
+        for key in [*self.open]:
+            if self._slot(key).generation <= fact.generation:
+                self._put(key, at, state="withdrawn")
+                self.open.discard(key)
 
     def _count(self, where: str, fault: Fault | None) -> None:
         if fault is not None:
@@ -407,20 +418,54 @@ class _Draft:
             self.faults[key] = self.faults.get(key, 0) + 1
 
     def _slot(self, key: str) -> Slot:
-        found = self.candidates.get(key) or self.others.get(key)
-        if found is not None:
-            return found
-        generation, branch, place = branch_of(key)
-        return Slot(id=key, generation=generation, branch=branch, place=place)
+        """The slot as it is now; one that is not known has the fields that its id names."""
+        fields = self.written.pop(key, None)
+        where = self._where(key)
+        if fields is not None:
+            where[key] = Slot(**fields)
+        return where.get(key) or _empty(key)
+
+    def _fields(self, key: str) -> dict[str, Any]:
+        """The slot's fields, to be changed in place. A slot changes several times in a piece of a log."""
+        fields = self.written.get(key)
+        if fields is None:
+            where = self._where(key)
+            slot = where.setdefault(key, _empty(key))       # keeps its place in the order of arrival
+            fields = self.written[key] = {name: getattr(slot, name) for name in Slot.__slots__}
+        return fields
 
     def _put(self, key: str, at: float, **fields: Any) -> None:
-        slot = _changed(self._slot(key), at=at, **fields)
-        apart = key not in self.candidates and key.partition("/")[0] in ("init", "eval", "final")
-        (self.others if apart else self.candidates)[key] = slot
+        self._fields(key).update(fields, at=at)
+
+    def _where(self, key: str) -> dict[str, Slot]:
+        apart = key.startswith(("init/", "eval/", "final/")) and key not in self.candidates
+        return self.others if apart else self.candidates
 
 
-def _changed(slot: Slot, **fields: Any) -> Slot:
-    # As dataclasses.replace, which takes three times as long; a long log has hundreds of thousands of these.
-    made = {name: getattr(slot, name) for name in Slot.__slots__}
-    made.update(fields)
-    return Slot(**made)
+def _empty(key: str) -> Slot:
+    generation, branch, place = branch_of(key)
+    return Slot(id=key, generation=generation, branch=branch, place=place)
+
+
+def _with_spent(spending: Spending, spent: Iterable[tuple[str, int, Usage]]) -> Spending:
+    """With these (role, calls, usage) as memory.spending.add_calls adds them, all at once."""
+    roles: dict[str, list[tuple[int, Usage]]] = {}
+    for role, calls, usage in spent:
+        roles.setdefault(role, []).append((calls, usage))
+    by_role = dict(spending.by_role)
+    for role, used in roles.items():
+        by_role[role] = _grown(by_role.get(role, RoleSpending()), used)
+    return Spending(total=_grown(spending.total, [each for used in roles.values() for each in used]), by_role=by_role)
+
+
+def _grown(before: RoleSpending, used: Sequence[tuple[int, Usage]]) -> RoleSpending:
+    prices = [usage.cost_usd for _, usage in used]
+    known = before.cost_usd is not None and None not in prices
+    return RoleSpending(
+        calls=before.calls + sum(calls for calls, _ in used),
+        attempts=before.attempts + sum(usage.attempts for _, usage in used),
+        input_tokens=before.input_tokens + sum(usage.input_tokens for _, usage in used),
+        output_tokens=before.output_tokens + sum(usage.output_tokens for _, usage in used),
+        cost_usd=(before.cost_usd or 0.0) + sum(price or 0.0 for price in prices) if known else None,
+        latency_s=before.latency_s + sum(usage.latency_s for _, usage in used),
+    )

@@ -12,7 +12,7 @@ from ...lines import counted, one_line
 from ..details import Details, read_details
 from ..lines_view import LinesView
 from ..rows import Cell, Column, Rows
-from ..sight import BAD, DIM, LOUD, Sight, cost, mark, number, share, signed, what_became
+from ..sight import BAD, DIM, LOUD, Sight, cost, fitness_of, mark, number, share, signed, what_became
 from ..texts import code_lines, diff_lines, metric_rows, talk_lines
 from .page import Page
 
@@ -77,7 +77,7 @@ class CandidateScreen(Page):
         if slot is not None:
             facts: list[Cell | tuple[str, str]] = [
                 Content.styled(self.candidate, LOUD), "  ", mark(slot.state), f" {what_became(slot)}",
-                f"  F {number(slot.fitness)}", "  ", signed(slot.difference),
+                "  F ", fitness_of(slot), "  ", signed(slot.difference),
                 f"  success {share(slot.success_rate)}  {counted(slot.rolled, 'episode')}",
             ]
             if slot.elite_of:

@@ -11,7 +11,7 @@ from textual.widgets import Input
 
 from ...lines import one_line
 from ..rows import Cell, Column, Rows
-from ..sight import BAD, DIM, Sight, mark, number, share, signed, slots_of, what_became, why_failed
+from ..sight import BAD, DIM, Sight, fitness_of, mark, share, signed, slots_of, what_became, why_failed
 from ..view import Slot
 from .page import Page
 
@@ -76,7 +76,7 @@ class CandidatesScreen(Page):
         elite = bool(slot.elite_of)
         return [
             Content.styled(slot.id, "bold $text-success") if elite else slot.id, mark(slot.state), what_became(slot),
-            number(slot.fitness), signed(slot.difference), share(slot.success_rate), str(slot.rolled),
+            fitness_of(slot), signed(slot.difference), share(slot.success_rate), str(slot.rolled),
             Content.styled(" ".join(slot.parents), DIM), told,
         ]
 

@@ -13,23 +13,23 @@ from ..sight import LEGEND, LOUD
 
 KEYS = (
     ("Screens", (
-        ("1 … 7", "run, candidates, evaluators, lineage, memory, models, log"), ("0", "all runs of the folder"),
+        ("1 … 7", "the screens named on top"), ("0", "all runs of the folder"),
         ("Esc", "back"), ("Ctrl+P", "command palette: everything by name"), ("d", "dark or light"),
         ("q", "leave; the run goes on"),
     )),
     ("Lists", (
         ("↑ ↓ j k", "a row up or down"), ("PgUp PgDn", "a screenful"), ("g G", "first, last"),
-        ("Enter", "open; so does a click on the row with the cursor"), ("/", "filter (candidates, log)"),
-        ("o", "another order (candidates)"), ("a", "all, or only what led to the elites (lineage)"),
+        ("Enter", "open, as a click on the cursor does"), ("/", "filter (candidates, log)"),
+        ("o", "another order (candidates)"), ("a", "all, or what led to the elites (lineage)"),
         ("space", "take into the comparison (runs)"),
     )),
     ("A candidate", (
         ("n N", "next, previous"),
-        ("c f l m", "code, diff to the parent, diff to the elite, metrics"), ("x w r", "episodes, prompt, reply"),
+        ("c f l m", "code, diff to parent, diff to elite, metrics"), ("x w r", "episodes, prompt, reply"),
         ("e", "export its program"), ("v", "render a rollout"),
     )),
     ("The run", (
-        ("p", "pause, or go on"), ("s", "stop: now, after this candidate, after this generation"),
+        ("p", "pause, or go on"), ("s", "stop: now, after a candidate, a generation"),
     )),
 )
 

@@ -10,7 +10,7 @@ from textual.content import Content
 from ...lines import one_line
 from ..descent import Branching, ancestors_of, tree_of
 from ..rows import Cell, Column, Rows
-from ..sight import DIM, Sight, mark, number, share, signed, why_failed
+from ..sight import DIM, Sight, fitness_of, mark, share, signed, why_failed
 from .page import Page
 
 COLUMNS = (
@@ -56,7 +56,7 @@ class LineageScreen(Page):
         also = f"with {' and '.join(line.also)}: " if line.also else ""
         elite_of = " ".join(f"g{generation}" for generation in slot.elite_of[-NAMED:])
         what = why_failed(slot) or one_line(slot.summary, 300)
-        return [name, number(slot.fitness), signed(slot.difference), share(slot.success_rate), elite_of,
+        return [name, fitness_of(slot), signed(slot.difference), share(slot.success_rate), elite_of,
                 Content.assemble((also, DIM), what)]
 
     def chosen(self) -> str | None:

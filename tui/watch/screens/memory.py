@@ -21,7 +21,8 @@ ELITES = (
 )
 REJECTED = (
     Column(title="g", width=4), Column(title="candidate", width=12), Column(title="gain", width=7, right=True),
-    Column(title="reason", width=14), Column(title="the edit that is not to be repeated", width=10, grows=True),
+    Column(title="reason", width=30, least=100),
+    Column(title="the edit that is not to be repeated", width=10, grows=True),
 )
 
 
@@ -61,7 +62,10 @@ class MemoryScreen(Page):
     def _rejection(self, index: int) -> list[Cell]:
         entry = self._memory[index]
         rejection = entry.rejection
-        return [f"g{entry.generation}", rejection.candidate, signed(rejection.fitness_difference),
+        gain = signed(rejection.fitness_difference)
+        if rejection.fitness_difference is None and rejection.candidate in self._view.candidates:
+            gain = Content.styled(self._view.candidates[rejection.candidate].state, DIM)     # cut, or failed
+        return [f"g{entry.generation}", rejection.candidate, gain,
                 one_line(rejection.reason, 80), one_line(rejection.summary, 400)]
 
     def _elite(self, index: int) -> list[Cell]:

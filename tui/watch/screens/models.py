@@ -15,10 +15,10 @@ from ..view import CallLine, RunView, Slot
 from .page import Page
 
 ROLES = (
-    Column(title="role", width=16), Column(title="model", width=16, grows=True),
+    Column(title="role", width=15), Column(title="model", width=1, grows=True),
     Column(title="calls", width=6, right=True), Column(title="tries", width=6, right=True, least=90),
     Column(title="in", width=10, right=True), Column(title="out", width=9, right=True),
-    Column(title="median", width=8, right=True), Column(title="slowest", width=8, right=True),
+    Column(title="median", width=7, right=True), Column(title="slowest", width=7, right=True),
     Column(title="cost", width=13, right=True),
 )
 CALLS = (

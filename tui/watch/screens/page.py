@@ -25,7 +25,8 @@ NAMES = (
 )
 STAGES = {
     "": "starting", "initial": "a first policy p_0", "baseline": "the rollouts T_0 of p_0",
-    "evaluator": "evaluators", "search": "policies", "final": "p_0 and the elite on unseen episodes", "done": "done",
+    "evaluator": "evaluators", "search": "policies", "final": "p_0 and the elite on unseen episodes",
+    "done": "finished",
 }
 COLOURS = {"running": GOOD, "paused": WARN, "done": "$text-primary", "killed": BAD}
 
@@ -118,11 +119,16 @@ class RunHeader(Widget):
         page = self.screen
         name = page.name_of_page if isinstance(page, Page) else ""
         if sight is None:
-            return Content("\n").join([Content.styled("MEMENTO", LOUD), Content(""), _screens(name)])
+            return Content("\n").join([Content.styled("MEMENTO", LOUD), Content(""), _screens(name, self._gap)])
         app = self.app
         now = app.clock() if hasattr(app, "clock") else 0.0
-        lines = (_which(sight), _how_far(sight, now), _screens(name))
+        lines = (_which(sight), _how_far(sight, now), _screens(name, self._gap))
         return Content("\n").join([line.truncate(width, ellipsis=True) for line in lines])
+
+    @property
+    def _gap(self) -> int:
+        """Columns between the names of screens."""
+        return 2 if self.content_size.width >= sum(len(key) + len(label) + 3 for key, _, label in NAMES) else 1
 
     def on_click(self, event: events.Click) -> None:
         """A click on the name of a screen goes there."""
@@ -136,21 +142,21 @@ class RunHeader(Widget):
                 if isinstance(page, Page):
                     page.watch_app.action_page(name)
                 return
-            at += len(key) + len(label) + 3
+            at += len(key) + 1 + len(label) + self._gap
 
 
 def _which(sight: Sight) -> Content:
     words = sight.view.settings
     state = sight.state
-    said = Content.assemble(
-        (f" {state} ", f"bold {COLOURS.get(state, WARN)}"), (sight.folder.name, LOUD), "  ",
+    said = Content.assemble((f" {state} ", f"bold {COLOURS.get(state, WARN)}"), (sight.folder.name, LOUD), "  ")
+    if not words:
+        return said
+    exposed = "NOT ISOLATED" in isolation(sight.view.sandbox)
+    return Content.assemble(
+        said, ("NOT ISOLATED  ", f"bold {BAD}") if exposed else "",
         f"{words.get('domain', '')} by {words.get('method', '')}, {words.get('model', '')}, "
-        f"preset {words.get('preset', '')}, seed {words.get('seed', '')}" if words else "",
+        f"seed {words.get('seed', '')}, {words.get('preset', '')}", "" if exposed else ("  isolated", DIM),
     )
-    if sight.view.sandbox or words:
-        exposed = "NOT ISOLATED" in isolation(sight.view.sandbox)
-        said += Content.assemble("  ", ("NOT ISOLATED", f"bold {BAD}") if exposed else ("isolated", DIM))
-    return said
 
 
 def _how_far(sight: Sight, now: float) -> Content:
@@ -177,8 +183,8 @@ def _how_far(sight: Sight, now: float) -> Content:
     return Content.assemble(*parts[:3], *asked, *parts[3:])
 
 
-def _screens(present: str) -> Content:
+def _screens(present: str, gap: int) -> Content:
     parts: list[tuple[str, str]] = []
     for key, name, label in NAMES:
-        parts += [(f"{key} ", DIM), (label, "bold underline" if name == present else ""), ("  ", "")]
+        parts += [(f"{key} ", DIM), (label, "bold underline" if name == present else ""), (" " * gap, "")]
     return Content.assemble(*parts)
