@@ -476,8 +476,8 @@ class FrankaPolicy:
 
     def sink(self, spot, bottom, yaw, grip, slack):
         """Come down to `bottom`, as fast as the error in the plane allows; False where something is in the way."""
-        stuck = 0
-        settled = 0
+        stuck = settled = 0
+        offset = self.arm.offset.copy()
         for _ in range(120):
             goal = spot()
             error = np.linalg.norm(goal - self.eef[:2])
