@@ -15,7 +15,7 @@ from ..app.budgets import models_of
 from ..core.errors import RunRefused, StoreError, UsageError
 from ..core.events import EliteChanged
 from ..core.values import JSON
-from ..evidence.comparing import Comparing, Effort, default_effort
+from ..evidence.comparing import LOST_MEASURE, Comparing, Effort, default_effort
 from ..evidence.experiment import Experiment, load_experiment, with_flags
 from ..evidence.folder import ComparisonFolder
 from ..evidence.plan import candidates_of, check, merge
@@ -302,7 +302,7 @@ def tell(result: Mapping[str, JSON], rows: Sequence[Row]) -> list[str]:
     wall_s = result["wall_s"]
     assert isinstance(wall_s, float)
     lines.append("F and S: on the search's own episodes, each under its own evaluator; then success on unseen seeds")
-    lines += [f"not done: {name}: {why}" for name, why in not_done.items()]
+    lines += [f"not done: {name}: {why}" for name, why in not_done.items() if why != LOST_MEASURE]
     lines.append(f"{result['comparison']}: {result['status']}, {duration(wall_s)};"
                  f" a page of it: memento report {result['comparison']} --out report.html")
     if not_done:

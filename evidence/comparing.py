@@ -11,6 +11,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ POLL_S = 1.0
 STOP_S = 30.0  # for a run that is asked to stop, before it is killed
 PROGRAM = (sys.executable, "-P", "-m", "memento")
 SETTLING = (RunStarted, RunStopped, RunResumed, StageEntered)
+LOST_MEASURE = "its run did not get done"
 _PHASES = {"done": Phase.DONE, "budget": Phase.BUDGET, "stopped": Phase.STOPPED}
 Heard = Callable[[Unit, Phase, str], None]
 """Told when a unit starts or ends, with a word on why."""
@@ -106,8 +108,9 @@ class Comparing:
         measured = self._folder.measured()
         for unit in self.units:
             if unit.measure is None:
-                if is_run(self._folder.run_of(unit.job)) and self._status(unit) is Phase.DONE:
-                    phases[key_of(unit)] = Phase.DONE
+                with suppress(StoreError):  # one that cannot be read fails by itself, when its turn comes
+                    if is_run(self._folder.run_of(unit.job)) and self._status(unit) is Phase.DONE:
+                        phases[key_of(unit)] = Phase.DONE
             elif self._fresh(unit, measured.get(key_of(unit))):
                 phases[key_of(unit)] = Phase.DONE
         return Progress(phases=phases)
@@ -132,7 +135,10 @@ class Comparing:
             job = unit.job
             if unit.measure is None and job.leads and job.beginning not in self.progress.settled:
                 phase = self.progress.phase(unit)
-                if (phase is Phase.RUNNING or phase in OVER) and self._folder.settle(job) is not None:
+                begun = None
+                with suppress(StoreError):  # its tables are just being made; what is wrong with it, it says itself
+                    begun = self._folder.settle(job) if phase is Phase.RUNNING or phase in OVER else None
+                if begun is not None:
                     settled = self.progress.settled | {job.beginning}
                     self.progress = Progress(phases=self.progress.phases, settled=settled)
 
@@ -257,4 +263,4 @@ def _last_object(output: str) -> dict[str, Any]:
 def _why_lost(unit: Unit) -> str:
     if unit.measure is None:
         return "the run that settles p_0 and the evaluator for its seed failed"
-    return "its run did not get done"
+    return LOST_MEASURE

@@ -48,6 +48,8 @@ def _runs(evidence: Evidence, findings: Findings) -> Iterator[Row]:
             "initial_fitness": record.initial_fitness, "best_fitness": record.best_fitness,
             "best_success": record.best_success, "candidates": record.candidates, "failed": record.failed,
             "episodes_run": record.episodes_run, "episodes_saved": record.episodes_saved,
+            "saved_by_duplicates": record.saved_by_duplicates, "duplicates": record.duplicates,
+            "asked_ahead": record.asked_ahead, "kept_ahead": record.kept_ahead,
             "calls": spent.calls, "input_tokens": spent.input_tokens, "output_tokens": spent.output_tokens,
             "cost_usd": spent.cost_usd, "wall_s": record.wall_s,
             "own_final_fitness": final.elite_fitness if final else None,

@@ -161,7 +161,7 @@ def _section(group: GroupFinding) -> Section:
         legend=legend,
         charts=tuple(charts),
         tables=(tables.glance(group), *([tests] if tests is not None else [])),
-        details=(*details, tables.operators(group), tables.memory(group), tables.costs(group)),
+        details=(*details, tables.operators(group), tables.memory(group), tables.savings(group), tables.costs(group)),
     )
 
 

@@ -88,6 +88,10 @@ class RunRecord:
     failed: int = 0
     episodes_run: int = 0
     episodes_saved: int = 0
+    saved_by_duplicates: int = 0  # of these; racing saved the others
+    duplicates: int = 0
+    asked_ahead: int = 0
+    kept_ahead: int = 0
     spending: Spending = Spending()
     pools: tuple[Pool, ...] = ()
     lineage: tuple[CandidateRow, ...] = ()
@@ -153,6 +157,10 @@ def read_record(
         failed=summary.failed,
         episodes_run=summary.episodes_run,
         episodes_saved=summary.episodes_saved,
+        saved_by_duplicates=summary.saved_by_duplicates,
+        duplicates=summary.duplicates,
+        asked_ahead=summary.asked_ahead,
+        kept_ahead=summary.kept_ahead,
         spending=summary.spending,
         pools=list_pools(facts),
         lineage=lineage,

@@ -159,7 +159,7 @@ def operators(group: GroupFinding) -> Table:
 
 
 def memory(group: GroupFinding) -> Table:
-    """What the rejection memory met, and what was saved."""
+    """What the rejection memory met, and how often programs failed."""
     rows = [
         (
             arm.arm,
@@ -167,17 +167,40 @@ def memory(group: GroupFinding) -> Table:
             share(arm.rates.same_program),
             share(arm.rates.near_summary),
             share(arm.rates.failure),
-            share(arm.rates.saved),
         )
         for arm in group.arms
     ]
     return Table(
         title=f"Acceptance, repeats and failures: {group.task}",
-        columns=("Method", "Accepted", "Same program again", "Same words again", "Failed", "Episodes saved"),
+        columns=("Method", "Accepted", "Same program again", "Same words again", "Failed"),
         rows=tuple(rows),
         strong=frozenset({0}),
         note="Repeats: hill-climb proposals that repeat what their own chain had rejected, by program (comments and "
-        "history left out) or, among the rest, by a near-duplicate edit summary. Saved: by racing and duplicates.",
+        "history left out) or, among the rest, by a near-duplicate edit summary.",
+    )
+
+
+def savings(group: GroupFinding) -> Table:
+    """What was known without being run, and what was asked for ahead of its turn."""
+    rows = []
+    for arm in group.arms:
+        runs = arm.records
+        by_duplicates = sum(record.saved_by_duplicates for record in runs)
+        by_racing = sum(record.episodes_saved for record in runs) - by_duplicates
+        ahead, kept = sum(record.asked_ahead for record in runs), sum(record.kept_ahead for record in runs)
+        rows.append((
+            arm.arm, str(sum(record.episodes_run for record in runs)), str(by_racing), str(by_duplicates),
+            share(arm.rates.saved), str(sum(record.duplicates for record in runs)), str(ahead),
+            share(ratio(kept, ahead)),
+        ))
+    return Table(
+        title=f"What was saved, all runs together: {group.task}",
+        columns=("Method", "Run", "By racing", "By duplicates", "Saved", "Known programs", "Asked ahead", "Kept"),
+        groups=(("", 1), ("episodes", 4), ("", 1), ("climbs", 2)),
+        rows=tuple(rows),
+        strong=frozenset({0}),
+        note="Nothing of this changes a result. Racing ends a candidate's episodes once it cannot win, a known program "
+        "takes its episodes over, and a climb asked for ahead is kept where the verdict it presumed was right.",
     )
 
 

@@ -127,3 +127,20 @@ def test_bad_input_is_one_sentence(tmp_path):
         assert done.returncode == 2, (arguments, done.stderr)
         assert word in done.stderr and "Traceback" not in done.stderr, done.stderr
         assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+
+
+def test_a_run_that_cannot_be_read_fails_by_itself(tmp_path):
+    """As where a process was killed in the instant in which it made its database, or a disk lost something."""
+    words = ("compare", *SMALL, "--method", "random", "--method", "eureka", "--seeds", "1", "--name", "c",
+             "--evaluator", "reference", "--no-measure", "--json")
+    assert memento(tmp_path, *words).returncode == 0
+    folder = ComparisonFolder(tmp_path / "runs" / "c")
+    broken = folder.runs / "hanoi-kinematic--eureka--s1" / "run.sqlite"
+    for path in broken.parent.glob("run.sqlite*"):
+        path.unlink()
+    broken.write_bytes(b"")
+    done = memento(tmp_path, *words)
+    assert done.returncode == 3, done.stderr
+    result = json.loads(done.stdout)
+    assert (result["done"], list(result["not_done"])) == (1, [broken.parent.name])
+    assert "Traceback" not in done.stderr
