@@ -21,6 +21,7 @@ from ..runtime.pool import ProcessPool
 from ..runtime.trajectories import load_recording, trajectory_key, trajectory_path
 from ..settings import Settings, settings_in
 from .program_files import read_program
+from .wiring import final_options
 
 SETTING, ORDER = "render", "render/e0"
 FINAL_INITIAL, FINAL_ELITE = "final/initial", "final/elite"
@@ -75,7 +76,8 @@ def of_run(
     name, program = _program(facts, candidate, folder)
     domain = load_domain(settings.domain)
     changes = given_options(domain.name, flags=flags, assignments=assignments)
-    options = domain.options({**settings.options, **changes}, preset=settings.preset) if changes else settings.options
+    played = final_options(settings, domain) if name in (FINAL_INITIAL, FINAL_ELITE) else settings.options
+    options = domain.options({**played, **changes}, preset=settings.preset) if changes else played
     known = None if changes or seed is not None else _episodes(facts, name).get(index)
     if seed is None:
         seed = known.seed if known is not None else _seed(settings, name, index)

@@ -40,7 +40,7 @@ from .program_files import read_evaluator, read_initial
 from .replay import read_recorded
 from .retention import Retention
 from .watching import Progress, StatusAddress, Watch
-from .wiring import Models, load_clients, make_lanes, make_models, replayed, spare_the_loaded
+from .wiring import Models, final_options, load_clients, make_lanes, make_models, replayed, spare_the_loaded
 
 NAMED_VERSIONS = ("robosuite", "mujoco", "numpy")
 NOT_A_PROGRAM = ("evolve", "zero-shot")
@@ -165,7 +165,7 @@ async def _drive(
 
     async with ProcessPool(
         domain=import_string(settings.domain),
-        settings={"search": settings.options, "final": settings.options},
+        settings={"search": settings.options, "final": final_options(settings, domain)},
         workers=workers,
         trajectories=store.folder / TRAJECTORIES,
         observer=observed(watch.observe, display),

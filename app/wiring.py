@@ -15,8 +15,8 @@ from ..agents.measuring import Examiner, Roller, Scorer
 from ..agents.proposers import Crosser, HillClimber, Initiator, Mutator
 from ..core.errors import UsageError
 from ..core.events import Examine, Fact, Judge, Order, Propose, ProposeEvaluator, Roll, ScoreEpisode
-from ..core.ports import Domain, Model, Pool
-from ..core.values import Operator
+from ..core.ports import Domain, Generalising, Model, Pool
+from ..core.values import JSON, Operator
 from ..runtime.models import ClientSettings, close_model, make_model
 from ..runtime.models.budget import Purse
 from ..runtime.models.limits import CallLimits, Gate
@@ -182,6 +182,11 @@ def urgency(order: Order) -> int:
     if isinstance(order, ScoreEpisode):
         return 0
     return 1 if CHAIN in order.id else 2
+
+
+def final_options(settings: Settings, domain: Domain) -> Mapping[str, JSON]:
+    """The domain's options in the final measure of p_0 and the elite."""
+    return domain.final_options(settings.options) if isinstance(domain, Generalising) else settings.options
 
 
 def _offline(settings: Settings, domain: Domain) -> Model | None:

@@ -77,6 +77,9 @@ def run(
     evaluator: Annotated[str | None, typer.Option(help="evolve, reference, zero-shot, or a Python file.")] = None,
     initial: Annotated[str | None, typer.Option(metavar="FILE", help="A policy to begin with.")] = None,
     seed: Annotated[int | None, typer.Option(help="All randomness comes from it.")] = None,
+    scenes: Annotated[
+        str | None, typer.Option(metavar="A,B", help="The scenes to search in, where a domain has scenes.")
+    ] = None,
     workers: Workers = None,
     budget_calls: BudgetCalls = None,
     budget_tokens: BudgetTokens = None,
@@ -108,8 +111,9 @@ def run(
         "evaluator": evaluator, "initial": initial, "seed": seed, "workers": workers,
         "require_sandbox": require_sandbox or None,
     }
+    assigned = [*(assignments or ()), *([] if scenes is None else [f"options.scenes={scenes}"])]
     start_run(
-        flags, assignments=assignments or (), config=config, replay=replay, runs_dir=runs, name=name,
+        flags, assignments=assigned, config=config, replay=replay, runs_dir=runs, name=name,
         status=(status_port, status_host), display=display, json=json,
         tui=context.find_root().obj if tui else None,
     )

@@ -1,6 +1,6 @@
 """Says results to people: a few plain lines."""
 
-from ..results import EvaluateResult, RunResult
+from ..results import EpisodeResult, EvaluateResult, RunResult
 from ..tui.lines import counted, isolation
 
 
@@ -36,12 +36,30 @@ def tell_evaluation(result: EvaluateResult) -> str:
             + (f" in {episode.scene}" if episode.scene else "")
             + (f": {episode.error}" if episode.error else "")
         )
+    lines += _by_scene(result)
     lines.append(
         f"success {share(result.success_rate)}, fitness {number(result.fitness)}"
         f" over {counted(result.episodes, 'episode')}; {result.steps_per_s:.0f} steps/s, {duration(result.wall_s)}"
     )
     lines.append(isolation(result.sandbox))
     return "\n".join(lines)
+
+
+def _by_scene(result: EvaluateResult) -> list[str]:
+    """One line a scene, where there are several and some were played more than once."""
+    scenes: dict[str, list[EpisodeResult]] = {}
+    for episode in result.per_episode:
+        if episode.scene:
+            scenes.setdefault(episode.scene, []).append(episode)
+    if not 1 < len(scenes) < len(result.per_episode):
+        return []
+    lines = []
+    for scene, episodes in scenes.items():
+        fitness = [episode.fitness for episode in episodes if episode.fitness is not None]
+        mean = sum(fitness) / len(fitness) if len(fitness) == len(episodes) else None
+        won = sum(episode.success for episode in episodes)
+        lines.append(f"  {scene:<14} success {won} of {len(episodes)}, fitness {number(mean)}")
+    return lines
 
 
 def number(value: float | None) -> str:

@@ -86,6 +86,14 @@ class Domain(Protocol):
         """What the offline model may build with; None where the domain has none."""
 
 
+@runtime_checkable
+class Generalising(Protocol):
+    """What a domain may offer beside: its final measure is taken elsewhere than the search, as in unseen scenes."""
+
+    def final_options(self, options: Mapping[str, JSON]) -> dict[str, JSON]:
+        """The options of the final measure, from the (completed) options of the search."""
+
+
 Picture: TypeAlias = NDArray[np.uint8]
 """Rows from the top, of pixels from the left: (height, width, 3) of red, green, blue."""
 

@@ -7,7 +7,7 @@ from importlib.resources import files
 from ...core.ports import Environment, Renderer, Shelf
 from ...core.values import JSON, Brief, Contract, Program
 from .interface import brief
-from .options import complete, settings
+from .options import complete, final_options, settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +22,10 @@ class KitchenDomain:
     def options(self, given: Mapping[str, JSON], *, preset: str) -> dict[str, JSON]:
         """All options, completed from the preset's defaults. Raises UsageError."""
         return complete(given, preset=preset)
+
+    def final_options(self, options: Mapping[str, JSON]) -> dict[str, JSON]:
+        """The options of a run's final measure: other kitchens than the search's."""
+        return final_options(options)
 
     def brief(self, options: Mapping[str, JSON]) -> Brief:
         """The texts for prompts under these (completed) options."""

@@ -24,6 +24,7 @@ _GROUPS: Final = {"training": TRAINING, "held-out": HELD_OUT}
 DEFAULTS: Final[dict[str, JSON]] = {
     "backend": "generated",
     "scenes": ["training"],
+    "final_scenes": None,
     "horizon": 250,
     REVEAL: False,
     "recordings": None,
@@ -69,8 +70,14 @@ def complete(given: Mapping[str, JSON], *, preset: str) -> dict[str, JSON]:
         options["recordings"] = str(_recordings(options["recordings"]))
     if backend == "unity":
         options["unity_build"] = str(_unity_build(options["unity_build"]))
-    options["scenes"] = [*_scenes(options["scenes"], str(backend), options["recordings"])]
+    options["scenes"] = [*_scenes(options["scenes"], str(backend), options["recordings"], "scenes")]
+    options["final_scenes"] = [*_final_scenes(options, str(backend))]
     return options
+
+
+def final_options(options: Mapping[str, JSON]) -> dict[str, JSON]:
+    """The options of a run's final measure: it is played in the scenes that the search did not see."""
+    return {**options, "scenes": options.get("final_scenes") or options["scenes"]}
 
 
 def settings(options: Mapping[str, JSON]) -> Settings:
@@ -104,12 +111,13 @@ def _unity_build(given: JSON) -> Path:
     return find(given)
 
 
-def _scenes(given: JSON, backend: str, recordings: JSON) -> tuple[str, ...]:
-    """Names of scenes from names, ranges ("Kitchen4-9") and groups ("training", "held-out")."""
-    asked = [given] if isinstance(given, str) else given
+def _scenes(given: JSON, backend: str, recordings: JSON, option: str) -> tuple[str, ...]:
+    """Names of scenes from names, ranges ("Kitchen4-9") and groups ("training", "held-out"), a list or with commas."""
+    asked = given.split(",") if isinstance(given, str) else given
     if not isinstance(asked, list) or not asked:
-        raise UsageError(f"kitchen.scenes cannot be {given!r}; it is a list of names such as {PREFIX[backend]}1.")
-    names = tuple(name for each in asked for name in _expanded(each, PREFIX[backend], own=backend != "generated"))
+        raise UsageError(f"kitchen.{option} cannot be {given!r}; it is a list of names such as {PREFIX[backend]}1.")
+    own = backend != "generated"
+    names = tuple(name for each in asked for name in _expanded(each, PREFIX[backend], option, own=own))
     if backend == "recorded":
         known = recorded.scene_names(Path(str(recordings)))
         for name in names:
@@ -118,7 +126,20 @@ def _scenes(given: JSON, backend: str, recordings: JSON) -> tuple[str, ...]:
     return names
 
 
-def _expanded(asked: JSON, prefix: str, *, own: bool) -> list[str]:
+def _final_scenes(options: Mapping[str, JSON], backend: str) -> tuple[str, ...]:
+    """As asked; else those held out, as far as they were recorded; the search's own where there are none."""
+    given, recordings, scenes = options["final_scenes"], options["recordings"], options["scenes"]
+    if given is not None:
+        return _scenes(given, backend, recordings, "final_scenes")
+    assert isinstance(scenes, list)
+    held_out = [f"{PREFIX[backend]}{number}" for number in HELD_OUT]
+    if backend == "recorded":
+        known = recorded.scene_names(Path(str(recordings)))
+        held_out = [name for name in held_out if name in known]
+    return tuple(name for name in held_out if name not in scenes) or tuple(str(scene) for scene in scenes)
+
+
+def _expanded(asked: JSON, prefix: str, option: str, *, own: bool) -> list[str]:
     """`own`: builds and recordings may have kitchens of this project's too, since its player has them."""
     text = str(asked).strip()
     if text in _GROUPS:
@@ -127,11 +148,12 @@ def _expanded(asked: JSON, prefix: str, *, own: bool) -> list[str]:
     found = re.fullmatch(rf"({known})([1-9]\d{{0,5}})(?:-(?:\1)?([1-9]\d{{0,5}}))?", text)
     if found is None:
         raise UsageError(
-            f"kitchen.scenes cannot hold {asked!r}; scenes are {prefix}1, {prefix}2 and so on, a range"
+            f"kitchen.{option} cannot hold {asked!r}; scenes are {prefix}1, {prefix}2 and so on, a range"
             f" ({prefix}4-29), or a group (training, held-out)."
+            + ("" if own else " FloorPlan… need kitchen.backend=recorded or unity.")
         )
     first = int(found[2])
     last = int(found[3] or first)
     if not first <= last < first + 1000:
-        raise UsageError(f"kitchen.scenes cannot hold the range {asked!r}: it runs from low to high, at most 1000.")
+        raise UsageError(f"kitchen.{option} cannot hold the range {asked!r}: it runs from low to high, at most 1000.")
     return [f"{found[1]}{number}" for number in range(first, last + 1)]

@@ -1,0 +1,80 @@
+"""Runs in chosen scenes: the search stays in them, the final measure is taken in kitchens that it did not see."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from memento.cli import exit_code
+from memento.core.errors import UsageError
+from memento.core.events import EpisodeEnded
+from memento.domains.kitchen import DOMAIN
+from memento.memory.store import RunStore
+
+from .kitchens import RECORDINGS, needs_recordings
+
+POLICY = Path(__file__).parent / "reference_policy.py"
+
+
+def memento(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "memento", *arguments], cwd=cwd, capture_output=True, text=True, timeout=150,
+        env={**os.environ, "HOME": str(cwd)},
+    )
+
+
+def test_a_search_in_one_scene_is_measured_in_others(tmp_path: Path) -> None:
+    done = memento(
+        "run", "kitchen", "--preset", "smoke", "--scenes", "Kitchen2", "--set", "kitchen.final_scenes=Kitchen5",
+        "--set", "kitchen.horizon=5", "--name", "one", "--workers", "1", "--display", "none", cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    with RunStore.read(tmp_path / "runs" / "one") as store:
+        ended = [fact for fact in store.facts() if isinstance(fact, EpisodeEnded)]
+    final = [fact.episode.scene for fact in ended if fact.order.startswith("final/")]
+    search = [fact.episode.scene for fact in ended if not fact.order.startswith("final/")]
+    assert {*search} == {"Kitchen2"} and {*final} == {"Kitchen5"} and len(final) == 2
+
+
+def test_the_final_measure_is_held_out_unless_said_otherwise() -> None:
+    options = DOMAIN.options({}, preset="quick")
+    assert options["scenes"] == ["Kitchen1", "Kitchen2", "Kitchen3"]
+    assert DOMAIN.final_options(options)["scenes"] == [f"Kitchen{number}" for number in range(4, 30)]
+    options = DOMAIN.options({"scenes": ["Kitchen4-28"]}, preset="quick")
+    assert DOMAIN.final_options(options)["scenes"] == ["Kitchen29"], "what the search saw is not held out"
+    options = DOMAIN.options({"scenes": ["held-out"]}, preset="quick")
+    assert DOMAIN.final_options(options)["scenes"] == options["scenes"], "there are no others"
+    options.pop("final_scenes")
+    assert DOMAIN.final_options(options)["scenes"] == options["scenes"], "options of a run from before"
+    with pytest.raises(UsageError, match="final_scenes cannot hold"):
+        DOMAIN.options({"final_scenes": ["FloorPlan1"]}, preset="quick")
+
+
+@needs_recordings
+def test_held_out_kitchens_that_were_not_recorded_are_not_asked_for(tmp_path: Path) -> None:
+    for part in ("start_states", "recorded"):
+        (tmp_path / part).mkdir()
+        for number in (1, 2, 3, 9):
+            (tmp_path / part / f"FloorPlan{number}.json").symlink_to(RECORDINGS / part / f"FloorPlan{number}.json")
+    given = {"backend": "recorded", "recordings": str(tmp_path)}
+    assert DOMAIN.options(given, preset="quick")["final_scenes"] == ["FloorPlan9"]
+    (tmp_path / "recorded" / "FloorPlan9.json").unlink()
+    assert DOMAIN.options(given, preset="quick")["final_scenes"] == ["FloorPlan1", "FloorPlan2", "FloorPlan3"]
+
+
+def test_an_evaluation_tells_each_scene(tmp_path: Path) -> None:
+    done = memento(
+        "evaluate", str(POLICY), "--domain", "kitchen", "--scenes", "Kitchen1,Kitchen2", "--episodes", "4",
+        "--workers", "1", cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    assert [line.split() for line in done.stdout.splitlines() if line.startswith("  Kitchen")] == [
+        [scene, "success", "2", "of", "2,", "fitness", "0.980"] for scene in ("Kitchen1", "Kitchen2")
+    ]
+
+
+def test_bad_scenes_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    for scenes, words in (("Kitchen0", "scenes are Kitchen1"), ("FloorPlan1", "need kitchen.backend=recorded")):
+        assert exit_code(["run", "kitchen", "--scenes", scenes]) == 2
+        assert words in capsys.readouterr().err
