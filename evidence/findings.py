@@ -168,7 +168,7 @@ def _group(task: str, model: str, records: Sequence[RunRecord], evidence: Eviden
         domain=records[0].domain,
         model=model,
         arms=arms,
-        tests=_tests(arms, shared=shared),
+        tests=_tests(arms),
         shared_evaluator=shared,
         pairs=pairs,
         correlation=correlate([(fitness, success) for _, fitness, success in pairs]),
@@ -264,21 +264,28 @@ def _measure(name: str, records: Sequence[RunRecord], evidence: Evidence) -> Mea
     )
 
 
-def _tests(arms: Sequence[ArmFinding], *, shared: bool) -> tuple[TestFinding, ...]:
-    """The first arm against each other one. Their own F are compared only where the evaluators are the same."""
+def _tests(arms: Sequence[ArmFinding]) -> tuple[TestFinding, ...]:
+    """The first arm against each other one. Their own F are compared only where their evaluators are the same."""
     if len(arms) < 2:
         return ()
+    first, others = arms[0], arms[1:]
     measures = list(dict.fromkeys(measure.name for arm in arms for measure in arm.measures))
-    quantities = [*([FITNESS, AREA] if shared else []), SUCCESS]
-    quantities += [f"{kind}: {name}" for name in measures for kind in ("success", "fitness")]
+    quantities = [FITNESS, AREA, SUCCESS, *(f"{kind}: {name}" for name in measures for kind in ("success", "fitness"))]
     found = []
     for quantity in quantities:
-        for other in arms[1:]:
-            test = paired_test(arms[0].values(quantity), other.values(quantity))
+        for other in others:
+            if quantity in (FITNESS, AREA) and not same_evaluators(_on_common_seeds(first, other)):
+                continue
+            test = paired_test(first.values(quantity), other.values(quantity))
             if test is not None:
-                found.append(TestFinding(quantity=quantity, one=arms[0].arm, other=other.arm, test=test))
+                found.append(TestFinding(quantity=quantity, one=first.arm, other=other.arm, test=test))
     adjusted = adjust([one.test.permutation for one in found])
     return tuple(replace(one, adjusted=value) for one, value in zip(found, adjusted, strict=True))
+
+
+def _on_common_seeds(one: ArmFinding, other: ArmFinding) -> list[RunRecord]:
+    common = {record.seed for record in one.records} & {record.seed for record in other.records}
+    return [record for record in (*one.records, *other.records) if record.seed in common]
 
 
 def find_votes(records: Iterable[RunRecord]) -> tuple[VotingFinding, ...]:

@@ -114,7 +114,7 @@ def tests(group: GroupFinding) -> Table | None:
     ]
     least = group.tests[0].test.least_p
     fair = "" if group.shared_evaluator else (
-        " The arms had different evaluators, so their own F are not compared."
+        " Arms whose evaluators differ are not compared by their own F."
     )
     return Table(
         title=f"Paired tests on common seeds: {group.task}",

@@ -59,7 +59,9 @@ async def test_light_and_dark_differ_and_can_both_be_read(page):
 
 async def test_it_prints(page):
     async with browser() as tab:
-        await tab.open(page, width=1000)
+        await tab.open(page, width=718)     # A4 within its margins
+        await tab.call("Emulation.setEmulatedMedia", media="print")
+        assert await tab.value("document.documentElement.scrollWidth") <= 718
         printed = await tab.print()
         assert printed.startswith(b"%PDF")
         assert printed.count(b"/Type /Page") > 2

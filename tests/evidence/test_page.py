@@ -5,6 +5,8 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from memento.core.events import (
     CandidateScored,
     EliteChanged,
@@ -239,3 +241,11 @@ def test_the_origin_of_elites_is_that_of_the_log():
     made = {count.operator: count.elites for count in record(facts).operators}
     for operator in Operator:
         assert made.get(operator, 0) >= len({fact.candidate for fact in changed if fact.origin is operator})
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10**6), cut=st.floats(0, 1), method=st.sampled_from(["memento", "random", "revolve"]))
+def test_any_beginning_of_any_run_has_a_page(seed, cut, method):
+    facts = log(method, seed=seed)
+    part = facts[: max(1, int(cut * len(facts)))]
+    read(render(Evidence(title="part", records=(record(part),)), FRAME))

@@ -1,5 +1,7 @@
 """A run's record against its log."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -100,6 +102,18 @@ def test_fitness_is_compared_only_under_the_same_evaluator():
     apart = record(log(seed=4))
     assert same_evaluators([one, other])
     assert not same_evaluators([one, record([*log("random", seed=4)][:1] + log("random", seed=5)[1:]), apart])
+
+
+def test_only_arms_under_the_same_evaluator_are_tested_by_their_own_fitness():
+    records = []
+    for seed in (1, 2, 3):
+        for arm, method in (("memento", "memento"), ("random", "random"), ("other", "random")):
+            one = replace(record(log(method, seed=seed), f"{arm}{seed}"), seed=seed, arm=arm)
+            records.append(replace(one, evaluator=Program("another" if arm == "other" else f"E*{seed}")))
+    [group] = find(Evidence(title="t", records=tuple(records))).groups
+    assert not group.shared_evaluator
+    assert {one.other for one in group.tests if one.quantity == "F"} == {"random"}
+    assert {one.other for one in group.tests if one.quantity == "S"} == {"random", "other"}
 
 
 def test_the_pairs_are_methods_by_seeds_by_generations_and_p_0():
