@@ -1,10 +1,36 @@
-"""Which layers keep generated programs apart on this machine."""
+"""Which layers keep generated programs apart on this machine, and what is said where some are missing."""
 
+from collections.abc import Iterable
+
+import structlog
+
+from ..core.errors import UsageError
 from ..runtime import sandbox
 
 ISOLATING = ("landlock", "seccomp")  # without these a program can read files and open sockets
+
+_log = structlog.get_logger("memento.isolation")
 
 
 def live_layers() -> tuple[str, ...]:
     """The names of the layers that are put on every generated program here."""
     return tuple(name for name, layer in sandbox.layers().items() if layer.live)
+
+
+def require_sandbox(layers: Iterable[str]) -> None:
+    """Raise UsageError where these layers do not isolate."""
+    live = {*layers}
+    missing = [layer for layer in ISOLATING if layer not in live]
+    if missing:
+        raise UsageError(
+            f"--require-sandbox: generated code cannot be isolated here ({', '.join(missing)} missing); "
+            "see memento doctor"
+        )
+
+
+def warn_of_lost(before: Iterable[str], now: Iterable[str]) -> None:
+    """Warn where a run that was begun behind some layers goes on with fewer, as on another machine."""
+    live = {*now}
+    lost = [layer for layer in before if layer not in live]
+    if lost:
+        _log.warning("isolation-lost", missing=", ".join(lost), why="the run was begun with more: see memento doctor")

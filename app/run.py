@@ -1,7 +1,9 @@
 """`memento run` and `memento resume`: one run from its settings or its log to its result."""
 
+import asyncio
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -34,7 +36,7 @@ from ..tui.activity import noted
 from ..tui.display import Display
 from .announcing import announced, observed
 from .budgets import ActiveTime, ledger_of, require_budget_left, require_time, require_usable
-from .isolation import ISOLATING, live_layers
+from .isolation import live_layers, require_sandbox, warn_of_lost
 from .outcome import result_of
 from .program_files import read_evaluator, read_initial
 from .replay import read_recorded
@@ -60,7 +62,9 @@ async def run(
     else:
         recorded = read_recorded(Path(settings.replay))
         initial, evaluator = recorded.initial, recorded.evaluator
-    _require_sandbox(settings)
+    layers = live_layers()
+    if settings.require_sandbox:
+        require_sandbox(layers)
     if address is not None:
         address.require_free()
     async with _models(settings, domain) as models:  # one that cannot be used is told of before anything is made
@@ -70,7 +74,7 @@ async def run(
             started = RunStarted(
                 settings=settings.as_json(),
                 versions=versions(),
-                sandbox=live_layers(),
+                sandbox=layers,
                 initial=initial,
                 evaluator=evaluator,
             )
@@ -88,11 +92,13 @@ async def resume(
     display: Display,
     workers: int | None,
     budgets: Mapping[str, JSON] | None = None,
+    isolated: bool = False,
     address: StatusAddress | None = None,
 ) -> RunResult:
     """Go on from where a run was left. A run that is done gives its result again.
 
-    `budgets` replace the run's own, by their full names, from now on. Raises MementoError.
+    `budgets` replace the run's own, by their full names, from now on. `isolated` refuses to go on where generated
+    code cannot be isolated, also where the run's own settings allow it. Raises MementoError.
     """
     clock = SystemClock()
     with RunStore.open(folder, clock=clock) as store:
@@ -109,15 +115,17 @@ async def resume(
             return result_of(store, status="done")
         if budgets and settings.replay is not None:
             raise UsageError(f"the run {folder.name!r} is a replay, which asks no model: a budget has no effect")
-        resumed = RunResumed(budgets=dict(budgets or {}))
+        resumed = RunResumed(budgets=dict(budgets or {}), sandbox=live_layers())
         settings = with_budgets(settings, resumed.budgets)
-        _require_sandbox(settings)
+        if isolated or settings.require_sandbox:
+            require_sandbox(resumed.sandbox or ())
         if address is not None:
             address.require_free()
         domain = load_domain(settings.domain)
         async with _models(settings, domain) as models:
             if budgets or _left(history) == "budget":
                 require_budget_left(ledger_of(settings, history), _active_s(store))
+            warn_of_lost(started.sandbox, resumed.sandbox or ())
             display.opened(folder)
             display.recall(history)
             store.append([resumed])
@@ -144,7 +152,8 @@ async def _drive(
     settings, domain = work.settings, work.domain
     active = ActiveTime()
     purse = Purse(ledger_of(settings, history), elapsed=active, before_s=_active_s(store))
-    watch = Watch(store, Progress(settings, history), purse)
+    progress = Progress(settings, history)
+    watch = Watch(store, progress, purse)
     bus = EventBus(store)
     bus.subscribe(active.heed)
     bus.subscribe(display.show)
@@ -163,22 +172,35 @@ async def _drive(
     def lanes_of(pool: ProcessPool) -> tuple[Lane, ...]:
         return make_lanes(settings, domain, work.models.within(purse), pool, workers=workers)
 
-    async with ProcessPool(
+    pool_of_run = ProcessPool(
         domain=import_string(settings.domain),
         settings={"search": settings.options, "final": final_options(settings, domain)},
         workers=workers,
         trajectories=store.folder / TRAJECTORIES,
         observer=observed(watch.observe, display),
-    ) as pool, watch.served(work.address):
-        supervisor = Supervisor(
-            keeper=Sequencer(plan_of(settings, domain, work.started.initial, work.started.evaluator)),
-            bus=bus,
-            lanes=announced(watch.counted(lanes_of(pool)), display),
-            requests=requests,
-            tick=display.tick,
-        )
-        status = await supervisor.run(history)
+    )
+    with _left_by_hand(bus, done=lambda: progress.stage == "done"):
+        async with pool_of_run as pool, watch.served(work.address):
+            supervisor = Supervisor(
+                keeper=Sequencer(plan_of(settings, domain, work.started.initial, work.started.evaluator)),
+                bus=bus,
+                lanes=announced(watch.counted(lanes_of(pool)), display),
+                requests=requests,
+                tick=display.tick,
+            )
+            status = await supervisor.run(history)
     return result_of(store, status=status)
+
+
+@contextmanager
+def _left_by_hand(bus: EventBus, *, done: Callable[[], bool]) -> Iterator[None]:
+    """Leave a fact where a run is interrupted in good order, so that it reads as stopped and not as killed."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        if not done():
+            bus.publish([RunStopped(reason="stopped")])
+        raise
 
 
 def _models(settings: Settings, domain: Domain) -> Models:
@@ -243,12 +265,3 @@ def versions() -> Mapping[str, str]:
     """The versions that a run's numbers depend on."""
     named = {name: version(name) for name in NAMED_VERSIONS}
     return {"memento": __version__, "python": platform.python_version(), **named}
-
-
-def _require_sandbox(settings: Settings) -> None:
-    missing = [layer for layer in ISOLATING if layer not in live_layers()]
-    if settings.require_sandbox and missing:
-        raise UsageError(
-            f"--require-sandbox: generated code cannot be isolated here ({', '.join(missing)} missing); "
-            "see memento doctor"
-        )

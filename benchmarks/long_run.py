@@ -150,18 +150,17 @@ def grow(folder: Path, *, candidates: int, samples: int) -> tuple[list[Sample], 
 
 
 def timed_show(folder: Path) -> tuple[float, float]:
-    """Seconds that `memento show` takes, and its peak memory in MB."""
-    begun_s = time.monotonic()
+    """CPU seconds that `memento show` takes, and its peak memory in MB."""
     process = start(folder, "show", NAME)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         raise RuntimeError((folder / "errors.txt").read_text()[-2000:])
-    return time.monotonic() - begun_s, usage.ru_maxrss / 1024
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
-def timed_resume(folder: Path) -> tuple[float, float]:
-    """Seconds from `memento resume` to the first new candidate, and the controller's memory in MB by then."""
+def timed_resume(folder: Path) -> tuple[float, float, float]:
+    """CPU and wall seconds from `memento resume` to the first new candidate, and the controller's memory in MB."""
     before = candidates_of(folder / NAME)
     begun_s = time.monotonic()
     process = start(folder, "resume", NAME, "--display", "plain")
@@ -170,7 +169,7 @@ def timed_resume(folder: Path) -> tuple[float, float]:
             if process.poll() is not None or time.monotonic() - begun_s > STALL_S:
                 raise RuntimeError(f"it was not resumed: {(folder / 'errors.txt').read_text()[-2000:]}")
             time.sleep(0.02)
-        return time.monotonic() - begun_s, resident_mb(process.pid)
+        return cpu_s(process.pid), time.monotonic() - begun_s, resident_mb(process.pid)
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(timeout=STOP_S)
@@ -182,13 +181,14 @@ def slope(samples: Sequence[Sample], name: str) -> float:
     return float(np.polyfit([each.candidates for each in late], [getattr(each, name) for each in late], 1)[0])
 
 
-def measure(*, candidates: int, samples: int = 20) -> dict[str, JSON]:
-    """All figures."""
+def measure(*, candidates: int, samples: int = 20, keep: Path | None = None) -> dict[str, JSON]:
+    """All figures. The run is made in the folder `keep` and stays there, or is deleted."""
     with tempfile.TemporaryDirectory(prefix="memento-long-") as parent:
-        folder = Path(parent)
+        folder = Path(parent) if keep is None else keep
+        folder.mkdir(parents=True, exist_ok=True)
         taken, left = grow(folder, candidates=candidates, samples=samples)
         show_s, show_mb = timed_show(folder)
-        resume_s, resume_mb = timed_resume(folder)
+        resume_s, resume_wall_s, resume_mb = timed_resume(folder)
     first, last = taken[len(taken) // 3], taken[-1]
     spent = (last.cpu_s - first.cpu_s) / (last.candidates - first.candidates)
     return {
@@ -197,9 +197,9 @@ def measure(*, candidates: int, samples: int = 20) -> dict[str, JSON]:
         "store_bytes_per_candidate": round(slope(taken, "store_mb") * 1e6),
         "descriptors": [first.descriptors, last.descriptors], "processes": [first.processes, last.processes],
         "processes_left": left, "cpu_ms_per_candidate": round(1e3 * spent, 2),
-        "show_s": round(show_s, 2), "show_peak_mb": round(show_mb, 1),
-        "resume_s": round(resume_s, 2), "resumed_controller_mb": round(resume_mb, 1),
-        "samples": [asdict(each) for each in taken],
+        "show_cpu_s": round(show_s, 2), "show_peak_mb": round(show_mb, 1),
+        "resume_cpu_s": round(resume_s, 2), "resume_wall_s": round(resume_wall_s, 2),
+        "resumed_controller_mb": round(resume_mb, 1), "samples": [asdict(each) for each in taken],
     }
 
 
@@ -218,9 +218,10 @@ def main() -> None:
     """Measure and print."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--candidates", type=int, default=10_000)
+    arguments.add_argument("--keep", type=Path, metavar="FOLDER", help="make the run there, and keep it")
     arguments.add_argument("--json", action="store_true")
     given = arguments.parse_args()
-    told = measure(candidates=given.candidates)
+    told = measure(candidates=given.candidates, keep=given.keep)
     print(json.dumps(told) if given.json else table(told))
 
 

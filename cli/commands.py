@@ -131,6 +131,9 @@ def resume(
     assignments: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A role's budget: budget.judge.calls=40.")
     ] = None,
+    require_sandbox: Annotated[
+        bool, typer.Option("--require-sandbox", help="Refuse to go on where programs cannot be isolated.")
+    ] = False,
     status_port: StatusPort = None,
     status_host: StatusHost = None,
     display: Display = DisplayKind.RICH,
@@ -145,7 +148,7 @@ def resume(
     }
     resume_run(
         run, runs_dir=runs, workers=workers, budgets=budgets, assignments=assignments or (),
-        status=(status_port, status_host), display=display, json=json,
+        require_sandbox=require_sandbox, status=(status_port, status_host), display=display, json=json,
     )
 
 

@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import typer
 
@@ -23,6 +23,7 @@ from .requests import end_pause
 from .telling import tell_evaluation, tell_run
 
 T = TypeVar("T")
+INTERRUPTED = 130       # the exit code
 
 REPLAY_HEEDS = frozenset({"domain", "workers", "require_sandbox"})     # settings that go together with --replay
 
@@ -78,6 +79,7 @@ def resume_run(
     workers: int | None,
     budgets: Mapping[str, JSON],
     assignments: Sequence[str],
+    require_sandbox: bool,
     status: tuple[int | None, str | None],
     display: str,
     json: bool,
@@ -92,7 +94,10 @@ def resume_run(
     if end_pause(folder):
         return
     screen = open_display(display, sys.stderr, environment=os.environ)
-    result = _finish(app.resume(folder, display=screen, workers=workers, budgets=given, address=address), screen)
+    work = app.resume(
+        folder, display=screen, workers=workers, budgets=given, isolated=require_sandbox, address=address
+    )
+    result = _finish(work, screen)
     _hand_over(result, json=json)
 
 
@@ -139,16 +144,32 @@ def _hand_over(result: RunResult, *, json: bool) -> None:
 
 
 def _finish(work: Coroutine[Any, Any, T], screen: Display | None) -> T:
-    """Run to the end; a Ctrl-C or a SIGTERM ends the program with 130 and a word on how to go on."""
+    """Run to the end; a Ctrl-C or a SIGTERM ends the program with 130 and a word on how to go on.
+
+    A second Ctrl-C does not wait until the first one's cleaning up is done: workers end with this process.
+    """
     log_to_stderr()
+
+    def at_once() -> NoReturn:
+        try:
+            if screen is not None:
+                screen.close()
+            _interrupted(screen)
+        finally:
+            os._exit(INTERRUPTED)
+
     try:
         try:
-            return run_until_told(work)
+            return run_until_told(work, at_once=at_once)
         finally:
             if screen is not None:
                 screen.close()
     except KeyboardInterrupt:
-        folder = screen.folder if screen is not None else None
-        onward = f", nothing is lost; go on with: memento resume {folder}" if folder else ""
-        typer.echo(f"memento: interrupted{onward}", err=True)
-        raise typer.Exit(130) from None
+        _interrupted(screen)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _interrupted(screen: Display | None) -> None:
+    folder = screen.folder if screen is not None else None
+    onward = f", nothing is lost; go on with: memento resume {folder}" if folder else ""
+    typer.echo(f"memento: interrupted{onward}", err=True)

@@ -141,9 +141,11 @@ class RunResumed(Fact):
     """A controller took the run up again.
 
     `budgets` are those that were given anew, by their full names, such as "budget_usd" or "budget.judge.calls".
+    `sandbox` are the isolation layers that were live from then on; None in the logs of older versions.
     """
 
     budgets: Mapping[str, JSON] = field(default_factory=dict)
+    sandbox: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

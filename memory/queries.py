@@ -126,6 +126,8 @@ def summarise(facts: Iterable[Fact]) -> Summary:
         match fact:
             case RunStarted():
                 view = replace(view, settings=fact.settings, versions=fact.versions, sandbox=fact.sandbox)
+            case RunResumed(sandbox=tuple(layers)):
+                view = replace(view, sandbox=tuple(layer for layer in view.sandbox if layer in layers))
             case EliteChanged():
                 view = replace(
                     view,

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from ..core.errors import RolloutError
+from ..core.errors import RolloutError, StoreError
 from ..core.ports import RollTask
 from ..core.values import JSON, Episode, Examination, Program, Score
 from . import messages
@@ -101,7 +101,10 @@ class ProcessPool:
     # -------------------------------------------------------------------------------------- the port
 
     async def roll(self, task: RollTask) -> Episode:
-        """Roll one episode out; its trajectory is on disk when this returns. Raises RolloutError."""
+        """Roll one episode out; its trajectory is on disk when this returns.
+
+        Raises RolloutError, and StoreError where the disk does not take the trajectory.
+        """
         if task.setting not in self._settings:
             raise RolloutError(f"the pool has no setting {task.setting!r}, only {sorted(self._settings)}")
         message = {
@@ -154,6 +157,8 @@ class ProcessPool:
                 if "done" in answer:
                     done: messages.Message = answer["done"]
                     return done
+                if "refused" in answer:
+                    raise StoreError(answer["refused"])
                 lost = "it was overdue"
                 await self._empty(slot)
                 if attempt + 1 == TRIES:    # twice: it is a sleeper, not a loaded machine

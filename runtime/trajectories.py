@@ -1,5 +1,6 @@
 """Recorded trajectories on disk: one npz file of plain arrays per episode, named after its order."""
 
+import errno
 import hashlib
 import json
 import os
@@ -38,7 +39,10 @@ def trajectory_path(folder: Path, key: str) -> Path:
 
 
 def save_recording(path: Path, recording: Recording) -> None:
-    """Write a recording so that `path` holds all of it or is untouched. Raises TypeError for odd arrays."""
+    """Write a recording so that `path` holds all of it or is untouched.
+
+    Raises TypeError for odd arrays, StoreError with a sentence where the disk refuses.
+    """
     groups = {"states": recording.states, "actions": recording.actions, "constants": recording.constants}
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
@@ -51,8 +55,19 @@ def save_recording(path: Path, recording: Recording) -> None:
                         np.save(member, array, allow_pickle=False)
             archive.writestr("info.json", json.dumps(dict(recording.info), allow_nan=False))
         partial.replace(path)
+    except OSError as error:
+        raise StoreError(unwritable(path, error)) from error
     finally:
         partial.unlink(missing_ok=True)
+
+
+def unwritable(path: Path, error: OSError) -> str:
+    """What to say of a recording that cannot be written."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        mend = "the disk is full; free some space and resume the run, no fact is lost"
+    else:
+        mend = f"{error.strerror or error}; mend that and resume the run"
+    return f"the trajectory {path.name} cannot be written to {path.parent}: {mend}"
 
 
 def load_recording(path: Path) -> Recording:

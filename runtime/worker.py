@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from ..core.errors import StoreError
 from ..core.ports import Domain, Encoding, Environment
 from ..core.seeds import derive_seed
 from ..core.values import JSON, Episode, Fault, FaultKind, Program
@@ -55,6 +56,8 @@ class Worker:
                 answer = self._roll(request, program) if request["do"] == "roll" else self._apply(request, program)
             except Aborted:
                 answer = {"aborted": True}
+            except StoreError as error:
+                answer = {"refused": str(error)}    # the disk's doing: another worker would fare no better
             self._send(answer)
 
     def close(self) -> None:

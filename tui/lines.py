@@ -39,7 +39,8 @@ def lines_of(fact: Fact, view: View, *, now_s: float | None) -> tuple[str, ...]:
         case RunStarted():
             return _started(fact)
         case RunResumed():
-            return ("resumed: what was done is kept, what was open is done again",)
+            layers = () if fact.sandbox is None else (isolation(fact.sandbox),)
+            return ("resumed: what was done is kept, what was open is done again", *layers)
         case RunPaused():
             return ("paused: what is under way ends, nothing new begins",)
         case RunContinued():

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.core.errors import RolloutError
+from memento.core.errors import RolloutError, StoreError
 from memento.core.ports import RollTask
 from memento.core.values import FaultKind, Program
 from memento.runtime.evaluation import cuts, parse_result
@@ -129,9 +129,9 @@ async def test_a_missing_trajectory_is_our_error(make_pool, tmp_path):
     async with make_pool() as pool:
         episode = await rolled(pool)
         (tmp_path / "trajectories" / f"{episode.trajectory}.npz").write_bytes(b"damaged")
-        with pytest.raises(RolloutError, match="cannot be read"):
+        with pytest.raises(StoreError, match="cannot be read"):
             await pool.score(evaluator("return 0, {}"), episode)
-        with pytest.raises(RolloutError, match="cannot be read"):
+        with pytest.raises(StoreError, match="cannot be read"):
             await pool.examine(evaluator("return 0, {}"), [await rolled(pool, 1), episode, episode])
         with pytest.raises(RolloutError, match="no episodes"):
             await pool.examine(evaluator("return 0, {}"), [])
