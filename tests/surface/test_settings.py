@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memento.agents.keepers.methods import KEEPERS
+from memento.app.run import slots_of
 from memento.core.errors import UsageError, unknown
 from memento.core.values import JSON
 from memento.methods import METHODS
 from memento.presets import PRESETS
 from memento.settings import Settings, build_settings, building, checks, parse_assignments
+from memento.tui.branches import branches_of
 
 
 def toy_options(given: Mapping[str, JSON], *, preset: str) -> dict[str, JSON]:
@@ -241,3 +243,54 @@ def test_methods_heed_only_settings_that_exist() -> None:
 
 def test_an_assignment_keeps_everything_after_the_first_equals_sign() -> None:
     assert parse_assignments(["toy.wind=a=b"])["toy.wind"].value == "a=b"
+
+
+# --------------------------------------------------------------------------------------------- search
+
+
+def test_the_memory_may_stand_as_a_table(tmp_path: Path) -> None:
+    config = tmp_path / "s.toml"
+    config.write_text('[memory]\ndetail = "full"\nscope = "run"\n')
+    settings = build(config=config)
+    assert (settings.memory_detail, settings.memory_scope) == ("full", "run")
+    assert build(sets=("memory.scope=run",)).memory_scope == "run"
+    assert "memory_detail" in refusal(sets=("memory.detail=whole",))
+    assert "'memory_scope' has no effect" in refusal({"method": "eureka"}, sets=("memory.scope=run",))
+
+
+def test_a_full_memory_is_not_asked_ahead() -> None:
+    paper = build({"preset": "paper"})
+    assert (paper.speculation, paper.duplicates, paper.memory_detail, paper.memory_scope) == (
+        True, True, "summary", "generation"
+    )
+    full = build({"preset": "paper", "memory_detail": "full"})
+    assert not full.speculation
+    said = refusal({"memory_detail": "full"}, sets=("speculation=true",))
+    assert "'speculation' has no effect" in said
+    assert "--set" in said
+
+
+def test_a_run_that_was_begun_before_these_savings_goes_on_without_them() -> None:
+    old = {key: value for key, value in build({"preset": "paper"}).as_json().items()
+           if key not in ("duplicates", "speculation", "memory_detail", "memory_scope")}
+    settings = Settings.model_validate(old)
+    assert not settings.duplicates
+    assert not settings.speculation
+
+
+def test_zero_shot_has_one_round() -> None:
+    settings = build({"method": "zero-shot", "preset": "paper"})
+    assert (settings.generations, settings.k) == (1, 24)
+    assert "'generations' has no effect" in refusal({"method": "zero-shot"}, sets=("generations=3",))
+
+
+def test_revolve_uses_every_fitness_so_that_racing_is_refused() -> None:
+    assert "'racing' has no effect" in refusal({"method": "revolve"}, sets=("racing=true",))
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_every_method_has_the_same_budget_by_default(method: str) -> None:
+    settings = build({"method": method, "preset": "paper"})
+    slots = sum(branch.slots for branch in branches_of(settings.as_json()))
+    assert slots == 24
+    assert slots_of(settings).hill_climb + slots_of(settings).macro + slots_of(settings).crossover == 24

@@ -1,0 +1,285 @@
+"""Wall time of the same taped search with no saving, with each saving alone and with all of them.
+
+    memento bench search --json
+    python -m memento.benchmarks.search [--rounds 3] [--latency 1.0] [--workers 2] [--json]
+
+One search on the kinematic domain is recorded with the offline model, real workers and no saving at all. Its tape is
+then replayed with each choice of savings: every reply comes after a latency that is drawn from its slot's name, and
+every episode takes as long as it took in the recording, in a lane of as many workers. Nothing is computed anew, so
+the replays wait side by side and a busy machine hardly matters. Language models repeat themselves and the offline model
+hardly does, so in the recording a share of the replies is an earlier one with another comment.
+
+Every replay must conclude what the recording did: the same accepts, winners and elites; else this fails.
+
+    wall_s              median over the rounds, from the first order of the search to its last
+    saved               share of the time without savings: 1 - the median of the ratios
+    episodes_run        of all stages, and how many of the search were saved
+    calls               model calls that were answered, and how many were withdrawn
+"""
+
+import argparse
+import asyncio
+import json
+import tempfile
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import mean, median
+
+from ..agents.keepers.sequencer import RunPlan, Sequencer
+from ..app.run import plan_of
+from ..app.wiring import Models, make_lanes
+from ..core.events import (
+    AHEAD,
+    BranchEnded,
+    CandidateAccepted,
+    CandidateRejected,
+    EliteChanged,
+    EpisodeEnded,
+    EpisodeScored,
+    EvaluatorExamined,
+    Fact,
+    ProposalMade,
+    Propose,
+    SearchEnded,
+    StageEntered,
+    slot_of,
+)
+from ..core.ports import Ask, Model, Pool, Reply, RollTask
+from ..core.seeds import derive_seed
+from ..core.values import JSON, Episode, Examination, Program, Score
+from ..domains import import_string, load
+from ..memory.queries import owner_of, summarise
+from ..runtime.bus import EventBus
+from ..runtime.models.tape import ReplayModel, tape_of
+from ..runtime.offline import OfflineModel
+from ..runtime.pool import ProcessPool
+from ..runtime.supervisor import Supervisor
+from ..settings import Settings, build_settings
+
+DOMAIN = "hanoi-kinematic"
+REPEATED = 0.15     # of the replies; of our making, since the offline model hardly repeats itself
+SAVINGS = {
+    "none": (False, False, False),
+    "racing": (True, False, False),
+    "duplicates": (False, True, False),
+    "speculation": (False, False, True),
+    "all": (True, True, True),
+}
+BUDGET: Mapping[str, JSON] = {
+    "generations": 4, "k_hc": 6, "k_macro": 6, "k_cross": 3, "n_roll": 6, "final_episodes": 1,
+    "evaluator": "reference", "seed": 1,
+}
+
+
+class Repeating:
+    """A model that gives an earlier reply once more, with another comment, for a share of the proposals."""
+
+    def __init__(self, model: Model, *, seed: int, share: float) -> None:
+        self.name = model.name
+        self._model = model
+        self._seed = seed
+        self._share = share
+        self._given: list[Reply] = []
+
+    async def complete(self, ask: Ask) -> Reply:
+        """A new reply, or an earlier one."""
+        reply = await self._model.complete(ask)
+        if not isinstance(ask.order, Propose) or ask.order.generation == 0:
+            return reply
+        number = derive_seed(self._seed, "repeat", ask.order.id)
+        if self._given and number % 1000 < 1000 * self._share:
+            earlier = self._given[number // 1000 % len(self._given)]
+            return replace(earlier, text=earlier.text.replace("```python\n", f"```python\n# {ask.order.id}\n", 1))
+        self._given.append(reply)
+        return reply
+
+
+class Delayed:
+    """A model whose replies take their time: a latency between half and three halves of the mean, by the slot."""
+
+    def __init__(self, model: Model, *, latency_s: float) -> None:
+        self.name = model.name
+        self.withdrawn = 0
+        self._model = model
+        self._latency_s = latency_s
+
+    async def complete(self, ask: Ask) -> Reply:
+        """The reply, later."""
+        share = derive_seed(0, "latency", slot_of(ask.order.id)) % 1000 / 1000
+        try:
+            await asyncio.sleep(self._latency_s * (0.5 + share))
+            return await self._model.complete(ask)
+        except asyncio.CancelledError:
+            self.withdrawn += ask.order.id.endswith(AHEAD)
+            raise
+
+
+class TapedPool:
+    """A core.ports.Pool that gives the episodes and scores of a recorded run, each after the time that it took."""
+
+    def __init__(self, facts: Sequence[Fact]) -> None:
+        programs = {fact.order: fact.program for fact in facts if isinstance(fact, ProposalMade)}
+        scores = {fact.order: fact.score for fact in facts if isinstance(fact, EpisodeScored)}
+        self._episodes: dict[tuple[Program, int], Episode] = {}
+        self._scores: dict[str | None, Score] = {}
+        for fact in facts:
+            if isinstance(fact, EpisodeEnded):
+                self._episodes[programs[owner_of(fact)], fact.episode.index] = fact.episode
+                if f"{fact.order}/score" in scores:
+                    self._scores[fact.episode.trajectory] = scores[f"{fact.order}/score"]
+        self._examination = next(fact.examination for fact in facts if isinstance(fact, EvaluatorExamined))
+
+    async def roll(self, task: RollTask) -> Episode:
+        """The recorded episode."""
+        episode = self._episodes[task.program, task.index]
+        await asyncio.sleep(episode.wall_s)
+        return episode
+
+    async def score(self, evaluator: Program, episode: Episode) -> Score:
+        """The recorded score."""
+        return self._scores[episode.trajectory]
+
+    async def examine(self, evaluator: Program, episodes: Sequence[Episode]) -> Examination:
+        """The recorded examination of the one evaluator."""
+        return self._examination
+
+
+@dataclass(slots=True)
+class Log:
+    """The facts of a run with the time of each, in memory."""
+
+    kept: list[tuple[float, Fact]]
+
+    def append(self, facts: Iterable[Fact]) -> None:
+        """Keep them."""
+        now = time.perf_counter()
+        self.kept += [(now, fact) for fact in facts]
+
+    def facts(self) -> tuple[Fact, ...]:
+        """All of them."""
+        return tuple(fact for _, fact in self.kept)
+
+    def search_s(self) -> float:
+        """Seconds from the begin of the search to its end."""
+        begun = next(at for at, fact in self.kept if isinstance(fact, StageEntered) and fact.stage == "search")
+        ended = next(at for at, fact in self.kept if isinstance(fact, SearchEnded))
+        return ended - begun
+
+
+def measure(
+    *, rounds: int = 3, latency_s: float = 1.0, workers: int = 2, budget: Mapping[str, JSON] = BUDGET
+) -> dict[str, JSON]:
+    """All figures. Raises RuntimeError where a saving changed what the search concluded."""
+    settings = build_settings({"domain": DOMAIN, "preset": "quick", **budget}, environment={})
+    return asyncio.run(_measure(settings, rounds=rounds, latency_s=latency_s, workers=workers))
+
+
+async def _measure(settings: Settings, *, rounds: int, latency_s: float, workers: int) -> dict[str, JSON]:
+    recorded = (await _record(settings, workers=workers)).facts()
+    expected, tape, pool = conclusions(recorded), tape_of(recorded), TapedPool(recorded)
+    logs: dict[str, list[Log]] = {name: [] for name in SAVINGS}
+    models: dict[str, Delayed] = {}
+    for _ in range(rounds):
+        models = {name: Delayed(ReplayModel(tape), latency_s=latency_s) for name in SAVINGS}
+        async with asyncio.TaskGroup() as group:
+            tasks = {
+                name: group.create_task(_search(settings, models[name], pool, saving, workers=workers))
+                for name, saving in SAVINGS.items()
+            }
+        for name, task in tasks.items():
+            if conclusions(task.result().facts()) != expected:
+                raise RuntimeError(f"the search with the saving {name!r} concluded something else")
+            logs[name].append(task.result())
+    episodes = [fact.episode.wall_s for fact in recorded if isinstance(fact, EpisodeEnded)]
+    return {
+        "unit": "seconds of wall time of the search",
+        "domain": DOMAIN, "workers": workers, "rounds": rounds,
+        "mean_latency_s": latency_s, "mean_episode_s": round(mean(episodes), 3), "repeated_replies": REPEATED,
+        **{key: getattr(settings, key) for key in ("generations", "k_hc", "k_macro", "k_cross", "n_roll")},
+        "climbs_accepted": round(_accepted(recorded), 3),
+        "searches": {name: _figures(logs[name], logs["none"], models[name].withdrawn) for name in SAVINGS},
+        "same_conclusions": True,
+    }
+
+
+async def _record(settings: Settings, *, workers: int) -> Log:
+    """The run without savings, on real workers."""
+    shelf = load(DOMAIN).shelf()
+    assert shelf is not None
+    model = Repeating(OfflineModel(shelf, run_seed=settings.seed), seed=settings.seed, share=REPEATED)
+    options = {"search": settings.options, "final": settings.options}
+    with tempfile.TemporaryDirectory() as folder:
+        async with ProcessPool(
+            domain=import_string(DOMAIN), settings=options, workers=workers, trajectories=Path(folder)
+        ) as pool:
+            return await _search(settings, model, pool, SAVINGS["none"], workers=workers)
+
+
+async def _search(settings: Settings, model: Model, pool: Pool, saving: Sequence[bool], *, workers: int) -> Log:
+    """One run from p_0 to the elite."""
+    domain = load(DOMAIN)
+    models = Models(proposer=model, evaluator_writer=model, judges=(model,))
+    log = Log([])
+    supervisor = Supervisor(
+        keeper=Sequencer(_plan(settings, saving)),
+        bus=EventBus(log),
+        lanes=make_lanes(settings, domain, models, pool, workers=workers),
+    )
+    await supervisor.run()
+    return log
+
+
+def _plan(settings: Settings, saving: Sequence[bool]) -> RunPlan:
+    domain = load(DOMAIN)
+    plan = plan_of(settings, domain, None, domain.reference_evaluator())
+    racing, duplicates, speculation = saving
+    options = replace(plan.options, speculation=speculation)
+    return replace(plan, racing=racing, duplicates=duplicates, options=options, final_seeds=())
+
+
+def conclusions(facts: Iterable[Fact]) -> list[str]:
+    """What a search decided, in an order of its own. A rejection's fitness may be a bound, its rejection may not."""
+    kinds = (CandidateAccepted, BranchEnded, EliteChanged, SearchEnded)
+    told = [f"rejected {fact.candidate}" if isinstance(fact, CandidateRejected) else repr(fact)
+            for fact in facts if isinstance(fact, (*kinds, CandidateRejected))]
+    return sorted(told)
+
+
+def _accepted(facts: Sequence[Fact]) -> float:
+    """The share of the climbs that were accepted: each loses the question that was asked ahead."""
+    accepted = sum(isinstance(fact, CandidateAccepted) for fact in facts)
+    return accepted / max(1, accepted + sum(isinstance(fact, CandidateRejected) for fact in facts))
+
+
+def _figures(logs: Sequence[Log], plain: Sequence[Log], withdrawn: int) -> dict[str, JSON]:
+    summary = summarise(logs[-1].facts())
+    ratios = [log.search_s() / other.search_s() for log, other in zip(logs, plain, strict=True)]
+    return {
+        "wall_s": round(median(log.search_s() for log in logs), 2),
+        "saved": round(1 - median(ratios), 3),
+        "episodes_run": summary.episodes_run,
+        "episodes_saved": summary.episodes_saved,
+        "duplicates": summary.duplicates,
+        "calls": summary.spending.total.calls,
+        "calls_withdrawn": withdrawn,
+        "asked_ahead": summary.asked_ahead,
+        "kept_ahead": summary.kept_ahead,
+    }
+
+
+def main() -> None:
+    """Measure and print."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--rounds", type=int, default=3)
+    arguments.add_argument("--latency", type=float, default=1.0, help="mean seconds that a reply takes")
+    arguments.add_argument("--workers", type=int, default=2)
+    arguments.add_argument("--json", action="store_true")
+    given = arguments.parse_args()
+    figures = measure(rounds=given.rounds, latency_s=given.latency, workers=given.workers)
+    print(json.dumps(figures, indent=None if given.json else 2))
+
+
+if __name__ == "__main__":
+    main()
