@@ -27,7 +27,7 @@ from ..memory.store import RunStore
 from ..settings import Settings, usable_cpus
 from .experiment import Experiment
 from .folder import ComparisonFolder, Measured
-from .plan import list_jobs, measure_arguments, measure_seed, run_arguments
+from .plan import list_jobs, measure_arguments, measure_seed, resume_arguments, run_arguments
 from .scheduling import OVER, Phase, Progress, Unit, choose, give_up, key_of, units_of
 
 POLL_S = 1.0
@@ -166,7 +166,7 @@ class Comparing:
         if is_run(folder):
             if self._status(unit) is Phase.DONE:
                 return Phase.DONE, ""
-            arguments = ["resume", str(folder), "--display", "none", "--json"]
+            arguments = resume_arguments(self._experiment, unit.job, folder)
         else:
             beginning = None if unit.job.leads else self._folder.beginning(unit.job)
             arguments = run_arguments(self._experiment, unit.job, beginning, runs=self._folder.runs)

@@ -184,7 +184,7 @@ def same_evaluators(records: Iterable[RunRecord]) -> bool:
 
 
 def _arm(name: str, records: Sequence[RunRecord], evidence: Evidence) -> ArmFinding:
-    measured = list(dict.fromkeys(measure for record in records for measure in evidence.measures_of(record.name)))
+    measured = list(dict.fromkeys(measure for record in records for measure in evidence.unseen_of(record)))
     gains = fsum((record.best_fitness or 0.0) - (record.initial_fitness or 0.0) for record in records)
     proposing = [record.spending.by_role.get("proposer") for record in records]
     calls = [float(spent.calls) if spent is not None else 0.0 for spent in proposing]
@@ -242,13 +242,12 @@ def rates_of(records: Iterable[RunRecord]) -> Rates:
 
 
 def _measure(name: str, records: Sequence[RunRecord], evidence: Evidence) -> MeasureFinding:
-    found = {record.seed: evidence.measures_of(record.name)[name] for record in records
-             if name in evidence.measures_of(record.name)}
-    episodes = [episode for measured in found.values() for episode in measured.episodes]
-    successes = sum(bool(episode["success"]) for episode in episodes)
-    interval = share_interval(successes, len(episodes))
-    success = {seed: measured.success for seed, measured in found.items()}
-    fitness = {seed: measured.fitness for seed, measured in found.items() if measured.fitness is not None}
+    found = {record.seed: unseen[name] for record in records if name in (unseen := evidence.unseen_of(record))}
+    episodes = sum(unseen.episodes for unseen in found.values())
+    successes = sum(unseen.successes for unseen in found.values())
+    interval = share_interval(successes, episodes)
+    success = {seed: unseen.success for seed, unseen in found.items()}
+    fitness = {seed: unseen.fitness for seed, unseen in found.items() if unseen.fitness is not None}
     over_seeds = spread([*success.values()])
     assert over_seeds is not None  # the measure's name came from one of these runs
     return MeasureFinding(
@@ -257,7 +256,7 @@ def _measure(name: str, records: Sequence[RunRecord], evidence: Evidence) -> Mea
         fitness=spread([*fitness.values()]),
         by_seed=success,
         fitness_by_seed=fitness,
-        episodes=len(episodes),
+        episodes=episodes,
         successes=successes,
         low=interval[0] if interval else None,
         high=interval[1] if interval else None,

@@ -13,6 +13,18 @@ from .folder import ComparisonFolder, Measured
 from .plan import list_jobs
 from .records import Identify, RunRecord, read_record
 
+OWN_FINAL = "the run's own"  # measure: what a run measures itself, at its end, on seeds that it did not search on
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unseen:
+    """What an elite does on episodes that its search did not meet. `fitness` is under the shipped evaluator."""
+
+    success: float
+    fitness: float | None
+    episodes: int
+    successes: int
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
@@ -32,6 +44,29 @@ class Evidence:
     def measures_of(self, run: str) -> dict[str, Measured]:
         """What was measured of a run's elite, by measure."""
         return {measure: found for (job, measure), found in self.measured.items() if job == run}
+
+    def unseen_of(self, record: RunRecord) -> dict[str, Unseen]:
+        """What there is on unseen seeds: the comparison's measures, else the run's own."""
+        found = {
+            name: Unseen(
+                success=measured.success,
+                fitness=measured.fitness,
+                episodes=len(measured.episodes),
+                successes=sum(bool(episode["success"]) for episode in measured.episodes),
+            )
+            for name, measured in self.measures_of(record.name).items()
+        }
+        final = record.final
+        if found or final is None or self.measured:
+            return found
+        return {
+            OWN_FINAL: Unseen(
+                success=final.elite_success,
+                fitness=final.elite_fitness,
+                episodes=final.episodes,
+                successes=round(final.elite_success * final.episodes),
+            )
+        }
 
 
 def load_run(folder: Path, identify: Identify) -> RunRecord:

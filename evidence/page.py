@@ -12,7 +12,7 @@ from markupsafe import Markup
 from ..core.quoting import bounded, one_line
 from ..core.values import Operator
 from ..memory.pools import Pool
-from . import paper, tables
+from . import paper, paper_tables, tables
 from .descent import PLACES, Descent, descend
 from .findings import ArmFinding, Findings, GroupFinding, find
 from .loading import Evidence
@@ -217,10 +217,10 @@ def _paper_tables(evidence: Evidence, findings: Findings) -> tuple[Table, ...]:
     domains = [domain for domain in paper.FINAL if any(group.domain == domain for group in findings.groups)]
     if not domains:
         return ()
-    scenes = tables.paper_scenes(findings)
+    scenes = paper_tables.paper_scenes(findings)
     return (
-        tables.paper_generalisation(evidence, findings),
-        *(tables.paper_final(evidence, findings, domain) for domain in domains),
+        paper_tables.paper_generalisation(evidence, findings),
+        *(paper_tables.paper_final(evidence, findings, domain) for domain in domains),
         *([scenes] if scenes is not None else []),
     )
 

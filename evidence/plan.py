@@ -210,6 +210,21 @@ def run_arguments(experiment: Experiment, job: Job, beginning: Beginning | None,
     ]
 
 
+def resume_arguments(experiment: Experiment, job: Job, run: Path) -> list[str]:
+    """The arguments of `memento resume` for a job: with the plan's budgets, which may have grown since."""
+    budgets = {key: value for key, value in experiment.settings.items() if _is_budget(key)}
+    plain = {key: str(value) for key, value in budgets.items() if "." not in key}
+    evaluator = _evaluator(experiment, job, None)
+    own = [f"{key}={text_of(key, value)}" for key, value in budgets.items()
+           if "." in key and _has_effect(key, job.arm.method, evaluator if job.leads else "reference")]
+    words = (word for assignment in own for word in ("--set", assignment))
+    return ["resume", str(run), "--display", "none", "--json", *_flags(plain), *words]
+
+
+def _is_budget(key: str) -> bool:
+    return key.startswith(("budget_", "budget."))
+
+
 def _flags(flags: Mapping[str, str]) -> Iterator[str]:
     for key, value in flags.items():
         yield from (f"--{key.replace('_', '-')}", value)
@@ -221,15 +236,15 @@ def _flags(flags: Mapping[str, str]) -> Iterator[str]:
 def merge(old: Experiment, new: Experiment) -> Experiment:
     """What a comparison goes on with when it is asked for again: `new`, which may have more of everything.
 
-    Raises UsageError where `new` has less, or changes what runs of `old` were already given.
+    Raises UsageError where `new` has less, or changes what runs of `old` were already given; budgets may change.
     """
     if replace(new, name=old.name, title=old.title) == replace(old, title=old.title):
         return old
     for what in ("preset", "evaluator", "initial", "settings"):
-        if getattr(old, what) != getattr(new, what):
+        before, after = _unbudgeted(getattr(old, what)), _unbudgeted(getattr(new, what))
+        if before != after:
             raise UsageError(
-                f"the comparison {old.name!r} was begun with {what} = {getattr(old, what)!r}, "
-                f"not {getattr(new, what)!r}: choose another --name"
+                f"the comparison {old.name!r} was begun with {what} = {before!r}, not {after!r}: choose another --name"
             )
     for what in ("tasks", "arms", "models", "seeds", "measures"):
         before, after = getattr(old, what), getattr(new, what)
@@ -245,3 +260,8 @@ def merge(old: Experiment, new: Experiment) -> Experiment:
     if len(old.models) == 1 and len(new.models) > 1:
         raise UsageError(f"the comparison {old.name!r} was begun with one model: choose another --name")
     return replace(new, name=old.name)
+
+
+def _unbudgeted(given: object) -> object:
+    """Settings without their budgets, which change no result; anything else as it is."""
+    return {key: value for key, value in given.items() if not _is_budget(key)} if isinstance(given, Mapping) else given

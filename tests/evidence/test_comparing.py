@@ -10,6 +10,7 @@ import pytest
 from memento.core.events import EliteChanged, EpisodeEnded, EvaluatorChosen, InitialChosen, RunStarted
 from memento.evidence.folder import ComparisonFolder
 from memento.evidence.plan import list_jobs
+from memento.memory.lock import is_locked
 from memento.memory.runs import is_run
 from memento.memory.store import RunStore
 
@@ -144,3 +145,35 @@ def test_a_run_that_cannot_be_read_fails_by_itself(tmp_path):
     result = json.loads(done.stdout)
     assert (result["done"], list(result["not_done"])) == (1, [broken.parent.name])
     assert "Traceback" not in done.stderr
+
+
+def test_after_a_kill_the_runs_that_go_on_by_themselves_are_waited_for(tmp_path):
+    words = ["compare", *SMALL, "--method", "random", "--method", "eureka", "--seeds", "1", "--name", "c",
+             "--evaluator", "reference", "--no-measure", "--set", "k=20"]
+    process = subprocess.Popen([*PROGRAM, *words], cwd=tmp_path, env=clean_environment(), stderr=subprocess.DEVNULL)
+    folder = ComparisonFolder(tmp_path / "runs" / "c")
+    begun = folder.runs / "hanoi-kinematic--random--s1"
+    deadline_s = time.monotonic() + 60
+    while not is_locked(begun) or not is_run(begun):
+        assert time.monotonic() < deadline_s and process.poll() is None
+        time.sleep(0.05)
+    time.sleep(0.5)
+    process.kill()
+    process.wait()
+    done = memento(tmp_path, "compare", "c", "--json", "--no-measure")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["done"] == 2
+    assert len(facts(folder, begun.name, RunStarted)) == 1
+
+
+def test_a_run_out_of_budget_goes_on_with_a_larger_one(tmp_path):
+    words = ("compare", *SMALL, "--method", "random", "--seeds", "1", "--name", "c", "--evaluator", "reference",
+             "--json")
+    spent = memento(tmp_path, *words, "--set", "budget_calls=2")
+    assert spent.returncode == 3, spent.stderr
+    result = json.loads(spent.stdout)
+    assert result["not_done"]["hanoi-kinematic--random--s1"] == "out of budget"
+    again = memento(tmp_path, *words, "--set", "budget_calls=2")
+    assert again.returncode == 3 and "budget" in again.stderr
+    done = memento(tmp_path, *words, "--set", "budget_calls=100")
+    assert done.returncode == 0, done.stderr

@@ -16,7 +16,7 @@ from memento.core.events import (
     VoteCast,
 )
 from memento.core.values import Operator, Program
-from memento.evidence import tables
+from memento.evidence import paper_tables, tables
 from memento.evidence.descent import compare_texts
 from memento.evidence.export import write_csv
 from memento.evidence.findings import find
@@ -147,6 +147,15 @@ def test_the_banners():
     assert "offline model" not in text
 
 
+def test_single_runs_show_their_own_final_measure():
+    one = record(log(seed=2), "one")
+    page = "".join(read(render(Evidence(title="t", records=(one,)), FRAME)).text)
+    assert f"the run's own {one.final.elite_success:.2f}" in page
+    [group] = find(Evidence(title="t", records=(one,))).groups
+    assert group.arms[0].measures[0].success.mean == one.final.elite_success
+    assert group.arms[0].measures[0].episodes == one.final.episodes
+
+
 def test_pictures_are_shown_where_there_are_some():
     evidence = Evidence(title="t", records=(record(log(seed=2), "one"),))
     picture = Picture(uri="data:image/png;base64,AAAA", caption="episode 3 <b>")
@@ -157,7 +166,7 @@ def test_pictures_are_shown_where_there_are_some():
 
 
 def test_the_paper_s_table_has_its_layout_and_its_values(made_up):
-    table = tables.paper_generalisation(made_up, find(made_up))
+    table = paper_tables.paper_generalisation(made_up, find(made_up))
     assert [row[0] for row in table.rows[::2]] == ["Eureka", "REvolve", "MEMENTO", "SAC+HER sparse", "SAC+HER dense"]
     rows = {name[0]: (here[2:], published[2:]) for name, here, published in
             zip(table.rows[::2], table.rows[::2], table.rows[1::2], strict=True)}
@@ -177,7 +186,7 @@ def test_words_are_no_stronger_than_the_test():
     assert any("cannot be told from" in line for line in said)
     assert any("no paired test can reach" in line for line in said)
     many = tuple(
-        replace(record(log(method, seed=1), f"{method}{seed}"), seed=seed, evaluator=Program("E"), curve=tuple(
+        replace(record(log(method, seed=1), f"{method}{seed}"), seed=seed, final=None, evaluator=Program("E"), curve=tuple(
             replace(point, best_fitness=0.9 - seed / 100 if method == "memento" else 0.1 + seed / 100)
             for point in record(log(method, seed=1)).curve))
         for seed in range(10) for method in ("memento", "random")
