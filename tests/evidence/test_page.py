@@ -185,13 +185,13 @@ def test_words_are_no_stronger_than_the_test():
     said = list(sentences(find(Evidence(title="t", records=few))))
     assert any("cannot be told from" in line for line in said)
     assert any("no paired test can reach" in line for line in said)
-    many = tuple(
-        replace(record(log(method, seed=1), f"{method}{seed}"), seed=seed, final=None, evaluator=Program("E"), curve=tuple(
-            replace(point, best_fitness=0.9 - seed / 100 if method == "memento" else 0.1 + seed / 100)
-            for point in record(log(method, seed=1)).curve))
-        for seed in range(10) for method in ("memento", "random")
-    )
-    said = list(sentences(find(Evidence(title="t", records=many))))
+    many = []
+    for seed in range(10):
+        for method, height in (("memento", 0.9 - seed / 100), ("random", 0.1 + seed / 100)):
+            one = record(log(method, seed=1), f"{method}{seed}")
+            curve = tuple(replace(point, best_fitness=height) for point in one.curve)
+            many.append(replace(one, seed=seed, final=None, evaluator=Program("E"), curve=curve))
+    said = list(sentences(find(Evidence(title="t", records=tuple(many)))))
     assert any("fitness in the search: memento is above random by" in line for line in said)
 
 
