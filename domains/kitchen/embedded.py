@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.errors import MementoError
 from .observation import Fragment, Pose, Row, compose
-from .preconditions import Condition
+from .preconditions import ABILITIES, Condition, Item
 from .rules import TARGETS
 from .scene import GRID_M, Cell, Kitchen, Stance, reachable
 from .world import World
@@ -71,6 +71,7 @@ class Observer:
         self.world = world
         self.targets = the_targets(world.kitchen.name, [thing.object_type for thing in world.things])
         self.target_ids = tuple(world.things[k].object_id for k in self.targets)
+        self._items = [Item(thing.object_id, thing.object_type, thing.flags & ABILITIES) for thing in world.things]
         self.cells = standing_room(world.kitchen.cells, world.kitchen.start)
         self._fragments: OrderedDict[tuple[int, Stance], Fragment] = OrderedDict()
 
@@ -95,14 +96,14 @@ class Observer:
         )
         rows = [
             Row(
-                world.things[k], world.things[k].name, Condition(k in world.open, k in world.on, k in carried),
+                self._items[k], world.things[k].name, Condition(k in world.open, k in world.on, k in carried),
                 k in sighting.interactable, distances[k],
                 tuple(world.things[parent].object_id for parent in world.parents[k]),
             )
             for k in sighting.visible
         ]
         return compose(
-            pose, rows, held=None if world.held is None else world.things[world.held],
+            pose, rows, held=None if world.held is None else self._items[world.held],
             predicates=self._predicates(), target_ids=self.target_ids,
             target_distance_m=tuple(distances[k] for k in self.targets),
         )

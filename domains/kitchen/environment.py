@@ -1,5 +1,6 @@
 """The kitchen task as an environment: JSON observations, named actions, 250 steps."""
 
+import json
 from collections.abc import Sequence
 from difflib import get_close_matches
 
@@ -44,18 +45,15 @@ class KitchenEnvironment:
         self._seen = self._fragment.target_visible
         self._trace.begin(self._fragment, self._seen)
         self._target_texts.clear()
-        self._head = encoded(self._opening()) + b", "
+        self._head = encoded(self._opening())
 
     def observe(self) -> Observation:
         """What the policy sees now."""
-        now = self._fragment
-        return {
-            **self._opening(), **now.before, **self._targets(), **now.after, "last_action_result": self._result,
-            "step_count": self._steps, "max_steps": self._horizon,
-        }
+        observation: dict[str, JSON] = json.loads(self.observe_encoded())
+        return observation
 
     def observe_encoded(self) -> bytes:
-        """What the policy sees now, as JSON text: the same as `observe`, put together from parts that are kept."""
+        """What the policy sees now, as JSON text, put together from parts that are kept."""
         now = self._fragment
         key = (self._seen, now.target_visible)
         targets = self._target_texts.get(key)
@@ -64,9 +62,7 @@ class KitchenEnvironment:
         last = encoded({
             "last_action_result": self._result, "step_count": self._steps, "max_steps": self._horizon,
         })
-        return b"".join((
-            b"{", self._head, now.before_text, b", ", targets, b", ", now.after_text, b", ", last, b"}",
-        ))
+        return b"{" + b", ".join((self._head, now.before, targets, now.after, last)) + b"}"
 
     def _opening(self) -> dict[str, JSON]:
         return {"task": TASK, "task_description": DESCRIPTION, "scene": self._scene, "scene_is_fixed": True}

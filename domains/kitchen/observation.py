@@ -3,10 +3,11 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from ...core.values import JSON
-from .preconditions import Condition, Named, objection
+from .preconditions import Condition, Item, objection
 from .rules import TARGETS
 
 TASK: Final = "apple_in_microwave_on_bread_in_fridge"
@@ -23,6 +24,8 @@ PREDICATES: Final = (
 
 
 _TO_JSON: Final = json.JSONEncoder(allow_nan=False)
+_TOLD_KEPT: Final = 16_384
+_DISTANCE: Final = '"distance": null'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +43,7 @@ class Pose:
 class Row:
     """One visible object. `parents` are the ids of what it is in or on."""
 
-    thing: Named
+    item: Item
     name: str
     now: Condition
     interactable: bool
@@ -52,15 +55,13 @@ class Row:
 class Fragment:
     """What an observation says of one moment of the kitchen; and its numbers for the recording.
 
-    Whoever gets one must not change it: it is kept, since agents come back to poses. `head` and `tail` are
-    its fields before and after `targets` as JSON text, encoded once.
+    `before` and `after` are its fields before and after `targets` as JSON text without braces: they are kept,
+    since agents come back to poses, and travel as text.
     """
 
     pose: Pose
-    before: Mapping[str, JSON]              # agent, inventory
-    after: Mapping[str, JSON]               # visible_objects, task_progress, available_actions, action_space
-    before_text: bytes
-    after_text: bytes
+    before: bytes                           # agent, inventory
+    after: bytes                            # visible_objects, task_progress, available_actions, action_space
     allowed: Mapping[str, frozenset[str]]   # by object action, the valid ids
     target_visible: tuple[bool, ...]
     target_distance_m: tuple[float, ...]
@@ -69,18 +70,34 @@ class Fragment:
 
 
 def compose(
-    pose: Pose, rows: Sequence[Row], *, held: Named | None, predicates: tuple[bool, ...],
+    pose: Pose, rows: Sequence[Row], *, held: Item | None, predicates: tuple[bool, ...],
     target_ids: Sequence[str], target_distance_m: tuple[float, ...],
 ) -> Fragment:
     """The fragment of a moment, from what is visible, what is held and the seven predicates (success is added)."""
     predicates = (*predicates, all(predicates[4:]))
-    allowed = {
-        action: [
-            row.thing.object_id for row in rows if row.interactable and not objection(action, row.thing, row.now, held)
-        ]
-        for action in OBJECT_ACTIONS
+    told = [_told(row.item, row.name, row.now, row.parents, held) for row in rows]
+    allowed: dict[str, list[str]] = {action: [] for action in OBJECT_ACTIONS}
+    for row, one in zip(rows, told, strict=True):
+        if row.interactable:
+            for action in one.allowed:
+                allowed[action].append(row.item.object_id)
+    visible = {row.item.object_id for row in rows}
+    summaries = ", ".join([f"{one.head}{row.distance_m!r}{one.tail}" for row, one in zip(rows, told, strict=True)])
+    further: dict[str, JSON] = {
+        "task_progress": dict(zip(PREDICATES, predicates, strict=True)), "available_actions": [*ACTIONS],
+        "action_space": {action: [*ids] for action, ids in allowed.items()},
     }
-    before: dict[str, JSON] = {
+    return Fragment(
+        pose=pose, before=encoded(_before(pose, held)),
+        after=b'"visible_objects": [' + summaries.encode() + b"], " + encoded(further),
+        allowed={action: frozenset(ids) for action, ids in allowed.items()},
+        target_visible=tuple(one in visible for one in target_ids), target_distance_m=target_distance_m,
+        predicates=predicates, visible_count=len(rows),
+    )
+
+
+def _before(pose: Pose, held: Item | None) -> dict[str, JSON]:
+    return {
         "agent": {
             "position": {"x": pose.x_m, "y": pose.y_m, "z": pose.z_m},
             "rotation": {"x": 0.0, "y": float(pose.yaw_deg), "z": 0.0},
@@ -91,38 +108,38 @@ def compose(
             "holding_object_id": None if held is None else held.object_id,
         },
     }
-    after: dict[str, JSON] = {
-        "visible_objects": [_summary(row, held) for row in rows],
-        "task_progress": dict(zip(PREDICATES, predicates, strict=True)),
-        "available_actions": [*ACTIONS],
-        "action_space": {action: [*ids] for action, ids in allowed.items()},
-    }
-    visible = {row.thing.object_id for row in rows}
-    return Fragment(
-        pose=pose, before=before, after=after, before_text=encoded(before), after_text=encoded(after),
-        allowed={action: frozenset(ids) for action, ids in allowed.items()},
-        target_visible=tuple(one in visible for one in target_ids), target_distance_m=target_distance_m,
-        predicates=predicates, visible_count=len(rows),
-    )
 
 
-def _summary(row: Row, held: Named | None) -> dict[str, JSON]:
-    flags = row.thing.flags
-    return {
-        "objectType": row.thing.object_type,
-        "objectId": row.thing.object_id,
-        "name": row.name,
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """The summary of an object as JSON text, up to its distance and from there, and what may be done with it."""
+
+    head: str
+    tail: str
+    allowed: tuple[str, ...]
+
+
+@lru_cache(maxsize=_TOLD_KEPT)
+def _told(item: Item, name: str, now: Condition, parents: tuple[str, ...], held: Item | None) -> _Told:
+    flags = item.flags
+    summary: dict[str, JSON] = {
+        "objectType": item.object_type,
+        "objectId": item.object_id,
+        "name": name,
         "visible": True,
-        "distance": row.distance_m,
+        "distance": None,
         "pickupable": "pickupable" in flags,
         "openable": "openable" in flags,
-        "isOpen": row.now.is_open,
+        "isOpen": now.is_open,
         "receptacle": "receptacle" in flags,
         "toggleable": "toggleable" in flags,
-        "isToggled": row.now.is_on,
-        "isPickedUp": held is not None and row.thing.object_id == held.object_id,
-        "parentReceptacles": [*row.parents] or None,
+        "isToggled": now.is_on,
+        "isPickedUp": held is not None and item.object_id == held.object_id,
+        "parentReceptacles": [*parents] or None,
     }
+    head, mark, tail = _TO_JSON.encode(summary).partition(_DISTANCE)
+    allowed = tuple(action for action in OBJECT_ACTIONS if not objection(action, item, now, held))
+    return _Told(head + mark.removesuffix("null"), tail, allowed)
 
 
 def target_fields(

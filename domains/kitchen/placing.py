@@ -6,9 +6,10 @@ from typing import Final
 
 import numpy as np
 
+from .loops import first_free
 from .rules import ENCLOSING, INSIDE
 from .scene import GRID_M, Kitchen, Thing
-from .sight import Flags, Floats, View
+from .sight import Floats, View
 
 POINTS_A_SIDE: Final = 9
 GAP_M: Final = 0.005            # between a shelf and what is put on it
@@ -83,18 +84,10 @@ def place(
     if not len(points):
         return None
     points = points[np.argsort(np.hypot(*(points - view.eye)[:, [0, 2]].T), kind="stable")]
+    shell = (low, high) if thing.object_type in ENCLOSING else (np.full(3, -np.inf), np.full(3, np.inf))
     for size in sizes:
         centres = points + np.array([0.0, size[1] / 2 + GAP_M, 0.0])
-        free = _free(centres, size, solid_low, solid_high)
-        if thing.object_type in ENCLOSING:
-            free &= ((centres - size / 2 >= low) & (centres + size / 2 <= high)).all(axis=1)
-        if free.any():
-            return centres[int(np.argmax(free))], size
+        at = first_free(centres, size / 2, solid_low, solid_high, *shell)
+        if at >= 0:
+            return centres[at], size
     return None
-
-
-def _free(centres: Floats, size: Floats, low: Floats, high: Floats) -> Flags:
-    """Which placements (n, 3) of a box touch none of the solid boxes."""
-    near = (centres - size / 2)[:, None] < high[None] - 1e-6
-    far = (centres + size / 2)[:, None] > low[None] + 1e-6
-    return np.asarray(~(near & far).all(axis=2).any(axis=1))

@@ -10,6 +10,7 @@ from typing import Final, Protocol
 
 from .rules import SHUT_TO_RUN, places_of
 
+ABILITIES: Final = frozenset({"openable", "pickupable", "receptacle", "toggleable"})     # the flags that matter here
 NOT_HERE: Final = "objectId: {} is not the objectId on any object in the scene!"
 NOT_VISIBLE: Final = "Target object not found within the specified visibility."
 BEHIND_GLASS: Final = "{} is visible but not interactable"
@@ -29,6 +30,15 @@ class Named(Protocol):
     @property
     def flags(self) -> frozenset[str]:
         """AI2-THOR's names: openable, pickupable, receptacle, toggleable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Such an object, and no more."""
+
+    object_id: str
+    object_type: str
+    flags: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .rays import look
+from .loops import look
 from .scene import CAMERA_RISE_M, GRID_M, Stance
 
 Floats = NDArray[np.float64]

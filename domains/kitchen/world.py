@@ -43,6 +43,7 @@ class World(Contents):
         self._surroundings: OrderedDict[int, Surroundings] = OrderedDict()
         self._bodies: OrderedDict[int, Bodies] = OrderedDict()
         self._views: OrderedDict[tuple[int, Stance], Sighting] = OrderedDict()
+        self._ways: OrderedDict[tuple[int, Stance, str, int], tuple[str, Stance]] = OrderedDict()
         self._spots: OrderedDict[tuple[int, bytes], Floats] = OrderedDict()
         self.stance = kitchen.start
         super().__init__(kitchen)
@@ -108,6 +109,23 @@ class World(Contents):
 
     def move(self, quarters: int) -> str:
         """One cell forward, or to where the agent would look after so many quarter turns to the right."""
+        return self._moved_to("move", quarters, self._move)
+
+    def turn(self, quarters: int) -> str:
+        """Turn by quarter turns, +1 to the right."""
+        return self._moved_to("turn", quarters, self._turn)
+
+    def _moved_to(self, kind: str, quarters: int, attempt: Callable[[int], tuple[str, Stance]]) -> str:
+        """Go where an attempt leads. It leads to the same whenever the kitchen and the stance are the same."""
+        key = (self.state, self.stance, kind, quarters)
+        found = self._ways.get(key)
+        if found is None:
+            found = attempt(quarters)
+            _keep(self._ways, key, found, _VIEWS_KEPT)
+        message, self.stance = found
+        return message
+
+    def _move(self, quarters: int) -> tuple[str, Stance]:
         x, z = self.stance.cell
         dx, dz = HEADINGS[(self.stance.yaw + quarters) % 4]
         target = (x + dx, z + dz)
@@ -116,9 +134,15 @@ class World(Contents):
         if not stopped and self.held is not None:
             stopped = self._held_hits(self.hand(self.stance), self.hand(moved), self.stance.yaw)
         if stopped:
-            return f"{stopped} is blocking Agent 0 from moving by ({dx * GRID_M:.4f}, 0.0000, {dz * GRID_M:.4f})."
-        self.stance = moved
-        return ""
+            way = f"({dx * GRID_M:.4f}, 0.0000, {dz * GRID_M:.4f})"
+            return f"{stopped} is blocking Agent 0 from moving by {way}.", self.stance
+        return "", moved
+
+    def _turn(self, quarters: int) -> tuple[str, Stance]:
+        if self.held is not None and self._turning_hits(quarters):
+            name, way = self.things[self.held].name, "right" if quarters > 0 else "left"
+            return f"a held item: {name} will collide with something if agent rotates {way}", self.stance
+        return "", replace(self.stance, yaw=(self.stance.yaw + quarters) % 4)
 
     def _blocked(self, target: Cell) -> str:
         """What keeps the agent from a neighbouring cell; empty where nothing does."""
@@ -133,15 +157,6 @@ class World(Contents):
     def _nearest_name(self, cell: Cell) -> str:
         """The object whose box reaches nearest to where the agent would stand, or the building."""
         return self.bodies().nearest(cell[0] * GRID_M, cell[1] * GRID_M, within_m=GRID_M) or "Structure_0"
-
-    def turn(self, quarters: int) -> str:
-        """Turn by quarter turns, +1 to the right."""
-        turned = replace(self.stance, yaw=(self.stance.yaw + quarters) % 4)
-        if self.held is not None and self._turning_hits(quarters):
-            way = "right" if quarters > 0 else "left"
-            return f"a held item: {self.things[self.held].name} will collide with something if agent rotates {way}"
-        self.stance = turned
-        return ""
 
     def look(self, steps: int) -> str:
         """Tilt the camera by steps of 30°, +1 down."""

@@ -1,25 +1,12 @@
 """AI2-THOR's event metadata in the domain's own words."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from ..observation import Pose, Row
-from ..preconditions import Condition
+from ..preconditions import ABILITIES, Condition, Item
 
 Metadata = Mapping[str, Any]
-
-ABILITIES: Final = ("receptacle", "toggleable", "openable", "pickupable")
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """An object as `preconditions` asks for it."""
-
-    object_id: str
-    object_type: str
-    flags: frozenset[str]
-
 
 def pose_of(metadata: Metadata) -> Pose:
     """Where the agent is, on its lattice of poses."""
@@ -36,14 +23,14 @@ def _metres(value: float) -> float:
     return round(float(value), 4) + 0.0     # no negative zero
 
 
-def seen(row: Metadata) -> Seen:
+def item_of(row: Metadata) -> Item:
     """One object's id, type and abilities."""
-    return Seen(row["objectId"], row["objectType"], frozenset(name for name in ABILITIES if row[name]))
+    return Item(row["objectId"], row["objectType"], frozenset(name for name in ABILITIES if row[name]))
 
 
-def held_of(metadata: Metadata) -> Seen | None:
+def held_of(metadata: Metadata) -> Item | None:
     """What is in the hand."""
-    return next((seen(row) for row in metadata["objects"] if row["isPickedUp"]), None)
+    return next((item_of(row) for row in metadata["objects"] if row["isPickedUp"]), None)
 
 
 def rows_of(metadata: Metadata) -> list[Row]:
@@ -52,7 +39,7 @@ def rows_of(metadata: Metadata) -> list[Row]:
     parents = parents_of(metadata["objects"])
     return [
         Row(
-            seen(row), row["name"],
+            item_of(row), row["name"],
             Condition(
                 row["isOpen"], row["isToggled"],
                 held is not None and held.object_id in {row["objectId"], *all_parents(row["objectId"], parents)},

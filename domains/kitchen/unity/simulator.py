@@ -64,7 +64,7 @@ class Unity:
 
     def _look(self, metadata: Metadata) -> None:
         held = held_of(metadata)
-        self._held, self._rows = held, {row.thing.object_id: row for row in rows_of(metadata)}
+        self._held, self._rows = held, {row.item.object_id: row for row in rows_of(metadata)}
         objects = {row["objectId"]: row for row in metadata["objects"]}
         parents = parents_of(metadata["objects"])
         apple, bread, microwave, fridge = self.target_ids
@@ -95,7 +95,7 @@ class Unity:
             return NOT_VISIBLE
         if not row.interactable:
             return BEHIND_GLASS.format(object_id)
-        return objection(name, row.thing, row.now, self._held) or self._do(name, objectId=object_id)
+        return objection(name, row.item, row.now, self._held) or self._do(name, objectId=object_id)
 
     def _do(self, name: str, **arguments: object) -> str:
         metadata = self.client.step(_ACTIONS[name], **arguments)

@@ -203,6 +203,7 @@ def test_what_is_held_goes_along_and_can_block_movement_and_turns() -> None:
     where.stance = Stance(cell=(1, -1), yaw=WEST, horizon_deg=0)
     assert where.move_ahead().startswith("Cabinet_1 is blocking Agent 0")
     where.held = None
+    where.changed()
     assert where.move_ahead() == ""
 
 

@@ -1,4 +1,4 @@
-"""The inner loops of sight, compiled: which points are in view, and which boxes stand before them."""
+"""The inner loops, compiled: which points are in view and what stands before them, where a box has room."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 SHORT = 1e-9        # of a ray along an axis: taken for this, so that nothing is divided by zero
+TOUCH_M = 1e-6          # boxes that share less touch, no more
 BEFORE = 1.0 - 1e-3     # of the way to a point: what begins later does not stand before it
 
 
@@ -92,3 +93,24 @@ def _obstructed(ray, k, boxes, low, high, clear, glass, eye, chord_m):  # type: 
         elif chord > chord_m:
             return True, barred
     return False, barred
+
+
+@compiled
+def first_free(centres, half, low, high, inner_low, inner_high):  # type: ignore[no-untyped-def]
+    """The first of (n, 3) centres where a box touches no solid box (low, high) and is within the inner one; or -1."""
+    for k in range(centres.shape[0]):
+        free = True
+        for axis in range(3):
+            bottom, top = centres[k, axis] - half[axis], centres[k, axis] + half[axis]
+            free = free and bottom >= inner_low[axis] and top <= inner_high[axis]
+        for b in range(low.shape[0]):
+            if not free:
+                break
+            free = not (
+                centres[k, 0] - half[0] < high[b, 0] - TOUCH_M and centres[k, 0] + half[0] > low[b, 0] + TOUCH_M
+                and centres[k, 1] - half[1] < high[b, 1] - TOUCH_M and centres[k, 1] + half[1] > low[b, 1] + TOUCH_M
+                and centres[k, 2] - half[2] < high[b, 2] - TOUCH_M and centres[k, 2] + half[2] > low[b, 2] + TOUCH_M
+            )
+        if free:
+            return k
+    return -1
