@@ -26,7 +26,7 @@ JITTER_STD = 0.002              # of each cube in the first tower
 GRASP_DZ = 0.006                # the hand grasps a cube above its centre
 BATCH = 5                       # observations taken in at once
 SURE = 0.0035                   # a cube whose place is known to this is grasped once only
-SLIDES = (0.0, 0.005, -0.005, 0.010, -0.010, 0.015, -0.015, 0.0)     # where to try again, along the fingers' axis
+SLIDES = (0.0, 0.006, -0.006, 0.011, -0.011, 0.016, -0.016, 0.0)     # where to try again, along the fingers' axis
 LOWEST = 0.8225                 # of the end effector: lower, the fingers meet the container
 
 
@@ -518,7 +518,7 @@ class FrankaPolicy:
         ys = [self.hole(p)[1] for p in pegs] + [self.eef[1], spot()[1]]
         low, high = min(ys) - 0.06, max(ys) + 0.06
         tops = [self.top(p) for p in range(3) if low < self.hole(p)[1] < high]
-        clear = max([TABLE + PLATE, *tops]) + hang + 0.022
+        clear = max([TABLE + PLATE, *tops]) + hang + (0.022 if self.rough else 0.015)
         self.yaw_goal = yaw
         for _ in range(150):
             goal = spot()
