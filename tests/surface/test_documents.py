@@ -15,6 +15,7 @@ from memento.settings import Settings
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
 COMMANDS = {command.name or command.callback.__name__ for command in commands.registered_commands if command.callback}
+COMMANDS |= {group.name for group in commands.registered_groups}
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
