@@ -68,7 +68,7 @@ SAVINGS = {
     "all": (True, True, True),
 }
 BUDGET: Mapping[str, JSON] = {
-    "generations": 4, "k_hc": 6, "k_macro": 6, "k_cross": 3, "n_roll": 6, "final_episodes": 1,
+    "generations": 4, "k_hc": 5, "k_macro": 4, "k_cross": 2, "n_roll": 4, "final_episodes": 1,
     "evaluator": "reference", "seed": 1,
 }
 

@@ -7,8 +7,8 @@
 from dataclasses import dataclass
 
 from ...core.values import Candidate, Operator
-from .memento import best_of
 from .rounds import Request, Selection, branch_ended, fitter
+from .selection import best_of
 from .trials import Trial, bound
 
 

@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 from ...core.events import (
     AHEAD,
     BranchEnded,
-    CandidateAccepted,
-    CandidateRejected,
     CandidateScored,
     EliteChanged,
     Fact,
@@ -30,13 +28,11 @@ from ...core.events import (
 from ...core.keeper import Decision
 from ...core.values import Candidate, Operator, Program, Rejection
 from .options import PLAIN, SearchOptions
-from .trials import RolloutPlan, Step, Trial, Trials, bound, brief_of, chained, failed
+from .selection import Ahead, Search, best_macro, best_of, climb, is_hopeless, select_elite
+from .trials import RolloutPlan, Step, Trial, Trials, brief_of, chained, failed
 
 BRANCH_WORDS = {Operator.HILL_CLIMB: "hill", Operator.MACRO: "macro", Operator.CROSSOVER: "cross"}
 _OPERATORS = {word: operator for operator, word in BRANCH_WORDS.items()}
-
-# At equal fitness the newer idea wins, so that neutral moves are taken; the old elite comes last.
-_PRECEDENCE = {Operator.INITIAL: 0, Operator.HILL_CLIMB: 1, Operator.MACRO: 2, Operator.CROSSOVER: 3}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,39 +43,6 @@ class Slots:
     hill_climb: int
     macro: int
     crossover: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ahead:
-    """A hill-climb proposal asked for before its turn, as if the present one were rejected.
-
-    `current` is the program that it edits. `answer` has come and waits for its turn.
-    """
-
-    order: str
-    current: str
-    answer: ProposalMade | ProposalFailed | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Search:
-    """The state between two facts.
-
-    `generation` g is the one being made: its parents come from the elite C_(g-1).
-    """
-
-    generation: int
-    elite: Candidate  # C_(g-1)
-    current: Candidate  # C^hc, the last accepted of the chain
-    rejections: tuple[Rejection, ...] = ()  # H, of this generation's chain
-    ahead: Ahead | None = None
-    climbed: int = 0  # hill-climb slots spent
-    macros: tuple[Candidate | None, ...] = ()
-    crosses: tuple[Candidate | None, ...] = ()
-    crossing: bool = False
-    asked: frozenset[str] = frozenset()  # proposals that have no answer yet
-    trials: Trials
-    over: bool = False
 
 
 class MementoKeeper:
@@ -177,7 +140,7 @@ class MementoKeeper:
         facts: tuple[Fact, ...] = (CandidateScored(order=candidate.id, candidate=brief_of(candidate)),)
         match candidate.operator:
             case Operator.HILL_CLIMB:
-                state, verdict = _climb(state, candidate)
+                state, verdict = climb(state, candidate)
                 facts = (*facts, verdict)
             case Operator.MACRO:
                 state = replace(state, macros=_put(state.macros, candidate))
@@ -348,79 +311,6 @@ class MementoKeeper:
             winner=winner.id if winner else None,
             fitness=winner.fitness if winner else None,
         )
-
-
-def is_hopeless(state: Search, trial: Trial, leader: Candidate | None) -> bool:
-    """Whether running the rest of a trial cannot change an accept, a branch winner or the elite.
-
-    `leader` is the best so far of the trial's branch, where the branch is one with a winner of its own.
-    A hill-climb proposal must reach the current program. A macro-mutation must reach the elite and win
-    its branch; a crossover must win its branch. Where the bound only ties, the slot decides.
-    """
-    reach = bound(trial)
-    if trial.operator is Operator.HILL_CLIMB:
-        return reach < state.current.fitness
-    least = state.elite.fitness if trial.operator is Operator.MACRO else 0.0
-    if leader is not None and (leader.fitness, -leader.slot) > (reach, -trial.slot):
-        return True
-    return reach < least
-
-
-def best_of(slots: tuple[Candidate | None, ...]) -> Candidate | None:
-    """The fittest candidate that did not fail and was not cut; the lowest slot wins a tie."""
-    sound = [candidate for candidate in slots if candidate and candidate.fault is None and candidate.bound is None]
-    return max(sound, key=lambda candidate: (candidate.fitness, -candidate.slot), default=None)
-
-
-def best_macro(state: Search) -> Candidate:
-    """C^macro: the best of the elite and the macro-mutations; a macro-mutation as fit as the elite wins."""
-    best = best_of(state.macros)
-    return best if best is not None and best.fitness >= state.elite.fitness else state.elite
-
-
-def select_elite(state: Search) -> Candidate:
-    """C_g: the fittest branch output. Ties: crossover, macro-mutation, hill-climb, then the old elite."""
-    outputs = [
-        candidate for candidate in (state.current, best_macro(state), best_of(state.crosses)) if candidate is not None
-    ]
-
-    def rank(candidate: Candidate) -> tuple[float, int]:
-        old = candidate.id == state.elite.id
-        return candidate.fitness, -1 if old else _PRECEDENCE[candidate.operator]
-
-    return max(outputs, key=rank)
-
-
-def _climb(state: Search, candidate: Candidate) -> tuple[Search, Fact]:
-    """Accept where F(new) >= F(current) and it did not fail, else remember the rejected edit."""
-    state = replace(state, climbed=state.climbed + 1)
-    difference = candidate.fitness - state.current.fitness
-    cut = candidate.bound is not None
-    if candidate.fault is None and not cut and difference >= 0:
-        accepted = CandidateAccepted(
-            order=candidate.id,
-            candidate=candidate.id,
-            fitness=candidate.fitness,
-            fitness_difference=difference,
-        )
-        return replace(state, current=candidate), accepted
-    fault = candidate.fault
-    rejection = Rejection(
-        summary=candidate.summary,
-        candidate=candidate.id,
-        fitness_difference=None if fault or cut else difference,
-        reason=_why(candidate),
-    )
-    rejected = CandidateRejected(order=candidate.id, candidate=candidate.id, rejection=rejection)
-    return replace(state, rejections=(*state.rejections, rejection)), rejected
-
-
-def _why(candidate: Candidate) -> str:
-    if candidate.fault is not None:
-        return f"{candidate.fault.kind}: {candidate.fault.message}"
-    if candidate.bound is not None:
-        return f"fitness of at most {candidate.bound:.4f}, not run to the end"
-    return "lower fitness"
 
 
 def _put(slots: tuple[Candidate | None, ...], candidate: Candidate) -> tuple[Candidate | None, ...]:

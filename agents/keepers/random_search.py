@@ -17,7 +17,7 @@ from ...core.events import (
 )
 from ...core.keeper import Decision
 from ...core.values import Candidate, Operator, Program
-from .memento import best_of
+from .selection import best_of
 from .trials import RolloutPlan, Step, Trial, Trials, bound, brief_of, chained, failed
 
 WORD = "random"

@@ -1,9 +1,12 @@
 """The memetic search as a state machine: hypothesis plays the world, answering any open order in any way."""
 
+from dataclasses import replace
+
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from memento.agents.keepers.memento import MementoKeeper, Slots
+from memento.agents.keepers.options import SearchOptions
 from memento.agents.keepers.trials import RolloutPlan
 from memento.core.events import (
     CandidateAccepted,
@@ -41,8 +44,13 @@ counts = st.integers(0, 3)
 
 
 class Search(RuleBasedStateMachine):
-    @initialize(generations=st.integers(1, 3), hill=counts, macro=counts, cross=counts, fitness=fitnesses)
-    def begin(self, generations: int, hill: int, macro: int, cross: int, fitness: float) -> None:
+    @initialize(
+        generations=st.integers(1, 3), hill=counts, macro=counts, cross=counts, fitness=fitnesses,
+        duplicates=st.booleans(), speculation=st.booleans(),
+    )
+    def begin(
+        self, generations: int, hill: int, macro: int, cross: int, fitness: float, duplicates: bool, speculation: bool
+    ) -> None:
         self.slots = Slots(generations=generations, hill_climb=hill, macro=macro, crossover=cross)
         initial = Candidate(
             id="init/0",
@@ -52,7 +60,9 @@ class Search(RuleBasedStateMachine):
             slot=0,
             fitness=fitness,
         )
-        self.keeper = MementoKeeper(initial=initial, plan=PLAN, slots=self.slots)
+        plan = replace(PLAN, duplicates=duplicates)
+        options = SearchOptions(speculation=speculation)
+        self.keeper = MementoKeeper(initial=initial, plan=plan, slots=self.slots, options=options)
         self.log: list[Fact] = []
         self.open: dict[str, Order] = {}
         decision = self.keeper.start()
