@@ -7,8 +7,7 @@ from ..results import RunResult
 
 def result_of(store: RunStore, *, status: str) -> RunResult:
     """The result of the run in `store`, which its controller left with `status`."""
-    entries = tuple(store.facts_after(0))
-    summary = summarise(entry.fact for entry in entries)
+    summary = summarise(store.facts(texts=False))
     settings, final, spent = summary.settings, summary.final, summary.spending.total
     return RunResult(
         run=str(store.folder),
@@ -31,6 +30,6 @@ def result_of(store: RunStore, *, status: str) -> RunResult:
         model_calls=spent.calls,
         tokens=spent.tokens,
         cost_usd=spent.cost_usd,
-        wall_s=round(active_seconds((entry.at, entry.fact) for entry in entries), 3),
+        wall_s=round(active_seconds((entry.at, entry.fact) for entry in store.facts_after(0, texts=False)), 3),
         sandbox=summary.sandbox,
     )

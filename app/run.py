@@ -2,7 +2,8 @@
 
 import asyncio
 import platform
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -83,7 +84,7 @@ async def run(
             display.show(started)
             work = Work(settings=settings, domain=domain, started=started, models=models, address=address)
             with noted(display, store.folder) as told:
-                return await _drive(work, (), store=store, display=told, workers=settings.workers)
+                return await _drive(work, deque(), store=store, display=told, workers=settings.workers)
 
 
 async def resume(
@@ -102,7 +103,7 @@ async def resume(
     """
     clock = SystemClock()
     with RunStore.open(folder, clock=clock) as store:
-        history = tuple(store.facts())
+        history = deque(store.facts(texts=False))
         started = next((fact for fact in history if isinstance(fact, RunStarted)), None)
         settings = settings_in(history)
         if started is None or settings is None:
@@ -147,7 +148,7 @@ class Work:
 
 
 async def _drive(
-    work: Work, history: Sequence[Fact], *, store: RunStore, display: Display, workers: int
+    work: Work, history: deque[Fact], *, store: RunStore, display: Display, workers: int
 ) -> RunResult:
     settings, domain = work.settings, work.domain
     active = ActiveTime()
@@ -188,8 +189,14 @@ async def _drive(
                 requests=requests,
                 tick=display.tick,
             )
-            status = await supervisor.run(history)
+            status = await supervisor.run(_drained(history))
     return result_of(store, status=status)
+
+
+def _drained(history: deque[Fact]) -> Iterator[Fact]:
+    """The facts one by one, none of them kept: what a resumed run read again is not held while it goes on."""
+    while history:
+        yield history.popleft()
 
 
 @contextmanager
@@ -214,10 +221,10 @@ def _models(settings: Settings, domain: Domain) -> Models:
 
 def _active_s(store: RunStore) -> float:
     """How long the run was worked on before."""
-    return active_seconds((entry.at, entry.fact) for entry in store.facts_after(0))
+    return active_seconds((entry.at, entry.fact) for entry in store.facts_after(0, texts=False))
 
 
-def _left(history: Sequence[Fact]) -> str | None:
+def _left(history: Iterable[Fact]) -> str | None:
     """Why the run was left the last time, where it was left in good order."""
     marks = [fact for fact in history if isinstance(fact, RunStopped | RunResumed)]
     return marks[-1].reason if marks and isinstance(marks[-1], RunStopped) else None

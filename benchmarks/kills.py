@@ -52,10 +52,12 @@ from ..memory.runs import TRAJECTORIES
 from ..memory.store import Entry, RunStore
 
 TARGETS = ("controller", "worker", "zygote", "everything")
-MEDIUM = ("--preset", "quick", "--set", "generations=2", "--set", "n_roll=2", "--set", "final_episodes=2")
+SEARCH = ("generations=2", "k_hc=3", "k_macro=3", "k_cross=2", "n_roll=2", "hanoi-kinematic.horizon=600")
+SETTINGS = ("--preset", "smoke", "--seed", "3", *(word for setting in SEARCH for word in ("--set", setting)))
 WORKERS = 2
 ANSWERS = (ProposalMade, ProposalFailed, EpisodeEnded, EpisodeScored, EvaluatorExamined, VoteCast)
 LIFE_S = 120.0              # a controller that is not killed ends its run within this
+SPREAD = 0.7                # of the length of a run: kills come at most so far apart
 GONE_S = 10.0               # and its processes are gone so long after it
 MOST_KILLS = 12             # of one run; then it is left to end
 CLOCK_GRAIN_S = 0.05        # file times are coarser than the clock
@@ -170,7 +172,7 @@ class Tally:
 class Killing:
     """Repeats one recorded run in `folder` while it kills what it is told to."""
 
-    def __init__(self, folder: Path, *, seed: int, settings: Sequence[str] = MEDIUM) -> None:
+    def __init__(self, folder: Path, *, seed: int, settings: Sequence[str] = SETTINGS) -> None:
         self._folder = folder
         self._draw = random.Random(seed)
         self._settings = settings
@@ -180,7 +182,7 @@ class Killing:
 
     def record(self) -> None:
         """Make the tape, and the repetition that nobody disturbs."""
-        self._finish(self._start("run", "hanoi-kinematic", *self._settings, "--seed", "3", "--name", "tape",
+        self._finish(self._start("run", "hanoi-kinematic", *self._settings, "--name", "tape",
                                  "--set", "keep_trajectories=true"))
         begun_s = time.monotonic()
         self._finish(self._start("run", "--replay", "tape", "--name", "whole"))
@@ -218,8 +220,8 @@ class Killing:
         return done
 
     def _delay_s(self) -> float:
-        """From the start of a controller, or the last kill: anywhere in the life of a run."""
-        return self._draw.uniform(0.0, self._length_s)
+        """From the start of a controller, or the last kill."""
+        return self._draw.uniform(0.0, SPREAD * self._length_s)
 
     def _waited(self, process: "subprocess.Popen[str]", seen: set[int], *, deadline_s: float) -> int | None:
         """The exit code of a controller that ends within the time; notes its descendants meanwhile."""
@@ -289,7 +291,7 @@ class Killing:
             raise RuntimeError((self._folder / "errors.txt").read_text()[-2000:])
 
 
-def measure(*, kills: int, seed: int, targets: Sequence[str] = TARGETS, settings: Sequence[str] = MEDIUM) -> Tally:
+def measure(*, kills: int, seed: int, targets: Sequence[str] = TARGETS, settings: Sequence[str] = SETTINGS) -> Tally:
     """Kill `kills` times, each target in turn."""
     with tempfile.TemporaryDirectory(prefix="memento-kills-") as folder:
         killing = Killing(Path(folder), seed=seed, settings=settings)

@@ -32,7 +32,7 @@ def show_run(
         raise UsageError(f"--{parts[0]} is of one candidate: name it, as in memento show {run} g1/macro/0 --{parts[0]}")
     folder = find_run(runs_dir, run)
     with RunStore.read(folder) as store:
-        entries = tuple(store.facts_after(0))
+        entries = tuple(store.facts_after(0, texts=not {"prompt", "reply"}.isdisjoint(parts)))
     facts = tuple(entry.fact for entry in entries)
     if settings:
         typer.echo(_settings(facts, folder).as_toml(), nl=False)

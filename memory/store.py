@@ -11,6 +11,7 @@ import os
 import sqlite3
 import tempfile
 import threading
+from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,7 @@ from sqlite_utils import Database
 from ..core.errors import StoreError, UsageError
 from ..core.events import Fact
 from ..core.ports import Clock
-from ..core.values import JSON
+from ..core.values import JSON, Document
 from .codec import Encoded, decode, encode, references, revive
 from .connect import connect_guest, connect_reader, connect_writer, told
 from .lock import WriterLock
@@ -30,7 +31,8 @@ from .runs import DATABASE, is_run, never_begun, require_run
 from .schema import check_version, migrate
 
 _CHUNK = 1000  # facts read in one short transaction: a reader never holds the writer's log back
-_REMEMBERED = 20_000  # values that later facts probably refer to again
+_REMEMBERED = 8_000_000  # characters of values that later facts probably refer to again
+_UNREAD = "document:"  # what is left empty where texts are not wanted: prompts and replies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +73,7 @@ class RunStore:
         self._opened = (clock.now(), clock.elapsed()) if clock is not None else (0.0, 0.0)
         self._copy = copy
         self._values: dict[str, Any] = {}
+        self._remembered = 0
         self._mutex = threading.RLock()
 
     # ------------------------------------------------------------------------------------ life
@@ -167,21 +170,24 @@ class RunStore:
         since_epoch, elapsed = self._opened
         return since_epoch + self._writing().elapsed() - elapsed
 
-    def facts(self, *, only: Collection[type[Fact]] | None = None, about: str | None = None) -> Iterator[Fact]:
+    def facts(
+        self, *, only: Collection[type[Fact]] | None = None, about: str | None = None, texts: bool = True
+    ) -> Iterator[Fact]:
         """All facts in the order they were committed, or some of them as in `facts_after`."""
-        return (entry.fact for entry in self.facts_after(0, only=only, about=about))
+        return (entry.fact for entry in self.facts_after(0, only=only, about=about, texts=texts))
 
     def facts_after(
-        self, seq: int, *, only: Collection[type[Fact]] | None = None, about: str | None = None
+        self, seq: int, *, only: Collection[type[Fact]] | None = None, about: str | None = None, texts: bool = True
     ) -> Iterator[Entry]:
         """The facts committed after place `seq` (0 for all). Ends at the last one: followers ask again.
 
         `only` picks classes; `about` an order and what belongs to it: g1/macro/7 also gives g1/macro/7/e3.
+        Without `texts` prompts and replies are empty, which are most of a long log and decide nothing.
         Raises StoreError where the log is damaged.
         """
         whole = only is None and about is None
         while rows := self._rows(seq, only, about):
-            values = self._fetch(rows)
+            values = self._fetch(rows, texts=texts)
             for number, at, kind, order, body in rows:
                 if whole and number != seq + 1:
                     raise self._damaged(f"fact {seq + 1} is missing")
@@ -215,29 +221,33 @@ class RunStore:
         with self._mutex, told(self.folder):
             return self._db.execute(f"{query} ORDER BY seq LIMIT {_CHUNK}", arguments).fetchall()
 
-    def _fetch(self, rows: list[Any]) -> dict[str, Any]:
+    def _fetch(self, rows: list[Any], *, texts: bool) -> Mapping[str, Any]:
         """The values of all references in these rows, from memory or from the database."""
         with self._mutex:
             wanted = {reference for row in rows for reference in references(_text(row[4]))}
-            if len(self._values) > _REMEMBERED:
+            unread = set() if texts else {reference for reference in wanted if reference.startswith(_UNREAD)}
+            wanted -= unread
+            if self._remembered > _REMEMBERED:
                 self._values = {ref: self._values[ref] for ref in wanted if ref in self._values}
+                self._remembered = 0
             missing: dict[str, list[str]] = {}
             for reference in wanted - self._values.keys():
                 missing.setdefault(reference.partition(":")[2], []).append(reference)
-            if not missing:
-                return self._values
-            with told(self.folder):
-                found = self._db.execute(
-                    "SELECT digest, content FROM blobs WHERE digest IN (SELECT value FROM json_each(?))",
-                    [json.dumps(list(missing))],
-                ).fetchall()
-            for digest, content in found:
+            for digest, content in self._contents(missing):
+                self._remembered += len(content)
                 for reference in missing[digest]:
                     try:
                         self._values[reference] = revive(reference, _text(content))
                     except StoreError as error:
                         raise self._damaged(str(error)) from error
-            return self._values
+            return ChainMap(dict.fromkeys(unread, Document("")), self._values) if unread else self._values
+
+    def _contents(self, digests: Collection[str]) -> list[Any]:
+        if not digests:
+            return []
+        query = "SELECT digest, content FROM blobs WHERE digest IN (SELECT value FROM json_each(?))"
+        with told(self.folder):
+            return self._db.execute(query, [json.dumps(list(digests))]).fetchall()
 
     # -------------------------------------------------------------------------------- requests
 

@@ -82,7 +82,7 @@ class Supervisor:
         Returns "done", "stopped" (a person asked) or "budget" (a budget is spent). Raises MementoError
         where MEMENTO itself fails; every fact so far is kept, and the run can be resumed.
         """
-        self._begin(tuple(history))
+        self._begin(history)
         outcome: str | Exception
         async with asyncio.TaskGroup() as group:
             listener = group.create_task(self._listen(), name="listener")
@@ -101,7 +101,7 @@ class Supervisor:
 
     # -------------------------------------------------------------------------------------- the loop
 
-    def _begin(self, history: tuple[Fact, ...]) -> None:
+    def _begin(self, history: Iterable[Fact]) -> None:
         replay = Replay(self._keeper)
         decision = replay.replay(history)
         self._state = decision.state

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -327,3 +328,34 @@ def test_a_clock_that_is_set_makes_a_run_neither_longer_nor_shorter(tmp_path, le
         entries = list(store.facts_after(0))
     assert active_seconds((entry.at, entry.fact) for entry in entries) == pytest.approx(22)
     assert [entry.at for entry in entries[:3]] == [1_700_000_000.0, 1_700_000_010.0, 1_700_000_015.0]
+
+
+def test_prompts_and_replies_need_not_be_read(folder):
+    made = [
+        ProposalMade(
+            order=f"g1/macro/{number}", program=Program(f"p{number % 3}"), summary="s",
+            call=Call(model="m", prompt=Document(f"q{number}"), reply=Document(f"p{number % 3}")),
+        )
+        for number in range(5)
+    ]
+    with RunStore.open(folder, clock=StoppedClock()) as store:
+        store.append(made)
+    with RunStore.read(folder) as reader:
+        assert list(reader.facts(texts=False)) == [
+            replace(fact, call=replace(fact.call, prompt=Document(""), reply=Document(""))) for fact in made
+        ]
+        assert list(reader.facts()) == made, "what was left out before is there where it is wanted"
+        assert [fact.program for fact in reader.facts(texts=False)] == [fact.program for fact in made]
+
+
+def test_a_reader_does_not_remember_a_whole_log(folder):
+    with RunStore.open(folder, clock=StoppedClock()) as store:
+        for first in range(0, 6_000, 500):
+            texts = [Document(f"{number}" * 1000) for number in range(first, first + 500)]
+            store.append([
+                ProposalMade(program=Program("p"), summary="", call=Call(model="m", prompt=text, reply=text))
+                for text in texts
+            ])
+    with RunStore.read(folder) as reader:
+        most = max(sum(len(value.text) for value in reader._values.values()) for _ in reader.facts_after(0))
+        assert 4_000_000 < most < 16_000_000        # of some 24 million

@@ -1,0 +1,55 @@
+"""Runs whose processes are killed at random moments end as the run that nobody disturbed; see benchmarks/kills.py."""
+
+import random
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from memento.benchmarks.kills import TARGETS, Killing
+
+KILLS = 6       # of each target: 24 in all
+RUNS = 8        # that they are spread over at most
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(600),
+    pytest.mark.skipif(sys.platform != "linux", reason="finds the processes of a run in /proc"),
+]
+
+
+@pytest.fixture(scope="module")
+def killing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Killing]:
+    killing = Killing(tmp_path_factory.mktemp("kills"), seed=7)
+    killing.record()
+    yield killing
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_kills_lose_nothing_and_repeat_nothing(killing: Killing, target: str) -> None:
+    tally = killing.tally
+    before, draw = len(tally.wrong), random.Random(target)
+    for attempt in range(RUNS):
+        done = tally.kills[target]
+        if done < KILLS:
+            killing.disturb(f"{target}{attempt}", lambda: target, kills=draw.randint(1, KILLS - done))
+    assert tally.kills[target] == KILLS
+    assert tally.wrong[before:] == []
+    assert tally.left == 0
+
+
+def test_the_comparison_finds_what_it_looks_for(killing: Killing, tmp_path: Path) -> None:
+    """A check that cannot fail shows nothing."""
+    from memento.benchmarks.kills import differences
+    from memento.core.events import BranchEnded, EpisodeEnded
+
+    entries = killing._entries("whole")
+    whole = [entry.fact for entry in entries]
+    assert differences(entries, whole, tmp_path) == []
+    answered = next(entry for entry in entries if isinstance(entry.fact, EpisodeEnded))
+    assert differences([*entries, answered], whole, tmp_path) == [f"{answered.fact.order} was answered 2 times"]
+    less = [entry for entry in entries if not isinstance(entry.fact, BranchEnded)]
+    assert differences(less, whole, tmp_path) == ["other branch winners"]
+    (tmp_path / f"{answered.fact.episode.trajectory}.npz").write_bytes(b"written later")
+    [found] = differences(entries, whole, tmp_path)
+    assert found == f"{answered.fact.order} was rolled out again after it was in the log"
