@@ -92,7 +92,7 @@ class _Noting:
         self._display.show(fact)
         match fact:
             case StageEntered():
-                self._orders.clear()
+                self._forget(lambda order: True)
             case CandidateScored(candidate=candidate):
                 self._forget(lambda order: order.startswith(f"{candidate.id}/"))
             case EliteChanged():        # what was withdrawn is never answered

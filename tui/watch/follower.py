@@ -85,7 +85,7 @@ class Follower:
         if not is_run(self.folder):
             self.close()
             what = "has no run in it" if self.folder.is_dir() else "is gone"
-            return f"the folder {self.folder} {what}: waiting for it"
+            return f"{self.folder.name} {what}: waiting for a run in {self.folder}"
         return None
 
     def _read(self, limit: int) -> Piece:

@@ -67,5 +67,6 @@ def _stamp(folder: Path) -> Stamp:
             status = (folder / name).stat()
         except FileNotFoundError:
             continue
-        stamps.append((status.st_mtime_ns, status.st_size))
+        if status.st_size:      # readers leave an empty log behind
+            stamps.append((status.st_mtime_ns, status.st_size))
     return tuple(stamps)

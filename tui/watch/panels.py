@@ -251,7 +251,7 @@ def _busy(sight: Sight, now: float) -> Iterator[Content]:
     asked = [*asked_of(sight)]
     for slot in asked:
         waits = clock(now - slot.at)
-        yield Content.assemble(("? ", "$text-accent"), f"a model is asked for {slot.id}, {waits}")
+        yield Content.assemble(("? ", "$text-accent"), f"asked for {slot.id}, {waits}")
 
 
 def _speed(sight: Sight) -> list[Content]:
