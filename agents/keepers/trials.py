@@ -14,6 +14,8 @@ from ..program_text import digest
 T = TypeVar("T")
 S = TypeVar("S")
 
+KNOWN = 1000    # programs whose episodes are remembered, the latest: a bound on memory, which changes no result
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RolloutPlan:
@@ -69,7 +71,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trials:
-    """The open trials of a keeper, by id, and what earlier ones found out, by the digest of their program.
+    """The open trials of a keeper, by id, and what the latest others found out, by the digest of their program.
 
     Only an episode that was also scored is ever taken over from another trial: the recording of one that was
     not may be gone.
@@ -225,8 +227,10 @@ class Trials:
         old = self.known.get(trial.digest)
         if not self.plan.duplicates or (old is not None and old.scored >= trial.scored):
             return self
-        # Its text is not needed again, and a long run remembers thousands.
-        return replace(self, known={**self.known, trial.digest: replace(trial, source=None, program=Program(""))})
+        kept = {**self.known, trial.digest: replace(trial, source=None, program=Program(""))}  # the digest is enough
+        if len(kept) > KNOWN:
+            del kept[next(iter(kept))]
+        return replace(self, known=kept)
 
 
 def bound(trial: Trial) -> float:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from memento.agents.keepers import trials
 from memento.agents.keepers.memento import Slots
 from memento.agents.keepers.methods import KEEPERS
 from memento.agents.keepers.options import SearchOptions
@@ -146,6 +147,21 @@ def test_a_known_program_is_not_rolled_out_again() -> None:
     fitness = {fact.candidate.id: fact.candidate.fitness for fact in of(saved, CandidateScored)}
     fitness["init/0"] = initial(5).fitness
     assert all(fitness[fact.candidate] == fitness[fact.of] for fact in found)
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_only_the_latest_programs_are_remembered_which_changes_nothing_but_what_is_saved(
+    monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    slots = Slots(generations=3, hill_climb=4, macro=4, crossover=2)
+    plain = run("memento", slots, 5, 1, (False, False, False), failure_rate=0.0)
+    all_known = run("memento", slots, 5, 1, (False, True, False), failure_rate=0.0)
+    monkeypatch.setattr(trials, "KNOWN", most)
+    keeper = make("memento", slots, 5, (False, True, False))
+    few_known, last = play(keeper, Repeating(5, failure_rate=0.0), random.Random(1).randrange)
+    assert len(last.state.trials.known) == most
+    assert verdicts(few_known) == verdicts(plain)
+    assert len(of(plain, EpisodeEnded)) > len(of(few_known, EpisodeEnded)) > len(of(all_known, EpisodeEnded))
 
 
 def test_the_program_of_p0_is_known() -> None:
