@@ -225,7 +225,7 @@ class Trials:
 
     def _remember(self, trial: Trial) -> "Trials":
         old = self.known.get(trial.digest)
-        if not self.plan.duplicates or (old is not None and old.scored >= trial.scored):
+        if not self.plan.duplicates or trial.scored <= (0 if old is None else old.scored):
             return self
         kept = {**self.known, trial.digest: replace(trial, source=None, program=Program(""))}  # the digest is enough
         if len(kept) > KNOWN:

@@ -263,6 +263,18 @@ def test_where_the_one_that_rolls_out_is_cut_the_duplicate_goes_on_by_itself() -
     assert next(fact for fact in script.facts if isinstance(fact, BranchEnded)).winner == "g1/macro/0"
 
 
+def test_one_that_was_cut_before_its_first_episode_has_nothing_to_take_over() -> None:
+    script = macros(3, racing=True)
+    script.propose("g1/macro/0", "a = 1")
+    for index in range(3):
+        script.score("g1/macro/0", index, 1.0)
+    script.propose("g1/macro/1", "x = 1")
+    assert script.candidate("g1/macro/1").bound == 1.0
+    script.propose("g1/macro/2", "x = 1")
+    assert not any(isinstance(fact, DuplicateFound) for fact in script.facts)
+    assert not script.open
+
+
 # ------------------------------------------------------------------------------------------ speculation
 
 

@@ -1,0 +1,27 @@
+"""The benchmark of savings at a tiny budget: one recorded run, five replays that conclude the same."""
+
+import pytest
+from memento.benchmarks import search as bench
+
+TINY = {"generations": 2, "k_hc": 2, "k_macro": 2, "k_cross": 1, "n_roll": 1, "final_episodes": 1,
+        "evaluator": "reference", "seed": 2}
+
+
+def test_every_saving_is_measured_against_none() -> None:
+    figures = bench.measure(rounds=1, latency_s=0.02, budget=TINY)
+    assert figures["same_conclusions"] is True
+    searches = figures["searches"]
+    assert list(searches) == ["none", "racing", "duplicates", "speculation", "all"]
+    for found in searches.values():
+        assert found["wall_s"] > 0
+        assert found["episodes_run"] + found["episodes_saved"] == 11
+    assert searches["none"]["saved"] == 0
+    assert searches["none"]["episodes_saved"] == searches["speculation"]["episodes_saved"] == 0
+    assert searches["speculation"]["asked_ahead"] == 2
+
+
+def test_a_saving_that_changes_a_conclusion_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    count = iter(range(100))
+    monkeypatch.setattr(bench, "conclusions", lambda facts: [str(next(count))])
+    with pytest.raises(RuntimeError, match="concluded something else"):
+        bench.measure(rounds=1, latency_s=0.0, budget={**TINY, "generations": 1})
