@@ -176,8 +176,9 @@ def _how_far(sight: Sight, now: float) -> Content:
     parts: list[str | tuple[str, str]] = [
         (f" {stage}", "bold $text-accent"), f"  {clock(elapsed_s(sight, now=now))}",
         f", about {coarse(left_s)} left" if left_s is not None else "",
-        f"  {view.settled}{of_all} candidates, {counted(view.episodes, 'episode')}",
-        (f"  {counted(total.calls, 'call')}{tokens}, {cost(total.cost_usd)}", DIM),
+        f"  {view.settled}{of_all} candidates",
+        f"  {cost(total.cost_usd)}, {counted(total.calls, 'call')}{tokens}",
+        (f"  {counted(view.episodes, 'episode')}", DIM),
     ]
     asked = [(f"  asked {SAID.get(kind, kind)}", WARN) for kind in sight.asked]
     return Content.assemble(*parts[:3], *asked, *parts[3:])
