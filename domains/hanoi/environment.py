@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import Protocol, TypeAlias
 
+import mujoco  # type: ignore[import-untyped]
 import numpy as np
 import numpy.typing as npt
 
+from ...core.errors import RolloutError
 from ...core.ports import Action
 from ...core.recording import Recording
 from ...core.values import JSON
@@ -16,7 +18,7 @@ from .physics.stock import StockPhysics
 from .randomisation import Drawn, Push, draw_pushes, episode_generators
 from .recording import ACTION_SIZE, Trace
 from .referee import Referee
-from .scene import CONTROL_HZ, HanoiScene
+from .scene import ARENA, CONTROL_HZ, HanoiScene
 from .sensors import Sensors, observation_layout, observation_size, observation_slices
 from .task import Array
 
@@ -24,6 +26,7 @@ Indices: TypeAlias = npt.NDArray[np.intp]
 
 CONTROL_PERIOD_S = 1.0 / CONTROL_HZ
 PHYSICS = ("stock", "exact", "near-exact", "fast")
+_OUT_OF_ARENA = [int(mujoco.mjtWarning.mjWARN_CONTACTFULL), int(mujoco.mjtWarning.mjWARN_CNSTRFULL)]
 IDLE_MOVED_M = 0.005     # a cube that is farther than this from its last place has moved
 
 
@@ -75,6 +78,7 @@ class HanoiEnvironment:
             names=task.cube_names(n_cubes), half_edges_m=self._half_edges, variant=chosen.variant,
             horizon=self._horizon, observables=observables,
         )
+        self._overflows = self._scene.mj_data.warning.number     # a view; a reset sets it to 0
         self._dynamics = Dynamics(self._scene)
         self._physics = make_physics(physics, self._scene, goal_update=chosen.goal_update)
         self._truth = _Truth(self._scene, self._dynamics, self._half_edges)
@@ -123,6 +127,10 @@ class HanoiEnvironment:
             raise ValueError(f"an action has {ACTION_SIZE} numbers, not shape {command.shape}")
         self._push()
         self._physics.step(command)
+        if self._overflows[_OUT_OF_ARENA].any():
+            raise RolloutError(
+                f"MuJoCo left out contacts at step {self._steps}: its arena of {ARENA} is full; see scene.ARENA"
+            )
         self._steps += 1
         truth = self._truth
         truth.update()

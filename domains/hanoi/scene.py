@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 from . import scene_objects as objects
 from . import task
 from .physics.cache import cache_folder, compiled_code_in
+from .physics.library import forget_compilation
 
 CACHE = cache_folder()
 
@@ -52,6 +53,9 @@ with quiet_robosuite(), compiled_code_in(CACHE):
 CONTROL_HZ = 20
 SUBSTEPS = 25
 TABLE_SIZE_M = (0.8, 0.8, 0.05)
+# For contacts and constraints. robosuite asks for 5,000 of each, for which MuJoCo reserves 1.3 GB; a step takes
+# less than 0.4 MB, whatever lies in a heap. Where it would not do, `HanoiEnvironment.step` raises.
+ARENA = "32M"
 
 
 class HanoiScene(ManipulationEnv):  # type: ignore[misc]  # robosuite has no types
@@ -88,6 +92,8 @@ class HanoiScene(ManipulationEnv):  # type: ignore[misc]  # robosuite has no typ
                 ignore_done=True,
                 hard_reset=False,
             )
+        self.robots[0].robot_model.mujoco_model = None      # the robot alone, compiled for other controllers
+        forget_compilation()
 
     def reward(self, action: Any = None) -> float:
         """No reward: success and fitness are computed elsewhere."""
@@ -122,6 +128,9 @@ class HanoiScene(ManipulationEnv):  # type: ignore[misc]  # robosuite has no typ
         self.model = ManipulationTask(mujoco_arena=arena, mujoco_robots=[robot])
         for body in self._bodies():
             self.model.worldbody.append(body)
+        size = self.model.root.find("size")
+        size.attrib.clear()
+        size.set("memory", ARENA)
 
     def _bodies(self) -> Iterator[ElementTree.Element]:
         for name, (x, y) in zip(task.CONTAINERS, task.CONTAINER_XY_M, strict=True):

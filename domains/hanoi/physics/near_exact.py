@@ -4,8 +4,9 @@ import numpy as np
 from numba import njit
 
 DOF = 7
-# A factor whose squared pivot is below this share of the largest is too near singular: use the exact way.
-PIVOT_FLOOR = 1e-10
+# A factor whose squared pivot is below this share of the largest is too near singular: use the exact way. At this
+# share the rounding of the solution is some 1e-10 of it.
+PIVOT_FLOOR = 1e-6
 
 
 @njit(cache=True)

@@ -4,17 +4,16 @@ A pointer baked into compiled code would defeat numba's cache; a name that is bo
 does not.
 """
 
-import sys
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import llvmlite.binding as llvm  # type: ignore[import-untyped]
-import mujoco  # type: ignore[import-untyped]
 import numpy as np
 import numpy.typing as npt
 from numba import types
 from numba.core import cgutils
 from numba.extending import get_cython_function_address, intrinsic
+
+from .library import mujoco_library
 
 _PREFIX = "memento_"
 _BLAS = ("dgemm", "dgemv")
@@ -27,13 +26,6 @@ def _bind() -> None:
     for module, names in (("scipy.linalg.cython_blas", _BLAS), ("scipy.linalg.cython_lapack", _LAPACK)):
         for name in names:
             llvm.add_symbol(_PREFIX + name, get_cython_function_address(module, name))
-
-
-def mujoco_library() -> Path:
-    """The libmujoco that the Python package has loaded."""
-    folder = Path(mujoco.__file__).parent
-    pattern = {"darwin": "libmujoco*.dylib", "win32": "mujoco.dll"}.get(sys.platform, "libmujoco.so*")
-    return next(iter(sorted(folder.glob(pattern))))
 
 
 _bind()

@@ -1,14 +1,15 @@
 """The robosuite environment as a worker uses it: reproducible from its seed, quiet, free of graphics."""
 
-import hashlib
 import subprocess
 import sys
 
+import mujoco
 import numpy as np
 import pytest
+from memento.core.errors import RolloutError
 from memento.core.values import JSON
 from memento.domains.hanoi import DOMAIN, task
-from memento.domains.hanoi.environment import HanoiEnvironment
+from memento.domains.hanoi.environment import PHYSICS, HanoiEnvironment
 from memento.domains.hanoi.sensors import observation_slices
 from memento.domains.hanoi.task import Array
 
@@ -50,27 +51,73 @@ def test_other_seeds_give_other_episodes(environment: HanoiEnvironment) -> None:
 
 
 SCRIPT = """
-import hashlib, sys
+import hashlib, sys, threading
 import numpy as np
 from memento.domains.hanoi import DOMAIN
 from memento.domains.hanoi.environment import HanoiEnvironment
-options = DOMAIN.options({"physics": "stock", "randomisation": "hard", "horizon": 500}, preset="paper")
-environment = HanoiEnvironment(options)
-digest = hashlib.sha256()
-for action in np.random.default_rng(11).uniform(-1, 1, (12, 7)) if environment.reset(index=0, seed=11) is None else ():
-    digest.update(environment.observe().tobytes())
-    environment.step(action)
-print(digest.hexdigest())
+physics, threads, seeds = sys.argv[1], int(sys.argv[2]), [int(seed) for seed in sys.argv[3:]]
+options = DOMAIN.options({"physics": physics, "randomisation": "hard", "horizon": 500}, preset="paper")
+found = {}
+
+def play(mine):
+    environment = HanoiEnvironment(options)
+    for seed in mine:
+        digest = hashlib.sha256()
+        environment.reset(index=0, seed=seed)
+        for action in np.random.default_rng(seed).uniform(-1, 1, (12, 7)):
+            digest.update(environment.observe().tobytes())
+            environment.step(action)
+            digest.update(environment._scene.mj_data.qpos.tobytes())
+        found[seed] = digest.hexdigest()
+
+for mine in [seeds[each::threads] for each in range(threads)]:
+    if threads == 1:
+        play(mine)
+    else:
+        threading.Thread(target=play, args=(mine,)).start()
+for thread in threading.enumerate():
+    if thread is not threading.current_thread():
+        thread.join(100)
+print(*(found[seed] for seed in sorted(found)))
 """
 
 
-def test_another_process_gives_the_same_bits_and_says_nothing(environment: HanoiEnvironment) -> None:
-    _, seen = roll(environment, 11, 12)
+def in_a_process(physics: str, threads: int, *seeds: int) -> list[str]:
     done = subprocess.run(
-        [sys.executable, "-W", "default", "-c", SCRIPT], capture_output=True, text=True, timeout=50, check=True,
+        [sys.executable, "-W", "default", "-c", SCRIPT, physics, str(threads), *map(str, seeds)],
+        capture_output=True, text=True, timeout=150, check=True,
     )
-    assert done.stdout.split() == [hashlib.sha256(seen.tobytes()).hexdigest()]
     assert done.stderr == ""
+    return done.stdout.split()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("physics", PHYSICS)
+def test_an_episode_is_the_same_in_any_process_thread_and_order(physics: str) -> None:
+    first = in_a_process(physics, 1, 11, 12, 13, 14)
+    assert len(set(first)) == 4
+    assert in_a_process(physics, 1, 14, 12, 13, 11) == first, "in another order"
+    assert in_a_process(physics, 2, 11, 12, 13, 14) == first, "on two threads at once"
+    assert in_a_process(physics, 1, 13) == first[2:3], "alone"
+
+
+@pytest.mark.parametrize("warning", ["mjWARN_CONTACTFULL", "mjWARN_CNSTRFULL"])
+def test_contacts_that_are_left_out_are_an_error_of_ours(environment: HanoiEnvironment, warning: str) -> None:
+    environment.reset(index=0, seed=0)
+    environment.step(np.zeros(7))
+    environment._scene.mj_data.warning[getattr(mujoco.mjtWarning, warning)].number = 1     # as MuJoCo does it
+    with pytest.raises(RolloutError, match="MuJoCo left out contacts at step 1"):
+        environment.step(np.zeros(7))
+    environment.reset(index=0, seed=0)
+    environment.step(np.zeros(7))       # it is of one episode only
+
+
+def test_the_arena_has_room_to_spare(environment: HanoiEnvironment) -> None:
+    roll(environment, 3)
+    data, model = environment._scene.mj_data, environment._scene.mj_model
+    assert 0 < data.maxuse_arena < model.narena / 20
+    assert model.narena == 32 << 20
 
 
 def test_import_changes_neither_the_environment_nor_the_log() -> None:
