@@ -21,6 +21,7 @@ STEP_S: Final = 0.4         # shown for a step that has no duration of its own
 REST_S: Final = 1.5         # the last picture stays
 SHEET: Final = 12           # moments on a sheet
 COLUMNS: Final = 4
+FINE: Final = 2             # a caption is written so many times as large
 PAPER, INK, DIM, BAR = (250, 249, 246), (28, 30, 34), (120, 124, 132), (38, 110, 190)
 COLOURS: Final = 255        # of a GIF's palette
 
@@ -63,42 +64,58 @@ class Captioned:
 
     def image(self, row: int, *, note: str = "") -> "Image":
         """One row, with its caption: domain's words left, step and title right, progress below."""
-        from PIL import Image, ImageDraw, ImageFont
+        from PIL import Image
 
         picture = Image.fromarray(self._stage.picture(row))
         width, height = picture.size
-        size = max(10, min(18, width // 30))
-        font, margin, line = ImageFont.load_default(size), size // 2, round(1.45 * size)
-        words = self._stage.caption(row)
-        lines = max(2, len(words))
-        strip = lines * line + 2 * margin + 4
-        image = Image.new("RGB", (width, height + strip), PAPER)
+        strip = self._strip(row, width, note)
+        image = Image.new("RGB", (width, height + strip.height), PAPER)
         image.paste(picture, (0, 0))
-        draw = ImageDraw.Draw(image)
-        right = [self._when(row), self._title + note]
-        for number in range(lines):
-            top = height + margin + number * line
-            beside = right[number] if number < len(right) else ""
-            room = width - 2 * margin
-            if number < len(words):
-                said = _fitted(words[number], room, draw.textlength, font)
-                draw.text((margin, top), said, INK, font)
-                room -= round(draw.textlength(said, font)) + 2 * size
-            beside = _fitted(beside, room, draw.textlength, font)
-            draw.text((width - margin - draw.textlength(beside, font), top), beside, DIM, font)
-        done = width if self._steps == 0 else round(width * row / self._steps)
-        draw.rectangle((0, height + strip - 4, max(0, done - 1), height + strip), BAR)
+        image.paste(strip, (0, height))
         return image
 
-    def _when(self, row: int) -> str:
-        step = f"step {row:,} of {self._steps:,}"
-        return step if self._stage.step_s is None else f"{step}, {row * self._stage.step_s:.1f} s"
+    def _strip(self, row: int, width: int, note: str) -> "Image":
+        """The caption. Written larger and made smaller, since small letters are set badly."""
+        from PIL import Image, ImageDraw, ImageFont
+
+        size = FINE * max(10, min(18, width // 30))
+        font, margin, line, bar = ImageFont.load_default(size), size // 2, round(1.45 * size), 4 * FINE
+        words = self._stage.caption(row)
+        lines = max(2, len(words))
+        height = -(-(lines * line + 2 * margin + bar) // FINE)
+        strip = Image.new("RGB", (width * FINE, height * FINE), PAPER)
+        draw = ImageDraw.Draw(strip)
+        beside = [self._when(row), (self._title + note, self._title)]
+        for number in range(lines):
+            top, room = margin + number * line, width * FINE - 2 * margin
+            if number < len(words):
+                said = _fitted((words[number],), room, draw.textlength, font)
+                draw.text((margin, top), said, INK, font)
+                room -= round(draw.textlength(said, font)) + size
+            if number < len(beside):
+                told = _fitted(beside[number], room, draw.textlength, font)
+                draw.text((width * FINE - margin - draw.textlength(told, font), top), told, DIM, font)
+        done = round(strip.width * row / self._steps) if self._steps else strip.width
+        if done:
+            draw.rectangle((0, strip.height - bar, done - 1, strip.height), BAR)
+        return strip.resize((width, height), Image.Resampling.LANCZOS)
+
+    def _when(self, row: int) -> tuple[str, ...]:
+        """Step and time, in words for more and for less room."""
+        short = f"step {row:,}"
+        step = f"{short} of {self._steps:,}"
+        if self._stage.step_s is None:
+            return step, short
+        time = f"{row * self._stage.step_s:.1f} s"
+        return f"{step}, {time}", f"{short}, {time}", short
 
 
-def _fitted(text: str, room: int, length: Callable[..., float], font: object) -> str:
-    """The text, cut where it would be wider than `room`."""
-    if length(text, font) <= room:
-        return text
+def _fitted(texts: Sequence[str], room: int, length: Callable[..., float], font: object) -> str:
+    """The first of the texts that is not wider than `room`, else the last one, cut."""
+    for text in texts:
+        if length(text, font) <= room:
+            return text
+    text = texts[-1]
     while text and length(text + "...", font) > room:
         text = text[:-1]
     return text.rstrip() + "..." if text else ""
@@ -189,7 +206,7 @@ def _write_gif(path: Path, images: Iterator["Image"], rate_hz: float) -> None:
     montage = Image.new("RGB", (width, height * len(sample)))
     for place, frame in enumerate(sample):
         montage.paste(frame, (0, place * height))
-    palette = montage.quantize(COLOURS, Image.Quantize.MEDIANCUT)
+    palette = montage.quantize(COLOURS, Image.Quantize.FASTOCTREE)     # a small red cube stays red
     flat = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     period_ms = max(20, 10 * round(100 / rate_hz))
     durations = [period_ms] * (len(flat) - 1) + [round(1000 * REST_S)]
