@@ -25,7 +25,7 @@ from . import machine
 ESSENTIAL: Final = ("numpy", "mujoco", "robosuite", "numba", "ai2thor")
 PYTHONS: Final = ((3, 11), (3, 12))
 DISK_BYTES: Final = 1 << 30     # a long run's trajectories take some hundred MiB
-MEMORY_BYTES: Final = 2 << 30   # a worker with its simulator takes about 400 MB
+MEMORY_BYTES: Final = 2 << 30   # a worker with its simulator takes about 300 MB
 PROMISES: Final[Mapping[str, str]] = {
     "rlimits": "a program's memory, CPU time and open files are bounded",
     "environment": "no environment variable, such as a key, is left for it to read",
@@ -117,7 +117,7 @@ def _machine() -> Iterator[Finding]:
     words = "cannot be told here" if memory is None else f"{memory / 2**30:.1f} GiB available"
     short = memory is not None and memory < MEMORY_BYTES
     yield Finding(topic=topic, name="memory", state="missing" if short else "ok", words=words,
-                  mend="a worker takes about 0.4 GiB: free some, or run with --workers 1" if short else "")
+                  mend="a worker takes about 0.3 GiB: free some, or run with --workers 1" if short else "")
     disk = machine.free_disk_bytes(Path(os.environ.get("MEMENTO_RUNS", "runs")))
     yield Finding(topic=topic, name="disk", state="ok" if disk >= DISK_BYTES else "missing",
                   words=f"{disk / 2**30:.1f} GiB free where runs are kept",
