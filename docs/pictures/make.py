@@ -14,7 +14,7 @@ from memento.tui.watch.app import WatchApp
 from textual.pilot import Pilot
 
 PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
-    "watch-run": ((110, 32), ()),
+    "watch-run": ((124, 37), ()),
     "watch-diff": ((110, 32), ("4", "end", "enter", "f")),
 }
 HERE = Path(__file__).parent

@@ -54,6 +54,7 @@ async def test_a_live_run_with_its_workers(
     async with watching(live.folder) as pilot:
         assert "running" in text_of(pilot)
         assert "asked for g2/cross/0, 0:07" in text_of(pilot)
+        assert "1 rolling out 2/2, 2 rolling out 0/2" in text_of(pilot)
         same_picture(pilot, "live-80x24", tmp_path)
 
 

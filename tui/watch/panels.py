@@ -15,6 +15,7 @@ from .sight import (
     LOUD,
     WARN,
     Sight,
+    as_noted,
     asked_of,
     clock,
     cost,
@@ -97,7 +98,7 @@ def _by_generation(sight: Sight, first: int) -> dict[int, dict[str, list[Slot]]]
             break
         recent.append(slot)
     found: dict[int, dict[str, list[Slot]]] = {}
-    for slot in (*reversed(recent), *(slot for slot in asked_of(sight) if slot.id[:1] == "g")):
+    for slot in (*as_noted(sight, reversed(recent)), *(slot for slot in asked_of(sight) if slot.id[:1] == "g")):
         if slot.generation:
             found.setdefault(slot.generation, {}).setdefault(slot.branch, []).append(slot)
     return found

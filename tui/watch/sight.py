@@ -1,7 +1,7 @@
 """What the screens show: a run's view, with what its log does not hold. And the words they share. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from textual.content import Content
@@ -52,8 +52,17 @@ def elapsed_s(sight: Sight, *, now: float) -> float:
 
 def slots_of(sight: Sight) -> Iterator[Slot]:
     """The search's slots, with those that a model was asked for and has not answered."""
-    yield from sight.view.candidates.values()
+    yield from as_noted(sight, sight.view.candidates.values())
     yield from (slot for slot in asked_of(sight) if slot.id[:1] == "g")
+
+
+def as_noted(sight: Sight, slots: Iterable[Slot]) -> Iterator[Slot]:
+    """The slots; one whose first episode is under way, which no fact tells, is rolling out."""
+    orders = () if sight.note is None else sight.note.orders
+    rolling = {owner_of(order) for order, _ in orders if owner_of(order) != slot_of(order)}
+    for slot in slots:
+        begun = slot.state == "proposed" and slot.id in rolling
+        yield replace(slot, state="rolling") if begun else slot
 
 
 def asked_of(sight: Sight) -> Iterator[Slot]:
