@@ -8,7 +8,7 @@ from ..core.ports import Ask, Model, Prompts, Reply
 from ..core.quoting import one_line
 from ..core.values import Brief, Call, Contract, Document, Fault, FaultKind, Program
 from .feedback import fenced
-from .program_text import MAX_FAULT, MAX_PROGRAM
+from .program_text import MAX_FAULT, MAX_PROGRAM, digest
 from .reply import read_program
 
 PROPOSER = "proposer"
@@ -42,7 +42,8 @@ async def write(
     if reading.program is None or reading.fault is not None:
         fault = reading.fault or Fault(kind=FaultKind.NO_PROGRAM, message="the reply holds no program")
         return ProposalFailed(order=order.id, fault=fault, summary=reading.summary, call=call)
-    return ProposalMade(order=order.id, program=reading.program, summary=reading.summary, call=call)
+    shape = digest(reading.program)
+    return ProposalMade(order=order.id, program=reading.program, summary=reading.summary, call=call, shape=shape)
 
 
 def call_of(prompt: str, reply: Reply) -> Call:

@@ -167,11 +167,16 @@ class RunStopped(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposalMade(Fact):
-    """A program that parses and keeps the contract; `summary` is its history(p)."""
+    """A program that parses and keeps the contract; `summary` is its history(p).
+
+    `shape` is the same for programs that do the same by their text; empty in the logs of older versions. It is kept
+    so that a long log is replayed without parsing thousands of programs again.
+    """
 
     program: Program
     summary: str
     call: Call
+    shape: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -108,7 +108,7 @@ class MementoKeeper:
         trial = self._trial(state, slot, program, fact.summary)
         if isinstance(fact, ProposalFailed):
             return self._settle(state, failed(trial, fact.fault))
-        step = state.trials.begin(trial)
+        step = state.trials.begin(trial, shape=fact.shape)
         if trial.operator is Operator.HILL_CLIMB and not step.settled:
             state, ahead = self._speculate(state, trial)
             step = replace(step, orders=(*step.orders, *ahead))

@@ -100,7 +100,7 @@ class RandomKeeper:
         )
         if isinstance(fact, ProposalFailed):
             return self._settle(state, failed(trial, fact.fault))
-        return self._follow(state, state.trials.begin(trial))
+        return self._follow(state, state.trials.begin(trial, shape=fact.shape))
 
     def _follow(self, state: Draws, step: Step) -> Decision[Draws]:
         decision = Decision(state=replace(state, trials=step.trials), orders=step.orders, facts=step.facts)

@@ -144,7 +144,7 @@ class RoundsKeeper:
         )
         if isinstance(fact, ProposalFailed):
             return self._settle(state, failed(trial, fact.fault))
-        return self._follow(state, state.trials.begin(trial))
+        return self._follow(state, state.trials.begin(trial, shape=fact.shape))
 
     def _follow(self, state: Round, step: Step) -> Decision[Round]:
         decision = Decision(state=replace(state, trials=step.trials), orders=step.orders, facts=step.facts)

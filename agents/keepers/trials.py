@@ -97,13 +97,16 @@ class Trials:
         )
         return self._remember(trial)
 
-    def begin(self, trial: Trial) -> Step:
-        """Take up a trial: all its episodes are ordered at once, but those of a program known already."""
+    def begin(self, trial: Trial, *, shape: str = "") -> Step:
+        """Take up a trial: all its episodes are ordered at once, but those of a program known already.
+
+        `shape` is the digest of its program where that was made before.
+        """
         empty = (None,) * len(self.plan.seeds)
         trial = replace(trial, episodes=empty, scores=empty)
         if not self.plan.duplicates:
             return Step(trials=self._keep(trial), orders=self._rolls(trial))
-        trial = replace(trial, digest=digest(trial.program))
+        trial = replace(trial, digest=shape or digest(trial.program))
         same = self._under_way(trial.digest) or self.known.get(trial.digest)
         if same is None:
             return Step(trials=self._keep(trial), orders=self._rolls(trial))

@@ -13,6 +13,7 @@ from memento.agents.keepers.memento import Slots
 from memento.agents.keepers.methods import KEEPERS
 from memento.agents.keepers.options import SearchOptions
 from memento.agents.keepers.trials import RolloutPlan
+from memento.agents.program_text import digest
 from memento.core.events import (
     BranchEnded,
     CandidateAccepted,
@@ -162,6 +163,23 @@ def test_only_the_latest_programs_are_remembered_which_changes_nothing_but_what_
     assert len(last.state.trials.known) == most
     assert verdicts(few_known) == verdicts(plain)
     assert len(of(plain, EpisodeEnded)) > len(of(few_known, EpisodeEnded)) > len(of(all_known, EpisodeEnded))
+
+
+def test_a_shape_in_the_log_is_not_worked_out_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    slots = Slots(generations=2, hill_climb=4, macro=4, crossover=2)
+    keeper = make("memento", slots, 5, (False, True, False))
+    log, last = play(keeper, Repeating(5), random.Random(1).randrange)
+    shaped = [replace(fact, shape=digest(fact.program)) if isinstance(fact, ProposalMade) else fact for fact in log]
+    again = make("memento", slots, 5, (False, True, False))
+    parsed: list[Program] = []
+
+    def noted(program: Program) -> str:
+        parsed.append(program)
+        return digest(program)
+
+    monkeypatch.setattr(trials, "digest", noted)
+    assert Replay(again).replay(shaped).state.elite == last.state.elite
+    assert len(parsed) <= 1, "p_0 alone, which no proposal made"
 
 
 def test_the_program_of_p0_is_known() -> None:
