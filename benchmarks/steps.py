@@ -1,7 +1,8 @@
 """Control steps per second of the robosuite domain: robosuite itself, our paths, and bare MuJoCo as the floor.
 
 All run in one process, one thread and in turns, over the same episodes from the same states, so that a busy
-machine slows all of them alike. Time is the process's CPU time.
+machine slows all of them alike. Time is the process's CPU time: of our paths that is the whole environment and
+this side of the round trip to a policy in its own process, without the policy's own time, which is told apart.
 """
 
 import json
@@ -14,13 +15,17 @@ from statistics import median
 import numpy as np
 from numba import njit
 
-from ..core.values import JSON
+from ..core.values import JSON, Program
 from ..domains.hanoi import DOMAIN, task
 from ..domains.hanoi.environment import HanoiEnvironment
 from ..domains.hanoi.physics.compiled import CompiledPhysics
 from ..domains.hanoi.physics.symbols import mj_step
 from ..domains.hanoi.scene import SUBSTEPS
 from ..domains.hanoi.task import Array
+from ..runtime.host import ProgramHost
+from ..runtime.limits import Limits
+from ..runtime.policy import PolicyProcess
+from .workers import ROUNDS, measure_workers
 
 RATIOS = {
     "exact_over_stock": ("exact", "stock"),
@@ -38,6 +43,18 @@ WAYPOINTS = (
 WAYPOINT_STEPS = 25
 
 
+# What it answers is not used: the actions are the same for all paths.
+POLICY = Program("""
+class FrankaPolicy:
+    def reset(self):
+        self.action = [0.0] * 7
+
+    def compute_action(self, obs):
+        return self.action
+""")
+UNBOUNDED = Limits(episode_cpu_s=1e6, episode_wait_s=1e6)
+
+
 @dataclass(slots=True)
 class _Path:
     """One way to step, and its CPU seconds a round."""
@@ -46,16 +63,38 @@ class _Path:
     run: Callable[["_Path", Array], None]
     seconds: list[float] = field(default_factory=list)
     controls: Array = field(default_factory=lambda: np.empty(0))
+    policy: PolicyProcess | None = None
 
 
-def measure(*, rounds: int = 8, steps: int = 200, seed: int = 0, goal_update: str = "achieved") -> dict[str, JSON]:
+def measure(
+    *, rounds: int = 8, steps: int = 200, seed: int = 0, goal_update: str = "achieved", worker_rounds: int = ROUNDS,
+) -> dict[str, JSON]:
     """Steps per CPU second of each path and the ratios named in RATIOS (medians over rounds of paired ratios).
 
     "stock" is robosuite's `env.step` with its own robot observables; "exact", "near-exact" and "fast" are
-    the environment as a worker steps it, with observation, referee and recording; "bare" is `mj_step` on
-    the controls that "exact" computed, in a compiled loop, and "bare-sleep" the same with MuJoCo's sleep
-    flag, on those of "fast".
+    the environment as a worker steps it, with observation, round trip, referee and recording; "bare" is
+    `mj_step` on the controls that "exact" computed, in a compiled loop, and "bare-sleep" the same with
+    MuJoCo's sleep flag, on those of "fast". Two workers over one are of wall time (benchmarks/workers.py).
     """
+    figures = _measure_paths(rounds=rounds, steps=steps, seed=seed, goal_update=goal_update)
+    ratios = figures["ratios"]
+    assert isinstance(ratios, dict)
+    for name, physics in (("two_workers_over_one", "exact"), ("two_workers_over_one_fast", "fast")):
+        workers = measure_workers(physics, rounds=worker_rounds, seed=seed)
+        ratios[name] = workers.pop("ratio")
+        figures[f"workers_{physics}"] = workers
+    return figures
+
+
+def _measure_paths(*, rounds: int, steps: int, seed: int, goal_update: str) -> dict[str, JSON]:
+    host = ProgramHost(UNBOUNDED, lambda: False)
+    try:
+        return _measure_with(host, rounds=rounds, steps=steps, seed=seed, goal_update=goal_update)
+    finally:
+        host.close()
+
+
+def _measure_with(host: ProgramHost, *, rounds: int, steps: int, seed: int, goal_update: str) -> dict[str, JSON]:
     paths = {name: _Path(_environment(name, goal_update), _run_whole) for name in ("exact", "near-exact", "fast")}
     paths["stock"] = _Path(_environment("stock", goal_update, observables=True), _run_stock)
     for name, source in (("bare", "exact"), ("bare-sleep", "fast")):
@@ -67,10 +106,13 @@ def measure(*, rounds: int = 8, steps: int = 200, seed: int = 0, goal_update: st
         names = sorted(paths) if number % 2 else sorted(paths, reverse=True)
         for name in names:
             paths[name].environment.reset(index=0, seed=seed + number)
-            started = time.process_time()
-            paths[name].run(paths[name], actions)
+            with _policy(host, paths[name]) as policy:
+                paths[name].policy = policy
+                started = time.process_time()
+                paths[name].run(paths[name], actions)
+                spent = time.process_time() - started
             if number:      # the first round warms up
-                paths[name].seconds.append(time.process_time() - started)
+                paths[name].seconds.append(spent)
     return {
         "unit": "control steps per CPU second",
         "rounds": rounds,
@@ -105,10 +147,18 @@ def _actions(environment: HanoiEnvironment, seed: int, steps: int) -> Array:
     return actions
 
 
+def _policy(host: ProgramHost, path: _Path) -> PolicyProcess:
+    """A policy in its own sandboxed process, ready to act."""
+    policy = PolicyProcess(host, POLICY, DOMAIN.contract, path.environment, seed=0)
+    policy.wait_ready()
+    return policy
+
+
 def _run_whole(path: _Path, actions: Array) -> None:
-    environment = path.environment
+    environment, policy = path.environment, path.policy
+    assert policy is not None
     for action in actions:
-        environment.observe()
+        policy.act(environment.observe())
         environment.step(action)
 
 

@@ -7,6 +7,7 @@ controller shows it, and tries the task once more on a fresh worker.
 """
 
 import importlib
+import json
 import os
 import select
 import socket
@@ -37,7 +38,7 @@ class Worker:
         self._channel = channel
         self._settings: Mapping[str, Mapping[str, JSON]] = start["settings"]
         self._folder = Path(start["trajectories"])
-        self._environments: dict[str, Environment] = {}
+        self._environments: dict[str, Environment] = {}     # by their options
         self._steps = 0
         self._noted = 0.0
         self._host = ProgramHost(Limits(**start["limits"]), self._interrupted)
@@ -127,12 +128,14 @@ class Worker:
         return {"done": messages.score_message(score)}
 
     def _environment(self, setting: str) -> Environment:
-        """The environment of this setting, made at its first use and kept."""
-        if setting not in self._environments:
+        """The environment of this setting, made at its first use and kept; equal options share one."""
+        options = self._settings[setting]
+        key = json.dumps(options, sort_keys=True)
+        if key not in self._environments:
             self._note("environment")
-            self._environments[setting] = self._domain.environment(self._settings[setting])
+            self._environments[key] = self._domain.environment(options)
         self._note("working")
-        return self._environments[setting]
+        return self._environments[key]
 
     # ------------------------------------------------------------------------------------ channel
 

@@ -16,6 +16,7 @@ from leftovers import descriptors, processes_of
 from memento.core.errors import RolloutError
 from memento.core.ports import RollTask
 from memento.runtime import messages
+from memento.runtime.pool import ProcessPool
 from memento.runtime.trajectories import load_recording
 from memento.runtime.worker_handle import worker_environment
 
@@ -120,6 +121,19 @@ async def test_tasks_run_at_once_and_in_the_order_of_asking(make_pool):
     assert begun == [f"g1/hill/{number}/e0" for number in range(8)]
     assert {each.worker for each in seen if each.order} == {0, 1}
     assert {each.phase for each in seen} == {"starting", "idle", "environment", "working"}
+
+
+async def test_settings_with_equal_options_share_an_environment(make_pool, tmp_path, short_limits):
+    make_pool()     # lets workers import the toy domain
+    seen = []
+    same, other = {"horizon": 5, "trap": ""}, {"horizon": 6}
+    settings = {"search": same, "final": dict(reversed(same.items())), "other": other}
+    async with ProcessPool(domain="toy_domain:DOMAIN", settings=settings, workers=1, limits=short_limits(),
+                           trajectories=tmp_path / "shared", observer=seen.append) as pool:
+        steps = [(await pool.roll(task(hostile.GOOD, n, setting=name))).steps for n, name in
+                 enumerate(["search", "final", "other", "search"])]
+    assert steps == [5, 5, 6, 5]
+    assert [activity.phase for activity in seen].count("environment") == 2
 
 
 async def test_an_observer_sees_the_steps_of_a_long_episode(make_pool):

@@ -1,6 +1,7 @@
 """`memento render`: files that decode, from a run or a policy, and one sentence where it cannot be done."""
 
 import json
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +12,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.cli.pictures import LONGEST_S, RATE_HZ, moments, pace
+from memento.cli.pictures import LONGEST_S, RATE_HZ, Captioned, moments, pace
 from memento.core.errors import UsageError
+from memento.core.ports import Renderer
+from memento.core.recording import Recording
 from memento.domains.hanoi import graphics
 from PIL import Image, ImageSequence
 
@@ -188,3 +191,22 @@ def test_a_sheet_has_both_ends_and_no_moment_twice(steps: int, every: int | None
     assert rows[-1] == steps
     assert list(rows) == sorted(set(rows))
     assert every is not None or len(rows) == min(12, steps + 1)
+
+
+def test_the_renderer_of_the_guide_draws() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "rendering.md").read_text()
+    [program] = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    names: dict[str, type[Renderer]] = {"np": np}
+    exec(program, names)
+    recording = Recording(
+        states={"position": np.array([[0.0], [0.4], [1.0]])}, actions={}, constants={"goal": np.array([1.0])},
+    )
+    renderer = names["CartRenderer"]()
+    renderer.require()
+    stage = renderer.stage(recording, camera=renderer.cameras[0], width=100, height=60)
+    captioned = Captioned(stage, title="cart", steps=2)
+    assert stage.caption(2) == ("0.00 m to go",)
+    first, last = (np.asarray(captioned.image(row)) for row in (0, 2))
+    assert first.shape == last.shape
+    assert first.shape[1] == 100
+    assert not np.array_equal(first[:60], last[:60])
