@@ -2,8 +2,8 @@
 
 States are stored as float32, rounded to 2^-24 (0.06 µm, 0.06 µrad): finer digits of a cube at rest are noise
 that nothing reads and that no file can make smaller. Actions keep every bit, so that an episode can be played
-again from its seed and its actions, state for state. A full episode of 12,000 steps with four cubes is 3.9 MB in
-memory and about 1.5 MB on disk (126 bytes a step of an arm at work). `success` and `illegal_score` come from the exact states.
+again from its seed and its actions, state for state. `success` and `illegal_score` come from the exact states.
+A full episode of 12,000 steps with four cubes is 3.9 MB in memory and some 1.5 MB on disk (126 bytes a step).
 """
 
 from collections.abc import Mapping, Sequence
