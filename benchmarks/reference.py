@@ -181,6 +181,12 @@ def lines(path: Path) -> list[Line]:
     return [json.loads(line) for line in whole.splitlines()]
 
 
+def distinct(found: Iterable[Line]) -> list[Line]:
+    """Every episode once, where files overlap."""
+    keys = ("policy", "case", "physics", "seed", "digest")
+    return list({tuple(line[key] for key in keys): line for line in found}.values())
+
+
 # --------------------------------------------------------------------------------------------- tables
 
 
@@ -310,7 +316,7 @@ def main() -> None:
         sub = commands.add_parser(name)
         sub.add_argument("files", type=Path, nargs="+")
         sub.set_defaults(
-            command=lambda given, table=table: table([line for path in given.files for line in lines(path)])
+            command=lambda given, table=table: table(distinct(line for path in given.files for line in lines(path)))
         )
     arguments = parser.parse_args()
     print(arguments.command(arguments))

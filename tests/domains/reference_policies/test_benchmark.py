@@ -90,3 +90,8 @@ def test_only_the_same_seed_makes_a_pair() -> None:
     row = bench.compare(found).splitlines()[2]
     assert "| fast | 10 | 1.000 | 0.800 | -0.200 " in row
     assert "| 1.000 | 0.900 | -0.100 " in row
+
+
+def test_files_may_overlap() -> None:
+    found = [line(seed, success=True) for seed in (1, 2, 2, 3, 1)]
+    assert [each["seed"] for each in bench.distinct(found)] == [1, 2, 3]
