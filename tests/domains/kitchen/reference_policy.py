@@ -236,8 +236,8 @@ class Policy:
     def decide(self):
         done, where = self.done, self.where
         if self.holding == "Apple":
-            if "Microwave" not in where:
-                return self.explore()
+            if "Microwave" not in where:     # an open door keeps from half the room
+                return self.work("close_object", "Fridge") if done["fridge_open"] else self.explore()
             if done["fridge_open"] and where["Fridge"][0] in self.space["close_object"] and self.failed is None:
                 return "close_object", where["Fridge"][0]
             return self.work("put_object" if done["microwave_open"] else "open_object", "Microwave")

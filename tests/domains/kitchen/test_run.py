@@ -10,6 +10,7 @@ from memento.cli import exit_code
 from memento.core.errors import UsageError
 from memento.core.events import EpisodeEnded
 from memento.domains.kitchen import DOMAIN
+from memento.domains.kitchen.unity.build import PLATFORMS, client_commit
 from memento.memory.store import RunStore
 
 from .kitchens import RECORDINGS, needs_recordings
@@ -78,3 +79,36 @@ def test_bad_scenes_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     for scenes, words in (("Kitchen0", "scenes are Kitchen1"), ("FloorPlan1", "need kitchen.backend=recorded")):
         assert exit_code(["run", "kitchen", "--scenes", scenes]) == 2
         assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [
+    ["run", "kitchen"], ["evaluate", str(POLICY), "--domain", "kitchen"],
+    ["kitchen", "record", "FloorPlan1", "--out", "x"],
+])
+def test_without_a_unity_build_every_command_says_so_and_how_to_get_one(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    unity = [] if command[0] == "kitchen" else ["--set", "kitchen.backend=unity"]
+    assert exit_code([*command, *unity]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith("memento: No Unity build of AI2-THOR is in") and "download_only=True" in told
+    assert told.count("\n") == 1, "one sentence, no traceback"
+    assert [*tmp_path.iterdir()] == [], "ai2thor was not even imported"
+
+
+def test_doctor_says_whether_a_unity_build_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("memento.cli.machine.renderers", dict)
+    exit_code(["doctor"])
+    told = capsys.readouterr().out
+    assert "no build in" in told and "download_only=True" in told
+    name = f"thor-{PLATFORMS[0]}-{client_commit()}"
+    program = tmp_path / ".ai2thor/releases" / name / name
+    program.parent.mkdir(parents=True)
+    program.touch(mode=0o755)
+    exit_code(["doctor"])
+    told = capsys.readouterr().out
+    assert name in told and "no build in" not in told

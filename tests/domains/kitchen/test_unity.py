@@ -125,9 +125,14 @@ def test_what_is_not_valid_is_not_asked_of_the_player(program: Path, monkeypatch
     through, _ = pair(program, ["Kitchen1"])
     try:
         through.reset(index=0, seed=0)
-        asked = []
+        asked: list[str] = []
         step = Client.step
-        monkeypatch.setattr(Client, "step", lambda self, name, **args: asked.append(name) or step(self, name, **args))
+
+        def noted(self: Client, name: str, **arguments: Any) -> Any:
+            asked.append(name)
+            return step(self, name, **arguments)
+
+        monkeypatch.setattr(Client, "step", noted)
         microwave = through.simulator.target_ids[2]
         assert through.step(["toggle_off", microwave]) is None
         assert asked == []
