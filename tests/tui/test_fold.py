@@ -190,3 +190,17 @@ def test_the_time_left_is_that_of_the_search_so_far() -> None:
     # Four of ten candidates in eight seconds; then eight episodes of two seconds, two at once.
     assert time_left_s(view, now=BEGAN + 10) == pytest.approx(8 / 4 * 6 + 8)
     assert time_left_s(fold(RunView(), dated(facts[:4])), now=BEGAN + 10) is None
+
+
+def test_a_branch_for_any_word_has_one_lane_and_an_unknown_branch_its_own() -> None:
+    def lanes(method: str, *orders: str) -> list[str]:
+        words = {"method": method, "generations": 2, "k": 3, "k_hc": 2, "k_macro": 1, "k_cross": 1, "n_roll": 2}
+        elite = EliteChanged(generation=0, candidate="init/0", origin=Operator.INITIAL, fitness=0.1, success_rate=0.0)
+        facts = [RunStarted(settings=words, versions={}), StageEntered(stage="search"), elite, *map(made, orders)]
+        sight = Sight(folder=None, view=fold(RunView(), dated(facts)))  # type: ignore[arg-type]
+        return panels.draw_slots(sight, width=80, height=5, now=BEGAN).plain.split("\n")
+
+    assert lanes("revolve", "g1/macro/0", "g1/cross/2")[0].split() == ["islands", "p", "·", "p"]
+    shown = [line.split() for line in lanes("memento", "g1/hill/0", "g1/isle/1")]
+    assert shown[0] == ["climb", "p", "·"]
+    assert ["isle", "·", "p"] in shown

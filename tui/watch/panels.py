@@ -78,12 +78,13 @@ def _generations(sight: Sight, height: int) -> Iterator[Content]:
     branches = branches_of(view.settings)
     named = {branch.word: branch for branch in branches}
     here = found.pop(present, {})
-    shown = [*dict.fromkeys([*(word for word in named if word or len(named) > 1), *here])] or [""]
+    if "" in named:     # one branch for whatever words the ids have
+        here = {"": [slot for slots in here.values() for slot in slots]}
+    shown = [*dict.fromkeys([*named, *here])]
     for word in shown:
-        branch = named.get(word) or named.get("")
-        label = branch.label if branch is not None and (branch.word or len(here) <= 1) else word
-        slots = branch.slots if branch is not None and (branch.word or len(here) <= 1) else 0
-        yield _lane(label or "slots", here.get(word, []), slots, view.number("n_roll"))
+        branch = named.get(word)
+        label, slots = (word or "slots", 0) if branch is None else (branch.label, branch.slots)
+        yield _lane(label, here.get(word, []), slots, view.number("n_roll"))
     if height >= len(shown) + 3:
         yield Content.styled(LEGEND, DIM)
     for generation in sorted(found, reverse=True):
