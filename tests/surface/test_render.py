@@ -210,3 +210,17 @@ def test_the_renderer_of_the_guide_draws() -> None:
     assert first.shape == last.shape
     assert first.shape[1] == 100
     assert not np.array_equal(first[:60], last[:60])
+
+
+def test_without_a_renderer_nothing_is_rolled_out_and_the_mend_is_named(memento: Call, tmp_path: Path) -> None:
+    (tmp_path / "arm.py").write_text(POLICY.replace("class P:", "class FrankaPolicy:"))
+    # EGL finds no driver, wherever this runs.
+    done = memento(
+        "render", "arm.py", "--domain", "hanoi-kinematic", "--out", "a.png", MUJOCO_GL="egl",
+        __EGL_VENDOR_LIBRARY_FILENAMES=str(tmp_path / "none.json"),
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    [sentence] = done.stderr.splitlines()
+    assert sentence.startswith("memento: nothing can draw here (egl: ")
+    assert "libegl1 libegl-mesa0 libgl1-mesa-dri" in sentence
+    assert not (tmp_path / "a.png").exists()
