@@ -8,6 +8,7 @@ import typer
 
 from ..core.errors import StoreError, UsageError
 from ..core.events import EliteChanged, Fact, RunContinued, RunPaused, RunResumed, RunStarted, RunStopped, StageEntered
+from ..core.values import Program
 from ..memory.lock import is_locked
 from ..memory.queries import active_seconds, summarise, trace_lineage
 from ..memory.runs import find_run, list_runs
@@ -62,6 +63,12 @@ def export_program(run: str, candidate: str | None, *, runs_dir: Path, out: Path
     program = look_up(facts, candidate).program
     if program is None:
         raise UsageError(f"{candidate} of {folder.name} has no program: memento show {folder} {candidate} tells why")
+    write_program(program, out)
+    typer.echo(f"memento: {candidate} of {folder.name} is in {out}", err=True)
+
+
+def write_program(program: Program, out: Path) -> None:
+    """Write a program to a new file. Raises UsageError where there is one, or where it cannot be written."""
     try:
         with out.open("x", encoding="utf-8") as file:
             file.write(program.text)
@@ -69,7 +76,6 @@ def export_program(run: str, candidate: str | None, *, runs_dir: Path, out: Path
         raise UsageError(f"{out} exists already: choose another --out, or remove it") from None
     except OSError as error:
         raise UsageError(f"cannot write {out}: {error.strerror}") from None
-    typer.echo(f"memento: {candidate} of {folder.name} is in {out}", err=True)
 
 
 def _list(runs_dir: Path) -> None:

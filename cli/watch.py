@@ -117,9 +117,13 @@ class Granted:
 
     def export(self, folder: Path, candidate: str, out: Path) -> None:
         """Write a program to a new file. Raises UsageError."""
-        from .reading import export_program
+        from ..tui.watch.details import read_details
+        from .reading import write_program
 
-        export_program(str(folder), candidate, runs_dir=folder.parent, out=out)
+        program = read_details(folder, candidate, elite=None).part.program      # not the whole log
+        if program is None:
+            raise UsageError(f"{candidate} of {folder.name} has no program: its reply tells why")
+        write_program(program, out)
 
     def rendering(self, folder: Path, candidate: str, out: Path) -> list[str] | None:
         """The command line of `memento render`; None in a version without it."""
