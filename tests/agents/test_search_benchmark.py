@@ -8,7 +8,7 @@ TINY = {"generations": 2, "k_hc": 2, "k_macro": 2, "k_cross": 1, "n_roll": 1, "f
 
 
 def test_every_saving_is_measured_against_none() -> None:
-    figures = bench.measure(rounds=1, latency_s=0.02, budget=TINY)
+    figures = bench.measure(rounds=1, latency_s=0.02, episode_s=0.01, budget=TINY)
     assert figures["same_conclusions"] is True
     searches = figures["searches"]
     assert list(searches) == ["none", "racing", "duplicates", "speculation", "all"]
@@ -24,4 +24,4 @@ def test_a_saving_that_changes_a_conclusion_fails(monkeypatch: pytest.MonkeyPatc
     count = iter(range(100))
     monkeypatch.setattr(bench, "conclusions", lambda facts: [str(next(count))])
     with pytest.raises(RuntimeError, match="concluded something else"):
-        bench.measure(rounds=1, latency_s=0.0, budget={**TINY, "generations": 1})
+        bench.measure(rounds=1, latency_s=0.0, episode_s=0.0, budget={**TINY, "generations": 1})
