@@ -121,10 +121,12 @@ def start(folder: Path, *arguments: str) -> "subprocess.Popen[bytes]":
         )
 
 
-def grow(folder: Path, *, candidates: int, samples: int) -> tuple[list[Sample], int]:
+def grow(
+    folder: Path, *, candidates: int, samples: int, settings: Sequence[str] = SETTINGS
+) -> tuple[list[Sample], int]:
     """Run until so many candidates are there, then stop; the samples, and how many processes were left."""
     generations = 2 + candidates // sum(GENERATION.values())
-    arguments = [*SETTINGS, "--set", f"generations={generations}", "--workers", str(WORKERS)]
+    arguments = [*settings, "--set", f"generations={generations}", "--workers", str(WORKERS)]
     process = start(folder, "run", "hanoi-kinematic", *arguments, "--name", NAME, "--display", "plain")
     since_s = news_s = time.monotonic()
     taken: list[Sample] = []
@@ -141,7 +143,7 @@ def grow(folder: Path, *, candidates: int, samples: int) -> tuple[list[Sample], 
             if known >= max(1, len(taken) * candidates // samples):
                 taken.append(sample(process.pid, folder / NAME, candidates=known, since_s=since_s))
         below = {pid for level in levels(process.pid) for pid in level}
-        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)    # heard in the background too
         process.wait(timeout=STOP_S)
         return taken, len(left_of(below))
     finally:
@@ -171,7 +173,7 @@ def timed_resume(folder: Path) -> tuple[float, float, float]:
             time.sleep(0.02)
         return cpu_s(process.pid), time.monotonic() - begun_s, resident_mb(process.pid)
     finally:
-        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)    # heard in the background too
         process.wait(timeout=STOP_S)
 
 

@@ -1,0 +1,29 @@
+"""A longer run, in short: the memory of the controller does not grow with it, and nothing is leaked."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from memento.benchmarks.long_run import SETTINGS, grow, slope, timed_resume, timed_show
+
+CANDIDATES = 400
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(sys.platform != "linux", reason="looks at processes through /proc"),
+]
+
+
+def test_nothing_grows_with_a_run_but_its_log(tmp_path: Path) -> None:
+    # Known programs are remembered, up to a number that a short run does not reach.
+    settings = [*SETTINGS, "--set", "duplicates=false"]
+    samples, left = grow(tmp_path, candidates=CANDIDATES, samples=16, settings=settings)
+    assert left == 0
+    late = samples[len(samples) // 3:]
+    assert len({each.descriptors for each in late}) == 1
+    assert len({each.processes for each in late}) == 1
+    assert slope(samples, "controller_mb") * 1024 < 15, "kB a candidate; its program and prompt alone are 30"
+    assert 10_000 < slope(samples, "store_mb") * 1e6 < 100_000, "bytes a candidate"
+    timed_show(tmp_path)
+    timed_resume(tmp_path)
