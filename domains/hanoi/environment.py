@@ -26,7 +26,8 @@ Indices: TypeAlias = npt.NDArray[np.intp]
 
 CONTROL_PERIOD_S = 1.0 / CONTROL_HZ
 PHYSICS = ("stock", "exact", "near-exact", "fast")
-_OUT_OF_ARENA = [int(mujoco.mjtWarning.mjWARN_CONTACTFULL), int(mujoco.mjtWarning.mjWARN_CNSTRFULL)]
+# MuJoCo's counters of contacts and of constraints that it left out, one beside the other.
+_OUT_OF_ARENA = slice(int(mujoco.mjtWarning.mjWARN_CONTACTFULL), int(mujoco.mjtWarning.mjWARN_CNSTRFULL) + 1)
 IDLE_MOVED_M = 0.005     # a cube that is farther than this from its last place has moved
 
 
@@ -78,7 +79,7 @@ class HanoiEnvironment:
             names=task.cube_names(n_cubes), half_edges_m=self._half_edges, variant=chosen.variant,
             horizon=self._horizon, observables=observables,
         )
-        self._overflows = self._scene.mj_data.warning.number     # a view; a reset sets it to 0
+        self._overflows = self._scene.mj_data.warning.number[_OUT_OF_ARENA]    # a view; a reset sets it to 0
         self._dynamics = Dynamics(self._scene)
         self._physics = make_physics(physics, self._scene, goal_update=chosen.goal_update)
         self._truth = _Truth(self._scene, self._dynamics, self._half_edges)
@@ -127,7 +128,7 @@ class HanoiEnvironment:
             raise ValueError(f"an action has {ACTION_SIZE} numbers, not shape {command.shape}")
         self._push()
         self._physics.step(command)
-        if self._overflows[_OUT_OF_ARENA].any():
+        if self._overflows.any():
             raise RolloutError(
                 f"MuJoCo left out contacts at step {self._steps}: its arena of {ARENA} is full; see scene.ARENA"
             )
