@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from memento.benchmarks.kills import TARGETS, Killing
 
-KILLS = 6       # of each target: 24 in all
-RUNS = 8        # that they are spread over at most
+KILLS = 5       # of each target: 20 in all
+RUNS = 15       # that they are spread over at most
+SEARCH = ("generations=1", "k_hc=3", "k_macro=2", "k_cross=1", "n_roll=2", "hanoi-kinematic.horizon=300")
+SETTINGS = ("--preset", "smoke", "--seed", "3", *(word for setting in SEARCH for word in ("--set", setting)))
 
 pytestmark = [
     pytest.mark.slow,
@@ -20,7 +22,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def killing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Killing]:
-    killing = Killing(tmp_path_factory.mktemp("kills"), seed=7)
+    killing = Killing(tmp_path_factory.mktemp("kills"), seed=7, settings=SETTINGS)
     killing.record()
     yield killing
 
