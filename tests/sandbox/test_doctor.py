@@ -78,15 +78,14 @@ def test_no_renderer_is_no_fault_and_is_told(capsys, monkeypatch) -> None:
     assert "no renderer works here" in out and "libegl1" in out
 
 
-def test_a_unity_build_is_found_where_ai2thor_looks(capsys, monkeypatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    assert machine.unity_builds() == []
-    (tmp_path / ".ai2thor/releases/half-downloaded").mkdir(parents=True)
+def test_a_unity_build_of_another_client_is_none(capsys, monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
     build = tmp_path / ".ai2thor/releases/thor-CloudRendering-abc"
-    build.mkdir()
-    (build / build.name).touch()
-    assert machine.unity_builds() == [build.name]
-    assert build.name in told(capsys)[1]
+    build.mkdir(parents=True)
+    (build / build.name).touch(mode=0o755)
+    status, out, _ = told(capsys)
+    assert status == 0
+    assert f"no build in {tmp_path}" in out and "download_only=True" in out and build.name not in out
 
 
 def test_a_renderer_that_crashes_or_hangs_is_told(monkeypatch) -> None:
