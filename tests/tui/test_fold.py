@@ -48,7 +48,7 @@ def dated(facts: Sequence[Fact], step_s: float = 1.0) -> list[At]:
     return [At(place, BEGAN + step_s * place, fact) for place, fact in enumerate(facts, start=1)]
 
 
-@PATIENT
+@settings(PATIENT, max_examples=50)
 @given(st.lists(any_facts, max_size=30), st.data())
 def test_folding_in_pieces_is_folding_at_once(facts: list[Fact], data: st.DataObject) -> None:
     entries = dated(facts)
@@ -76,7 +76,7 @@ def test_any_facts_can_be_drawn(facts: list[Fact], width: int, height: int) -> N
         assert "\n" not in words_of(fact)
 
 
-@PATIENT
+@settings(PATIENT, max_examples=50)
 @given(st.lists(any_facts, max_size=20))
 def test_the_older_view_folds_any_facts_and_leaves_the_one_before_alone(facts: list[Fact]) -> None:
     view = View()
