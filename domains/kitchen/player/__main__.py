@@ -3,6 +3,8 @@
 import argparse
 import os
 import sys
+import threading
+import time
 from functools import partial
 from pathlib import Path
 
@@ -13,10 +15,12 @@ from .actions import Player
 from .links import Message, link_of
 
 FIRST_SEQUENCE = 0
+LOOK_S = 0.5        # how often it looks whether the client is still there
 
 
 def main(arguments: list[str], environment: dict[str, str]) -> int:
     """Play until the client goes. Returns the exit code."""
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     given, _ = _parser().parse_known_args(arguments)
     try:
         player = _player(given.recordings, screen=(given.width, given.height))
@@ -31,6 +35,13 @@ def main(arguments: list[str], environment: dict[str, str]) -> int:
     while (action := link.exchange(_message(event, sequence))) is not None:
         event, sequence = player.perform(action), int(action.get("sequenceId", sequence))
     return 0
+
+
+def _end_with(client: int) -> None:
+    """End when the client has: one that dies before it opens its pipe leaves a player waiting there for ever."""
+    while os.getppid() == client:
+        time.sleep(LOOK_S)
+    os._exit(1)
 
 
 def _message(event: Message, sequence: int) -> Message:

@@ -140,6 +140,27 @@ def test_a_player_ends_when_its_client_is_gone(tmp_path: Path) -> None:
     assert not alive(pid)
 
 
+def test_a_player_ends_when_its_client_died_before_it_opened_its_pipe(tmp_path: Path) -> None:
+    pipes = {f"AI2THOR_FIFO_{who}_PIPE_PATH": str(tmp_path / who) for who in ("SERVER", "CLIENT")}
+    for path in pipes.values():
+        os.mkfifo(path)
+    client = subprocess.Popen(
+        ["sh", "-c", f"'{build(tmp_path)}' & echo $!; exec sleep 600"], stdout=subprocess.PIPE, text=True,
+        env={**os.environ, **pipes},
+    )
+    assert client.stdout is not None
+    pid = int(client.stdout.readline())
+    time.sleep(2.0)     # until it waits at the pipe
+    assert alive(pid)
+    client.kill()
+    client.wait(10)
+    client.stdout.close()
+    until = time.monotonic() + 20.0
+    while alive(pid) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not alive(pid)
+
+
 def test_a_player_by_itself_says_who_starts_it() -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AI2THOR_")}
     done = subprocess.run(
