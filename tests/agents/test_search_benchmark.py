@@ -1,5 +1,7 @@
 """The benchmark of savings at a tiny budget: one recorded run, five replays that conclude the same."""
 
+from typing import Any
+
 import pytest
 from memento.benchmarks import search as bench
 
@@ -8,7 +10,7 @@ TINY = {"generations": 2, "k_hc": 2, "k_macro": 2, "k_cross": 1, "n_roll": 1, "f
 
 
 def test_every_saving_is_measured_against_none() -> None:
-    figures = bench.measure(rounds=1, latency_s=0.02, episode_s=0.01, budget=TINY)
+    figures: dict[str, Any] = dict(bench.measure(rounds=1, latency_s=0.02, episode_s=0.01, budget=TINY))
     assert figures["same_conclusions"] is True
     searches = figures["searches"]
     assert list(searches) == ["none", "racing", "duplicates", "speculation", "all"]

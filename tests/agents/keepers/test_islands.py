@@ -82,9 +82,9 @@ def test_two_parents_are_drawn_without_replacement() -> None:
         draws = iter((first, second))
         one, other = parents_of(members, 2, lambda: next(draws))  # noqa: B023 - used within the turn
         counts[one.id, other.id] += 1
-    for one, other in product(range(3), range(3)):
-        expected = 0.0 if one == other else chances[one] * chances[other] / (1 - chances[one])
-        assert abs(counts[f"p{one}", f"p{other}"] / 120**2 - expected) < 0.02
+    for place, after in product(range(3), range(3)):
+        expected = 0.0 if place == after else chances[place] * chances[after] / (1 - chances[place])
+        assert abs(counts[f"p{place}", f"p{after}"] / 120**2 - expected) < 0.02
 
 
 def test_half_of_the_proposals_are_crossovers_and_islands_go_by_their_mean() -> None:

@@ -1,6 +1,7 @@
 """Plans of recorded kitchen episodes: the episode is played again as it was, and what changes is painted."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -96,7 +97,8 @@ def test_another_kitchen_of_the_same_name_is_found_out(recording: Recording) -> 
         kitchen = generated.load(name)
         return replace(kitchen, cells=frozenset([kitchen.start.cell]))
 
-    renderer = replace(DOMAIN.renderer(DOMAIN.options({}, preset="paper")), load=shrunk)
+    renderer: Any = DOMAIN.renderer(DOMAIN.options({}, preset="paper"))
+    renderer = replace(renderer, load=shrunk)
     with pytest.raises(UsageError, match="is not the kitchen that it was played in"):
         renderer.stage(recording, camera="plan", width=WIDTH, height=HEIGHT)
 
