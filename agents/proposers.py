@@ -1,13 +1,16 @@
 """The agents that propose policies: each turns one Propose order into one program, or into the reason for none."""
 
+from dataclasses import replace
+
 from ..core.events import ProposalFailed, ProposalMade, Propose
 from ..core.ports import Model, Prompts
-from ..core.values import Brief, Candidate, Contract
+from ..core.values import Brief, Candidate, Contract, MemoryDetail
 from .feedback import fenced, policy_feedback, rejections_list
 from .program_text import digest
 from .writing import PROPOSER, program_block, rules, situation, write
 
 NO_REJECTIONS = "None so far in this chain."
+NOT_TOLD = "Not told in this run."
 
 
 class _Proposer:
@@ -47,20 +50,23 @@ class Initiator(_Proposer):
 class HillClimber(_Proposer):
     """Asks for a micro-mutation of the current program, given the rejection memory H (q_hc).
 
-    The prompt shows the edit summaries of H only, as in the paper; with `full_memory` it shows fitness
-    differences and reasons too.
+    The prompt shows the edit summaries of H only ("summary"), as in the paper. With "full" it shows fitness
+    differences and reasons too; with "none", the ablation, the model learns of no rejection.
     """
 
     def __init__(
-        self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, full_memory: bool = False
+        self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract,
+        memory_detail: MemoryDetail = "summary",
     ) -> None:
         super().__init__(model=model, prompts=prompts, brief=brief, contract=contract)
-        self._full_memory = full_memory
+        self._memory_detail = memory_detail
 
     async def carry_out(self, order: Propose) -> ProposalMade | ProposalFailed:
         """Answer an order for a hill-climb proposal. Raises ModelError where it is fatal."""
         (current,) = order.parents
-        memory = rejections_list(order.rejections, full=self._full_memory)
+        if self._memory_detail == "none":
+            return await self._write(replace(order, rejections=()), "hill-climb", **_shown(current), memory=NOT_TOLD)
+        memory = rejections_list(order.rejections, full=self._memory_detail == "full")
         return await self._write(
             order,
             "hill-climb",

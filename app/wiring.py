@@ -151,7 +151,7 @@ def make_lanes(
         operator: agent(model=models.proposer, prompts=prompts, brief=brief, contract=domain.contract)
         for operator, agent in (
             (Operator.INITIAL, Initiator),
-            (Operator.HILL_CLIMB, partial(HillClimber, full_memory=settings.memory_detail == "full")),
+            (Operator.HILL_CLIMB, partial(HillClimber, memory_detail=settings.memory_detail)),
             (Operator.MACRO, Mutator),
             (Operator.CROSSOVER, Crosser),
         )

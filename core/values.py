@@ -4,9 +4,10 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 JSON: TypeAlias = None | bool | int | float | str | list["JSON"] | dict[str, "JSON"]
+MemoryDetail: TypeAlias = Literal["none", "summary", "full"]  # what a climb is told of the edits that were rejected
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ..core.values import JSON
+from ..core.values import JSON, MemoryDetail
 from ..methods import method_named
 from ..presets import DEFAULT_PRESET
 from .toml_text import is_bare, table_lines, toml, toml_key
@@ -100,7 +100,7 @@ class Settings(BaseModel):
     racing: bool = Field(True, description="end a candidate's rollouts once it cannot win; changes no result")
     duplicates: bool = Field(False, description="a known program takes its episodes over; changes no result")
     speculation: bool = Field(False, description="ask for the next climb before the verdict; changes no result")
-    memory_detail: Literal["summary", "full"] = Field("summary", description="show why edits were rejected, too")
+    memory_detail: MemoryDetail = Field("summary", description="what climbs are told of rejected edits")
     memory_scope: Literal["generation", "run"] = Field("generation", description="how long rejected edits are kept")
     keep_trajectories: bool = Field(False, description="keep every recorded episode, not T_0's and the elites' only")
     trajectories_limit_mb: Amount | None = Field(None, description="room for recorded episodes; the least needed go")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from memento.agents.evaluator_evolver import EvaluatorEvolver
 from memento.agents.program_text import MAX_EVALUATOR, MAX_PROGRAM
-from memento.agents.proposers import NO_REJECTIONS, Crosser, HillClimber, Initiator, Mutator
+from memento.agents.proposers import NO_REJECTIONS, NOT_TOLD, Crosser, HillClimber, Initiator, Mutator
 from memento.core.errors import BudgetSpent, ModelError
 from memento.core.events import ProposalFailed, ProposalMade
 from memento.core.ports import Ask, Reply
@@ -130,8 +130,11 @@ async def test_the_hill_climb_prompt_shows_edit_summaries_of_the_memory_only() -
     prompt = await asked(HillClimber, order)
     assert "1. gain 0.8 -> 1.2\n" in prompt
     assert prompt == await asked(HillClimber, replace(order, rejections=forgetful))
-    full = await asked(HillClimber, order, full_memory=True)
+    full = await asked(HillClimber, order, memory_detail="full")
     assert "1. gain 0.8 -> 1.2 -- F changed by -0.1250: lower fitness\n" in full
+    none = await asked(HillClimber, order, memory_detail="none")
+    assert "gain 0.8 -> 1.2" not in none
+    assert none.endswith(f"{NOT_TOLD}\n")
 
 
 async def test_an_empty_memory_is_said() -> None:
@@ -188,7 +191,7 @@ async def test_prompts_are_bounded_whatever_candidates_hold() -> None:
     memory = tuple(
         Rejection(summary="s" * 9999, candidate="c", fitness_difference=None, reason="r" * 9999) for _ in range(500)
     )
-    climb = await asked(HillClimber, propose(Operator.HILL_CLIMB, big, rejections=memory), full_memory=True)
+    climb = await asked(HillClimber, propose(Operator.HILL_CLIMB, big, rejections=memory), memory_detail="full")
     assert len(climb) < MAX_PROGRAM + 80_000
     cross = await asked(Crosser, propose(Operator.CROSSOVER, big, replace(big, program=OTHER)))
     assert len(cross) < 2 * MAX_PROGRAM + 80_000

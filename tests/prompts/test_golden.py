@@ -66,7 +66,7 @@ async def filled(case: str) -> str:
         case "hill-climb-no-memory":
             await HillClimber(**policy).carry_out(propose(Operator.HILL_CLIMB, candidate()))
         case "hill-climb-full-memory":
-            await HillClimber(**policy, full_memory=True).carry_out(climb)
+            await HillClimber(**policy, memory_detail="full").carry_out(climb)
         case "macro-mutation":
             await Mutator(**policy).carry_out(propose(Operator.MACRO, candidate()))
         case "macro-mutation-of-a-failure":
