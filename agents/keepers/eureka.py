@@ -7,8 +7,9 @@
 from dataclasses import dataclass
 
 from ...core.values import Candidate, Operator
-from .rounds import Request, Selection, branch_ended, fitter
-from .selection import best_of
+from .outcomes import branch_ended
+from .rounds import Request, Selection, fitter
+from .selection import best_of, falls_behind
 from .trials import Trial, bound
 
 
@@ -40,7 +41,4 @@ class Eureka:
 
     def is_hopeless(self, trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
         """Whether it cannot be the best of its generation, or, where the best so far is kept, reach that."""
-        reach = bound(trial)
-        if leader is not None and (leader.fitness, -leader.slot) > (reach, -trial.slot):
-            return True
-        return self.keeps_best and reach < elite.fitness
+        return falls_behind(trial, leader) or (self.keeps_best and bound(trial) < elite.fitness)

@@ -12,15 +12,12 @@ from dataclasses import dataclass, replace
 
 from ...core.events import (
     AHEAD,
-    BranchEnded,
     CandidateScored,
-    EliteChanged,
     Fact,
     Order,
     ProposalFailed,
     ProposalMade,
     Propose,
-    SearchEnded,
     SpeculationEnded,
     Withdraw,
     slot_of,
@@ -28,6 +25,7 @@ from ...core.events import (
 from ...core.keeper import Decision
 from ...core.values import Candidate, Operator, Program, Rejection
 from .options import PLAIN, SearchOptions
+from .outcomes import branch_ended, elite_changed, search_ended
 from .selection import Ahead, Search, best_macro, best_of, climb, is_hopeless, select_elite
 from .trials import RolloutPlan, Step, Trial, Trials, brief_of, chained, failed
 
@@ -60,13 +58,7 @@ class MementoKeeper:
 
     def start(self) -> Decision[Search]:
         """C_0 is the elite of generation 0."""
-        first = EliteChanged(
-            generation=0,
-            candidate=self._initial.id,
-            origin=Operator.INITIAL,
-            fitness=self._initial.fitness,
-            success_rate=self._initial.success_rate,
-        )
+        first = elite_changed(0, self._initial, None)
         state = Search(
             generation=0,
             elite=self._initial,
@@ -167,7 +159,7 @@ class MementoKeeper:
         """The next orders after a slot of `operator` was spent."""
         facts: tuple[Fact, ...] = ()
         if self._ended(state, operator):
-            facts = (self._branch_ended(state, operator),)
+            facts = (branch_ended(state.generation, operator, self._winner(state, operator)),)
         elif operator is Operator.HILL_CLIMB:
             return self._next_climb(state)
         orders: tuple[Order, ...] = ()
@@ -214,13 +206,7 @@ class MementoKeeper:
     def _begin_generation(self, state: Search) -> Decision[Search]:
         """Open the next generation from the elite, or end the search."""
         if state.generation >= self._slots.generations:
-            ended = SearchEnded(
-                elite=state.elite.id,
-                program=state.elite.program,
-                fitness=state.elite.fitness,
-                success_rate=state.elite.success_rate,
-            )
-            return Decision(state=replace(state, over=True), facts=(ended,))
+            return Decision(state=replace(state, over=True), facts=(search_ended(state.elite),))
         state = Search(
             generation=state.generation + 1,
             elite=state.elite,
@@ -259,14 +245,7 @@ class MementoKeeper:
 
     def _end_generation(self, state: Search) -> Decision[Search]:
         elite = select_elite(state)
-        changed = EliteChanged(
-            generation=state.generation,
-            candidate=elite.id,
-            origin=elite.operator,
-            fitness=elite.fitness,
-            success_rate=elite.success_rate,
-            changed=elite.id != state.elite.id,
-        )
+        changed = elite_changed(state.generation, elite, state.elite)
         begun = self._begin_generation(replace(state, elite=elite))
         return replace(begun, facts=(changed, *begun.facts))
 
@@ -297,20 +276,14 @@ class MementoKeeper:
             rejections=state.rejections if operator is Operator.HILL_CLIMB else (),
         )
 
-    def _branch_ended(self, state: Search, operator: Operator) -> BranchEnded:
+    def _winner(self, state: Search, operator: Operator) -> Candidate | None:
         match operator:
             case Operator.HILL_CLIMB:
-                winner: Candidate | None = state.current
+                return state.current
             case Operator.MACRO:
-                winner = best_macro(state)
+                return best_macro(state)
             case _:
-                winner = best_of(state.crosses)
-        return BranchEnded(
-            generation=state.generation,
-            operator=operator,
-            winner=winner.id if winner else None,
-            fitness=winner.fitness if winner else None,
-        )
+                return best_of(state.crosses)
 
 
 def _put(slots: tuple[Candidate | None, ...], candidate: Candidate) -> tuple[Candidate | None, ...]:

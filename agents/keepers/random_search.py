@@ -5,19 +5,12 @@ No parents, no memory, no operators: what a method gains over this at an equal b
 
 from dataclasses import dataclass, replace
 
-from ...core.events import (
-    BranchEnded,
-    CandidateScored,
-    EliteChanged,
-    Fact,
-    ProposalFailed,
-    ProposalMade,
-    Propose,
-    SearchEnded,
-)
+from ...core.events import CandidateScored, Fact, ProposalFailed, ProposalMade, Propose
 from ...core.keeper import Decision
 from ...core.values import Candidate, Operator, Program
-from .selection import best_of
+from .outcomes import branch_ended, elite_changed, search_ended
+from .rounds import fitter
+from .selection import best_of, falls_behind
 from .trials import RolloutPlan, Step, Trial, Trials, bound, brief_of, chained, failed
 
 WORD = "random"
@@ -38,7 +31,8 @@ class Draws:
 class RandomKeeper:
     """Decides random search. Generations only divide the budget, so that its curve compares with other methods'.
 
-    Everything is asked for at once, since nothing depends on anything else.
+    Everything is asked for at once, since nothing depends on anything else: a round of `rounds.py` would wait for
+    its slowest reply where there is nothing to wait for.
     """
 
     def __init__(self, *, initial: Candidate, plan: RolloutPlan, generations: int, candidates: int) -> None:
@@ -61,7 +55,7 @@ class RandomKeeper:
             asked=frozenset(order.id for order in orders),
             trials=Trials(plan=self._plan, open={}).knowing(self._initial),
         )
-        first = _elite_of(0, self._initial, changed=True)
+        first = elite_changed(0, self._initial, None)
         concluded = self._conclude(state)  # with no candidates to a generation all are complete already
         return replace(concluded, orders=orders, facts=(first, *concluded.facts))
 
@@ -121,26 +115,14 @@ class RandomKeeper:
         """Close every generation that is complete, in order."""
         facts: list[Fact] = []
         while state.generation <= self._generations and None not in state.slots[state.generation - 1]:
-            best = best_of(state.slots[state.generation - 1])
-            facts.append(
-                BranchEnded(
-                    generation=state.generation,
-                    operator=Operator.INITIAL,
-                    winner=best.id if best else None,
-                    fitness=best.fitness if best else None,
-                )
-            )
-            changed = best is not None and best.fitness >= state.elite.fitness
-            elite = best if best is not None and changed else state.elite
-            facts.append(_elite_of(state.generation, elite, changed=changed))
+            row = state.slots[state.generation - 1]
+            facts.append(branch_ended(state.generation, Operator.INITIAL, best_of(row)))
+            elite = fitter(row, state.elite)
+            facts.append(elite_changed(state.generation, elite, state.elite))
             state = replace(state, generation=state.generation + 1, elite=elite)
         if state.generation <= self._generations:
             return Decision(state=state, facts=tuple(facts))
-        elite = state.elite
-        ended = SearchEnded(
-            elite=elite.id, program=elite.program, fitness=elite.fitness, success_rate=elite.success_rate
-        )
-        return Decision(state=replace(state, over=True), facts=(*facts, ended))
+        return Decision(state=replace(state, over=True), facts=(*facts, search_ended(state.elite)))
 
     def _race(self, decision: Decision[Draws]) -> Decision[Draws]:
         """Cut what cannot win any more."""
@@ -158,18 +140,5 @@ class RandomKeeper:
 
 def is_hopeless(trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
     """Whether the rest of a trial cannot make it the best of its generation, so far `leader`, or an elite."""
-    reach = bound(trial)
-    if leader is not None and (leader.fitness, -leader.slot) > (reach, -trial.slot):
-        return True
-    return reach < elite.fitness  # elites only get fitter, so this holds for later generations too
-
-
-def _elite_of(generation: int, elite: Candidate, *, changed: bool) -> EliteChanged:
-    return EliteChanged(
-        generation=generation,
-        candidate=elite.id,
-        origin=elite.operator,
-        fitness=elite.fitness,
-        success_rate=elite.success_rate,
-        changed=changed,
-    )
+    # Elites only get fitter, so a bound below today's holds for later generations too.
+    return falls_behind(trial, leader) or bound(trial) < elite.fitness

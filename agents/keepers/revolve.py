@@ -11,7 +11,8 @@ from ...core.events import PopulationChanged
 from ...core.seeds import derive_seed
 from ...core.values import Candidate, Operator
 from .islands import RESET_CHANCE, Draw, Island, Mating, admit, deal, mate, members, reset, settle_islands
-from .rounds import Request, Selection, branch_ended, fitter, of_operator
+from .outcomes import branch_ended
+from .rounds import Request, Selection, fitter, of_operator
 from .selection import best_of
 from .trials import Trial
 

@@ -7,18 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
-from ...core.events import (
-    BranchEnded,
-    CandidateScored,
-    EliteChanged,
-    Fact,
-    ProposalFailed,
-    ProposalMade,
-    Propose,
-    SearchEnded,
-)
+from ...core.events import CandidateScored, Fact, ProposalFailed, ProposalMade, Propose
 from ...core.keeper import Decision
 from ...core.values import Candidate, Operator, Program
+from .outcomes import elite_changed, search_ended
 from .selection import best_of
 from .trials import RolloutPlan, Step, Trial, Trials, brief_of, chained, failed
 
@@ -93,7 +85,7 @@ class RoundsKeeper:
             population=self._rule.found(self._initial),
             trials=Trials(plan=self._plan, open={}).knowing(self._initial),
         )
-        first = Decision(state=state, facts=(_elite_of(0, self._initial, changed=True),))
+        first = Decision(state=state, facts=(elite_changed(0, self._initial, None),))
         return chained(first, self._begin_generation(state))
 
     def decide(self, state: Round, fact: Fact) -> Decision[Round]:
@@ -110,12 +102,9 @@ class RoundsKeeper:
 
     def _begin_generation(self, state: Round) -> Decision[Round]:
         """Open the next generation, or end the search."""
-        generation, elite = state.generation + 1, state.elite
+        generation = state.generation + 1
         if generation > self._generations:
-            ended = SearchEnded(
-                elite=elite.id, program=elite.program, fitness=elite.fitness, success_rate=elite.success_rate
-            )
-            return Decision(state=replace(state, over=True), facts=(ended,))
+            return Decision(state=replace(state, over=True), facts=(search_ended(state.elite),))
         requests = self._rule.ask(generation, state.population)
         orders = tuple(_proposal(generation, slot, request) for slot, request in enumerate(requests))
         state = replace(
@@ -162,8 +151,7 @@ class RoundsKeeper:
     def _end_generation(self, state: Round) -> Decision[Round]:
         candidates = tuple(candidate for candidate in state.slots if candidate is not None)
         selection = self._rule.select(state.generation, state.population, state.elite, candidates)
-        changed = selection.elite.id != state.elite.id
-        facts = (*selection.facts, _elite_of(state.generation, selection.elite, changed=changed))
+        facts = (*selection.facts, elite_changed(state.generation, selection.elite, state.elite))
         state = replace(state, elite=selection.elite, population=selection.population)
         return chained(Decision(state=state, facts=facts), self._begin_generation(state))
 
@@ -180,17 +168,7 @@ class RoundsKeeper:
         return decision
 
 
-def branch_ended(generation: int, operator: Operator, winner: Candidate | None) -> BranchEnded:
-    """What the slots of one operator came to."""
-    return BranchEnded(
-        generation=generation,
-        operator=operator,
-        winner=winner.id if winner else None,
-        fitness=winner.fitness if winner else None,
-    )
-
-
-def fitter(candidates: Sequence[Candidate], elite: Candidate) -> Candidate:
+def fitter(candidates: Sequence[Candidate | None], elite: Candidate) -> Candidate:
     """The best so far: the fittest of the candidates where it is as fit as the elite, else the elite."""
     best = best_of(tuple(candidates))
     return best if best is not None and best.fitness >= elite.fitness else elite
@@ -210,15 +188,4 @@ def _proposal(generation: int, slot: int, request: Request) -> Propose:
         generation=generation,
         slot=number,
         parents=request.parents,
-    )
-
-
-def _elite_of(generation: int, elite: Candidate, *, changed: bool) -> EliteChanged:
-    return EliteChanged(
-        generation=generation,
-        candidate=elite.id,
-        origin=elite.operator,
-        fitness=elite.fitness,
-        success_rate=elite.success_rate,
-        changed=changed,
     )

@@ -50,13 +50,15 @@ def is_hopeless(state: Search, trial: Trial, leader: Candidate | None) -> bool:
     A hill-climb proposal must reach the current program. A macro-mutation must reach the elite and win
     its branch; a crossover must win its branch. Where the bound only ties, the slot decides.
     """
-    reach = bound(trial)
     if trial.operator is Operator.HILL_CLIMB:
-        return reach < state.current.fitness
+        return bound(trial) < state.current.fitness
     least = state.elite.fitness if trial.operator is Operator.MACRO else 0.0
-    if leader is not None and (leader.fitness, -leader.slot) > (reach, -trial.slot):
-        return True
-    return reach < least
+    return falls_behind(trial, leader) or bound(trial) < least
+
+
+def falls_behind(trial: Trial, leader: Candidate | None) -> bool:
+    """Whether a trial cannot beat `leader`, the best of its branch so far; at equal fitness the lower slot wins."""
+    return leader is not None and (leader.fitness, -leader.slot) > (bound(trial), -trial.slot)
 
 
 def best_of(slots: tuple[Candidate | None, ...]) -> Candidate | None:

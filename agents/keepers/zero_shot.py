@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 from ...core.values import Candidate, Operator
-from .rounds import Request, Selection, branch_ended
-from .selection import best_of
-from .trials import Trial, bound
+from .outcomes import branch_ended
+from .rounds import Request, Selection
+from .selection import best_of, falls_behind
+from .trials import Trial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,4 +32,4 @@ class ZeroShot:
 
     def is_hopeless(self, trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
         """Whether it cannot be the best."""
-        return leader is not None and (leader.fitness, -leader.slot) > (bound(trial), -trial.slot)
+        return falls_behind(trial, leader)

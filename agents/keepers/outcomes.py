@@ -1,0 +1,33 @@
+"""What a search says of its generations: what a branch came to, who is the elite, and how it ended."""
+
+from ...core.events import BranchEnded, EliteChanged, SearchEnded
+from ...core.values import Candidate, Operator
+
+
+def branch_ended(generation: int, operator: Operator, winner: Candidate | None) -> BranchEnded:
+    """What the slots of one operator came to."""
+    return BranchEnded(
+        generation=generation,
+        operator=operator,
+        winner=winner.id if winner else None,
+        fitness=winner.fitness if winner else None,
+    )
+
+
+def elite_changed(generation: int, elite: Candidate, before: Candidate | None) -> EliteChanged:
+    """The elite of a generation; `before` is that of the generation before, None for the first."""
+    return EliteChanged(
+        generation=generation,
+        candidate=elite.id,
+        origin=elite.operator,
+        fitness=elite.fitness,
+        success_rate=elite.success_rate,
+        changed=before is None or elite.id != before.id,
+    )
+
+
+def search_ended(elite: Candidate) -> SearchEnded:
+    """The last elite is the result."""
+    return SearchEnded(
+        elite=elite.id, program=elite.program, fitness=elite.fitness, success_rate=elite.success_rate
+    )
