@@ -9,6 +9,7 @@ from ..core.errors import StoreError, UsageError, unknown
 from ..core.events import CandidateScored, EpisodeEnded, Fact
 from ..core.ports import Domain, Drawable, Renderer, RollTask
 from ..core.recording import Recording
+from ..core.recording_file import load_recording, trajectory_key, trajectory_path
 from ..core.seeds import derive_seed
 from ..core.values import JSON, Episode, Program
 from ..domains import import_string
@@ -18,7 +19,6 @@ from ..memory.queries import list_candidates, owner_of, trace_lineage
 from ..memory.runs import TRAJECTORIES
 from ..memory.store import RunStore
 from ..runtime.pool import ProcessPool
-from ..runtime.trajectories import load_recording, trajectory_key, trajectory_path
 from ..settings import Settings, settings_in
 from .program_files import read_program
 from .wiring import final_options

@@ -6,9 +6,9 @@ from pathlib import Path
 import structlog
 
 from ..core.events import EpisodeEnded, Fact
+from ..core.recording_file import load_recording, save_recording, trajectory_key
 from ..memory.keeping import Change, Keeping
 from ..memory.trajectories import Trajectories
-from ..runtime.trajectories import load_recording, save_recording, trajectory_key, trajectory_path
 
 END = ".end"        # what the key of an episode's last steps ends with
 END_STEPS = 100     # of an episode that a fault ended; 5 s of an arm that is controlled at 20 Hz
@@ -53,8 +53,7 @@ class Retention:
 
     def _sweep(self, over: set[str]) -> None:
         """Drop what rollouts left that were withdrawn in the moment they ended: no fact tells of them."""
-        for path in self._trajectories.folder.glob("*.npz"):
-            key = path.name.removesuffix(".npz")
+        for key in tuple(self._trajectories.keys()):
             if key not in self._sizes and key.rpartition("_")[0] in over:
                 self._trajectories.delete([key])
 
@@ -62,9 +61,8 @@ class Retention:
         """Keep the last steps of an episode, under a key of their own, so that nobody takes them for all of it."""
         if key not in self._sizes:
             return
-        folder = self._trajectories.folder
-        recording = load_recording(trajectory_path(folder, key))
-        save_recording(trajectory_path(folder, key + END), recording.end(END_STEPS))
+        recording = load_recording(self._trajectories.path(key))
+        save_recording(self._trajectories.path(key + END), recording.end(END_STEPS))
         self._drop(key)
         self._measure(key + END)
 

@@ -27,6 +27,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from ..core.errors import MementoError
@@ -299,9 +300,7 @@ def measure(*, kills: int, seed: int, targets: Sequence[str] = TARGETS, settings
         tally = killing.tally
         while (done := sum(tally.kills.values())) < kills:
             order = random.Random(f"{seed}:{tally.runs}")
-            killing.disturb(
-                f"k{tally.runs}", lambda: order.choice(targets), kills=min(MOST_KILLS, kills - done)    # noqa: B023
-            )
+            killing.disturb(f"k{tally.runs}", partial(order.choice, targets), kills=min(MOST_KILLS, kills - done))
         return tally
 
 

@@ -27,11 +27,11 @@ from statistics import fmean, median, stdev
 from typing import Any
 
 from memento.core.ports import RollTask
+from memento.core.recording_file import trajectory_path
 from memento.core.values import JSON, Episode, Program, Score
 from memento.domains import import_string
 from memento.domains.hanoi import DOMAIN
 from memento.runtime.pool import ProcessPool
-from memento.runtime.trajectories import trajectory_path
 
 REFERENCE = Path(__file__).parents[1] / "tests" / "domains" / "reference_policies" / "hanoi.py"
 # Policies worse than the reference, made from it. Both trust the cameras and leave the arm's steady error as it is;

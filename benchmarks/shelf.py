@@ -65,7 +65,7 @@ class Bench:
                     raise ValueError(f"bad action {action}")
                 ended = environment.step(action)
                 steps += 1
-        except Exception as error:  # noqa: BLE001  a policy may fail in any way; that is data
+        except Exception as error:  # noqa: BLE001 - a policy may fail in any way; that is data
             print(f"  a program crashed after {steps} steps: {error!r}")
             return Score(fitness=0.0), False, steps
         fitness, metrics = self._evaluator().evaluate(environment.recording().arrays())
@@ -95,7 +95,8 @@ def load_class(program: Program, name: str) -> Callable[[], Any]:
     """Execute a program of the shelf and take its class."""
     namespace: dict[str, Any] = {}
     exec(compile(program.text, f"<{name}>", "exec"), namespace)
-    return namespace[name]  # type: ignore[no-any-return]
+    found: Callable[[], Any] = namespace[name]
+    return found
 
 
 def layout_cuts(environment: Environment) -> list[tuple[str, int, int]]:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import median
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -198,5 +199,5 @@ def _log_controls(environment: HanoiEnvironment, seed: int, actions: Array, into
 
 
 if __name__ == "__main__":
-    options = {name: int(value) for name, value in (word.split("=") for word in sys.argv[1:])}
-    print(json.dumps(measure(**options), indent=2))   # type: ignore[arg-type]
+    options: dict[str, Any] = {name: int(value) for name, value in (word.split("=") for word in sys.argv[1:])}
+    print(json.dumps(measure(**options), indent=2))

@@ -65,4 +65,4 @@ def _known(error: BaseException, kind: type[T]) -> T | None:
 
 
 def _say(sentence: str) -> None:
-    print(f"memento: {sentence}", file=sys.stderr)      # noqa: T201
+    sys.stderr.write(f"memento: {sentence}\n")

@@ -15,7 +15,7 @@ SHELLS = ("bash", "zsh", "fish")
 
 def tell_script(shell: str) -> None:
     """`memento completion SHELL`: the script that makes the shell ask."""
-    from typer.completion import get_completion_script  # type: ignore[attr-defined]  # no __all__ there
+    from typer.completion import get_completion_script
 
     if shell not in SHELLS:
         raise unknown("shell", shell, SHELLS)
@@ -25,7 +25,7 @@ def tell_script(shell: str) -> None:
 def answer_shells() -> None:
     """Make ready to answer, where it is a shell that asks."""
     if VARIABLE in os.environ:
-        from typer.completion import completion_init  # type: ignore[attr-defined]  # no __all__ there
+        from typer.completion import completion_init
 
         completion_init()
 

@@ -1,73 +1,103 @@
-"""A recorded trajectory as one .npz file: the layout that the rollout pool writes and the store reads.
+"""Recorded trajectories on disk: one npz file of plain arrays per episode, named after its order.
 
-The file is an uncompressed NumPy archive, never pickle. Members are "states.NAME", "actions.NAME" and
-"constants.NAME", one for each array, and "info", the JSON text of the info as UTF-8 bytes.
+Members are "states/NAME.npy", "actions/NAME.npy" and "constants/NAME.npy", deflated, and "info.json". Workers write
+these files, the controller reads them; numpy alone reads them too.
 """
 
+import errno
+import hashlib
 import json
 import os
-import secrets
+import re
 import zipfile
-from collections.abc import Mapping
+import zlib
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .errors import StoreError
 from .recording import Recording
 from .values import JSON
 
-GROUPS = ("states", "actions", "constants")
-SUFFIX = ".npz"
+KINDS: Final = "biufUS"     # dtypes that need no pickle
+SUFFIX: Final = ".npz"
 
 
-def write_recording(path: str | os.PathLike[str], recording: Recording) -> None:
-    """Write `recording` to `path`, whole or not at all, making the folder where it is missing.
+def trajectory_key(order: str) -> str:
+    """A file name for the episode of an order, such as "g1_macro_3_e2" for "g1/macro/3/e2".
 
-    Raises ValueError for an array of Python objects and for info that is not JSON (NaN included),
-    OSError where the disk refuses.
+    Distinct orders have distinct keys; no key has a path separator or a leading dot.
     """
-    target = Path(path)
-    members = _members(recording)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
-    try:
-        with part.open("xb") as file:
-            np.savez(file, **members)
-        part.replace(target)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    plain = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]*(/[A-Za-z0-9][A-Za-z0-9.-]*)*", order)
+    key = re.sub(r"[^A-Za-z0-9.-]", "_", order).lstrip("._-")[:100]
+    if plain and len(order) <= 100:
+        return key
+    return f"{key}_{hashlib.sha256(order.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
-def read_recording(path: str | os.PathLike[str]) -> Recording:
-    """The recording at `path`. Raises FileNotFoundError, and ValueError for a file that is none or damaged."""
-    groups: dict[str, dict[str, NDArray[Any]]] = {group: {} for group in GROUPS}
+def trajectory_path(folder: Path, key: str) -> Path:
+    """Where the trajectory with this key lies. Raises StoreError for a key that is no plain file name."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", key):
+        raise StoreError(f"{key!r} is no key of a trajectory")
+    return folder / f"{key}{SUFFIX}"
+
+
+def save_recording(path: Path, recording: Recording) -> None:
+    """Write a recording so that `path` holds all of it or is untouched.
+
+    Raises TypeError for arrays that are no plain data, ValueError for info that is not JSON (NaN included), and
+    StoreError with a sentence where the disk refuses.
+    """
+    groups = {"states": recording.states, "actions": recording.actions, "constants": recording.constants}
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        # NumPy leaves a file that it opened itself open where it is no archive.
-        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            for member in archive.files:
-                group, _, name = member.partition(".")
-                if group in groups and name:
-                    groups[group][name] = archive[member]
-            info: Mapping[str, JSON] = json.loads(archive["info"].tobytes())
-    except (zipfile.BadZipFile, KeyError, EOFError, TypeError) as error:
-        raise ValueError(f"{os.fspath(path)} is not a recorded trajectory: {error}") from error
+        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            for group, arrays in groups.items():
+                for name, array in arrays.items():
+                    if array.dtype.kind not in KINDS:
+                        raise TypeError(f"recorded array {name} has dtype {array.dtype}, which is not plain data")
+                    with archive.open(f"{group}/{name}.npy", "w", force_zip64=True) as member:
+                        np.save(member, array, allow_pickle=False)
+            archive.writestr("info.json", json.dumps(dict(recording.info), allow_nan=False))
+        partial.replace(path)
+    except OSError as error:
+        raise StoreError(unwritable(path, error)) from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def unwritable(path: Path, error: OSError) -> str:
+    """What to say of a recording that cannot be written."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        mend = "the disk is full; free some space and resume the run, no fact is lost"
+    else:
+        mend = f"{error.strerror or error}; mend that and resume the run"
+    return f"the trajectory {path.name} cannot be written to {path.parent}: {mend}"
+
+
+_DAMAGE: Final = (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, KeyError, ValueError, EOFError)
+
+
+def load_recording(path: Path) -> Recording:
+    """Read a recording back. Raises StoreError where the file is missing or damaged."""
+    groups: dict[str, dict[str, NDArray[Any]]] = {"states": {}, "actions": {}, "constants": {}}
+    try:
+        with zipfile.ZipFile(path) as archive:
+            info: dict[str, JSON] = json.loads(archive.read("info.json"))
+            for member in archive.namelist():
+                group, _, name = member.removesuffix(".npy").partition("/")
+                if group in groups:
+                    with archive.open(member) as stream:
+                        groups[group][name] = np.load(stream, allow_pickle=False)
+    except FileNotFoundError:
+        raise StoreError(
+            f"the trajectory {path.name} is not in {path.parent}: it was dropped after its generation (settings can "
+            "keep all), or never written"
+        ) from None
+    except _DAMAGE as error:
+        raise StoreError(f"the trajectory {path.name} cannot be read: {error}") from error
     if not groups["states"]:
-        raise ValueError(f"{os.fspath(path)} is not a recorded trajectory: it has no states")
+        raise StoreError(f"the trajectory {path.name} cannot be read: it holds no states")
     return Recording(**groups, info=info)
-
-
-def _members(recording: Recording) -> dict[str, NDArray[Any]]:
-    """The arrays of the archive by member name."""
-    members: dict[str, NDArray[Any]] = {}
-    for group in GROUPS:
-        for name, array in getattr(recording, group).items():
-            rows = np.asarray(array)
-            if rows.dtype.hasobject:
-                raise ValueError(f"{group}.{name} holds Python objects, not numbers or texts")
-            members[f"{group}.{name}"] = rows
-    text = json.dumps(recording.info, allow_nan=False)
-    members["info"] = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
-    return members

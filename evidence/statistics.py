@@ -7,7 +7,7 @@ from math import fsum, isfinite, sqrt
 from typing import Any
 
 import numpy as np
-from scipy import integrate, stats  # type: ignore[import-untyped]
+from scipy import integrate, stats
 
 CONFIDENCE = 0.95
 RESAMPLES = 9999

@@ -10,10 +10,10 @@ from typing import Final, Self
 
 from ..core.errors import RolloutError, StoreError
 from ..core.ports import RollTask
+from ..core.recording_file import trajectory_key
 from ..core.values import JSON, Episode, Examination, Program, Score
 from . import messages
 from .limits import DEFAULT_LIMITS, Limits
-from .trajectories import trajectory_key
 from .worker_handle import WorkerHandle, WorkerLost
 
 TRIES: Final = 2

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from ..core.errors import StoreError
 from ..core.ports import Domain, Encoding, Environment
+from ..core.recording_file import load_recording, save_recording, trajectory_path
 from ..core.seeds import derive_seed
 from ..core.values import JSON, Episode, Fault, FaultKind, Program
 from . import messages, sandbox
@@ -26,7 +27,6 @@ from .evaluation import evaluate, examine, failed_score
 from .host import Aborted, ProgramFailed, ProgramHost, ProgramOverdue
 from .limits import Limits
 from .policy import PolicyProcess
-from .trajectories import load_recording, save_recording, trajectory_path
 
 NOTE_S: Final = 0.2         # how often a worker reports its steps
 

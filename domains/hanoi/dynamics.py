@@ -1,6 +1,6 @@
 """The draws of an episode applied to the MuJoCo model and state: nominal values times or plus what was drawn."""
 
-import mujoco  # type: ignore[import-untyped]
+import mujoco
 import numpy as np
 
 from . import task

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Protocol, TypeAlias
 
-import mujoco  # type: ignore[import-untyped]
+import mujoco
 import numpy as np
 import numpy.typing as npt
 

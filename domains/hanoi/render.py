@@ -64,7 +64,7 @@ class _Stage:
 
         self._context = open_context(width, height)
 
-        import mujoco  # type: ignore[import-untyped]
+        import mujoco
 
         from .dynamics import object_addresses
         from .scene import HanoiScene

@@ -43,12 +43,10 @@ def quiet_robosuite() -> Iterator[None]:
 
 # robosuite compiles some of its own functions; they go where ours go.
 with quiet_robosuite(), compiled_code_in(CACHE):
-    from robosuite.controllers import load_composite_controller_config  # type: ignore[import-untyped]
-    from robosuite.environments.manipulation.manipulation_env import (  # type: ignore[import-untyped]
-        ManipulationEnv,
-    )
-    from robosuite.models.arenas import TableArena  # type: ignore[import-untyped]
-    from robosuite.models.tasks import ManipulationTask  # type: ignore[import-untyped]
+    from robosuite.controllers import load_composite_controller_config
+    from robosuite.environments.manipulation.manipulation_env import ManipulationEnv
+    from robosuite.models.arenas import TableArena
+    from robosuite.models.tasks import ManipulationTask
 
 CONTROL_HZ = 20
 SUBSTEPS = 25

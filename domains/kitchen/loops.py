@@ -19,7 +19,7 @@ def compiled(function: Any) -> Any:
 
 
 @compiled
-def look(points, shown, low, high, clear, glass, floor, eye, ahead, right, up, lens, visible, interactable):  # type: ignore[no-untyped-def]
+def look(points, shown, low, high, clear, glass, floor, eye, ahead, right, up, lens, visible, interactable):
     """Mark the visible and the interactable of n objects, told by (n, p, 3) points, among b boxes (low, high).
 
     `clear` (n, b) tells which boxes do not hide which objects, `glass` (b,) which are seen through but not
@@ -58,7 +58,7 @@ def look(points, shown, low, high, clear, glass, floor, eye, ahead, right, up, l
 
 
 @compiled
-def _around(low, high, eye, within):  # type: ignore[no-untyped-def]
+def _around(low, high, eye, within):
     """The boxes in range that the eye is not in."""
     found = np.empty(low.shape[0], dtype=np.int64)
     count = 0
@@ -73,7 +73,7 @@ def _around(low, high, eye, within):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _obstructed(ray, k, boxes, low, high, clear, glass, eye, chord_m):  # type: ignore[no-untyped-def]
+def _obstructed(ray, k, boxes, low, high, clear, glass, eye, chord_m):
     """Whether a solid box stands between the eye and a point of object k, and whether glass does."""
     length = np.sqrt(ray[0] * ray[0] + ray[1] * ray[1] + ray[2] * ray[2])
     barred = False
@@ -96,7 +96,7 @@ def _obstructed(ray, k, boxes, low, high, clear, glass, eye, chord_m):  # type: 
 
 
 @compiled
-def first_free(centres, half, low, high, inner_low, inner_high):  # type: ignore[no-untyped-def]
+def first_free(centres, half, low, high, inner_low, inner_high):
     """The first of (n, 3) centres where a box touches no solid box (low, high) and is within the inner one; or -1."""
     for k in range(centres.shape[0]):
         free = True

@@ -8,7 +8,7 @@ import pytest
 from memento.app.retention import END_STEPS, Retention
 from memento.core.events import Fact
 from memento.core.recording import Recording
-from memento.runtime.trajectories import load_recording, save_recording, trajectory_key, trajectory_path
+from memento.core.recording_file import load_recording, save_recording, trajectory_key, trajectory_path
 from structlog.testing import capture_logs
 
 from ..memory.test_keeping import CRASH, START, elite, episode, scored

@@ -5,9 +5,9 @@ import asyncio
 import hostile as programs
 import pytest
 from memento.core.ports import RollTask
+from memento.core.recording_file import load_recording
 from memento.core.values import FaultKind
 from memento.runtime.host import overdue
-from memento.runtime.trajectories import load_recording
 
 
 def task(program, order="g1/hill/0/e0", setting="search", index=0, seed=1):

@@ -15,9 +15,9 @@ import pytest
 from leftovers import descriptors, processes_of
 from memento.core.errors import RolloutError
 from memento.core.ports import RollTask
+from memento.core.recording_file import load_recording
 from memento.runtime import messages
 from memento.runtime.pool import ProcessPool
-from memento.runtime.trajectories import load_recording
 from memento.runtime.worker_handle import worker_environment
 
 ENDLESS = hostile.policy("return [0, 0, 0]")

@@ -3,9 +3,9 @@
 import math
 from typing import Any
 
-import mujoco  # type: ignore[import-untyped]
+import mujoco
 import numpy as np
-from robosuite.utils.transform_utils import quat2mat  # type: ignore[import-untyped]
+from robosuite.utils.transform_utils import quat2mat
 
 from ..scene import CACHE, SUBSTEPS, HanoiScene
 from ..task import Array

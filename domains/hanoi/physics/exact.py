@@ -82,7 +82,7 @@ def _short_way_agrees(space: Workspace, n: int, case: int) -> bool:
 
 
 @njit(cache=True)
-def ask_work_size(w, slot):  # type: ignore[no-untyped-def]
+def ask_work_size(w, slot):
     """Leave LAPACK's preferred work size for `slot` in w.work[0]; the slot's size must be -1, a query."""
     size = address(w.sizes) + 4 * slot
     if slot == 0:
@@ -92,7 +92,7 @@ def ask_work_size(w, slot):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def exact_torques(mass, jacobian, force, turn, bias, rest, w, out):  # type: ignore[no-untyped-def]
+def exact_torques(mass, jacobian, force, turn, bias, rest, w, out):
     """Joint torques (7,) into `out`.
 
     mass (49) by columns; jacobian (42) of 6 rows; force and turn (3,) before decoupling; bias (7,) of
@@ -130,7 +130,7 @@ def exact_torques(mass, jacobian, force, turn, bias, rest, w, out):  # type: ign
 
 
 @njit
-def _lambda(w, rows, m, slot):  # type: ignore[no-untyped-def]
+def _lambda(w, rows, m, slot):
     """Λ = pinv(R M^-1 R^T), R the m rows of the Jacobian at this address, into slot 0, 1 or 2 of w.lambdas."""
     as_is, transposed = address(w.letters), address(w.letters) + 4
     size, seven, product = _int(w, m), _int(w, DOF), address(w.product)
@@ -155,47 +155,47 @@ def _lambda(w, rows, m, slot):  # type: ignore[no-untyped-def]
 
 
 @njit
-def _int(w, value):  # type: ignore[no-untyped-def]
+def _int(w, value):
     """The address of a small integer."""
     return address(w.integers) + 4 * value
 
 
 @njit
-def gemm(w, ta, tb, m, n, k, a, lda, b, ldb, out, ldc):  # type: ignore[no-untyped-def]
+def gemm(w, ta, tb, m, n, k, a, lda, b, ldb, out, ldc):
     """out = op(a) op(b), (m, k) times (k, n), in Fortran's view of the memory. All arguments are addresses."""
     zero = address(w.numbers)
     dgemm(ta, tb, m, n, k, zero + 8, a, lda, b, ldb, zero, out, ldc)
 
 
 @njit
-def gemv(w, trans, m, n, a, x, out):  # type: ignore[no-untyped-def]
+def gemv(w, trans, m, n, a, x, out):
     """out = op(a) x, a (m, n) in Fortran's view of the memory. All arguments are addresses."""
     zero, one = address(w.numbers), address(w.integers) + 4
     dgemv(trans, m, n, zero + 8, a, m, x, one, zero, out, one)
 
 
 @njit
-def multiply(w, n, a, b, out):  # type: ignore[no-untyped-def]
+def multiply(w, n, a, b, out):
     """out = a b, all (n, n) by rows."""
     as_is, size = address(w.letters), address(w.integers) + 4 * n
     gemm(w, as_is, as_is, size, size, size, address(b), size, address(a), size, address(out), size)
 
 
 @njit
-def apply(w, rows, columns, a, x, out):  # type: ignore[no-untyped-def]
+def apply(w, rows, columns, a, x, out):
     """out = a x, a (rows, columns) by rows; a, x and out are addresses."""
     integers = address(w.integers)
     gemv(w, address(w.letters) + 4, integers + 4 * columns, integers + 4 * rows, a, x, out)
 
 
 @njit
-def _getri(w, work_size):  # type: ignore[no-untyped-def]
+def _getri(w, work_size):
     seven, scratch = _int(w, DOF), address(w.scratch)
     dgetri(seven, address(w.inverse), seven, scratch, address(w.work), work_size, scratch + 4 * 64)
 
 
 @njit(cache=True)
-def decompose(w, n):  # type: ignore[no-untyped-def]
+def decompose(w, n):
     """Singular values and vectors of the (n, n) matrix in w.svd, n 3 or 6, as dgesdd finds them."""
     if w.short[0]:
         _short_way(w, n)
@@ -204,14 +204,14 @@ def decompose(w, n):  # type: ignore[no-untyped-def]
 
 
 @njit
-def _gesdd(w, size, work_size):  # type: ignore[no-untyped-def]
+def _gesdd(w, size, work_size):
     scratch = address(w.scratch)
     dgesdd(address(w.letters) + 8, size, size, address(w.svd), size, address(w.singular), address(w.left), size,
            address(w.right), size, address(w.work), work_size, scratch, scratch + 4 * 64)
 
 
 @njit
-def _short_way(w, n):  # type: ignore[no-untyped-def]
+def _short_way(w, n):
     """What dgesdd comes down to for a small square matrix, without its enquiries and checks on the way."""
     size, less, none, letters = _int(w, n), _int(w, n - 1), _int(w, 0), address(w.letters)
     svd, s, u, vt = address(w.svd), address(w.singular), address(w.left), address(w.right)

@@ -4,7 +4,7 @@ import ctypes
 import sys
 from pathlib import Path
 
-import mujoco  # type: ignore[import-untyped]
+import mujoco
 
 
 def mujoco_library() -> Path:

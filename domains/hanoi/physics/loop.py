@@ -74,7 +74,7 @@ class Controller(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def control_step(robot, c, w, delta_pos, delta_rotation, opening, log):  # type: ignore[no-untyped-def]
+def control_step(robot, c, w, delta_pos, delta_rotation, opening, log):
     """Advance one control step.
 
     delta_pos (3,) in metres and delta_rotation (9,) are the commanded increments in the base frame;
@@ -111,7 +111,7 @@ def control_step(robot, c, w, delta_pos, delta_rotation, opening, log):  # type:
 
 
 @njit
-def _update_references(robot, c, w):  # type: ignore[no-untyped-def]
+def _update_references(robot, c, w):
     """Pose, velocity and Jacobian of the grip site, joint state and mass matrix of the arm."""
     nv = robot.qvel.size
     full, qvel, velocity = address(c.full_jacobian), address(robot.qvel), address(c.ref_velocity)
@@ -134,7 +134,7 @@ def _update_references(robot, c, w):  # type: ignore[no-untyped-def]
 
 
 @njit
-def _set_goal(robot, c, w, delta_pos, delta_rotation):  # type: ignore[no-untyped-def]
+def _set_goal(robot, c, w, delta_pos, delta_rotation):
     """The goal pose, from the achieved pose or from the last goal, in the base frame and in the world."""
     if robot.goal_update == ACHIEVED or not c.has_goal[0]:
         # robosuite turns position and rotation into the base frame by two products of poses.
@@ -165,7 +165,7 @@ def _set_goal(robot, c, w, delta_pos, delta_rotation):  # type: ignore[no-untype
 
 
 @njit
-def _errors(robot, c):  # type: ignore[no-untyped-def]
+def _errors(robot, c):
     """Desired force and torque of the end effector: kp times the pose error minus kd times the velocity."""
     now, goal = c.ref_rotation, c.world_goal_rotation
     for i in range(3):

@@ -10,7 +10,7 @@ PIVOT_FLOOR = 1e-6
 
 
 @njit(cache=True)
-def near_exact_torques(mass, jacobian, force, turn, bias, rest, out):  # type: ignore[no-untyped-def]
+def near_exact_torques(mass, jacobian, force, turn, bias, rest, out):
     """Joint torques (7,) into `out`, as `exact_torques`; False where a matrix is too near singular.
 
     With M = L L^T and A = L^-1 J^T, the inverse of Λ is A^T A, and the null space torque is
@@ -63,7 +63,7 @@ def near_exact_torques(mass, jacobian, force, turn, bias, rest, out):  # type: i
 
 
 @njit
-def _cholesky(a, n):  # type: ignore[no-untyped-def]
+def _cholesky(a, n):
     """Factor the lower triangle in place; False where a pivot is too small."""
     largest = 0.0
     for i in range(n):
@@ -85,7 +85,7 @@ def _cholesky(a, n):  # type: ignore[no-untyped-def]
 
 
 @njit
-def _solve(factor, x, n):  # type: ignore[no-untyped-def]
+def _solve(factor, x, n):
     """x = (L L^T)^-1 x in place."""
     for i in range(n):
         for k in range(i):

@@ -1,6 +1,6 @@
 """Control steps by robosuite itself: the yardstick that the other ways are measured against."""
 
-import mujoco  # type: ignore[import-untyped]
+import mujoco
 
 from ..scene import HanoiScene
 from ..task import Array

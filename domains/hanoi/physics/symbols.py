@@ -6,7 +6,7 @@ does not.
 
 from typing import Any, TypeAlias
 
-import llvmlite.binding as llvm  # type: ignore[import-untyped]
+import llvmlite.binding as llvm
 import numpy as np
 import numpy.typing as npt
 from numba import types

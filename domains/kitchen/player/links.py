@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Protocol
 
-import msgpack  # type: ignore[import-untyped]
+import msgpack
 
 Message = dict[str, Any]
 

@@ -51,8 +51,8 @@ class Client:
         """Start `program` with a scene. Raises RolloutError."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")     # its source has invalid escapes
-            from ai2thor.controller import Controller  # type: ignore[import-untyped]
-            from ai2thor.wsgi_server import WsgiServer  # type: ignore[import-untyped]
+            from ai2thor.controller import Controller
+            from ai2thor.wsgi_server import WsgiServer
         self._deadlines = deadlines
         self._name = program.name
         # Its __init__ does all the starting: the watch needs the object before.

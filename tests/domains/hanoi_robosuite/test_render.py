@@ -8,11 +8,11 @@ import pytest
 from memento.core.errors import UsageError
 from memento.core.ports import Drawable, Stage
 from memento.core.recording import Recording
+from memento.core.recording_file import load_recording, save_recording
 from memento.domains.hanoi import DOMAIN, graphics, render
 from memento.domains.hanoi.environment import HanoiEnvironment
 from memento.domains.hanoi.task import Array
 from memento.domains.hanoi_kinematic import DOMAIN as KINEMATIC
-from memento.runtime.trajectories import load_recording, save_recording
 
 from ..rollouts import kinematic, solve
 

@@ -8,10 +8,10 @@ import pytest
 from memento.core.errors import UsageError
 from memento.core.ports import Drawable, Stage
 from memento.core.recording import Recording
+from memento.core.recording_file import load_recording, save_recording
 from memento.domains.kitchen import DOMAIN, generated
 from memento.domains.kitchen.drawing import MILESTONES
 from memento.domains.kitchen.floor_plan import DOOR, GLOW
-from memento.runtime.trajectories import load_recording, save_recording
 
 from .kitchens import RECORDINGS, needs_recordings
 from .reference_policy import Policy
