@@ -51,6 +51,7 @@ from ..core.events import (
 from ..core.values import JSON
 from ..memory.runs import TRAJECTORIES
 from ..memory.store import Entry, RunStore
+from .processes import GONE_S, left_of, levels
 
 TARGETS = ("controller", "worker", "zygote", "everything")
 SEARCH = ("generations=2", "k_hc=3", "k_macro=3", "k_cross=2", "n_roll=2", "hanoi-kinematic.horizon=600")
@@ -59,35 +60,11 @@ WORKERS = 2
 ANSWERS = (ProposalMade, ProposalFailed, EpisodeEnded, EpisodeScored, EvaluatorExamined, VoteCast)
 LIFE_S = 120.0              # a controller that is not killed ends its run within this
 SPREAD = 0.7                # of the length of a run: kills come at most so far apart
-GONE_S = 10.0               # and its processes are gone so long after it
 MOST_KILLS = 12             # of one run; then it is left to end
 CLOCK_GRAIN_S = 0.05        # file times are coarser than the clock
 
 
 # ------------------------------------------------------------------------------------------ processes
-
-
-def parents() -> dict[int, int]:
-    """Every live process and its parent; zombies are not live."""
-    found = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if fields[0] != "Z":
-            found[int(stat.parent.name)] = int(fields[1])
-    return found
-
-
-def levels(root: int) -> tuple[set[int], ...]:
-    """The live descendants of a controller by distance: workers, warm processes, programs."""
-    tree = parents()
-    found: list[set[int]] = []
-    above = {root}
-    while above := {pid for pid, parent in tree.items() if parent in above}:
-        found.append(above)
-    return tuple(found)
 
 
 def kill_all(pids: Iterable[int]) -> None:
@@ -97,15 +74,6 @@ def kill_all(pids: Iterable[int]) -> None:
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
             continue
-
-
-def left_of(pids: Iterable[int], *, within_s: float = GONE_S) -> set[int]:
-    """Those of these processes that are still alive after `within_s`."""
-    deadline_s = time.monotonic() + within_s
-    wanted = set(pids)
-    while (left := wanted & parents().keys()) and time.monotonic() < deadline_s:
-        time.sleep(0.02)
-    return left
 
 
 # ---------------------------------------------------------------------------------------- one log

@@ -33,7 +33,8 @@ import numpy as np
 
 from ..core.values import JSON
 from ..memory.runs import DATABASE, TRAJECTORIES
-from .kills import kill_all, left_of, levels
+from .kills import kill_all
+from .processes import left_of, levels
 
 GENERATION = {"k_hc": 40, "k_macro": 40, "k_cross": 20}
 SETTINGS = ("--preset", "smoke", "--evaluator", "reference", "--seed", "3", "--set", "hanoi-kinematic.horizon=20",

@@ -35,8 +35,9 @@ from ..core.events import (
 from ..core.values import Call, Candidate, Document, Episode, Operator, Program, Rejection, Score, Usage
 from ..memory.store import RunStore
 from ..tui.watch.app import WatchApp
+from ..tui.watch.fold import fold
 from ..tui.watch.rows import Rows
-from ..tui.watch.view import RunView, fold
+from ..tui.watch.view import RunView
 
 EPISODES = 3
 PER_GENERATION = {"hill": 4, "macro": 4, "cross": 2}

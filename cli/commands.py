@@ -45,6 +45,13 @@ Display = Annotated[
     DisplayKind,
     typer.Option("--display", envvar="MEMENTO_DISPLAY", help="Progress, on stderr; rich needs a terminal, else plain."),
 ]
+Variant = Annotated[str | None, typer.Option(help="A variant of the task.")]
+Randomisation = Annotated[str | None, typer.Option(help="How episodes differ: table, light, none.")]
+Scenes = Annotated[str | None, typer.Option(metavar="A,B", help="The scenes to play in.")]
+DomainSet = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="DOMAIN.KEY=VALUE", help="An option: see `memento domains DOMAIN`."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line of stdout.")]
 Workers = Annotated[int | None, typer.Option(help="Rollouts at once; changes the time, never the result.")]
 BudgetCalls = Annotated[int | None, typer.Option(metavar="N", help="End cleanly after N model calls.")]
@@ -55,6 +62,13 @@ StatusPort = Annotated[
 ]
 StatusHost = Annotated[str | None, typer.Option(metavar="HOST", help="Where to serve it; else on this machine only.")]
 BudgetWall = Annotated[float | None, typer.Option(metavar="S", help="End cleanly after S seconds.")]
+
+
+def _domain_flags(variant: str | None, randomisation: str | None, scenes: str | None) -> "dict[str, JSON]":
+    return {
+        "variant": variant, "randomisation": randomisation,
+        "scenes": [*(scene.strip() for scene in scenes.split(","))] if scenes is not None else None,
+    }
 
 
 @commands.command(epilog="Example: memento run hanoi-kinematic --preset smoke --name first")
@@ -158,26 +172,20 @@ def evaluate(
     domain: Annotated[
         str, typer.Option(help="One of `memento domains`.", show_default=False, autocompletion=completing.domains)
     ],
-    variant: Annotated[str | None, typer.Option(help="A variant of the task.")] = None,
-    randomisation: Annotated[str | None, typer.Option(help="How episodes differ: table, light, none.")] = None,
-    scenes: Annotated[str | None, typer.Option(metavar="A,B", help="The scenes to play in.")] = None,
+    variant: Variant = None,
+    randomisation: Randomisation = None,
+    scenes: Scenes = None,
     episodes: Annotated[int, typer.Option(help="How many episodes.")] = 10,
     seed: Annotated[int, typer.Option(help="All randomness comes from it.")] = 0,
     evaluator: Annotated[str, typer.Option(help="reference, or a Python file.")] = "reference",
     workers: Workers = None,
-    assignments: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="DOMAIN.KEY=VALUE", help="An option: see `memento domains DOMAIN`."),
-    ] = None,
+    assignments: DomainSet = None,
     json: Json = False,
 ) -> None:
     """Roll a policy file out and say how well it does."""
     from .start import evaluate_policy
 
-    flags: dict[str, JSON] = {
-        "variant": variant, "randomisation": randomisation,
-        "scenes": [*(scene.strip() for scene in scenes.split(","))] if scenes is not None else None,
-    }
+    flags = _domain_flags(variant, randomisation, scenes)
     evaluate_policy(
         policy, domain, flags=flags, assignments=assignments or (), episodes=episodes, seed=seed,
         evaluator=evaluator, workers=workers, json=json,
@@ -397,23 +405,17 @@ def render(
     ] = None,
     every: Annotated[int | None, typer.Option(metavar="N", help="Draw every N-th step.")] = None,
     seed: Annotated[int | None, typer.Option(help="Roll an episode with this seed out.")] = None,
-    variant: Annotated[str | None, typer.Option(help="A variant of the task.")] = None,
-    randomisation: Annotated[str | None, typer.Option(help="How episodes differ: table, light, none.")] = None,
-    scenes: Annotated[str | None, typer.Option(metavar="A,B", help="The scenes to play in.")] = None,
-    assignments: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="DOMAIN.KEY=VALUE", help="An option: see `memento domains DOMAIN`."),
-    ] = None,
+    variant: Variant = None,
+    randomisation: Randomisation = None,
+    scenes: Scenes = None,
+    assignments: DomainSet = None,
     runs: Runs = Path("runs"),
     json: Json = False,
 ) -> None:
     """Draw an episode as a film or a picture."""
     from .render import Look, render_episode
 
-    flags: dict[str, JSON] = {
-        "variant": variant, "randomisation": randomisation,
-        "scenes": [*(scene.strip() for scene in scenes.split(","))] if scenes is not None else None,
-    }
+    flags = _domain_flags(variant, randomisation, scenes)
     render_episode(
         run, candidate, domain=domain, flags=flags, assignments=assignments or (), episode=episode, seed=seed,
         look=Look(out=out, camera=camera, size=size, speed=speed, every=every, at=at), runs_dir=runs, json=json,

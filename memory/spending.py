@@ -1,7 +1,8 @@
 """What a run's model calls took, and the calls themselves, from its facts."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ..core.events import Fact, ProposalFailed, ProposalMade, SpeculationEnded, VoteCast
 from ..core.values import Call, Fault, Usage
@@ -23,17 +24,19 @@ class RoleSpending:
         """Input and output tokens."""
         return self.input_tokens + self.output_tokens
 
-    def plus(self, usage: Usage) -> "RoleSpending":
-        """With one more call."""
-        unknown = self.cost_usd is None or usage.cost_usd is None
-        return replace(
-            self,
-            calls=self.calls + 1,
-            attempts=self.attempts + usage.attempts,
-            input_tokens=self.input_tokens + usage.input_tokens,
-            output_tokens=self.output_tokens + usage.output_tokens,
-            cost_usd=None if unknown else (self.cost_usd or 0.0) + (usage.cost_usd or 0.0),
-            latency_s=self.latency_s + usage.latency_s,
+    def plus(self, usages: Sequence[Usage], *, calls: int) -> "RoleSpending":
+        """With so many more calls; the usage of one may hold that of others."""
+        cost_usd, latency_s = self.cost_usd, self.latency_s
+        for usage in usages:    # one by one: sum() rounds otherwise, so that pieces would not add up to the whole
+            cost_usd = None if cost_usd is None or usage.cost_usd is None else cost_usd + usage.cost_usd
+            latency_s += usage.latency_s
+        return RoleSpending(
+            calls=self.calls + calls,
+            attempts=self.attempts + sum(usage.attempts for usage in usages),
+            input_tokens=self.input_tokens + sum(usage.input_tokens for usage in usages),
+            output_tokens=self.output_tokens + sum(usage.output_tokens for usage in usages),
+            cost_usd=cost_usd,
+            latency_s=latency_s,
         )
 
 
@@ -61,26 +64,32 @@ class CallRow:
 
 def add_calls(spending: Spending, fact: Fact) -> Spending:
     """With the calls that this fact reports, if it reports any."""
-    if isinstance(fact, SpeculationEnded) and not fact.kept and not fact.answered and fact.order is not None:
-        return replace(spending, withdrawn=spending.withdrawn | {fact.order})
-    calls = calls_of(fact)
-    if not calls:
-        return spending
-    role = role_of(fact)
-    # The usage of a vote's last call holds that of its earlier ones too.
-    usages = [call.usage for call in calls] if _last_of(fact) is None else [calls[-1].usage]
-    more = len(calls) - len(usages)
+    return add_all_calls(spending, (fact,))
+
+
+def add_all_calls(spending: Spending, facts: Iterable[Fact]) -> Spending:
+    """With the calls that these facts report."""
+    used: dict[str, list[Usage]] = {}
+    every: list[Usage] = []
+    calls: Counter[str] = Counter()
+    withdrawn = set(spending.withdrawn)
+    for fact in facts:
+        if isinstance(fact, SpeculationEnded) and not fact.kept and not fact.answered and fact.order is not None:
+            withdrawn.add(fact.order)
+        elif reported := calls_of(fact):
+            # The usage of a vote's last call holds that of its earlier ones too.
+            usages = [call.usage for call in reported] if _last_of(fact) is None else [reported[-1].usage]
+            used.setdefault(role_of(fact), []).extend(usages)
+            every += usages
+            calls[role_of(fact)] += len(reported)
+            withdrawn.discard(fact.order or "")     # its answer came in the moment of the withdrawal
+    by_role = {role: spending.by_role.get(role, RoleSpending()).plus(usages, calls=calls[role])
+               for role, usages in used.items()}
     return Spending(
-        total=_grown(spending.total, usages, more),
-        by_role={**spending.by_role, role: _grown(spending.by_role.get(role, RoleSpending()), usages, more)},
-        withdrawn=spending.withdrawn - {fact.order or ""},  # its answer came in the moment of the withdrawal
+        total=spending.total.plus(every, calls=calls.total()),
+        by_role={**spending.by_role, **by_role},
+        withdrawn=frozenset(withdrawn),
     )
-
-
-def _grown(spending: RoleSpending, usages: Iterable[Usage], more_calls: int) -> RoleSpending:
-    for usage in usages:
-        spending = spending.plus(usage)
-    return replace(spending, calls=spending.calls + more_calls)
 
 
 def list_calls(facts: Iterable[Fact]) -> tuple[CallRow, ...]:

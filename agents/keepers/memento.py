@@ -23,11 +23,11 @@ from ...core.events import (
     slot_of,
 )
 from ...core.keeper import Decision
-from ...core.values import Candidate, Operator, Program, Rejection
+from ...core.values import Candidate, Operator, Rejection
 from .options import PLAIN, SearchOptions
 from .outcomes import branch_ended, elite_changed, search_ended
 from .selection import Ahead, Search, best_macro, best_of, climb, is_hopeless, select_elite
-from .trials import RolloutPlan, Step, Trial, Trials, brief_of, chained, failed
+from .trials import RolloutPlan, Step, Trial, Trials, brief_of, chained, failed, trial_of
 
 BRANCH_WORDS = {Operator.HILL_CLIMB: "hill", Operator.MACRO: "macro", Operator.CROSSOVER: "cross"}
 _OPERATORS = {word: operator for operator, word in BRANCH_WORDS.items()}
@@ -96,8 +96,7 @@ class MementoKeeper:
 
     def _try(self, state: Search, slot: str, fact: ProposalMade | ProposalFailed) -> Decision[Search]:
         """What became of the proposal for `slot`: a trial, or nothing."""
-        program = fact.program if isinstance(fact, ProposalMade) else Program("")
-        trial = self._trial(state, slot, program, fact.summary)
+        trial = self._trial(state, slot, fact)
         if isinstance(fact, ProposalFailed):
             return self._settle(state, failed(trial, fact.fault))
         step = state.trials.begin(trial, shape=fact.shape)
@@ -113,18 +112,12 @@ class MementoKeeper:
             decision = chained(decision, self._settle(decision.state, candidate))
         return decision
 
-    def _trial(self, state: Search, order: str, program: Program, summary: str) -> Trial:
+    def _trial(self, state: Search, order: str, fact: ProposalMade | ProposalFailed) -> Trial:
         _, word, slot = order.split("/")
         operator = _OPERATORS[word]
-        parents = self._parents(state, operator)
-        return Trial(
-            id=order,
-            program=program,
-            operator=operator,
-            generation=state.generation,
-            slot=int(slot),
-            parents=tuple(parent.id for parent in parents),
-            summary=summary,
+        return trial_of(
+            fact, order,
+            operator=operator, generation=state.generation, slot=int(slot), parents=self._parents(state, operator),
         )
 
     def _settle(self, state: Search, candidate: Candidate) -> Decision[Search]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 from ...core.events import CandidateScored, Fact, ProposalFailed, ProposalMade, Propose
 from ...core.keeper import Decision
-from ...core.values import Candidate, Operator, Program
+from ...core.values import Candidate, Operator
 from .outcomes import branch_ended, elite_changed, search_ended
 from .rounds import fitter
 from .selection import best_of, falls_behind
-from .trials import RolloutPlan, Step, Trial, Trials, bound, brief_of, chained, failed
+from .trials import RolloutPlan, Step, Trial, Trials, bound, brief_of, chained, failed, trial_of
 
 WORD = "random"
 
@@ -84,13 +84,8 @@ class RandomKeeper:
             return Decision(state=state)
         state = replace(state, asked=state.asked - {fact.order})
         generation, _, slot = fact.order[1:].split("/")
-        trial = Trial(
-            id=fact.order,
-            program=fact.program if isinstance(fact, ProposalMade) else Program(""),
-            operator=Operator.INITIAL,
-            generation=int(generation),
-            slot=int(slot),
-            summary=fact.summary,
+        trial = trial_of(
+            fact, fact.order, operator=Operator.INITIAL, generation=int(generation), slot=int(slot)
         )
         if isinstance(fact, ProposalFailed):
             return self._settle(state, failed(trial, fact.fault))

@@ -9,10 +9,10 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from ...core.events import CandidateScored, Fact, ProposalFailed, ProposalMade, Propose
 from ...core.keeper import Decision
-from ...core.values import Candidate, Operator, Program
+from ...core.values import Candidate, Operator
 from .outcomes import elite_changed, search_ended
 from .selection import best_of
-from .trials import RolloutPlan, Step, Trial, Trials, brief_of, chained, failed
+from .trials import RolloutPlan, Step, Trial, Trials, brief_of, chained, failed, trial_of
 
 P = TypeVar("P")
 
@@ -122,14 +122,9 @@ class RoundsKeeper:
         state = replace(state, asked=state.asked - {fact.order})
         slot = int(fact.order.rpartition("/")[2])
         request = state.requests[slot]
-        trial = Trial(
-            id=fact.order,
-            program=fact.program if isinstance(fact, ProposalMade) else Program(""),
-            operator=request.operator,
-            generation=state.generation,
-            slot=slot,
-            parents=tuple(parent.id for parent in request.parents),
-            summary=fact.summary,
+        trial = trial_of(
+            fact, fact.order,
+            operator=request.operator, generation=state.generation, slot=slot, parents=request.parents,
         )
         if isinstance(fact, ProposalFailed):
             return self._settle(state, failed(trial, fact.fault))

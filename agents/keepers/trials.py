@@ -1,11 +1,22 @@
 """A trial: one program on its way from proposal to evaluated candidate, the same in every search method."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from math import fsum
 from typing import TypeVar
 
-from ...core.events import DuplicateFound, EpisodeEnded, EpisodeScored, Fact, Order, Roll, ScoreEpisode, Withdraw
+from ...core.events import (
+    DuplicateFound,
+    EpisodeEnded,
+    EpisodeScored,
+    Fact,
+    Order,
+    ProposalFailed,
+    ProposalMade,
+    Roll,
+    ScoreEpisode,
+    Withdraw,
+)
 from ...core.keeper import Decision
 from ...core.metrics import aggregate
 from ...core.values import Candidate, Episode, Fault, FaultKind, Operator, Program, Score
@@ -234,6 +245,22 @@ class Trials:
         if len(kept) > KNOWN:
             del kept[next(iter(kept))]
         return replace(self, known=kept)
+
+
+def trial_of(
+    fact: ProposalMade | ProposalFailed, order: str, *,
+    operator: Operator, generation: int, slot: int, parents: Iterable[Candidate] = (),
+) -> Trial:
+    """The trial of what was proposed for `order`; of a failed proposal there is no program."""
+    return Trial(
+        id=order,
+        program=fact.program if isinstance(fact, ProposalMade) else Program(""),
+        operator=operator,
+        generation=generation,
+        slot=slot,
+        parents=tuple(parent.id for parent in parents),
+        summary=fact.summary,
+    )
 
 
 def bound(trial: Trial) -> float:

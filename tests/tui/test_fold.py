@@ -28,8 +28,9 @@ from memento.memory.queries import (
 from memento.tui.view import View, after
 from memento.tui.watch import panels
 from memento.tui.watch.facts import words_of
+from memento.tui.watch.fold import fold
 from memento.tui.watch.sight import Sight
-from memento.tui.watch.view import RunView, branch_of, fold, owner_of, time_left_s
+from memento.tui.watch.view import RunView, branch_of, owner_of, time_left_s
 
 from ..memory.strategies import PATIENT
 from ..memory.strategies import facts as any_facts

@@ -13,12 +13,13 @@ from memento.memory.store import RunStore
 from memento.runtime.pool import Activity
 from memento.tui.activity import NOTE, noted, read_note
 from memento.tui.display import Attentive, Silence
+from memento.tui.watch.fold import fold
 from memento.tui.watch.follower import Follower
 from memento.tui.watch.log_reader import matching, window
 from memento.tui.watch.many import read_runs
 from memento.tui.watch.reading import follow
 from memento.tui.watch.sight import Sight
-from memento.tui.watch.view import RunView, fold
+from memento.tui.watch.view import RunView
 
 from .conftest import LiveRun
 from .recording import BEGAN, SetClock, begin

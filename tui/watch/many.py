@@ -17,8 +17,9 @@ from ...core.events import (
 from ...memory.lock import is_locked
 from ...memory.runs import DATABASE, list_runs
 from ...memory.store import RunStore
+from .fold import fold
 from .sight import Sight
-from .view import RunView, fold
+from .view import RunView
 
 FEW = (RunStarted, RunResumed, RunPaused, RunContinued, RunStopped, StageEntered, EliteChanged, FinalMeasured)
 Stamp = tuple[tuple[int, int], ...]

@@ -4,16 +4,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from textual import on
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widgets import Input
 
 from ...lines import one_line
 from ..rows import Cell, Column, Rows
 from ..sight import BAD, DIM, Sight, fitness_of, mark, share, signed, slots_of, what_became, why_failed
 from ..view import Slot
-from .page import Page
+from .filtered import FilteredPage
 
 COLUMNS = (
     Column(title="candidate", width=12), Column(title="", width=1), Column(title="state", width=14),
@@ -28,14 +26,14 @@ ORDERS: tuple[tuple[str, Callable[[Slot], Any] | None], ...] = (
 )
 
 
-class CandidatesScreen(Page):
+class CandidatesScreen(FilteredPage):
     """The list; Enter opens a candidate."""
 
     name_of_page: ClassVar[str] = "candidates"
+    COLUMNS: ClassVar[tuple[Column, ...]] = COLUMNS
+    LOOKS_FOR: ClassVar[str] = "words of id, state, operator, failure or summary"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "filter", "filter", key_display="/"), Binding("o", "order", "order"),
-        Binding("e", "export", "export"), Binding("v", "render", "render"),
-        Binding("escape", "all", "all", show=False),
+        Binding("o", "order", "order"), Binding("e", "export", "export"), Binding("v", "render", "render"),
     ]
 
     def __init__(self) -> None:
@@ -43,21 +41,12 @@ class CandidatesScreen(Page):
         self._order = 0
         self._slots: Sequence[Slot] = ()
 
-    def body(self) -> ComposeResult:
-        """The filter, then the list."""
-        yield Input(placeholder="filter: words of id, state, operator, failure or summary  ( / )", id="filter")
-        yield Rows(COLUMNS, follows=True, id="list")
-
-    def on_mount(self) -> None:
-        """The list has the keys."""
-        self.query_one(Rows).focus()
-
     def draw(self, sight: Sight) -> None:
         """The slots that match, in order. The cursor stays on its candidate."""
         rows = self.query_one(Rows)
         under = self._slots[rows.cursor].id if rows.cursor < len(self._slots) else None
         at_end = rows.cursor >= len(self._slots) - 1
-        words = self.query_one("#filter", Input).value.lower().split()
+        words = [word.lower() for word in self.words]
         slots = [slot for slot in slots_of(sight) if not words or _matches(slot, words)]
         name, key = ORDERS[self._order]
         if name == "newest first":
@@ -89,26 +78,6 @@ class CandidatesScreen(Page):
     def open(self, event: Rows.Opened) -> None:
         """Open the candidate."""
         self.watch_app.open_candidate(self._slots[event.index].id)
-
-    @on(Input.Changed, "#filter")
-    def filter_changed(self) -> None:
-        """Show what matches."""
-        if self.watch_app.sight is not None:
-            self.draw(self.watch_app.sight)
-
-    @on(Input.Submitted, "#filter")
-    def filter_done(self) -> None:
-        """Back to the list."""
-        self.query_one(Rows).focus()
-
-    def action_filter(self) -> None:
-        """Type words to look for."""
-        self.query_one("#filter").focus()
-
-    def action_all(self) -> None:
-        """No filter."""
-        self.query_one("#filter", Input).value = ""
-        self.query_one(Rows).focus()
 
     def action_order(self) -> None:
         """The next order of the list."""

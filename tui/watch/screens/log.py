@@ -3,10 +3,7 @@
 from typing import ClassVar
 
 from textual import on
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widgets import Input
 from textual.worker import get_current_worker
 
 from ....core.errors import MementoError
@@ -17,7 +14,7 @@ from ..log_reader import matching, window
 from ..rows import Cell, Column, Rows
 from ..sight import BAD, DIM, Sight, clock
 from ..view import owner_of
-from .page import Page
+from .filtered import FilteredPage
 
 COLUMNS = (
     Column(title="place", width=7, right=True), Column(title="at", width=8, right=True),
@@ -27,13 +24,12 @@ AROUND = 120              # facts that are fetched about a place that is to be s
 KEPT = 5000               # of which so many are remembered
 
 
-class LogScreen(Page):
+class LogScreen(FilteredPage):
     """Only what is visible is read, by a thread; Enter opens the candidate that a fact is about."""
 
     name_of_page: ClassVar[str] = "log"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "filter", "filter", key_display="/"), Binding("escape", "all", "all", show=False),
-    ]
+    COLUMNS: ClassVar[tuple[Column, ...]] = COLUMNS
+    LOOKS_FOR: ClassVar[str] = "words of kind or order, such as Episode g1/macro"
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,15 +39,6 @@ class LogScreen(Page):
         self._asked: tuple[object, ...] = ()
         self._run: object = None
         self._began = 0.0
-
-    def body(self) -> ComposeResult:
-        """The filter, then the list."""
-        yield Input(placeholder="filter: words of kind or order, such as Episode g1/macro  ( / )", id="filter")
-        yield Rows(COLUMNS, follows=True, id="facts-log")
-
-    def on_mount(self) -> None:
-        """The list has the keys."""
-        self.query_one(Rows).focus()
 
     def draw(self, sight: Sight) -> None:
         """Look through what came since the last time, if this screen is on top."""
@@ -63,7 +50,7 @@ class LogScreen(Page):
             self._look_through(sight)
 
     def _look_through(self, sight: Sight) -> None:
-        words = tuple(self.query_one("#filter", Input).value.split())
+        words = self.words
         folder, after, upto, run = sight.folder, self._seen, sight.last_seq, self._run
         if self._asked == (run, words, upto):
             return
@@ -84,7 +71,7 @@ class LogScreen(Page):
         self.run_worker(work, thread=True, group="matching", exclusive=True)
 
     def _take(self, run: object, words: tuple[str, ...], found: list[int], upto: int) -> None:
-        if run != self._run or words != tuple(self.query_one("#filter", Input).value.split()) or upto < self._seen:
+        if run != self._run or words != self.words or upto < self._seen:
             return
         self._seen = upto
         last = self._places[-1] if self._places else 0
@@ -141,27 +128,11 @@ class LogScreen(Page):
         else:
             self.watch_app.open_candidate(owner_of(order))
 
-    @on(Input.Changed, "#filter")
-    def filter_changed(self) -> None:
+    def look_anew(self) -> None:
         """Look through everything again."""
         self._places, self._seen = [], 0
         self.query_one(Rows).show(0, self._cells)
-        if self.watch_app.sight is not None:
-            self.draw(self.watch_app.sight)
-
-    @on(Input.Submitted, "#filter")
-    def filter_done(self) -> None:
-        """Back to the list."""
-        self.query_one(Rows).focus()
-
-    def action_filter(self) -> None:
-        """Type words to look for."""
-        self.query_one("#filter").focus()
-
-    def action_all(self) -> None:
-        """No filter."""
-        self.query_one("#filter", Input).value = ""
-        self.query_one(Rows).focus()
+        super().look_anew()
 
 
 def _faulty(entry: Entry) -> bool:
