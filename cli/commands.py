@@ -245,19 +245,23 @@ def report(
     runs_or_comparison: Annotated[
         list[str],
         typer.Argument(
-            help="Runs, or one comparison: names or folders.", metavar="RUN…|COMPARISON", show_default=False,
+            help="Runs, or one comparison: names or folders; or an archive.", metavar="RUN…|COMPARISON|FILE.json.xz",
+            show_default=False,
             autocompletion=completing.runs,
         ),
     ],
     out: Annotated[Path | None, typer.Option(metavar="FILE.html", help="The page; written over.")] = None,
     csv: Annotated[Path | None, typer.Option(metavar="DIR", help="The rows behind it, as CSV files.")] = None,
+    archive: Annotated[
+        Path | None, typer.Option(metavar="FILE.json.xz", help="All that the page is made of, in one small file.")
+    ] = None,
     no_pictures: Annotated[bool, typer.Option("--no-pictures", help="Draw no moments of episodes.")] = False,
     runs: Runs = Path("runs"),
 ) -> None:
     """Make one self-contained page of runs or of a comparison: curves, tables, tests, descent, votes, costs."""
     from .report import report as make_report
 
-    make_report(runs_or_comparison, runs_dir=runs, out=out, csv=csv, pictures=not no_pictures)
+    make_report(runs_or_comparison, runs_dir=runs, out=out, csv=csv, archive=archive, pictures=not no_pictures)
 
 
 @commands.command(epilog="Example: memento domains hanoi")

@@ -4,9 +4,8 @@ import asyncio
 import base64
 import io
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import typer
@@ -15,6 +14,7 @@ from .. import __version__
 from ..agents.program_text import digest
 from ..app.isolation import ISOLATING
 from ..core.errors import MementoError, UsageError
+from ..evidence.archive import SUFFIX, read_archive, write_archive
 from ..evidence.export import write_csv
 from ..evidence.folder import ComparisonFolder
 from ..evidence.loading import Evidence, load_comparison, load_runs
@@ -27,15 +27,29 @@ MOMENTS = 6
 SIZE = (400, 300)
 
 
-def report(given: Sequence[str], *, runs_dir: Path, out: Path | None, csv: Path | None, pictures: bool) -> None:
-    """Write the page, the rows, or both. Raises UsageError."""
-    if out is None and csv is None:
-        raise UsageError("write what? give --out FILE.html for a page, or --csv DIR for the rows, or both")
+def report(
+    given: Sequence[str], *, runs_dir: Path, out: Path | None, csv: Path | None, archive: Path | None, pictures: bool
+) -> None:
+    """Write the page, the rows, the archive, or several of them. Raises UsageError."""
+    if out is None and csv is None and archive is None:
+        raise UsageError(
+            "write what? give --out FILE.html for a page, --csv DIR for the rows, or --archive FILE.json.xz for one "
+            "file to make them from"
+        )
     if out is not None and out.suffix not in (".html", ".htm"):
         raise UsageError(f"--out {out} is no page: name it *.html")
-    evidence = _load(given, runs_dir)
+    if archive is not None and not archive.name.endswith(SUFFIX):
+        raise UsageError(f"--archive {archive} is no archive: name it *{SUFFIX}")
+    evidence, drawn = _load(given, runs_dir)
     if not evidence.records:
         raise UsageError(f"{given[0]} has no runs yet: nothing can be reported")
+    no_pictures = "" if pictures else "none were asked for"
+    if pictures and drawn is None:
+        drawn, no_pictures = _draw(evidence)
+    drawn = drawn if pictures and drawn else {}
+    if archive is not None:
+        size = write_archive(evidence, drawn, archive)
+        typer.echo(f"memento: {counted(len(evidence.records), 'run')} in {size / 1e3:,.0f} kB: {archive}", err=True)
     if csv is not None:
         written = write_csv(evidence, csv)
         typer.echo(f"memento: {counted(len(written), 'file')} with the rows are in {csv}", err=True)
@@ -45,8 +59,9 @@ def report(given: Sequence[str], *, runs_dir: Path, out: Path | None, csv: Path 
             version=__version__,
             command=f"memento report {' '.join(given)} --out {out.name}",
             expected_layers=ISOLATING,
+            pictures=drawn,
+            no_pictures=no_pictures or "there are none in the archive",
         )
-        frame = _with_pictures(frame, evidence) if pictures else replace(frame, no_pictures="none were asked for")
         try:
             out.write_text(render(evidence, frame), encoding="utf-8", errors="backslashreplace")
         except OSError as error:
@@ -54,15 +69,18 @@ def report(given: Sequence[str], *, runs_dir: Path, out: Path | None, csv: Path 
         typer.echo(f"memento: {counted(len(evidence.records), 'run')} on one page: {out}", err=True)
 
 
-def _with_pictures(frame: Frame, evidence: Evidence) -> Frame:
-    """With pictures of the elites that the page shows; where something cannot be drawn the page says why."""
+Pictures = Mapping[str, tuple[Picture, ...]]
+
+
+def _draw(evidence: Evidence) -> tuple[Pictures, str]:
+    """Pictures of the elites that the page shows, and why there are none where something cannot be drawn."""
     drawn, why = {}, ""
     for record in shown_runs(evidence):
         try:
             drawn[record.name] = _pictures(record)
         except MementoError as error:
             why = str(error).rstrip(".")
-    return replace(frame, pictures=drawn, no_pictures=why)
+    return drawn, why
 
 
 def _pictures(record: RunRecord) -> tuple[Picture, ...]:
@@ -87,13 +105,18 @@ def _pictures(record: RunRecord) -> tuple[Picture, ...]:
     return tuple(pictures)
 
 
-def _load(given: Sequence[str], runs_dir: Path) -> Evidence:
+def _load(given: Sequence[str], runs_dir: Path) -> tuple[Evidence, Pictures | None]:
+    """The evidence; of an archive its pictures, too."""
+    if any(name.endswith(SUFFIX) for name in given):
+        if len(given) > 1:
+            raise UsageError("a report is of one archive, or of runs: name one archive alone")
+        return read_archive(Path(given[0]))
     comparisons = [found for name in given if (found := _comparison(name, runs_dir)) is not None]
     if not comparisons:
-        return load_runs(list(dict.fromkeys(find_run(runs_dir, name) for name in given)), digest)
+        return load_runs(list(dict.fromkeys(find_run(runs_dir, name) for name in given)), digest), None
     if len(given) > 1:
         raise UsageError("a report is of one comparison, or of runs: name one comparison alone")
-    return load_comparison(comparisons[0], digest)
+    return load_comparison(comparisons[0], digest), None
 
 
 def _comparison(name: str, runs_dir: Path) -> ComparisonFolder | None:

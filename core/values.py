@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
-JSON: TypeAlias = None | bool | int | float | str | list["JSON"] | dict[str, "JSON"]
+from typing_extensions import TypeAliasType
+
+JSON = TypeAliasType("JSON", "None | bool | int | float | str | list[JSON] | dict[str, JSON]")
 MemoryDetail: TypeAlias = Literal["none", "summary", "full"]  # what a climb is told of the edits that were rejected
 
 

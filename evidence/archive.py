@@ -1,0 +1,147 @@
+"""Evidence as one small file, without the runs: what a report says can be kept, sent, and made into a page again.
+
+The file is JSON, compressed with xz. What people asked models and what models answered is left out, and so are the
+programs on the way to an elite but in the runs that a page shows; no path tells of the machine.
+"""
+
+import json
+import lzma
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from ..core.errors import UsageError
+from ..core.events import VoteCast
+from ..core.values import JSON, Document, Program
+from ..memory.pools import Pool
+from .experiment import Experiment
+from .folder import Measured
+from .loading import Evidence
+from .page import Picture, shown_runs
+from .records import RunRecord
+
+SUFFIX: Final = ".json.xz"
+VERSION: Final = 1
+LARGEST: Final = 2**30      # bytes of JSON; a damaged or hostile file must not fill the memory
+_PATHS: Final = ("initial", "evaluator")    # settings that may be the path of a file
+_NOT_KEPT: Final = Document("")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Content:
+    """What stands in the file."""
+
+    version: int = VERSION
+    title: str
+    records: tuple[RunRecord, ...]
+    measured: tuple[Measured, ...] = ()
+    missing: Mapping[str, str] = field(default_factory=dict)
+    experiment: Experiment | None = None
+    pictures: Mapping[str, tuple[Picture, ...]] = field(default_factory=dict)  # by run
+
+
+_CONTENT: Final = TypeAdapter(_Content)
+
+
+def write_archive(evidence: Evidence, pictures: Mapping[str, tuple[Picture, ...]], path: Path) -> int:
+    """Write the file, over what was there; returns its size in bytes. Raises UsageError."""
+    shown = {record.name for record in shown_runs(evidence)}
+    content = _Content(
+        title=evidence.title,
+        records=tuple(_portable(record, whole=record.name in shown) for record in evidence.records),
+        measured=tuple(
+            replace(each, result={**each.result, "policy": Path(str(each.result.get("policy", ""))).name})
+            for each in evidence.measured.values()
+        ),
+        missing=evidence.missing,
+        experiment=None if evidence.experiment is None else _without_folders(evidence.experiment),
+        pictures=pictures,
+    )
+    text = json.dumps(_sound(_CONTENT.dump_python(content, mode="json")), ensure_ascii=False, allow_nan=False)
+    packed = lzma.compress(text.encode(), preset=9)
+    try:
+        path.write_bytes(packed)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+    return len(packed)
+
+
+def read_archive(path: Path) -> tuple[Evidence, Mapping[str, tuple[Picture, ...]]]:
+    """The evidence in such a file, and its pictures by run.
+
+    Raises UsageError where the file is none, damaged, or of another version.
+    """
+    try:
+        content = _CONTENT.validate_json(_unpacked(path.read_bytes()))
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    except (lzma.LZMAError, EOFError, ValidationError) as error:
+        told = f"{error.error_count()} of its fields are not as they should be" if isinstance(error, ValidationError) \
+            else str(error)
+        raise UsageError(f"{path} is no archive of evidence, or a damaged one: {told}") from None
+    if content.version != VERSION:
+        raise UsageError(f"{path} is an archive of version {content.version}; this MEMENTO reads version {VERSION}")
+    evidence = Evidence(
+        title=content.title,
+        records=content.records,
+        measured={(each.job, each.measure): each for each in content.measured},
+        missing=content.missing,
+        experiment=content.experiment,
+    )
+    return evidence, content.pictures
+
+
+def _sound(value: Any) -> Any:
+    """Without half characters, which models can write and UTF-8 cannot hold."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, list):
+        return [_sound(each) for each in value]
+    return {_sound(key): _sound(each) for key, each in value.items()} if isinstance(value, dict) else value
+
+
+def _unpacked(packed: bytes) -> bytes:
+    reader = lzma.LZMADecompressor(format=lzma.FORMAT_XZ)
+    text = reader.decompress(packed, max_length=LARGEST)
+    if not reader.eof:
+        raise EOFError("it ends too early or holds more than a gigabyte")
+    return text
+
+
+def _portable(record: RunRecord, *, whole: bool) -> RunRecord:
+    """A record without paths and talk, and unless it is kept `whole` without the programs on the way."""
+    lineage = record.lineage if whole else tuple(replace(row, program=Program("")) for row in record.lineage)
+    return replace(
+        record,
+        folder=Path(record.folder).name,
+        settings={key: _file_name(value) if key in _PATHS else value for key, value in record.settings.items()},
+        pools=tuple(_silent(pool) for pool in record.pools),
+        lineage=lineage,
+    )
+
+
+def _silent(pool: Pool) -> Pool:
+    """A pool without what its judges were asked and how they put their answers; who answered what stays."""
+    return replace(pool, votes=tuple(_told(vote) for vote in pool.votes))
+
+
+def _told(vote: VoteCast) -> VoteCast:
+    call = None if vote.call is None else replace(vote.call, prompt=_NOT_KEPT, reply=_NOT_KEPT)
+    return replace(vote, call=call, earlier=tuple(replace(each, prompt=_NOT_KEPT, reply=_NOT_KEPT)
+                                                  for each in vote.earlier))
+
+
+def _without_folders(experiment: Experiment) -> Experiment:
+    return replace(
+        experiment,
+        initial=None if experiment.initial is None else Path(experiment.initial).name,
+        evaluator=str(_file_name(experiment.evaluator)),
+        arms=tuple(replace(arm, evaluator=str(_file_name(arm.evaluator))) for arm in experiment.arms),
+    )
+
+
+def _file_name(value: JSON) -> JSON:
+    return Path(value).name if isinstance(value, str) else value
