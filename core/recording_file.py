@@ -61,6 +61,8 @@ def save_recording(path: Path, recording: Recording) -> None:
                     with archive.open(f"{group}/{name}.npy", "w", force_zip64=True) as member:
                         np.save(member, array, allow_pickle=False)
             archive.writestr("info.json", json.dumps(dict(recording.info), allow_nan=False))
+        with partial.open("rb") as file:
+            os.fsync(file.fileno())     # the store may keep the episode's fact where the power fails; then this, too
         partial.replace(path)
     except OSError as error:
         raise StoreError(unwritable(path, error)) from error

@@ -1,5 +1,6 @@
 """Trajectories on disk: safe names, exact arrays, never half a file."""
 
+import os
 import re
 import signal
 import subprocess
@@ -118,6 +119,14 @@ def test_an_archive_without_states_is_no_recording(tmp_path):
         archive.writestr("info.json", "{}")
     with pytest.raises(StoreError, match="no states"):
         load_recording(tmp_path / "a.npz")
+
+
+def test_it_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
+    named = []
+    flush = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda number: (named.append((tmp_path / "a.npz").exists()), flush(number)))
+    save_recording(tmp_path / "a.npz", recording())
+    assert named == [False]
 
 
 def test_a_killed_writer_leaves_all_or_nothing(tmp_path):
