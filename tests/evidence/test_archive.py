@@ -44,9 +44,9 @@ def test_the_same_page_and_the_same_rows_come_of_it(made_up, tmp_path):
 
 def test_neither_paths_nor_talk_are_kept(made_up, tmp_path):
     shown = shown_runs(made_up)[0]
-    path = "/home/somebody/secret/p0.py"
+    path = "/srv/somebody/secret/p0.py"
     spoken = replace(made_up, records=tuple(
-        replace(one, folder=f"/home/somebody/{one.name}", settings={**one.settings, "initial": path})
+        replace(one, folder=f"/srv/somebody/{one.name}", settings={**one.settings, "initial": path})
         for one in made_up.records
     ))
     write_archive(spoken, {}, tmp_path / "a.json.xz")
