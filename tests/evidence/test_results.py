@@ -1,0 +1,44 @@
+"""The committed results: whole, isolated, and read with the numbers that they hold."""
+
+from pathlib import Path
+
+import pytest
+from memento.app.isolation import ISOLATING
+from memento.evidence.archive import SUFFIX, read_archive
+from memento.evidence.findings import find
+from memento.evidence.page import Frame, render
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
+
+
+def table(evidence) -> str:
+    """What the reading shows: each method on unseen seeds, and MEMENTO less that method, paired."""
+    (group,) = find(evidence).groups
+    lines = [
+        "| method | success, unseen | shipped fitness, unseen | area under F | MEMENTO less it, success | adjusted p |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    tests = {one.other: one for one in group.tests if one.quantity == "success: unseen"}
+    for arm in group.arms:
+        (unseen,) = arm.measures
+        test = tests.get(arm.arm)
+        against = "–" if test is None else f"{test.test.difference:+.2f} [{test.test.low:+.2f}, {test.test.high:+.2f}]"
+        lines.append(
+            f"| `{arm.arm}` | {unseen.success.mean:.2f} ± {unseen.success.std:.2f} "
+            f"| {unseen.fitness.mean:.2f} ± {unseen.fitness.std:.2f} | {arm.area.mean:.2f} ± {arm.area.std:.2f} "
+            f"| {against} | {'–' if test is None else f'{test.adjusted:.3f}'} |"
+        )
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("path", sorted(RESULTS.glob(f"*{SUFFIX}")), ids=lambda path: path.name)
+def test_a_committed_result_is_whole_and_its_reading_true(path: Path) -> None:
+    evidence, _ = read_archive(path)
+    assert not evidence.missing
+    assert all(record.status == "done" and {*ISOLATING} <= {*record.sandbox} for record in evidence.records)
+    assert evidence.measured.keys() == {(record.name, "unseen") for record in evidence.records}
+    assert table(evidence) in (RESULTS / "README.md").read_text(encoding="utf-8"), table(evidence)
+    page = render(evidence, Frame(made="", version=""))
+    kept = path.with_name(path.name.removesuffix(SUFFIX) + ".html").read_text(encoding="utf-8")
+    words = page[page.index("<h2>In words") :]
+    assert words[: words.index("</ul>")] in kept
