@@ -120,16 +120,20 @@ class Work:
     seeds: range
 
 
+def left_of(work: Work, program: Program, found: Iterable[Line]) -> list[int]:
+    """The seeds of the work that were not rolled out yet by this program under this physics."""
+    done = {key_of(line) for line in found}
+    physics = work.options["physics"]
+    return [seed for seed in work.seeds if (work.policy, work.case, physics, seed, program.digest) not in done]
+
+
 async def run(work: Work, out: Path, *, workers: int) -> None:
     """Roll out what `out` does not have yet and append a line for each episode."""
-    done = {(line["policy"], line["case"], line["seed"], line["digest"]) for line in lines(out)}
     program, evaluator = policy(work.policy), DOMAIN.reference_evaluator()
-    open_seeds = [
-        seed for seed in work.seeds if (work.policy, work.case, seed, program.digest) not in done
-    ]
-    if not open_seeds:
+    seeds = left_of(work, program, lines(out))
+    if not seeds:
         return
-    waiting = iter(open_seeds)
+    waiting = iter(seeds)
     with tempfile.TemporaryDirectory(prefix="memento-reference-") as folder:
         async with ProcessPool(
             domain=import_string("hanoi"), settings={"bench": dict(work.options)}, workers=workers,
@@ -183,8 +187,12 @@ def lines(path: Path) -> list[Line]:
 
 def distinct(found: Iterable[Line]) -> list[Line]:
     """Every episode once, where files overlap."""
-    keys = ("policy", "case", "physics", "seed", "digest")
-    return list({tuple(line[key] for key in keys): line for line in found}.values())
+    return list({key_of(line): line for line in found}.values())
+
+
+def key_of(line: Line) -> tuple[JSON, ...]:
+    """What tells an episode from all others."""
+    return line["policy"], line["case"], line["physics"], line["seed"], line["digest"]
 
 
 # --------------------------------------------------------------------------------------------- tables

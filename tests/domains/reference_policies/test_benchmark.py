@@ -92,6 +92,15 @@ def test_only_the_same_seed_makes_a_pair() -> None:
     assert "| 1.000 | 0.900 | -0.100 " in row
 
 
+def test_what_was_rolled_out_under_one_physics_is_still_to_do_under_another() -> None:
+    program = bench.policy("reference")
+    found = [line(seed, success=True, physics="exact") | {"digest": program.digest} for seed in (1, 2)]
+    for physics, left in (("exact", [0, 3]), ("fast", [0, 1, 2, 3])):
+        work = bench.Work(policy="p", case="table", options={"physics": physics}, seeds=range(4))
+        assert bench.left_of(work, program, found) == left
+        assert bench.left_of(work, bench.policy("weak"), found) == [0, 1, 2, 3]
+
+
 def test_files_may_overlap() -> None:
     found = [line(seed, success=True) for seed in (1, 2, 2, 3, 1)]
     assert [each["seed"] for each in bench.distinct(found)] == [1, 2, 3]
