@@ -31,14 +31,15 @@ def table(evidence) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("path", sorted(RESULTS.glob(f"*{SUFFIX}")), ids=lambda path: path.name)
-def test_a_committed_result_is_whole_and_its_reading_true(path: Path) -> None:
-    evidence, _ = read_archive(path)
+@pytest.mark.parametrize("name", ["kinematic"])
+def test_a_committed_result_is_whole_and_its_reading_true(name: str) -> None:
+    evidence, _ = read_archive(RESULTS / f"{name}{SUFFIX}")
+    assert evidence.records
     assert not evidence.missing
     assert all(record.status == "done" and {*ISOLATING} <= {*record.sandbox} for record in evidence.records)
     assert evidence.measured.keys() == {(record.name, "unseen") for record in evidence.records}
     assert table(evidence) in (RESULTS / "README.md").read_text(encoding="utf-8"), table(evidence)
     page = render(evidence, Frame(made="", version=""))
-    kept = path.with_name(path.name.removesuffix(SUFFIX) + ".html").read_text(encoding="utf-8")
+    kept = (RESULTS / f"{name}.html").read_text(encoding="utf-8")
     words = page[page.index("<h2>In words") :]
     assert words[: words.index("</ul>")] in kept
