@@ -9,7 +9,7 @@ from ..core.events import Judge, VoteCast
 from ..core.ports import Ask, Model, Prompts
 from ..core.quoting import bounded, one_line
 from ..core.seeds import derive_seed
-from ..core.values import Brief, Call, EvaluatorCandidate, Program, Usage
+from ..core.values import Brief, Call, EvaluatorCandidate, Program
 from .evaluator_evolver import success_in_words
 from .feedback import evaluator_feedback, fenced
 from .program_text import MAX_EVALUATOR, bare
@@ -115,19 +115,6 @@ def _vote(order: Judge, slot: int | None, reason: str, calls: tuple[Call, ...]) 
         seat=order.seat,
         choice=slot,
         reason=one_line(reason, MAX_REASON),
-        call=replace(calls[-1], usage=_sum(calls)) if calls else None,
+        call=calls[-1] if calls else None,
         earlier=calls[:-1],
-    )
-
-
-def _sum(calls: Sequence[Call]) -> Usage:
-    """What the calls of one seat took together, so that no cost is lost."""
-    usages = [call.usage for call in calls]
-    costs = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
-    return Usage(
-        input_tokens=sum(usage.input_tokens for usage in usages),
-        output_tokens=sum(usage.output_tokens for usage in usages),
-        cost_usd=sum(costs) if len(costs) == len(usages) else None,
-        latency_s=sum(usage.latency_s for usage in usages),
-        attempts=sum(usage.attempts for usage in usages),
     )

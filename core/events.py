@@ -218,7 +218,7 @@ class VoteCast(Fact):
     choice: int | None
     reason: str
     call: Call | None = None
-    earlier: tuple[Call, ...] = ()  # first answers that could not be used; the usage of `call` holds theirs too
+    earlier: tuple[Call, ...] = ()  # first answers that could not be used
 
 
 # What keepers conclude; replaying the facts above gives these again:

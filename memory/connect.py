@@ -4,14 +4,14 @@ import contextlib
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote
 
 from sqlite_utils import Database
 
 from ..core.errors import StoreError
-from .runs import DATABASE
+from .runs import DATABASE, UNFINISHED
 
 _BUSY_S = 10.0
 _CANNOT_WRITE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
@@ -40,9 +40,25 @@ def told(folder: Path) -> Iterator[None]:
         raise StoreError(f'the run "{folder.name}" in {folder.parent} {meaning}') from error
 
 
+def make_database(folder: Path, fill: Callable[[Database], None]) -> None:
+    """Make a run's database, which gets its name when `fill` is done with it: readers never meet half of one.
+
+    What a process that was killed over it left there is removed; the caller holds the run's lock.
+    """
+    for left in folder.glob(f"{DATABASE}*"):
+        left.unlink()
+    with contextlib.closing(_connect(folder / UNFINISHED)) as db:
+        fill(db)
+    (folder / UNFINISHED).rename(folder / DATABASE)
+
+
 def connect_writer(folder: Path) -> Database:
     """The one writing connection: a commit survives the death of the process, not of the machine."""
-    connection = sqlite3.connect(folder / DATABASE, timeout=_BUSY_S, check_same_thread=False)
+    return _connect(folder / DATABASE)
+
+
+def _connect(path: Path) -> Database:
+    connection = sqlite3.connect(path, timeout=_BUSY_S, check_same_thread=False)
     try:
         db = Database(connection, execute_plugins=False)
         db.enable_wal()

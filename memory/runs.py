@@ -12,9 +12,10 @@ from ..core.errors import UsageError, unknown
 from ..core.ports import Clock
 
 DATABASE = "run.sqlite"
+UNFINISHED = f"{DATABASE}.new"     # until its tables are there
 TRAJECTORIES = "trajectories"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_LEFT_EARLY = re.compile(rf"lock|\.?holder\.json(\.\d+)?|{re.escape(DATABASE)}(-wal|-shm|-journal)?")
+_LEFT_EARLY = re.compile(rf"lock|\.?holder\.json(\.\d+)?|{re.escape(DATABASE)}(\.new)?(-wal|-shm|-journal)?")
 _SHOWN = 8
 
 

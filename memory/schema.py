@@ -1,5 +1,6 @@
 """The tables of a run's database, as numbered migrations."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from sqlite_utils import Migrations
@@ -35,6 +36,13 @@ STEPS = (("0001 facts, blobs, meta, requests", _first),)
 migrations = Migrations("memento.run")
 for _name, _step in STEPS:
     migrations(name=_name)(_step)
+
+
+def begin(db: "Database", about: Mapping[str, str]) -> None:
+    """Make the tables of a new run, with what is to be known of it from its first moment."""
+    migrate(db)
+    with db.atomic():
+        db.conn.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", about.items())
 
 
 def migrate(db: "Database") -> None:

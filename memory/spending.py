@@ -1,6 +1,5 @@
 """What a run's model calls took, and the calls themselves, from its facts."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -24,14 +23,14 @@ class RoleSpending:
         """Input and output tokens."""
         return self.input_tokens + self.output_tokens
 
-    def plus(self, usages: Sequence[Usage], *, calls: int) -> "RoleSpending":
-        """With so many more calls; the usage of one may hold that of others."""
+    def plus(self, usages: Sequence[Usage]) -> "RoleSpending":
+        """With the calls that took this."""
         cost_usd, latency_s = self.cost_usd, self.latency_s
         for usage in usages:    # one by one: sum() rounds otherwise, so that pieces would not add up to the whole
             cost_usd = None if cost_usd is None or usage.cost_usd is None else cost_usd + usage.cost_usd
             latency_s += usage.latency_s
         return RoleSpending(
-            calls=self.calls + calls,
+            calls=self.calls + len(usages),
             attempts=self.attempts + sum(usage.attempts for usage in usages),
             input_tokens=self.input_tokens + sum(usage.input_tokens for usage in usages),
             output_tokens=self.output_tokens + sum(usage.output_tokens for usage in usages),
@@ -71,22 +70,18 @@ def add_all_calls(spending: Spending, facts: Iterable[Fact]) -> Spending:
     """With the calls that these facts report."""
     used: dict[str, list[Usage]] = {}
     every: list[Usage] = []
-    calls: Counter[str] = Counter()
     withdrawn = set(spending.withdrawn)
     for fact in facts:
         if isinstance(fact, SpeculationEnded) and not fact.kept and not fact.answered and fact.order is not None:
             withdrawn.add(fact.order)
         elif reported := calls_of(fact):
-            # The usage of a vote's last call holds that of its earlier ones too.
-            usages = [call.usage for call in reported] if _last_of(fact) is None else [reported[-1].usage]
+            usages = [call.usage for call in reported]
             used.setdefault(role_of(fact), []).extend(usages)
             every += usages
-            calls[role_of(fact)] += len(reported)
             withdrawn.discard(fact.order or "")     # its answer came in the moment of the withdrawal
-    by_role = {role: spending.by_role.get(role, RoleSpending()).plus(usages, calls=calls[role])
-               for role, usages in used.items()}
+    by_role = {role: spending.by_role.get(role, RoleSpending()).plus(usages) for role, usages in used.items()}
     return Spending(
-        total=spending.total.plus(every, calls=calls.total()),
+        total=spending.total.plus(every),
         by_role={**spending.by_role, **by_role},
         withdrawn=frozenset(withdrawn),
     )
@@ -109,12 +104,8 @@ def list_calls(facts: Iterable[Fact]) -> tuple[CallRow, ...]:
 def calls_of(fact: Fact) -> tuple[Call, ...]:
     """The model calls that a fact reports, oldest first."""
     earlier = fact.earlier if isinstance(fact, VoteCast) else ()
-    last = _last_of(fact)
+    last = fact.call if isinstance(fact, ProposalMade | ProposalFailed | VoteCast) else None
     return earlier if last is None else (*earlier, last)
-
-
-def _last_of(fact: Fact) -> Call | None:
-    return fact.call if isinstance(fact, ProposalMade | ProposalFailed | VoteCast) else None
 
 
 def role_of(fact: Fact) -> str:

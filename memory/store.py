@@ -25,10 +25,10 @@ from ..core.events import Fact
 from ..core.ports import Clock
 from ..core.values import JSON, Document
 from .codec import Encoded, decode, encode, references, revive
-from .connect import connect_guest, connect_reader, connect_writer, told
+from .connect import connect_guest, connect_reader, connect_writer, make_database, told
 from .lock import WriterLock
-from .runs import DATABASE, is_run, never_begun, require_run
-from .schema import check_version, migrate
+from .runs import is_run, never_begun, require_run
+from .schema import begin, check_version, migrate
 
 _CHUNK = 1000  # facts read in one short transaction: a reader never holds the writer's log back
 _REMEMBERED = 8_000_000  # characters of values that later facts probably refer to again
@@ -88,19 +88,12 @@ class RunStore:
             raise StoreError(f"cannot make the run folder {path}: {error.strerror}") from error
         lock = _acquire(path, clock)
         try:
-            if is_run(path):
-                if not never_begun(path):
-                    raise UsageError(f"there is already a run in {path}: choose another name, or resume it")
-                for left in path.glob(f"{DATABASE}*"):
-                    left.unlink()
-            with told(path), contextlib.ExitStack() as undo:
+            if is_run(path) and not never_begun(path):
+                raise UsageError(f"there is already a run in {path}: choose another name, or resume it")
+            with told(path):
+                about = {"run_id": run_id or path.name, "created": repr(clock.now())}
+                make_database(path, lambda db: begin(db, about))
                 db = connect_writer(path)
-                undo.callback(db.close)
-                migrate(db)
-                rows = {"run_id": run_id or path.name, "created": repr(clock.now())}
-                with db.atomic():
-                    db.conn.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", rows.items())
-                undo.pop_all()
             return cls(path, db, lock=lock, clock=clock)
         except BaseException:
             lock.release()

@@ -1,10 +1,34 @@
-"""Looks at processes of this machine: who descends from whom, and who is still alive."""
+"""Processes that tests start, and looks at processes of this machine: who descends from whom, who is alive."""
 
+import subprocess
 from collections.abc import Iterable
+from typing import Any
 
 from memento.benchmarks.processes import left_of, levels, parents
 
-__all__ = ["members_of", "parents", "wait_until_gone"]
+__all__ = ["end_started", "members_of", "parents", "start_process", "wait_until_gone"]
+
+_started: list["subprocess.Popen[str]"] = []
+
+
+def start_process(command: list[Any], **options: Any) -> "subprocess.Popen[str]":
+    """Start a process that ends with the test at the latest, so that the next one is not blamed for it.
+
+    Its pipes are of text; `options` are those of subprocess.Popen.
+    """
+    _started.append(subprocess.Popen(command, text=True, **options))
+    return _started[-1]
+
+
+def end_started() -> None:
+    """Kill and reap what was started and is not over, and close the pipes."""
+    while _started:
+        process = _started.pop()
+        process.kill()
+        process.wait(20)
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
 
 
 def members_of(root: int) -> set[int]:

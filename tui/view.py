@@ -82,7 +82,7 @@ def after(view: View, fact: Fact, *, now_s: float) -> View:
         case ProposalMade():
             return _asked(view, fact.call)
         case VoteCast():
-            return _asked(view, fact.call, earlier=len(fact.earlier))
+            return _asked(view, *fact.earlier, fact.call)
         case ProposalFailed():
             return replace(_asked(view, fact.call), failed_proposals=view.failed_proposals + 1)
         case EvaluatorChosen():
@@ -92,17 +92,19 @@ def after(view: View, fact: Fact, *, now_s: float) -> View:
     return view
 
 
-def _asked(view: View, call: Call | None, *, earlier: int = 0) -> View:
-    """With one more question to a model, and `earlier` ones whose usage the last call holds."""
-    view = replace(view, model_calls=view.model_calls + 1 + earlier)
-    if call is None:
-        return view
-    usage = call.usage
-    known = view.cost_usd is not None and usage.cost_usd is not None
-    return replace(
-        view, tokens=view.tokens + usage.input_tokens + usage.output_tokens,
-        cost_usd=(view.cost_usd or 0.0) + (usage.cost_usd or 0.0) if known else None,
-    )
+def _asked(view: View, *calls: Call | None) -> View:
+    """With these questions to a model; None was not answered."""
+    for call in calls:
+        view = replace(view, model_calls=view.model_calls + 1)
+        if call is None:
+            continue
+        usage = call.usage
+        known = view.cost_usd is not None and usage.cost_usd is not None
+        view = replace(
+            view, tokens=view.tokens + usage.input_tokens + usage.output_tokens,
+            cost_usd=(view.cost_usd or 0.0) + (usage.cost_usd or 0.0) if known else None,
+        )
+    return view
 
 
 def recounted(view: View, *, now_s: float) -> View:

@@ -149,10 +149,11 @@ def spent_in(facts: Iterable[Fact]) -> dict[str, Spent]:
     """What the roles of a run spent, from its facts: where a resumed run's ledger begins."""
     spent: dict[str, Spent] = {}
     for recorded in recorded_in(facts):
-        texts = [text.text for call in recorded.calls for text in (call.prompt, call.reply)]
-        taken = Spent() if recorded.usage is None else taken_by(recorded.usage, *texts)
-        asked = len(recorded.calls) + (not recorded.calls and (recorded.failure is not None or recorded.withdrawn))
-        spent[recorded.role] = spent.get(recorded.role, Spent()).plus(taken).plus(Spent(calls=asked))
+        unanswered = not recorded.calls and (recorded.failure is not None or recorded.withdrawn)
+        taken = Spent(calls=len(recorded.calls) + unanswered)
+        for call in recorded.calls:
+            taken = taken.plus(taken_by(call.usage, call.prompt.text, call.reply.text))
+        spent[recorded.role] = spent.get(recorded.role, Spent()).plus(taken)
     return spent
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ...core.events import Fact, ProposalFailed, ProposalMade, SpeculationEnded, VoteCast
-from ...core.values import Call, Usage
+from ...core.values import Call
 
 Key = tuple[str, int]
 """The id of the order that asked, and the attempt at it."""
@@ -14,13 +14,12 @@ Key = tuple[str, int]
 class Recorded:
     """What one order asked of a model: the answers, one an attempt, and the failure that came after them, if any.
 
-    `usage` is that of all answers together. What a `withdrawn` call took nobody knows.
+    What a `withdrawn` call took nobody knows.
     """
 
     order: str
     role: str
     calls: tuple[Call, ...] = ()
-    usage: Usage | None = None
     failure: str | None = None
     withdrawn: bool = False
 
@@ -47,8 +46,7 @@ def recorded_in(facts: Iterable[Fact]) -> Iterator[Recorded]:
             failure = fact.reason if fact.choice is None else None
         elif isinstance(fact, ProposalFailed) and fact.call is None:
             failure = fact.fault.message
-        usage = None if fact.call is None else fact.call.usage
         withdrawn.discard(fact.order)  # its answer came in the moment of the withdrawal
-        yield Recorded(order=fact.order, role=role_of(fact.order), calls=calls, usage=usage, failure=failure)
+        yield Recorded(order=fact.order, role=role_of(fact.order), calls=calls, failure=failure)
     for order in sorted(withdrawn):
         yield Recorded(order=order, role=role_of(order), withdrawn=True)

@@ -9,10 +9,11 @@ import time
 from pathlib import Path
 
 import pytest
-from memento.core.errors import StoreError
 from memento.core.events import Fact, SearchEnded
 from memento.memory.runs import is_run
 from memento.memory.store import RunStore
+
+from ..processes import start_process
 
 SMALL = ["--preset", "smoke", "--seed", "3", "--set", "k_hc=2", "--set", "k_macro=2", "--set", "n_roll=2"]
 
@@ -30,13 +31,8 @@ class Runs:
 
     def start(self, *arguments: str) -> "subprocess.Popen[str]":
         command = [sys.executable, "-m", "memento", *arguments, "--runs", str(self.folder)]
-        return subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment(),
-            start_new_session=True,
+        return start_process(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), start_new_session=True
         )
 
     def finish(self, process: "subprocess.Popen[str]", *, within_s: float = 50) -> dict:
@@ -50,15 +46,9 @@ class Runs:
     def await_first_fact(self, name: str, *, within_s: float = 30) -> None:
         """A run killed before its first fact is no run yet."""
         deadline_s = time.monotonic() + within_s
-        while not self._begun(name):
+        while not (is_run(self.folder / name) and self.facts(name)):
             assert time.monotonic() < deadline_s
             time.sleep(0.02)
-
-    def _begun(self, name: str) -> bool:
-        try:
-            return is_run(self.folder / name) and bool(self.facts(name))
-        except StoreError:  # between the file and its tables
-            return False
 
     def facts(self, name: str) -> list[Fact]:
         with RunStore.read(self.folder / name) as store:

@@ -1,5 +1,6 @@
 """What a machine does to a run: full and read-only disks, stopped processes, Ctrl-C, fewer layers than before."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -187,12 +188,12 @@ def test_a_process_that_is_stopped_and_continued_changes_nothing(runs: Runs, sma
     until_search(runs, "one", process)
     workers = {pid for pid, parent in parents().items() if parent == process.pid}
     stopped = {"controller": {process.pid}, "workers": workers, "everything": {process.pid, *members_of(process.pid)}}
-    for pid in stopped[which]:
-        os.kill(pid, signal.SIGSTOP)
-    time.sleep(1.5)
-    for pid in stopped[which]:
-        if pid in parents():        # a program may have been through in the meantime
-            os.kill(pid, signal.SIGCONT)
+    for number in (signal.SIGSTOP, signal.SIGCONT):
+        for pid in stopped[which]:
+            with contextlib.suppress(ProcessLookupError):       # a program may be through in the meantime
+                os.kill(pid, number)
+        if number == signal.SIGSTOP:
+            time.sleep(1.5)
     assert runs.finish(process)["status"] == "done"
     assert verdicts(runs.facts("one")) == verdicts(small.facts("one"))
     wait_until_gone(workers)

@@ -18,6 +18,7 @@ from memento.core.recording import Recording
 from memento.core.recording_file import load_recording, save_recording, trajectory_key, trajectory_path
 
 from ..memory.strategies import PATIENT, any_text, json_values
+from ..processes import start_process
 
 NAMES = st.text(st.characters(codec="ascii", exclude_categories=("Cc",)), min_size=1, max_size=8)
 DTYPES = st.sampled_from([np.dtype(name) for name in ("f8", "f4", "i8", "u1", "?", "U5")])
@@ -140,8 +141,8 @@ def test_a_killed_writer_leaves_all_or_nothing(tmp_path):
     )
     path = tmp_path / "t.npz"
     for delay in (0.0, 0.05, 0.15):
-        writer = subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE)
-        assert writer.stdout is not None and writer.stdout.readline() == b"ready\n"
+        writer = start_process([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE)
+        assert writer.stdout is not None and writer.stdout.readline() == "ready\n"
         time.sleep(delay)
         writer.send_signal(signal.SIGKILL)
         writer.communicate(timeout=20)

@@ -14,7 +14,7 @@ from memento.memory.lock import is_locked
 from memento.memory.runs import is_run
 from memento.memory.store import RunStore
 
-from ..processes import members_of, wait_until_gone
+from ..processes import members_of, start_process, wait_until_gone
 from ..surface.conftest import PROGRAM, clean_environment
 
 pytestmark = pytest.mark.slow
@@ -86,12 +86,12 @@ def test_it_goes_on_past_a_failed_run_and_says_so_in_the_end(tmp_path):
 def test_an_interrupted_comparison_leaves_nothing_behind_and_is_gone_on_with(tmp_path):
     words = ["compare", *SMALL, "--method", "memento", "--method", "random", "--seeds", "1-2", "--set", "k_hc=30",
              "--name", "c"]
-    process = subprocess.Popen([*PROGRAM, *words], cwd=tmp_path, env=clean_environment(), stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True, start_new_session=True)
+    process = start_process([*PROGRAM, *words], cwd=tmp_path, env=clean_environment(), stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, start_new_session=True)
     folder = ComparisonFolder(tmp_path / "runs" / "c")
     deadline_s = time.monotonic() + 60
-    while not any((folder.runs / name).is_dir() and is_run(folder.runs / name) and facts(folder, name, RunStarted)
-                  for name in ("hanoi-kinematic--memento--s1",)):
+    first = "hanoi-kinematic--memento--s1"
+    while not (is_run(folder.runs / first) and facts(folder, first, RunStarted)):
         assert time.monotonic() < deadline_s and process.poll() is None
         time.sleep(0.1)
     time.sleep(1.0)
@@ -108,7 +108,7 @@ def test_an_interrupted_comparison_leaves_nothing_behind_and_is_gone_on_with(tmp
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["done"] == 4
     assert before <= {name.name for name in folder.runs.iterdir()}
-    interrupted = facts(folder, "hanoi-kinematic--memento--s1", RunStarted)
+    interrupted = facts(folder, first, RunStarted)
     assert len(interrupted) == 1, "it was gone on with, not begun again"
 
 
@@ -150,7 +150,7 @@ def test_a_run_that_cannot_be_read_fails_by_itself(tmp_path):
 def test_after_a_kill_the_runs_that_go_on_by_themselves_are_waited_for(tmp_path):
     words = ["compare", *SMALL, "--method", "random", "--method", "eureka", "--seeds", "1", "--name", "c",
              "--evaluator", "reference", "--no-measure", "--set", "k=20"]
-    process = subprocess.Popen([*PROGRAM, *words], cwd=tmp_path, env=clean_environment(), stderr=subprocess.DEVNULL)
+    process = start_process([*PROGRAM, *words], cwd=tmp_path, env=clean_environment(), stderr=subprocess.DEVNULL)
     folder = ComparisonFolder(tmp_path / "runs" / "c")
     begun = folder.runs / "hanoi-kinematic--random--s1"
     deadline_s = time.monotonic() + 60

@@ -18,9 +18,11 @@ from memento.core.events import ProposalMade, RunResumed
 from memento.core.values import Call, Document, Program
 from memento.memory.lock import holder
 from memento.memory.queries import active_seconds
+from memento.memory.runs import is_run
 from memento.memory.store import RunStore
 
 from ..conformance.store import StoppedClock, stages
+from ..processes import start_process
 
 APPEND_FOR_EVER = """
 import sys, time
@@ -44,8 +46,22 @@ with RunStore.open(sys.argv[1], clock=Clock()) as store:
 """
 
 
+BEGIN_MANY = """
+import sys, time
+from pathlib import Path
+from memento.memory.store import RunStore
+
+class Clock:
+    now = staticmethod(time.time)
+    elapsed = staticmethod(time.monotonic)
+
+for number in range(int(sys.argv[2])):
+    RunStore.create(Path(sys.argv[1]) / str(number), clock=Clock()).close()
+"""
+
+
 def start_writer(folder: Path) -> "subprocess.Popen[str]":
-    process = subprocess.Popen([sys.executable, "-c", APPEND_FOR_EVER, str(folder)], stdout=subprocess.PIPE, text=True)
+    process = start_process([sys.executable, "-c", APPEND_FOR_EVER, str(folder)], stdout=subprocess.PIPE)
     assert process.stdout is not None
     assert process.stdout.readline() == "open\n"
     return process
@@ -90,6 +106,17 @@ def test_a_killed_writer_loses_nothing_it_committed(folder):
     with RunStore.open(folder, clock=StoppedClock()) as store:  # the dead hold no lock
         store.append([RunResumed()])
         assert store.last_seq == total + 1
+
+
+def test_a_run_that_is_seen_can_be_read_from_its_first_moment(tmp_path):
+    """Viewers and comparisons look for a run's database while another process makes it."""
+    count, deadline_s = 30, time.monotonic() + 60
+    start_process([sys.executable, "-c", BEGIN_MANY, str(tmp_path), str(count)])
+    for number in range(count):
+        while not is_run(tmp_path / str(number)):
+            assert time.monotonic() < deadline_s
+        with RunStore.read(tmp_path / str(number)) as store:
+            assert store.meta()["run_id"] == str(number)
 
 
 @pytest.mark.parametrize("index", ["kept", "lost"])
@@ -208,7 +235,7 @@ def test_a_forked_child_does_not_keep_the_lock(folder):
         "if child == 0:\n    time.sleep(30); os._exit(0)\n"
         "print(child, flush=True); time.sleep(30)\n"
     )
-    parent = subprocess.Popen([sys.executable, "-c", code, str(folder)], stdout=subprocess.PIPE, text=True)
+    parent = start_process([sys.executable, "-c", code, str(folder)], stdout=subprocess.PIPE)
     assert parent.stdout is not None
     child = int(parent.stdout.readline())
     try:
@@ -218,7 +245,6 @@ def test_a_forked_child_does_not_keep_the_lock(folder):
         RunStore.open(folder, clock=StoppedClock()).close()
     finally:
         os.kill(child, signal.SIGKILL)
-        parent.stdout.close()
 
 
 def test_a_follower_sees_every_fact_once_while_another_process_writes(folder):

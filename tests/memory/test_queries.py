@@ -271,11 +271,11 @@ def test_spending_by_role():
     failed = ProposalFailed(order="g1/hill/0", fault=Fault(kind=FaultKind.EMPTY, message=""), call=call(0.125))
     unanswered = ProposalFailed(order="g1/hill/1", fault=Fault(kind=FaultKind.MODEL_FAILED, message=""))
     spending = summarise([made("init/0", 1.0), made("eval/g0/0", 2.0), vote, failed, unanswered]).spending
-    assert spending.total.cost_usd == 1.0 + 2.0 + 0.5 + 0.125  # a vote's last call holds the earlier ones
+    assert spending.total.cost_usd == 1.0 + 2.0 + 0.25 + 0.5 + 0.125
     assert spending.total.calls == 5
-    assert spending.total.tokens == 3 * 11 + 31
+    assert spending.total.tokens == 4 * 11 + 31
     roles = {role: (one.calls, one.cost_usd) for role, one in spending.by_role.items()}
-    assert roles == {"proposer": (2, 1.125), "evaluator-writer": (1, 2.0), "judge": (2, 0.5)}
+    assert roles == {"proposer": (2, 1.125), "evaluator-writer": (1, 2.0), "judge": (2, 0.75)}
 
 
 def test_one_unknown_price_makes_the_sum_unknown_not_zero():

@@ -65,10 +65,14 @@ def test_the_name_of_a_run_that_never_began_may_be_used_again(tmp_path, clock):
         RunStore.create(folder, clock=clock).close()
         assert never_begun(folder)
     (folder / "lock").write_text("")
-    (folder / "run.sqlite").write_bytes(b"")    # killed before its tables
+    (folder / "run.sqlite").unlink()
+    for name in ("run.sqlite.new", "run.sqlite.new-wal"):
+        (folder / name).write_bytes(b"torn")    # killed over its tables
+    assert never_begun(folder)
     with RunStore.create(new_run(tmp_path, "mine", clock), clock=clock) as store:
         store.append([StageEntered(stage="initial")])
         assert not never_begun(folder)
+        assert not list(folder.glob("run.sqlite.new*"))
     (folder / "notes.txt").write_text("mine")
     with pytest.raises(UsageError, match="already a run"):
         new_run(tmp_path, "mine", clock)

@@ -179,7 +179,7 @@ def test_a_resumed_run_begins_with_what_its_facts_say() -> None:
     assert spent == {
         "proposer": Spent(calls=3, tokens=101, cost_usd=0.5, unpriced=1),
         "evaluator-writer": Spent(calls=1, tokens=100, cost_usd=0.5),
-        "judge": Spent(calls=3, tokens=200, cost_usd=1.0),
+        "judge": Spent(calls=3, tokens=300, cost_usd=1.5),
     }
     require_room(Ledger(run=Budget(calls=8), spent=spent))
     with pytest.raises(UsageError, match=r"budget of 7 calls is spent\. Resume with a larger one"):

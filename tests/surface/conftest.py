@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from ..processes import start_process
+
 PROGRAM = [sys.executable, "-c", "from memento.cli import main; main()"]
 
 
@@ -35,8 +37,8 @@ def memento_live(tmp_path: Path) -> Callable[..., "subprocess.Popen[str]"]:
     """Starts `memento ARGUMENTS` in an empty folder, to be talked to while it runs."""
 
     def start(*arguments: str | Path) -> "subprocess.Popen[str]":
-        return subprocess.Popen(
-            [*PROGRAM, *map(str, arguments)], cwd=tmp_path, env=clean_environment(), text=True,
+        return start_process(
+            [*PROGRAM, *map(str, arguments)], cwd=tmp_path, env=clean_environment(),
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )
 

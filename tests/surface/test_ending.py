@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from ..processes import start_process
+
 DEADLINE_S = 30
 PROGRAM = """
 import asyncio, signal, sys
@@ -30,7 +32,7 @@ except KeyboardInterrupt:
 
 def started(*, handler: str, cleaning: str = "") -> "subprocess.Popen[str]":
     program = PROGRAM.format(handler=handler, cleaning=cleaning)
-    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    process = start_process([sys.executable, "-c", program], stdout=subprocess.PIPE)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     return process

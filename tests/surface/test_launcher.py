@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from ..processes import start_process
+
 ROOT = Path(__file__).resolve().parents[2]
 
 UV = """#!/bin/sh
@@ -53,8 +55,8 @@ class Checkout:
     def start(self, *arguments: str, program: Path | None = None, cwd: Path | None = None,
               path: str | None = None) -> "subprocess.Popen[str]":
         environment = {"PATH": path or f"{self.tools}:/usr/bin:/bin", "HOME": str(self.home)}
-        return subprocess.Popen(
-            [program or self.root / "memento", *arguments], cwd=cwd or self.home, env=environment, text=True,
+        return start_process(
+            [program or self.root / "memento", *arguments], cwd=cwd or self.home, env=environment,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )
 

@@ -195,8 +195,9 @@ class _Draft:
 
     def _call(self, fact: Fact, at: float) -> None:
         fault = fact.fault if isinstance(fact, ProposalFailed) else None
-        call = calls_of(fact)[-1]        # its usage holds that of earlier answers too
-        self.calls.append(CallLine(at, fact.order or "", role_of(fact), call.model, call.usage, fault))
+        self.calls += [
+            CallLine(at, fact.order or "", role_of(fact), call.model, call.usage, fault) for call in calls_of(fact)
+        ]
 
     def _episode(self, fact: EpisodeEnded, at: float) -> None:
         episode = fact.episode

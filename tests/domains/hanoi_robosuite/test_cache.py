@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from memento.domains.hanoi.physics import cache
 
+from ...processes import start_process
+
 SCRIPT = """
 from memento.domains.hanoi import DOMAIN
 from memento.domains.hanoi.environment import HanoiEnvironment
@@ -18,9 +20,9 @@ print(*environment._scene.mj_data.qpos)
 """
 
 
-def start(home: Path) -> subprocess.Popen[str]:
+def reset_and_step(home: Path) -> "subprocess.Popen[str]":
     variables = {**os.environ, "XDG_CACHE_HOME": str(home)}
-    return subprocess.Popen([sys.executable, "-c", SCRIPT], env=variables, stdout=subprocess.PIPE, text=True)
+    return start_process([sys.executable, "-c", SCRIPT], env=variables, stdout=subprocess.PIPE)
 
 
 def compiled(home: Path) -> dict[Path, int]:
@@ -30,14 +32,14 @@ def compiled(home: Path) -> dict[Path, int]:
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_two_that_start_together_compile_once_and_a_third_not_at_all(tmp_path: Path) -> None:
-    together = [start(tmp_path), start(tmp_path)]
+    together = [reset_and_step(tmp_path), reset_and_step(tmp_path)]
     said = [process.communicate(timeout=600)[0] for process in together]
     assert [process.returncode for process in together] == [0, 0]
     assert said[0] == said[1] != ""
     before = compiled(tmp_path)
     ours = [path for path in before if "control_step" in path.name]
     assert len(ours) == 1
-    third = start(tmp_path)
+    third = reset_and_step(tmp_path)
     assert third.communicate(timeout=600)[0] == said[0]
     assert compiled(tmp_path) == before
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from ...processes import start_process
 from .kitchens import needs_recordings
 from .players import alive, build
 
@@ -128,12 +129,11 @@ def test_a_player_ends_when_its_client_is_gone(tmp_path: Path) -> None:
         f"made = Controller(local_executable_path={str(build(tmp_path))!r}, x_display=':0', scene='Kitchen1')\n"
         "print(made.unity_pid, flush=True)\ntime.sleep(600)"
     )
-    client = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env={**os.environ})
+    client = start_process([sys.executable, "-c", code], stdout=subprocess.PIPE)
     assert client.stdout is not None
     pid = int(client.stdout.readline())
     client.kill()
     client.wait(10)
-    client.stdout.close()
     until = time.monotonic() + 20.0
     while alive(pid) and time.monotonic() < until:
         time.sleep(0.05)
@@ -144,8 +144,8 @@ def test_a_player_ends_when_its_client_died_before_it_opened_its_pipe(tmp_path: 
     pipes = {f"AI2THOR_FIFO_{who}_PIPE_PATH": str(tmp_path / who) for who in ("SERVER", "CLIENT")}
     for path in pipes.values():
         os.mkfifo(path)
-    client = subprocess.Popen(
-        ["sh", "-c", f"'{build(tmp_path)}' & echo $!; exec sleep 600"], stdout=subprocess.PIPE, text=True,
+    client = start_process(
+        ["sh", "-c", f"'{build(tmp_path)}' & echo $!; exec sleep 600"], stdout=subprocess.PIPE,
         env={**os.environ, **pipes},
     )
     assert client.stdout is not None
@@ -154,7 +154,6 @@ def test_a_player_ends_when_its_client_died_before_it_opened_its_pipe(tmp_path: 
     assert alive(pid)
     client.kill()
     client.wait(10)
-    client.stdout.close()
     until = time.monotonic() + 20.0
     while alive(pid) and time.monotonic() < until:
         time.sleep(0.05)
