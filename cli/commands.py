@@ -428,7 +428,8 @@ def render(
 
 @commands.command(epilog="Example: memento bench steps --json")
 def bench(
-    name: Annotated[str, typer.Argument(help="kitchen, overhead, search or steps.", show_default=False)], json: Json = False
+    name: Annotated[str, typer.Argument(help="kitchen, overhead, search or steps.", show_default=False)],
+    json: Json = False,
 ) -> None:
     """Measure this project on this machine; needs the source checkout."""
     from .bench import run_benchmark
