@@ -21,7 +21,6 @@ from ..domains.hanoi import DOMAIN, task
 from ..domains.hanoi.environment import HanoiEnvironment
 from ..domains.hanoi.physics.compiled import CompiledPhysics
 from ..domains.hanoi.physics.symbols import mj_step
-from ..domains.hanoi.scene import SUBSTEPS
 from ..domains.hanoi.task import Array
 from ..runtime.host import ProgramHost
 from ..runtime.limits import Limits
@@ -34,6 +33,7 @@ RATIOS = {
     "near_exact_over_bare": ("near-exact", "bare"),
     "fast_over_stock": ("fast", "stock"),
     "fast_over_bare_sleep": ("fast", "bare-sleep"),
+    "fast_over_bare_fast": ("fast", "bare-fast"),
 }
 # Where the hand goes, from the smallest cube or from B's corner of the table top, and the gripper's command.
 WAYPOINTS = (
@@ -75,7 +75,8 @@ def measure(
     "stock" is robosuite's `env.step` with its own robot observables; "exact", "near-exact" and "fast" are
     the environment as a worker steps it, with observation, round trip, referee and recording; "bare" is
     `mj_step` on the controls that "exact" computed, in a compiled loop, and "bare-sleep" the same with
-    MuJoCo's sleep flag, on those of "fast". Two workers over one are of wall time (benchmarks/workers.py).
+    MuJoCo's sleep flag, on controls of its own; "bare-fast" replays those of "fast", with its flag and its longer
+    substeps. Two workers over one are of wall time (benchmarks/workers.py).
     """
     figures = _measure_paths(rounds=rounds, steps=steps, seed=seed, goal_update=goal_update)
     ratios = figures["ratios"]
@@ -98,12 +99,13 @@ def _measure_paths(*, rounds: int, steps: int, seed: int, goal_update: str) -> d
 def _measure_with(host: ProgramHost, *, rounds: int, steps: int, seed: int, goal_update: str) -> dict[str, JSON]:
     paths = {name: _Path(_environment(name, goal_update), _run_whole) for name in ("exact", "near-exact", "fast")}
     paths["stock"] = _Path(_environment("stock", goal_update, observables=True), _run_stock)
-    for name, source in (("bare", "exact"), ("bare-sleep", "fast")):
+    for name, source in (("bare", "exact"), ("bare-fast", "fast")):
         paths[name] = _Path(paths[source].environment, _run_bare)
+    paths["bare-sleep"] = _Path(_sleeping(goal_update), _run_bare)
     for number in range(rounds + 1):
         actions = _actions(paths["exact"].environment, seed + number, steps)
-        _log_controls(paths["exact"].environment, seed + number, actions, paths["bare"])
-        _log_controls(paths["fast"].environment, seed + number, actions, paths["bare-sleep"])
+        for name in ("bare", "bare-sleep", "bare-fast"):
+            _log_controls(seed + number, actions, paths[name])
         names = sorted(paths) if number % 2 else sorted(paths, reverse=True)
         for name in names:
             paths[name].environment.reset(index=0, seed=seed + number)
@@ -131,6 +133,13 @@ def _ratio(faster: _Path, slower: _Path) -> float:
 def _environment(physics: str, goal_update: str, *, observables: bool = False) -> HanoiEnvironment:
     options = DOMAIN.options({"physics": physics, "goal_update": goal_update}, preset="paper")
     return HanoiEnvironment(options, observables=observables)
+
+
+def _sleeping(goal_update: str) -> HanoiEnvironment:
+    """With the sleep flag alone, of what "fast" has."""
+    environment = _environment("near-exact", goal_update)
+    environment._physics = CompiledPhysics(environment._scene, goal_update=goal_update, near_exact=True, sleep=True)
+    return environment
 
 
 def _actions(environment: HanoiEnvironment, seed: int, steps: int) -> Array:
@@ -182,12 +191,13 @@ def _replay(model, data, ctrl, controls):  # type: ignore[no-untyped-def]
         mj_step(model, data)
 
 
-def _log_controls(environment: HanoiEnvironment, seed: int, actions: Array, into: _Path) -> None:
-    """The controls (steps * 25, 9) of every substep of an episode; a replay of them must end where it did."""
+def _log_controls(seed: int, actions: Array, into: _Path) -> None:
+    """The controls (steps * substeps, 9) of an episode into `into`; a replay of them must end where it did."""
+    environment = into.environment
     environment.reset(index=0, seed=seed)
     physics, scene = environment._physics, environment._scene
     assert isinstance(physics, CompiledPhysics)
-    rows = np.empty((len(actions), SUBSTEPS, scene.mj_model.nu))
+    rows = np.empty((len(actions), physics.substeps, scene.mj_model.nu))
     for row, action in zip(rows, actions, strict=True):
         physics.step(action, log=row)
     into.controls = rows.reshape(-1, scene.mj_model.nu)

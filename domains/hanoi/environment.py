@@ -44,13 +44,18 @@ class Physics(Protocol):
 def make_physics(name: str, scene: HanoiScene, *, goal_update: str) -> Physics:
     """One of PHYSICS, from slow to fast; "stock" is the yardstick, "exact" has its bits.
 
-    "near-exact" differs from them by rounding; "fast" also lets MuJoCo put objects at rest to sleep.
+    "near-exact" differs from them by rounding; "fast" also lets MuJoCo put objects at rest to sleep, and takes
+    14 substeps of 3.6 ms for 25 of 2 ms.
     """
     if name == "stock":
         return StockPhysics(scene, goal_update=goal_update)
-    from .physics.compiled import CompiledPhysics  # numba's compiler takes a second to load
+    from .physics.compiled import COARSE_SUBSTEPS, CompiledPhysics  # numba's compiler takes a second to load
 
-    return CompiledPhysics(scene, goal_update=goal_update, near_exact=name != "exact", sleep=name == "fast")
+    if name == "fast":
+        return CompiledPhysics(
+            scene, goal_update=goal_update, near_exact=True, sleep=True, substeps=COARSE_SUBSTEPS,
+        )
+    return CompiledPhysics(scene, goal_update=goal_update, near_exact=name == "near-exact")
 
 
 class HanoiEnvironment:
@@ -82,6 +87,7 @@ class HanoiEnvironment:
         self._overflows = self._scene.mj_data.warning.number[_OUT_OF_ARENA]    # a view; a reset sets it to 0
         self._dynamics = Dynamics(self._scene)
         self._physics = make_physics(physics, self._scene, goal_update=chosen.goal_update)
+        self._about["timestep_s"] = float(self._scene.mj_model.opt.timestep)
         self._truth = _Truth(self._scene, self._dynamics, self._half_edges)
         self._referee = Referee(self._half_edges, rules=chosen.rules, control_period_s=CONTROL_PERIOD_S)
         self._trace = Trace(self._half_edges, control_period_s=CONTROL_PERIOD_S)

@@ -1,4 +1,4 @@
-"""One control step in one compiled loop: 25 times step1, operational-space control, gripper, step2.
+"""One control step in one compiled loop: so many times step1, operational-space control, gripper, step2.
 
 The order of floating-point operations is robosuite's, so that with exact torques every bit of the state is.
 """

@@ -126,7 +126,7 @@ def test_near_exact_control_steps_agree_to_a_billionth_but_for_a_few(drive: Driv
     assert max(apart) < 1e-5
 
 
-def test_fast_stays_close_and_puts_the_tower_to_sleep(drive: Driver) -> None:
+def test_fast_stays_close_and_puts_the_tower_to_sleep() -> None:
     fast, exact = make("fast", "achieved"), make("exact", "achieved")
     for environment in (fast, exact):
         environment.reset(index=0, seed=3)
@@ -134,7 +134,25 @@ def test_fast_stays_close_and_puts_the_tower_to_sleep(drive: Driver) -> None:
             environment.step(np.zeros(7))
     data = fast._scene.mj_data
     assert data.ntree_awake < fast._scene.mj_model.ntree
+    assert data.time == pytest.approx(40 * 0.05) == exact._scene.mj_data.time
     assert np.abs(state(fast)[0] - state(exact)[0]).max() < 1e-3
+    assert [each.recording().info["timestep_s"] for each in (fast, exact)] == [1 / 280, 1 / 500]
+
+
+@pytest.mark.parametrize("goal_update", ["achieved", "desired"])
+def test_fast_is_stable_whatever_a_policy_does(goal_update: str) -> None:
+    """Full commands in turn, and pressing down on the tower: MuJoCo warns of nothing, no cube is lost."""
+    fast = make("fast", goal_update, "hard")
+    turns = np.random.default_rng(0).choice([-1.0, 1.0], (15, 7))
+    for seed in range(2):
+        fast.reset(index=0, seed=seed)
+        for step in range(300):
+            towards = np.array(fast._truth.cubes[0]) - np.array(fast._truth.eef)
+            press = np.array([*np.clip(20 * towards, -1, 1), 0.0, 0.0, -1.0, 1.0])
+            fast.step(press if seed else turns[step // 20])
+        assert not fast._scene.mj_data.warning.number.any()
+        assert np.abs(fast._truth.cube_block).max() < 2.0
+        assert fast._truth.cube_block[:, 2].min() > 0.0
 
 
 @pytest.mark.parametrize("physics", ["exact", "near-exact", "fast"])
