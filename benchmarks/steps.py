@@ -78,7 +78,7 @@ def measure(
     MuJoCo's sleep flag, on controls of its own; "bare-fast" replays those of "fast", with its flag and its longer
     substeps. Two workers over one are of wall time (benchmarks/workers.py).
     """
-    figures = _measure_paths(rounds=rounds, steps=steps, seed=seed, goal_update=goal_update)
+    figures = measure_paths(rounds=rounds, steps=steps, seed=seed, goal_update=goal_update)
     ratios = figures["ratios"]
     assert isinstance(ratios, dict)
     for name, physics in (("two_workers_over_one", "exact"), ("two_workers_over_one_fast", "fast")):
@@ -88,7 +88,8 @@ def measure(
     return figures
 
 
-def _measure_paths(*, rounds: int, steps: int, seed: int, goal_update: str) -> dict[str, JSON]:
+def measure_paths(*, rounds: int, steps: int, seed: int, goal_update: str) -> dict[str, JSON]:
+    """What `measure` does in one process, without the workers."""
     host = ProgramHost(UNBOUNDED, lambda: False)
     try:
         return _measure_with(host, rounds=rounds, steps=steps, seed=seed, goal_update=goal_update)
