@@ -43,22 +43,23 @@ def told(folder: Path) -> Iterator[None]:
 def make_database(folder: Path, fill: Callable[[Database], None]) -> None:
     """Make a run's database, which gets its name when `fill` is done with it: readers never meet half of one.
 
-    What a process that was killed over it left there is removed; the caller holds the run's lock.
+    What a process that was killed over it left there is removed; the caller holds the run's lock. Raises
+    StoreError, and what SQLite raises.
     """
-    for left in folder.glob(f"{DATABASE}*"):
-        left.unlink()
-    with contextlib.closing(_connect(folder / UNFINISHED)) as db:
-        fill(db)
-    (folder / UNFINISHED).rename(folder / DATABASE)
+    try:
+        for left in folder.glob(f"{DATABASE}*"):
+            left.unlink()
+        with contextlib.closing(Database(sqlite3.connect(folder / UNFINISHED), execute_plugins=False)) as db:
+            fill(db)
+            db.enable_wal()     # last: a full disk could leave the tables in the log, which is not renamed
+        (folder / UNFINISHED).rename(folder / DATABASE)
+    except OSError as error:
+        raise StoreError(f'the run "{folder.name}" in {folder.parent} cannot be made: {error.strerror}') from error
 
 
 def connect_writer(folder: Path) -> Database:
     """The one writing connection: a commit survives the death of the process, not of the machine."""
-    return _connect(folder / DATABASE)
-
-
-def _connect(path: Path) -> Database:
-    connection = sqlite3.connect(path, timeout=_BUSY_S, check_same_thread=False)
+    connection = sqlite3.connect(folder / DATABASE, timeout=_BUSY_S, check_same_thread=False)
     try:
         db = Database(connection, execute_plugins=False)
         db.enable_wal()
