@@ -3,9 +3,9 @@
 import ast
 from collections.abc import Mapping, Sequence
 
-from ..core.quoting import one_line
+from ..core.program_text import MAX_FAULT, MAX_PROGRAM, FunctionNode, children, parse
+from ..core.text import one_line
 from ..core.values import Contract, Fault, FaultKind, Program
-from .program_text import MAX_FAULT, MAX_PROGRAM, FunctionNode, children, parse
 
 _Method = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)  # what they hold is theirs

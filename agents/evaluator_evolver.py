@@ -2,9 +2,9 @@
 
 from ..core.events import ProposalFailed, ProposalMade, ProposeEvaluator
 from ..core.ports import Model, Prompts
+from ..core.program_text import MAX_EVALUATOR
 from ..core.values import Brief, Contract, Program
 from .feedback import evaluator_feedback, rollouts_table
-from .program_text import MAX_EVALUATOR
 from .writing import EVALUATOR_WRITER, program_block, rules, situation, write
 
 

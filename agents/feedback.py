@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
 from ..core.metrics import MAX_ENTRIES, OMITTED, aggregate
-from ..core.quoting import bounded, one_line
+from ..core.text import bounded, one_line
 from ..core.values import JSON, Candidate, Episode, EvaluatorCandidate, Fault, Rejection, Score
 
 MAX_EPISODES = 24  # rows of an episode table

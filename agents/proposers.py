@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from ..core.events import ProposalFailed, ProposalMade, Propose
 from ..core.ports import Model, Prompts
+from ..core.program_text import digest
 from ..core.values import Brief, Candidate, Contract, MemoryDetail
 from .feedback import fenced, policy_feedback, rejections_list
-from .program_text import digest
 from .writing import PROPOSER, program_block, rules, situation, write
 
 NO_REJECTIONS = "None so far in this chain."

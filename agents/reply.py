@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..core.ports import Reply
-from ..core.quoting import one_line
+from ..core.program_text import MAX_FAULT, MAX_PROGRAM, MAX_SUMMARY, summary_of
+from ..core.text import one_line
 from ..core.values import Contract, Fault, FaultKind, Program
 from .contract_check import check
-from .program_text import MAX_FAULT, MAX_PROGRAM, MAX_SUMMARY, summary_of
 
 _FENCE = re.compile(r"( {0,3})(`{3,}|~{3,})[ \t]*([^`\s]*)(?:\s[^`]*)?")
 _SUMMARY = re.compile(r"[\s>*_#-]{0,8}summary[\s*_]{0,8}:(.*)", re.IGNORECASE)

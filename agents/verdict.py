@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ..core.ports import Reply
-from ..core.quoting import one_line
+from ..core.text import one_line
 from ..core.values import JSON
 
 MAX_ANSWER = 40_000  # characters of a reply that are searched

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from ..core.errors import ModelError
 from ..core.events import ProposalFailed, ProposalMade, Propose, ProposeEvaluator
 from ..core.ports import Ask, Model, Prompts, Reply
-from ..core.quoting import one_line
+from ..core.program_text import MAX_FAULT, MAX_PROGRAM, digest
+from ..core.text import one_line
 from ..core.values import Brief, Call, Contract, Document, Fault, FaultKind, Program
 from .feedback import fenced
-from .program_text import MAX_FAULT, MAX_PROGRAM, digest
 from .reply import read_program
 
 PROPOSER = "proposer"

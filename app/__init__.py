@@ -3,6 +3,6 @@
 from .evaluation import evaluate
 from .replay import read_recorded
 from .run import resume, run
-from .watching import StatusAddress
+from .status import StatusAddress
 
 __all__ = ["StatusAddress", "evaluate", "read_recorded", "resume", "run"]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..core.events import Fact
-from ..runtime.pool import Activity, Observer
+from ..runtime.rollouts.pool import Activity, Observer
 from ..runtime.supervisor import Agent, Lane
 from ..tui.display import Attentive, Display
 

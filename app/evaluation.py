@@ -9,12 +9,12 @@ from ..core.ports import RollTask
 from ..core.values import Episode, Program, Score
 from ..domains import import_string
 from ..domains import load as load_domain
-from ..evaluate_settings import EvaluateSettings
-from ..results import EpisodeResult, EvaluateResult
 from ..runtime.clock import SystemClock
-from ..runtime.pool import ProcessPool
+from ..runtime.rollouts.pool import ProcessPool
+from ..settings.evaluate import EvaluateSettings
 from .isolation import live_layers
 from .program_files import read_evaluator, read_program
+from .results import EpisodeResult, EvaluateResult
 
 SETTING = "evaluate"
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import structlog
 
 from ..core.errors import UsageError
-from ..runtime import sandbox
+from ..runtime.rollouts import sandbox
 
 ISOLATING = ("landlock", "seccomp")  # without these a program can read files and open sockets
 

@@ -2,7 +2,7 @@
 
 from ..memory.queries import active_seconds, summarise
 from ..memory.store import RunStore
-from ..results import RunResult
+from .results import RunResult
 
 
 def result_of(store: RunStore, *, status: str) -> RunResult:

@@ -14,12 +14,12 @@ from ..core.seeds import derive_seed
 from ..core.values import JSON, Episode, Program
 from ..domains import import_string
 from ..domains import load as load_domain
-from ..evaluate_settings import given_options
 from ..memory.queries import list_candidates, owner_of, trace_lineage
 from ..memory.runs import TRAJECTORIES
 from ..memory.store import RunStore
-from ..runtime.pool import ProcessPool
+from ..runtime.rollouts.pool import ProcessPool
 from ..settings import Settings, settings_in
+from ..settings.evaluate import given_options
 from .program_files import read_program
 from .wiring import final_options
 

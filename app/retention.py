@@ -7,7 +7,7 @@ import structlog
 
 from ..core.events import EpisodeEnded, Fact
 from ..core.recording_file import load_recording, save_recording, trajectory_key
-from ..memory.keeping import Change, Keeping
+from ..memory.retention_policy import Change, Keeping
 from ..memory.trajectories import Trajectories
 
 END = ".end"        # what the key of an episode's last steps ends with

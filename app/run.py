@@ -10,13 +10,14 @@ from importlib.metadata import version
 from pathlib import Path
 
 from .. import __version__
-from ..agents.keepers.evaluation import Panel
+from ..agents.keepers.by_method import KEEPERS
+from ..agents.keepers.evaluator_search import Panel
 from ..agents.keepers.memento import Slots
-from ..agents.keepers.methods import KEEPERS
 from ..agents.keepers.options import SearchOptions
 from ..agents.keepers.sequencer import RunPlan, Sequencer
 from ..core.errors import StoreError, UsageError
 from ..core.events import Fact, RunResumed, RunStarted, RunStopped, StageEntered
+from ..core.methods import method_named
 from ..core.ports import Domain
 from ..core.seeds import derive_seed
 from ..core.values import JSON, Program
@@ -25,12 +26,10 @@ from ..domains import load as load_domain
 from ..memory.queries import active_seconds
 from ..memory.runs import TRAJECTORIES, new_run
 from ..memory.store import RunStore
-from ..methods import method_named
-from ..results import RunResult
 from ..runtime.bus import EventBus
 from ..runtime.clock import SystemClock
 from ..runtime.models.budget import Purse
-from ..runtime.pool import ProcessPool
+from ..runtime.rollouts.pool import ProcessPool
 from ..runtime.supervisor import Lane, Supervisor
 from ..settings import Settings, settings_in, with_budgets
 from ..tui.activity import noted
@@ -41,8 +40,9 @@ from .isolation import live_layers, require_sandbox, warn_of_lost
 from .outcome import result_of
 from .program_files import read_evaluator, read_initial
 from .replay import read_recorded
+from .results import RunResult
 from .retention import Retention
-from .watching import Progress, StatusAddress, Watch
+from .status import Progress, StatusAddress, Watch
 from .wiring import Models, final_options, load_clients, make_lanes, make_models, replayed, spare_the_loaded
 
 NAMED_VERSIONS = ("robosuite", "mujoco", "numpy")

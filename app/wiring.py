@@ -9,17 +9,17 @@ from functools import partial
 from importlib import import_module
 
 from ..agents.evaluator_evolver import EvaluatorEvolver
-from ..agents.judge_panel import JudgePanel
+from ..agents.judging import JudgePanel
 from ..agents.keepers.memento import BRANCH_WORDS
-from ..agents.measuring import Examiner, Roller, Scorer
 from ..agents.proposers import Crosser, HillClimber, Initiator, Mutator
+from ..agents.rollout_agents import Examiner, Roller, Scorer
 from ..core.errors import UsageError
 from ..core.events import Examine, Fact, Judge, Order, Propose, ProposeEvaluator, Roll, ScoreEpisode
 from ..core.ports import Domain, Generalising, Model, Pool
 from ..core.values import JSON, Operator
 from ..runtime.models import ClientSettings, close_model, make_model
 from ..runtime.models.budget import Purse
-from ..runtime.models.limits import CallLimits, Gate
+from ..runtime.models.gate import CallLimits, Gate
 from ..runtime.models.sampling import Sampling
 from ..runtime.models.spec import parse_specs
 from ..runtime.models.tape import ReplayModel, Tape

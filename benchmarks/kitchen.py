@@ -25,9 +25,9 @@ from ..core.values import JSON, Program
 from ..domains.kitchen import DOMAIN
 from ..domains.kitchen.environment import KitchenEnvironment
 from ..domains.kitchen.options import RECORDINGS_VARIABLE
-from ..runtime.host import ProgramHost, cpu_clock
-from ..runtime.limits import Limits
-from ..runtime.policy import PolicyProcess
+from ..runtime.rollouts.limits import Limits
+from ..runtime.rollouts.policy_process import PolicyProcess
+from ..runtime.rollouts.program_process import ProgramHost, cpu_clock
 
 EPISODES = 40
 CYCLER = Program('''

@@ -28,12 +28,12 @@ from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 
+from ..agents.keepers.by_method import KEEPERS
 from ..agents.keepers.memento import Slots
-from ..agents.keepers.methods import KEEPERS
 from ..agents.keepers.random_search import WORD
 from ..agents.keepers.sequencer import RunPlan, Sequencer
-from ..agents.measuring import Examiner, Roller, Scorer
 from ..agents.proposers import Initiator
+from ..agents.rollout_agents import Examiner, Roller, Scorer
 from ..app.wiring import spare_the_loaded
 from ..core.events import CandidateScored, Examine, Fact, Order, ProposalMade, Propose, Roll, RunStarted, ScoreEpisode
 from ..core.ports import Ask, Model, RollTask

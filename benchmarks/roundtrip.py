@@ -16,9 +16,9 @@ from typing import Any, cast
 import numpy as np
 from memento.core.ports import Environment
 from memento.core.values import Contract, Program
-from memento.runtime.host import ProgramHost
-from memento.runtime.limits import Limits
-from memento.runtime.policy import PolicyProcess
+from memento.runtime.rollouts.limits import Limits
+from memento.runtime.rollouts.policy_process import PolicyProcess
+from memento.runtime.rollouts.program_process import ProgramHost
 from numpy.typing import NDArray
 
 LAYOUT = tuple((f"field{number}", (7,)) for number in range(10))

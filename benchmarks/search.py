@@ -57,7 +57,7 @@ from ..memory.queries import owner_of, summarise
 from ..runtime.bus import EventBus
 from ..runtime.models.tape import ReplayModel, tape_of
 from ..runtime.offline import OfflineModel
-from ..runtime.pool import ProcessPool
+from ..runtime.rollouts.pool import ProcessPool
 from ..runtime.supervisor import Supervisor
 from ..settings import Settings, build_settings
 

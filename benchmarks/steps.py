@@ -22,9 +22,9 @@ from ..domains.hanoi.environment import HanoiEnvironment
 from ..domains.hanoi.physics.compiled import CompiledPhysics
 from ..domains.hanoi.physics.symbols import mj_step
 from ..domains.hanoi.task import Array
-from ..runtime.host import ProgramHost
-from ..runtime.limits import Limits
-from ..runtime.policy import PolicyProcess
+from ..runtime.rollouts.limits import Limits
+from ..runtime.rollouts.policy_process import PolicyProcess
+from ..runtime.rollouts.program_process import ProgramHost
 from .workers import ROUNDS, measure_workers
 
 RATIOS = {

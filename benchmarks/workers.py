@@ -14,7 +14,7 @@ from ..core.ports import RollTask
 from ..core.values import JSON, Program
 from ..domains import import_string
 from ..domains.hanoi import DOMAIN
-from ..runtime.pool import ProcessPool
+from ..runtime.rollouts.pool import ProcessPool
 
 ROUNDS = 5
 STEPS = 300

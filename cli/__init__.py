@@ -40,7 +40,7 @@ def _carried_out(arguments: Sequence[str]) -> int:
     import typer
 
     from .commands import commands
-    from .completing import answer_shells
+    from .completion import answer_shells
 
     answer_shells()
     try:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import completing
+from . import completion as completing
 from .kitchen import kitchen_commands
 
 if TYPE_CHECKING:
@@ -320,7 +320,7 @@ def show(
     runs: Runs = Path("runs"),
 ) -> None:
     """List the runs, tell the story of one, or show one candidate."""
-    from .reading import show_run
+    from .show import show_run
 
     asked = {"code": code, "diff": diff, "metrics": metrics, "prompt": prompt, "reply": reply}
     show_run(run, candidate, runs_dir=runs, settings=settings, parts=[part for part, wanted in asked.items() if wanted])
@@ -336,7 +336,7 @@ def export(
     runs: Runs = Path("runs"),
 ) -> None:
     """Write a candidate's program, or the elite's, to a file."""
-    from .reading import export_program
+    from .show import export_program
 
     export_program(run, candidate, runs_dir=runs, out=out)
 

@@ -29,8 +29,8 @@ from ..runtime.models.spec import key_of, parse_specs
 from ..settings import Settings, parse_assignments
 from ..tui.display import can_draw
 from ..tui.lines import counted
-from .ending import run_until_told
-from .telling import duration, number
+from .result_text import duration, number
+from .signals import run_until_told
 
 if TYPE_CHECKING:
     from rich.live import Live

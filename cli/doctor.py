@@ -17,8 +17,8 @@ import typer
 
 from .. import __version__
 from ..domains.kitchen.unity import build as unity
-from ..runtime import sandbox
 from ..runtime.models.spec import KEY_VARIABLES
+from ..runtime.rollouts import sandbox
 from ..settings import usable_cpus
 from . import machine
 

@@ -28,7 +28,7 @@ def tell_domain(name: str) -> None:
 
 def list_methods() -> None:
     """`memento methods`."""
-    from ..methods import METHODS
+    from ..core.methods import METHODS
 
     _table([(method.name, method.title) for method in METHODS.values()])
 

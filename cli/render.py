@@ -16,8 +16,8 @@ from ..core.errors import UsageError, unknown
 from ..core.ports import Renderer
 from ..core.recording import Recording
 from ..core.values import JSON
-from ..evaluate_settings import build_evaluate_settings
 from ..memory.runs import find_run
+from ..settings.evaluate import build_evaluate_settings
 from .pictures import KINDS, Captioned, moments, pace, save_film, save_sheet
 
 SIDE: Final = (16, 4096)        # of a picture, in pixels

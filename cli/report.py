@@ -11,9 +11,9 @@ from pathlib import Path
 import typer
 
 from .. import __version__
-from ..agents.program_text import digest
 from ..app.isolation import ISOLATING
 from ..core.errors import MementoError, UsageError
+from ..core.program_text import digest
 from ..evidence.archive import SUFFIX, read_archive, write_archive
 from ..evidence.export import write_csv
 from ..evidence.folder import ComparisonFolder

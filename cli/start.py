@@ -9,18 +9,18 @@ from typing import Any, NoReturn, TypeVar
 import typer
 
 from .. import app
+from ..app.results import RunResult
 from ..core.errors import UsageError
 from ..core.values import JSON
-from ..evaluate_settings import build_evaluate_settings
 from ..memory.lock import is_locked
 from ..memory.runs import find_run
-from ..results import RunResult
 from ..settings import Settings, build_settings, parse_budgets
+from ..settings.evaluate import build_evaluate_settings
 from ..tui.display import Display, open_display
-from .ending import run_until_told
 from .log import log_to_stderr
 from .requests import end_pause
-from .telling import tell_evaluation, tell_run
+from .result_text import tell_evaluation, tell_run
+from .signals import run_until_told
 
 T = TypeVar("T")
 INTERRUPTED = 130       # the exit code

@@ -118,7 +118,7 @@ class Granted:
     def export(self, folder: Path, candidate: str, out: Path) -> None:
         """Write a program to a new file. Raises UsageError."""
         from ..tui.watch.details import read_details
-        from .reading import write_program
+        from .show import write_program
 
         program = read_details(folder, candidate, elite=None).part.program      # not the whole log
         if program is None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from .quoting import one_line
+from .text import one_line
 from .values import JSON, Score
 
 MAX_ENTRIES = 48  # names in a summary, the entry for omitted ones included

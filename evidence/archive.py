@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from ..core.errors import UsageError
 from ..core.events import VoteCast
 from ..core.values import JSON, Document, Program
-from ..memory.pools import Pool
+from ..memory.evaluator_pools import Pool
 from .experiment import Experiment
 from .folder import Measured
 from .loading import Evidence

@@ -19,7 +19,7 @@ from typing import Any
 from ..core.errors import MementoError, StoreError
 from ..core.events import EpisodeEnded, RunResumed, RunStarted, RunStopped, StageEntered
 from ..core.ports import Clock
-from ..core.quoting import one_line
+from ..core.text import one_line
 from ..memory.lock import is_locked
 from ..memory.queries import summarise
 from ..memory.runs import is_run

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from ..core.quoting import bounded, one_line
+from ..core.text import bounded, one_line
 from ..core.values import Operator
 from ..memory.queries import CandidateRow
 from .svg import Node, rail

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ..core.quoting import bounded, one_line
+from ..core.text import bounded, one_line
 from ..core.values import Operator
-from ..memory.pools import Pool
+from ..memory.evaluator_pools import Pool
 from . import paper, paper_tables, tables
 from .descent import PLACES, Descent, descend
 from .findings import ArmFinding, Findings, GroupFinding, find

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..core.errors import UsageError
+from ..core.methods import method_named
 from ..core.seeds import derive_seed
 from ..core.values import JSON
 from ..domains import load as load_domain
-from ..methods import method_named
-from ..presets import preset_named
 from ..settings import BRANCHES, OPTIONS, Settings, build_settings, without_effect
+from ..settings.presets import preset_named
 from .experiment import SHARED, Arm, Experiment, Measure, Task
 
 GENERATED = ("evolve", "zero-shot")  # evaluators that a model writes, so that a seed's runs must share them

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 
 from ..core.events import EpisodeEnded, EvaluatorChosen, Fact, FinalMeasured, InitialChosen, VoteCast
 from ..core.values import JSON, Operator, Program
-from ..memory.pools import Pool, list_pools
+from ..memory.evaluator_pools import Pool, list_pools
 from ..memory.queries import (
     CandidateRow,
     FailureCount,

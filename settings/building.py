@@ -13,7 +13,6 @@ from ..core.events import Fact, RunResumed, RunStarted
 from ..core.values import JSON
 from ..domains import load as load_domain
 from ..domains import names as domain_names
-from ..presets import DEFAULT_PRESET, preset_named
 from .checks import (
     domain_options,
     model_tables,
@@ -25,6 +24,7 @@ from .checks import (
     validated,
 )
 from .model import BRANCHES, OPTIONS, Settings
+from .presets import DEFAULT_PRESET, preset_named
 from .sources import ALIASES, Given, from_command_line, from_environment, from_file
 
 

@@ -8,11 +8,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from ..core.errors import UsageError, unknown
+from ..core.methods import method_named
 from ..core.values import JSON
 from ..domains import names as domain_names
-from ..methods import method_named
-from ..presets import DEFAULT_PRESET
 from .model import ALL, BRANCHES, EVALUATORS, OPTIONS, ROLES, TABLES, Settings, without_effect
+from .presets import DEFAULT_PRESET
 from .sources import Given
 
 

@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from ..core.methods import method_named
 from ..core.values import JSON, MemoryDetail
-from ..methods import method_named
-from ..presets import DEFAULT_PRESET
+from .presets import DEFAULT_PRESET
 from .toml_text import is_bare, table_lines, toml, toml_key
 
 EVALUATORS = ("evolve", "reference", "zero-shot")  # anything else is a file

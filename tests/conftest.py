@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from .processes import end_started
+from .support.processes import end_started
 
 # A script's background job ignores SIGINT, and so would all that the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..core.events import CandidateScored, EliteChanged, Fact, StageEntered
 from .display import Attentive, Display
-from .live import Activity
+from .live.slots import Activity
 
 NOTE = "activity.json"
 EVERY_S = 1.0

@@ -10,7 +10,7 @@ from typing import Protocol, TextIO, runtime_checkable
 
 from ..core.events import Fact
 from .lines import lines_of, still_working
-from .live import Activity
+from .live.slots import Activity
 from .view import View, after, recounted
 
 QUIET_S = 20.0            # after this long without a line, say that work goes on
@@ -126,7 +126,7 @@ def open_display(kind: str, stream: TextIO, *, environment: Mapping[str, str]) -
     if kind == "none":
         return Silence()
     if kind == "rich" and can_draw(stream, environment):
-        from .rich_display import RichDisplay
+        from .live.display import RichDisplay
 
         return RichDisplay(stream)
     return PlainLines(stream)

@@ -31,10 +31,10 @@ from ...core.values import (
     Rejection,
     Score,
 )
-from .evaluation import EvaluatorKeeper, Panel
+from .by_method import MakeKeeper
+from .evaluator_search import EvaluatorKeeper, Panel
 from .final import FinalKeeper
 from .memento import Slots
-from .methods import MakeKeeper
 from .options import PLAIN, SearchOptions
 from .trials import RolloutPlan, Trial, Trials
 

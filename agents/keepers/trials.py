@@ -19,8 +19,8 @@ from ...core.events import (
 )
 from ...core.keeper import Decision
 from ...core.metrics import aggregate
+from ...core.program_text import digest
 from ...core.values import Candidate, Episode, Fault, FaultKind, Operator, Program, Score
-from ..program_text import digest
 
 T = TypeVar("T")
 S = TypeVar("S")

@@ -2,7 +2,7 @@
 # Makes the pictures of episodes anew, by the policies that the tests use. From the checkout's root.
 set -eu
 out=docs/pictures
-./memento render tests/domains/reference_policies/hanoi.py --domain hanoi --randomisation light --seed 1 \
+./memento render tests/reference_policies/hanoi.py --domain hanoi --randomisation light --seed 1 \
     --set hanoi.physics=fast --size 300x225 --every 40 --out "$out/hanoi.gif"
-./memento render tests/domains/kitchen/reference_policy.py --domain kitchen --episode 1 --size 800x520 --at 29 \
+./memento render tests/reference_policies/kitchen.py --domain kitchen --episode 1 --size 800x520 --at 29 \
     --out "$out/kitchen.png"

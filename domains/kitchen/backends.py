@@ -3,8 +3,9 @@
 from functools import partial
 
 from ...core.ports import Environment
-from . import generated, recorded
-from .embedded import Embedded
+from . import procedural as generated
+from . import recorded
+from .embedded.simulator import Embedded
 from .environment import KitchenEnvironment
 from .options import Settings
 from .simulator import Simulator

@@ -39,7 +39,7 @@ class KitchenDomain:
 
     def renderer(self, options: Mapping[str, JSON]) -> Renderer:
         """Draws episodes under these (completed) options: see `core.ports.Drawable`."""
-        from .drawing import renderer
+        from .render import renderer
 
         return renderer(options)
 

@@ -7,8 +7,8 @@ from difflib import get_close_matches
 from ...core.ports import Action, Observation
 from ...core.recording import Recording
 from ...core.values import JSON
+from .embedded.preconditions import NOT_HERE
 from .observation import ACTIONS, DESCRIPTION, MOVES, TASK, encoded, target_fields
-from .preconditions import NOT_HERE
 from .rules import categorise
 from .simulator import Simulator, target_code
 from .trace import Trace

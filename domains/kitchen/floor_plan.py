@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from .doors import Corners
+from .embedded.doors import Corners
 from .scene import AGENT_RADIUS_M, GRID_M, Box, Kitchen, Stance
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from ...core.values import JSON
-from .preconditions import Condition, Item, objection
+from .embedded.preconditions import Condition, Item, objection
 from .rules import TARGETS
 
 TASK: Final = "apple_in_microwave_on_bread_in_fridge"

@@ -6,10 +6,10 @@ import numpy as np
 
 from ...core.recording import Array, Recording
 from ...core.values import JSON
+from .embedded.sight import VISIBILITY_M
 from .observation import ACTIONS, PREDICATES, Fragment, Pose
 from .rules import TARGETS, ErrorCategory
 from .scene import GRID_M
-from .sight import VISIBILITY_M
 
 TARGET_WORDS: Final = tuple(kind.lower() for kind in TARGETS)
 

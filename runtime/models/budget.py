@@ -8,7 +8,7 @@ from ...core.errors import BudgetSpent, UsageError
 from ...core.events import Fact
 from ...core.ports import Ask, Model, Reply
 from ...core.values import Usage
-from .limits import Elapsed
+from .gate import Elapsed
 from .recorded import recorded_in
 
 CHARACTERS_PER_TOKEN = 4    # a rough count, used only where a service reports none

@@ -10,8 +10,8 @@ from ...core.errors import ModelError
 from ...core.ports import Ask, Reply
 from ...core.seeds import derive_seed
 from ...core.values import Usage
-from .failures import Failure, wait_s
-from .limits import CallLimits, Elapsed, Gate, Sleep
+from .gate import CallLimits, Elapsed, Gate, Sleep
+from .retrying import Failure, wait_s
 from .sampling import Answer
 
 

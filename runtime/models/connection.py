@@ -26,10 +26,10 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from .diagnosis import diagnose, refused_to_answer
-from .failures import Failure
+from .gate import CallLimits
 from .keys import without_keys
-from .limits import CallLimits
 from .prices import Price, cost_usd
+from .retrying import Failure
 from .sampling import Answer, Sampling
 from .spec import ModelSpec
 

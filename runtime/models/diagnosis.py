@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 
 from pydantic_ai import exceptions as ai
 
-from .failures import Failure
 from .keys import quotable
+from .retrying import Failure
 from .spec import ModelSpec
 
 _POLICY_CODES = {"content_filter", "content_policy_violation", "invalid_prompt", "responsible_ai_policy_violation"}

@@ -11,7 +11,7 @@ from ...core.ports import Model
 from .budget import BudgetedModel
 from .client import ClientModel, Requests
 from .fallback import FallbackModel
-from .limits import CallLimits, Elapsed, Gate, Sleep
+from .gate import CallLimits, Elapsed, Gate, Sleep
 from .prices import Price
 from .sampling import Sampling
 from .spec import ModelSpec, base_url_of, key_of, parse_specs

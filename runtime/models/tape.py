@@ -8,7 +8,7 @@ from ...core.errors import ModelError
 from ...core.events import AHEAD, Fact, slot_of
 from ...core.ports import Ask, Reply
 from ...core.values import Call, Document
-from .limits import Sleep
+from .gate import Sleep
 from .recorded import Key, recorded_in
 
 

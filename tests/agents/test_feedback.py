@@ -17,7 +17,7 @@ from memento.agents.feedback import (
 from memento.core.metrics import aggregate
 from memento.core.values import Fault, FaultKind, Rejection, Score
 
-from ..prompts.samples import EPISODES, candidate, episode
+from ..support.prompt_samples import EPISODES, candidate, episode
 
 names = st.sampled_from(["mean", "rate", "count", "most_common", "…", "omitted", "a|b", "`" * 9, "x\n" * 90, "\ud800"])
 leaves = st.none() | st.booleans() | st.integers() | st.floats() | names

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 from memento.agents.evaluator_evolver import EvaluatorEvolver
-from memento.agents.program_text import MAX_EVALUATOR, MAX_PROGRAM
 from memento.agents.proposers import NO_REJECTIONS, NOT_TOLD, Crosser, HillClimber, Initiator, Mutator
 from memento.core.errors import BudgetSpent, ModelError
 from memento.core.events import ProposalFailed, ProposalMade
 from memento.core.ports import Ask, Reply
+from memento.core.program_text import MAX_EVALUATOR, MAX_PROGRAM
 from memento.core.values import (
     Candidate,
     Episode,
@@ -24,7 +24,7 @@ from memento.core.values import (
 )
 from memento.runtime.prompts import PromptFolder
 
-from ..prompts.samples import (
+from ..support.prompt_samples import (
     BRIEF,
     CONTRACT,
     CRASH,

@@ -3,12 +3,12 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memento.agents.program_text import MAX_FAULT, MAX_SUMMARY
 from memento.agents.reply import read_program, split, summary_line
 from memento.core.ports import Reply
+from memento.core.program_text import MAX_FAULT, MAX_SUMMARY
 from memento.core.values import FaultKind
 
-from ..prompts.samples import CONTRACT, POLICY
+from ..support.prompt_samples import CONTRACT, POLICY
 
 BARE = "class CartPolicy:\n    def reset(self): pass\n    def compute_action(self, obs): return [0.0]\n"
 

@@ -13,7 +13,7 @@ from memento.core.events import Fact, SearchEnded
 from memento.memory.runs import is_run
 from memento.memory.store import RunStore
 
-from ..processes import start_process
+from ..support.processes import start_process
 
 SMALL = ["--preset", "smoke", "--seed", "3", "--set", "k_hc=2", "--set", "k_macro=2", "--set", "n_roll=2"]
 

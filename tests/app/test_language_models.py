@@ -23,10 +23,10 @@ from memento.core.values import Document, FaultKind
 from memento.memory.store import RunStore
 from memento.runtime.clock import SystemClock
 
-from ..models.services import Act
-from ..processes import members_of, wait_until_gone
+from ..support.language_server import KEY, USED, policy, program_reply, serving, sound_reply
+from ..support.processes import members_of, wait_until_gone
+from ..support.services import Act
 from .conftest import Runs, environment
-from .language_server import KEY, USED, policy, program_reply, serving, sound_reply
 
 SHORT = ["--preset", "smoke", "--seed", "5", "--set", "hanoi-kinematic.horizon=20", "--workers", "2"]
 SMALL = [*SHORT, "--set", "k_macro=3", "--set", "k_hc=2"]

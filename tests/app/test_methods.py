@@ -2,7 +2,7 @@
 
 import pytest
 from memento.core.events import CandidateScored, EliteChanged, EpisodeEnded, Fact, PopulationChanged, ProposalMade
-from memento.methods import METHODS
+from memento.core.methods import METHODS
 
 from .conftest import Runs
 

@@ -17,7 +17,7 @@ from memento.core.events import (
 )
 from memento.core.values import Operator
 
-from ..processes import members_of, wait_until_gone
+from ..support.processes import members_of, wait_until_gone
 from .conftest import SMALL, Runs, kill
 
 

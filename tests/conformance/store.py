@@ -9,7 +9,7 @@ from memento.core.errors import StoreError
 from memento.core.events import EpisodeScored, Fact, RunResumed, StageEntered, VoteCast
 from memento.core.values import Score
 
-from ..memory.strategies import PATIENT, facts
+from ..support.strategies import PATIENT, facts
 
 
 class StoppedClock:

@@ -17,8 +17,8 @@ from memento.core.errors import StoreError
 from memento.core.recording import Recording
 from memento.core.recording_file import load_recording, save_recording, trajectory_key, trajectory_path
 
-from ..memory.strategies import PATIENT, any_text, json_values
-from ..processes import start_process
+from ..support.processes import start_process
+from ..support.strategies import PATIENT, any_text, json_values
 
 NAMES = st.text(st.characters(codec="ascii", exclude_categories=("Cc",)), min_size=1, max_size=8)
 DTYPES = st.sampled_from([np.dtype(name) for name in ("f8", "f4", "i8", "u1", "?", "U5")])

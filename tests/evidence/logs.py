@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from memento.agents.keepers.evaluation import Panel
+from memento.agents.keepers.by_method import KEEPERS
+from memento.agents.keepers.evaluator_search import Panel
 from memento.agents.keepers.memento import Slots
-from memento.agents.keepers.methods import KEEPERS
 from memento.agents.keepers.sequencer import RunPlan, Sequencer
 from memento.core.errors import SearchError
 from memento.core.events import Fact, RunStarted
@@ -19,8 +19,8 @@ from memento.evidence.folder import ComparisonFolder, Measured
 from memento.evidence.plan import list_jobs, measure_seed
 from memento.memory.store import RunStore
 
-from ..agents.keepers.world import World, play
 from ..conformance.store import StoppedClock
+from ..support.keeper_world import World, play
 
 GENERATIONS = 3
 SLOTS = Slots(generations=GENERATIONS, hill_climb=3, macro=3, crossover=2)

@@ -14,8 +14,8 @@ from memento.memory.lock import is_locked
 from memento.memory.runs import is_run
 from memento.memory.store import RunStore
 
-from ..processes import members_of, start_process, wait_until_gone
-from ..surface.conftest import PROGRAM, clean_environment
+from ..support.processes import members_of, start_process, wait_until_gone
+from ..support.program import PROGRAM, clean_environment
 
 pytestmark = pytest.mark.slow
 SMALL = ("--domain", "hanoi-kinematic", "--preset", "smoke", "--episodes", "2", "--jobs", "2", "--display", "plain")

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from memento.core.errors import UsageError
+from memento.core.methods import METHODS
 from memento.evidence.experiment import (
     AS_SEARCHED,
     Arm,
@@ -25,7 +26,6 @@ from memento.evidence.plan import (
     merge,
     run_arguments,
 )
-from memento.methods import METHODS
 
 MAIN = {"domains": ["hanoi-kinematic"], "methods": ["memento", "random"], "seeds": "1-2", "preset": "smoke"}
 

@@ -27,7 +27,7 @@ from memento.core.values import (
 )
 from memento.memory.codec import FACTS, Blob, decode, encode, references, revive
 
-from .strategies import FACT_CLASSES, PATIENT, instances
+from ..support.strategies import FACT_CLASSES, PATIENT, instances
 
 
 def round_trip(fact: Fact) -> Fact:

@@ -22,7 +22,7 @@ from memento.memory.runs import is_run
 from memento.memory.store import RunStore
 
 from ..conformance.store import StoppedClock, stages
-from ..processes import start_process
+from ..support.processes import start_process
 
 APPEND_FOR_EVER = """
 import sys, time

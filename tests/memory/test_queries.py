@@ -6,9 +6,9 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memento.agents.keepers.evaluation import Panel
+from memento.agents.keepers.by_method import KEEPERS
+from memento.agents.keepers.evaluator_search import Panel
 from memento.agents.keepers.memento import Slots
-from memento.agents.keepers.methods import KEEPERS
 from memento.agents.keepers.sequencer import RunPlan, Sequencer
 from memento.core.errors import SearchError
 from memento.core.events import (
@@ -29,8 +29,7 @@ from memento.core.events import (
     VoteCast,
 )
 from memento.core.values import Call, Document, Fault, FaultKind, Operator, Program, Usage
-from memento.memory.keeping import Keeping
-from memento.memory.pools import list_pools
+from memento.memory.evaluator_pools import list_pools
 from memento.memory.queries import (
     active_seconds,
     count_failures,
@@ -40,13 +39,14 @@ from memento.memory.queries import (
     summarise,
     trace_lineage,
 )
+from memento.memory.retention_policy import Keeping
 from memento.memory.spending import list_calls
 from memento.memory.store import RunStore
 
-from ..agents.keepers.world import World, play
 from ..conformance.store import StoppedClock
-from .strategies import PATIENT
-from .strategies import facts as any_fact
+from ..support.keeper_world import World, play
+from ..support.strategies import PATIENT
+from ..support.strategies import facts as any_fact
 
 PLAN = RunPlan(
     method=KEEPERS["memento"],

@@ -1,6 +1,6 @@
 import pytest
 from memento.memory.store import RunStore
-from memento.memory.volatile import VolatileStore
+from memento.tests.support.volatile_store import VolatileStore
 
 from ..conformance.store import StoppedClock, StoreContract
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from memento.agents.evaluator_evolver import EvaluatorEvolver
-from memento.agents.judge_panel import JudgePanel
+from memento.agents.judging import JudgePanel
 from memento.agents.proposers import Crosser, HillClimber, Initiator, Mutator
 from memento.core.values import Operator
 from memento.runtime.prompts import PromptFolder
 
-from .samples import (
+from ..support.prompt_samples import (
     BRIEF,
     CONTRACT,
     CRASH,

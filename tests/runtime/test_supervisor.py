@@ -5,8 +5,8 @@ import random
 from collections.abc import Iterable
 
 import pytest
+from memento.agents.keepers.by_method import KEEPERS
 from memento.agents.keepers.memento import Slots
-from memento.agents.keepers.methods import KEEPERS
 from memento.agents.keepers.sequencer import RunPlan, Sequencer
 from memento.core.errors import BudgetSpent, MementoError, RolloutError, StoreError
 from memento.core.events import (
@@ -29,7 +29,7 @@ from memento.core.values import Program
 from memento.runtime.bus import EventBus
 from memento.runtime.supervisor import Lane, Supervisor
 
-from ..agents.keepers.world import World
+from ..support.keeper_world import World
 
 PLAN = RunPlan(
     method=KEEPERS["memento"],

@@ -16,6 +16,7 @@ from textual.worker import get_current_worker
 
 from ...core.errors import MementoError
 from .reading import follow
+from .run_controls import CONTINUE, PAUSE, SAID, Wishes
 from .screens.candidate import CandidateScreen
 from .screens.candidates import CandidatesScreen
 from .screens.choosing import ExportScreen, StopScreen
@@ -28,8 +29,7 @@ from .screens.models import ModelsScreen
 from .screens.overview import OverviewScreen
 from .screens.page import Page
 from .screens.runs import RunsScreen
-from .sight import Sight
-from .wishes import CONTINUE, PAUSE, SAID, Wishes
+from .snapshot import Sight
 
 RENDERING_LIMIT_S = 900.0
 CLOCK_EVERY_S = 1.0

@@ -18,7 +18,7 @@ from ...memory.lock import is_locked
 from ...memory.runs import DATABASE, list_runs
 from ...memory.store import RunStore
 from .fold import fold
-from .sight import Sight
+from .snapshot import Sight
 from .view import RunView
 
 FEW = (RunStarted, RunResumed, RunPaused, RunContinued, RunStopped, StageEntered, EliteChanged, FinalMeasured)

@@ -6,8 +6,8 @@ from textual.content import Content
 
 from ..branches import branches_of
 from ..lines import counted, one_line
-from .plot import Curve, draw_curves
-from .sight import (
+from .braille import Curve, draw_curves
+from .snapshot import (
     BAD,
     DIM,
     GOOD,

@@ -8,7 +8,7 @@ from pathlib import Path
 from ..activity import ActivityNote, read_note
 from .fold import fold
 from .follower import Follower, Piece
-from .sight import Sight
+from .snapshot import Sight
 from .view import RunView
 
 SOONEST_S, LATEST_S = 0.2, 1.0      # between two looks: soon after something came, later when nothing does

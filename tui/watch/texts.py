@@ -9,7 +9,7 @@ from textual.highlight import highlight
 
 from ...core.values import JSON, Program
 from ..lines import one_line
-from .sight import BAD, DIM, GOOD, LOUD
+from .snapshot import BAD, DIM, GOOD, LOUD
 
 LONGEST_COLOURED = 200_000      # letters: longer programs are shown plain, at once
 

@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from ....core.errors import UsageError
-from .. import generated, recorded
+from .. import procedural as generated
+from .. import recorded
 from ..options import HELD_OUT, PREFIX, TRAINING
 from .actions import Player
 from .links import Message, link_of

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ....core.errors import MementoError
+from ..embedded.sight import FIELD_OF_VIEW_DEG, VISIBILITY_M, Lens
+from ..embedded.world import LOOK_DOWN_DEG, LOOK_STEP_DEG, LOOK_UP_DEG, World
 from ..scene import GRID_M, HEADINGS, Kitchen, Stance, reachable
-from ..sight import FIELD_OF_VIEW_DEG, VISIBILITY_M, Lens
-from ..world import LOOK_DOWN_DEG, LOOK_STEP_DEG, LOOK_UP_DEG, World
 from .metadata import Metadata, event_of, xyz
 
 NEAR_PLANE_M, FAR_PLANE_M = 0.1, 20.0

@@ -5,11 +5,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..hand import HAND_AHEAD_M, HAND_BELOW_M
+from ..embedded.hand import HAND_AHEAD_M, HAND_BELOW_M
+from ..embedded.sight import Floats
+from ..embedded.world import World
 from ..rules import TRANSPARENT
 from ..scene import CAMERA_RISE_M, GRID_M, Thing
-from ..sight import Floats
-from ..world import World
 
 Metadata = dict[str, Any]
 

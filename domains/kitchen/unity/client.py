@@ -20,8 +20,8 @@ from types import FrameType
 from typing import Any, Final
 
 from ....core.errors import RolloutError
+from ..embedded.sight import FIELD_OF_VIEW_DEG, HEIGHT, VISIBILITY_M, WIDTH
 from ..scene import GRID_M
-from ..sight import FIELD_OF_VIEW_DEG, HEIGHT, VISIBILITY_M, WIDTH
 
 Metadata = Mapping[str, Any]
 

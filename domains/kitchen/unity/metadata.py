@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..embedded.preconditions import ABILITIES, Condition, Item
 from ..observation import Pose, Row
-from ..preconditions import ABILITIES, Condition, Item
 
 Metadata = Mapping[str, Any]
 

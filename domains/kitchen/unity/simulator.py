@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Final
 
 from ....core.errors import RolloutError
-from ..embedded import drawn_stance, standing_room, the_targets
+from ..embedded.preconditions import BEHIND_GLASS, NOT_VISIBLE, objection
+from ..embedded.simulator import drawn_stance, standing_room, the_targets
 from ..observation import Fragment, compose
-from ..preconditions import BEHIND_GLASS, NOT_VISIBLE, objection
 from ..scene import GRID_M, Cell, Stance
 from .client import Client, Deadlines, Metadata
 from .metadata import all_parents, held_of, parents_of, pose_of, rows_of

@@ -24,7 +24,7 @@ from memento.core.events import (
 from memento.core.values import Candidate, Fault, FaultKind, Operator, Program
 from memento.runtime.supervisor import Replay
 
-from .world import World, play
+from ...support.keeper_world import World, play
 
 PLAN = RolloutPlan(setting="search", seeds=(11, 12), evaluator=Program("E*"))
 

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from memento.agents.keepers.by_method import KEEPERS
 from memento.agents.keepers.memento import Slots
-from memento.agents.keepers.methods import KEEPERS
 from memento.agents.keepers.random_search import RandomKeeper
 from memento.agents.keepers.trials import RolloutPlan
 from memento.core.events import (
@@ -22,7 +22,7 @@ from memento.core.events import (
 from memento.core.values import Candidate, Operator, Program
 from memento.runtime.supervisor import Replay
 
-from .world import World, play
+from ...support.keeper_world import World, play
 
 P0 = Candidate(
     id="init/0", program=Program("p0"), operator=Operator.INITIAL, generation=0, slot=0, fitness=0.25

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from memento.agents.keepers.by_method import KEEPERS, climbing, uncrossed
 from memento.agents.keepers.islands import CAPACITY, ISLANDS
 from memento.agents.keepers.memento import Slots
-from memento.agents.keepers.methods import KEEPERS, climbing, uncrossed
 from memento.agents.keepers.options import SearchOptions
 from memento.agents.keepers.trials import RolloutPlan
 from memento.core.events import (
@@ -28,7 +28,7 @@ from memento.core.events import (
 )
 from memento.core.values import Candidate, Operator, Program, Score
 
-from .world import World, play
+from ...support.keeper_world import World, play
 
 seeds = st.integers(0, 10**6)
 P0 = Candidate(

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memento.agents.keepers import trials
+from memento.agents.keepers.by_method import KEEPERS
 from memento.agents.keepers.memento import Slots
-from memento.agents.keepers.methods import KEEPERS
 from memento.agents.keepers.options import SearchOptions
 from memento.agents.keepers.trials import RolloutPlan
-from memento.agents.program_text import digest
 from memento.core.events import (
     BranchEnded,
     CandidateAccepted,
@@ -33,10 +32,11 @@ from memento.core.events import (
     Withdraw,
     slot_of,
 )
+from memento.core.program_text import digest
 from memento.core.values import Candidate, Episode, Operator, Program, Score
 from memento.runtime.supervisor import Replay
 
-from .world import Repeating, play
+from ...support.keeper_world import Repeating, play
 
 seeds = st.integers(0, 10**6)
 methods = st.sampled_from(sorted(KEEPERS))

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memento.agents.keepers.evaluation import EvaluatorKeeper, Panel, majority
+from memento.agents.keepers.by_method import KEEPERS
+from memento.agents.keepers.evaluator_search import EvaluatorKeeper, Panel, majority
 from memento.agents.keepers.memento import Slots
-from memento.agents.keepers.methods import KEEPERS
 from memento.agents.keepers.sequencer import RunPlan, Sequencer, score_baseline
 from memento.core.errors import SearchError
 from memento.core.events import (
@@ -29,6 +29,7 @@ from memento.core.events import (
     StageEntered,
     VoteCast,
 )
+from memento.core.methods import METHODS
 from memento.core.values import (
     Candidate,
     Episode,
@@ -39,10 +40,9 @@ from memento.core.values import (
     Program,
     Score,
 )
-from memento.methods import METHODS
 from memento.runtime.supervisor import Replay
 
-from .world import World, play
+from ...support.keeper_world import World, play
 
 PLAN = RunPlan(
     method=KEEPERS["memento"],

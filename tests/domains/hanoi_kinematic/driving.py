@@ -6,7 +6,7 @@ from memento.core.values import JSON
 from memento.domains.hanoi import task
 from memento.domains.hanoi_kinematic.environment import KinematicHanoi
 
-from ..rollouts import kinematic
+from ...support.rollouts import kinematic
 
 SMALL, MEDIUM, LARGE, XLARGE = range(4)
 HALF = task.cube_half_edges(4)

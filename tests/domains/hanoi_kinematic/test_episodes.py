@@ -11,7 +11,7 @@ from memento.domains.hanoi import task
 from memento.domains.hanoi.recording import Trace
 from memento.domains.hanoi_kinematic.hand import CONTROL_PERIOD_S
 
-from ..rollouts import fields, kinematic, play, same, solve
+from ...support.rollouts import fields, kinematic, play, same, solve
 from .driving import HALF, SMALL, carry, drive, pick, restless, started
 
 # It can be solved, and it repeats

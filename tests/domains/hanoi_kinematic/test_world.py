@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from memento.domains.hanoi import task
 
-from ..rollouts import fields, kinematic, play
+from ...support.rollouts import fields, kinematic, play
 from .driving import (
     CLOSE,
     HALF,

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memento.domains.kitchen.embedded import Embedded
+from memento.domains.kitchen.embedded.simulator import Embedded
 from memento.domains.kitchen.environment import KitchenEnvironment
 from memento.domains.kitchen.scene import Kitchen, Stance, Thing, object_id
 
-RECORDINGS = Path(os.environ.get("KITCHEN_RECORDINGS") or Path(__file__).parents[3].parent / "shared/data/ai2thor")
+RECORDINGS = Path(os.environ.get("KITCHEN_RECORDINGS") or Path(__file__).parents[4] / "shared/data/ai2thor")
 needs_recordings = pytest.mark.skipif(
     not (RECORDINGS / "start_states").is_dir(),
     reason="there are no recorded kitchens; name their folder in KITCHEN_RECORDINGS",

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memento.domains.kitchen.embedded import Embedded
+from memento.domains.kitchen.embedded.planner import plan
+from memento.domains.kitchen.embedded.simulator import Embedded
 from memento.domains.kitchen.environment import KitchenEnvironment, parse_action
 from memento.domains.kitchen.observation import ACTIONS, OBJECT_ACTIONS, PREDICATES
-from memento.domains.kitchen.planner import plan
 from memento.domains.kitchen.rules import ErrorCategory
 from memento.domains.kitchen.scene import Stance
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from memento.core.metrics import MAX_ENTRIES, aggregate
 from memento.core.values import Score
 from memento.domains.kitchen import DOMAIN
+from memento.domains.kitchen.embedded.planner import plan
 from memento.domains.kitchen.observation import ACTIONS
-from memento.domains.kitchen.planner import plan
 from memento.domains.kitchen.rules import TARGETS, ErrorCategory
 from memento.domains.kitchen.scene import Stance
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ...processes import start_process
+from ...support.processes import start_process
 from .kitchens import needs_recordings
 from .players import alive, build
 

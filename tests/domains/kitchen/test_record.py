@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from memento.core.errors import RolloutError
-from memento.domains.kitchen import DOMAIN, generated, recorded
-from memento.domains.kitchen.planner import plan
+from memento.domains.kitchen import DOMAIN, recorded
+from memento.domains.kitchen import procedural as generated
+from memento.domains.kitchen.embedded.planner import plan
 from memento.domains.kitchen.scene import Kitchen, reachable
 from memento.domains.kitchen.unity.client import Deadlines
 from memento.domains.kitchen.unity.record import record

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from memento.core.errors import UsageError
 from memento.domains.kitchen import recorded
-from memento.domains.kitchen.placing import candidate_points, interior
-from memento.domains.kitchen.planner import plan
+from memento.domains.kitchen.embedded.placing import candidate_points, interior
+from memento.domains.kitchen.embedded.planner import plan
+from memento.domains.kitchen.embedded.sight import Lens, view_at
+from memento.domains.kitchen.embedded.world import World
 from memento.domains.kitchen.rules import places_of
 from memento.domains.kitchen.scene import GRID_M, Stance, object_id
-from memento.domains.kitchen.sight import Lens, view_at
-from memento.domains.kitchen.world import World
 
+from ...reference_policies.kitchen import Policy
 from .kitchens import RECORDINGS, environment, needs_recordings, play
-from .reference_policy import Policy
 
 pytestmark = needs_recordings
 SCENES = [f"FloorPlan{number}" for number in range(1, 31)]

@@ -15,7 +15,7 @@ from memento.memory.store import RunStore
 
 from .kitchens import RECORDINGS, needs_recordings
 
-POLICY = Path(__file__).parent / "reference_policy.py"
+POLICY = Path(__file__).parents[2] / "reference_policies" / "kitchen.py"
 
 
 def memento(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:

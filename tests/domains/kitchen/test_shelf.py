@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 from memento.core.ports import Part
-from memento.domains.kitchen import DOMAIN, generated
+from memento.domains.kitchen import DOMAIN
+from memento.domains.kitchen import procedural as generated
 from memento.runtime.offline.edits import Workshop
 from memento.runtime.offline.source import Edit, alternative_of, fits
 

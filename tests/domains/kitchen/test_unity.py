@@ -21,11 +21,11 @@ from memento.domains.kitchen.observation import ACTIONS, OBJECT_ACTIONS
 from memento.domains.kitchen.unity.build import PLATFORMS, client_commit, find, installed
 from memento.domains.kitchen.unity.client import Client, Deadlines
 from memento.domains.kitchen.unity.simulator import Unity
-from memento.runtime.pool import ProcessPool
+from memento.runtime.rollouts.pool import ProcessPool
 
+from ...reference_policies.kitchen import Policy
 from .kitchens import RECORDINGS, needs_recordings
 from .players import alive, bad_build, build
-from .reference_policy import Policy
 
 QUICK = Deadlines(start_s=20.0, reset_s=20.0, step_s=1.5)
 

@@ -12,7 +12,7 @@ from ...lines import counted, one_line
 from ..details import Details, read_details
 from ..lines_view import LinesView
 from ..rows import Cell, Column, Rows
-from ..sight import BAD, DIM, LOUD, Sight, cost, fitness_of, mark, number, share, signed, what_became
+from ..snapshot import BAD, DIM, LOUD, Sight, cost, fitness_of, mark, number, share, signed, what_became
 from ..texts import code_lines, diff_lines, metric_rows, talk_lines
 from .page import Page
 

@@ -9,7 +9,7 @@ from textual.content import Content
 
 from ...lines import one_line
 from ..rows import Cell, Column, Rows
-from ..sight import BAD, DIM, Sight, fitness_of, mark, share, signed, slots_of, what_became, why_failed
+from ..snapshot import BAD, DIM, Sight, fitness_of, mark, share, signed, slots_of, what_became, why_failed
 from ..view import Slot
 from .filtered import FilteredPage
 

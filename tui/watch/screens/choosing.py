@@ -10,7 +10,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Label, OptionList
 from textual.widgets.option_list import Option
 
-from ..wishes import STOP, STOP_AFTER_CANDIDATE, STOP_AFTER_GENERATION
+from ..run_controls import STOP, STOP_AFTER_CANDIDATE, STOP_AFTER_GENERATION
 
 
 class ExportScreen(ModalScreen[str | None]):

@@ -8,10 +8,10 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from ....core.events import VoteCast
-from ....memory.pools import Pool, list_pools
+from ....memory.evaluator_pools import Pool, list_pools
 from ...lines import one_line
 from ..rows import Cell, Column, Rows
-from ..sight import BAD, DIM, Sight, number
+from ..snapshot import BAD, DIM, Sight, number
 from .page import Page
 
 POOL = (

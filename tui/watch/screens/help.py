@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from ..lines_view import LinesView
-from ..sight import LEGEND, LOUD
+from ..snapshot import LEGEND, LOUD
 
 KEYS = (
     ("Screens", (

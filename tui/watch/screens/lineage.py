@@ -10,7 +10,7 @@ from textual.content import Content
 from ...lines import one_line
 from ..descent import Branching, ancestors_of, tree_of
 from ..rows import Cell, Column, Rows
-from ..sight import DIM, Sight, fitness_of, mark, share, signed, why_failed
+from ..snapshot import DIM, Sight, fitness_of, mark, share, signed, why_failed
 from .page import Page
 
 COLUMNS = (

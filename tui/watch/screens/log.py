@@ -12,7 +12,7 @@ from ...lines import one_line
 from ..facts import TROUBLE, words_of
 from ..log_reader import matching, window
 from ..rows import Cell, Column, Rows
-from ..sight import BAD, DIM, Sight, clock
+from ..snapshot import BAD, DIM, Sight, clock
 from ..view import owner_of
 from .filtered import FilteredPage
 

@@ -10,7 +10,7 @@ from textual.content import Content
 from ....core.events import EliteChanged
 from ...lines import one_line
 from ..rows import Cell, Column, Rows
-from ..sight import DIM, Sight, number, share, signed
+from ..snapshot import DIM, Sight, number, share, signed
 from ..view import Remembered, RunView
 from .page import Page
 

@@ -10,7 +10,7 @@ from textual.content import Content
 
 from ...lines import one_line
 from ..rows import Cell, Column, Rows
-from ..sight import BAD, DIM, WARN, Sight, asked_of, clock, cost
+from ..snapshot import BAD, DIM, WARN, Sight, asked_of, clock, cost
 from ..view import CallLine, RunView, Slot
 from .page import Page
 

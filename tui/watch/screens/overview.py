@@ -6,7 +6,7 @@ from textual.app import ComposeResult
 from textual.containers import Container
 
 from ..panels import draw_elites, draw_fitness, draw_memory, draw_slots, draw_spending, draw_workers
-from ..sight import Sight
+from ..snapshot import Sight
 from .page import Page
 from .panel import Panel
 

@@ -11,9 +11,9 @@ from textual.widget import Widget
 from textual.widgets import Footer
 
 from ...lines import counted, isolation, one_line
-from ..sight import BAD, DIM, GOOD, LOUD, WARN, Sight, clock, coarse, cost, elapsed_s
+from ..run_controls import SAID
+from ..snapshot import BAD, DIM, GOOD, LOUD, WARN, Sight, clock, coarse, cost, elapsed_s
 from ..view import time_left_s
-from ..wishes import SAID
 
 if TYPE_CHECKING:
     from ..app import WatchApp

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from textual.content import Content
 from textual.widget import Widget
 
-from ..sight import Sight
+from ..snapshot import Sight
 
 Drawing = Callable[..., Content]
 

@@ -9,10 +9,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
+from ..braille import Curve, draw_curves
 from ..many import RunLine, read_runs
-from ..plot import Curve, draw_curves
 from ..rows import Cell, Column, Rows
-from ..sight import BAD, DIM, Sight, number, share, stack
+from ..snapshot import BAD, DIM, Sight, number, share, stack
 from .page import COLOURS, Page, RunHeader
 from .panel import Panel
 

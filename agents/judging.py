@@ -1,0 +1,120 @@
+"""The panel of judges: one Judge order is one seat, which sees the pool in its own order and casts one vote."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..core.errors import ModelError
+from ..core.events import Judge, VoteCast
+from ..core.ports import Ask, Model, Prompts
+from ..core.program_text import MAX_EVALUATOR, bare
+from ..core.seeds import derive_seed
+from ..core.text import bounded, one_line
+from ..core.values import Brief, Call, EvaluatorCandidate, Program
+from .evaluator_evolver import success_in_words
+from .feedback import evaluator_feedback, fenced
+from .verdict import MAX_REASON, Unusable, read_verdict
+from .writing import call_of, section, situation
+
+JUDGE = "judge"
+ATTEMPTS = 2  # an unusable answer is asked for once more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelling:
+    """The pool in one seat's own order; the labels A, B, C … say nothing of position, name or origin."""
+
+    entries: tuple[EvaluatorCandidate, ...]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """One label for each entry."""
+        return tuple(label(place) for place in range(len(self.entries)))
+
+    def slots(self) -> dict[str, int]:
+        """The slot of the pool behind each label."""
+        return {name: entry.slot for name, entry in zip(self.labels, self.entries, strict=True)}
+
+
+def label(place: int) -> str:
+    """A, B, … Z, AA, AB, … for 0, 1, … 25, 26, 27, …"""
+    text = ""
+    place += 1
+    while place:
+        place, rest = divmod(place - 1, 26)
+        text = chr(ord("A") + rest) + text
+    return text
+
+
+def labelling(order: Judge, run_seed: int) -> Labelling:
+    """The order in which this seat sees the pool; the same for the same run seed and order."""
+    entries = list(order.pool)
+    random.Random(derive_seed(run_seed, "judge", order.id)).shuffle(entries)
+    return Labelling(entries=tuple(entries))
+
+
+class JudgePanel:
+    """Casts the vote of one seat at a time; the seats are dealt round-robin over the models."""
+
+    def __init__(self, *, models: Sequence[Model], prompts: Prompts, brief: Brief, run_seed: int) -> None:
+        if not models:
+            raise ValueError("a judge panel needs at least one model")
+        self._models = tuple(models)
+        self._prompts = prompts
+        self._common = {**situation(brief), "interface": brief.evaluator_interface.strip()}
+        self._run_seed = run_seed
+
+    async def carry_out(self, order: Judge) -> VoteCast:
+        """The vote of one seat; an answer that is unusable twice, or a call that failed, is an abstention.
+
+        Raises ModelError where it is fatal.
+        """
+        model = self._models[order.seat % len(self._models)]
+        seen = labelling(order, self._run_seed)
+        calls: tuple[Call, ...] = ()
+        flaw = ""
+        for attempt in range(ATTEMPTS):
+            prompt = self._prompt(order, seen, flaw)
+            try:
+                reply = await model.complete(Ask(order=order, attempt=attempt, role=JUDGE, prompt=prompt))
+            except ModelError as error:
+                if error.fatal:
+                    raise
+                flaw = f"the call failed: {error}"
+                break
+            calls = (*calls, replace(call_of(prompt, reply), attempt=attempt))
+            verdict = read_verdict(reply, seen.slots())
+            if not isinstance(verdict, Unusable):
+                return _vote(order, verdict.slot, verdict.reason, calls)
+            flaw = verdict.why
+        return _vote(order, None, f"abstained: {flaw}", calls)
+
+    def _prompt(self, order: Judge, seen: Labelling, flaw: str) -> str:
+        episodes = max((len(entry.examination.scores) for entry in order.pool), default=0)
+        shown = zip(seen.labels, seen.entries, strict=True)
+        return self._prompts.fill(
+            "judge",
+            **self._common,
+            success_rate=success_in_words(order.success_rate, episodes),
+            pool="\n\n".join(_entry(name, entry) for name, entry in shown),
+            labels=", ".join(seen.labels),
+            correction=section("Once more", f"Your first answer could not be used: {flaw}.") if flaw else "",
+        )
+
+
+def _entry(name: str, entry: EvaluatorCandidate) -> str:
+    """One evaluator as a judge sees it: its bare program and what it gave on T_0, without name or history."""
+    text = bounded(bare(entry.program or Program("")), 2 * MAX_EVALUATOR)  # printing anew may lengthen it
+    return f"### Evaluator {name}\n\n{fenced(text, 'python')}\n\n{evaluator_feedback(entry)}"
+
+
+def _vote(order: Judge, slot: int | None, reason: str, calls: tuple[Call, ...]) -> VoteCast:
+    return VoteCast(
+        order=order.id,
+        generation=order.generation,
+        seat=order.seat,
+        choice=slot,
+        reason=one_line(reason, MAX_REASON),
+        call=calls[-1] if calls else None,
+        earlier=calls[:-1],
+    )

@@ -1,0 +1,84 @@
+"""What a finished command hands back, and the one JSON object that scripts read from it."""
+
+import json
+from dataclasses import asdict, dataclass, field
+
+from ..core.values import JSON
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """A command's result; its fields are the keys of the JSON object, in this order."""
+
+    def as_json(self) -> dict[str, JSON]:
+        """The object as plain JSON values. Tuples become lists."""
+        values: dict[str, JSON] = json.loads(json.dumps(asdict(self), allow_nan=False))
+        return values
+
+    def line(self) -> str:
+        """The object on one line of strict JSON. Raises ValueError for NaN or infinity."""
+        return json.dumps(asdict(self), allow_nan=False, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult(Result):
+    """What a run came to.
+
+    `fitness` and `success` are F and S of the elite on the search's own episodes, under the run's own
+    evaluator. `reference_initial`, `reference_fitness` and `final_success` are measured on seeds that the
+    search never saw, under the shipped evaluator and the success predicate. None stands for what was not
+    reached (a stopped run), does not exist (no shipped evaluator) or is not known (a price).
+    """
+
+    run: str                            # the run's folder
+    domain: str
+    method: str
+    model: str
+    seed: int
+    status: str                         # "done", "stopped" or "budget"
+    generations: int                    # generations that ended
+    elite: str | None                   # the elite's candidate id
+    fitness: float | None
+    success: float | None
+    initial_fitness: float | None       # F of p_0
+    reference_initial: float | None
+    reference_fitness: float | None
+    final_success: float | None
+    candidates: int                     # policies proposed and evaluated, failed ones among them
+    episodes_run: int
+    episodes_saved: int                 # not rolled out: racing, duplicates
+    model_calls: int
+    tokens: int
+    cost_usd: float | None              # None where a price is unknown, which is not 0
+    wall_s: float
+    sandbox: tuple[str, ...]            # the layers that were live
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeResult:
+    """One episode of `memento evaluate`; `fitness` is None where the domain ships no evaluator."""
+
+    seed: int
+    scene: str | None
+    success: bool
+    fitness: float | None
+    steps: int
+    ended_by: str
+    error: str | None                   # the fault of the policy or the evaluator, in one line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluateResult(Result):
+    """What a policy file does in a domain."""
+
+    policy: str
+    domain: str
+    variant: str | None
+    randomisation: str | None
+    episodes: int
+    success_rate: float
+    fitness: float | None               # the mean over the episodes
+    steps_per_s: float
+    wall_s: float
+    sandbox: tuple[str, ...]
+    per_episode: tuple[EpisodeResult, ...] = field(default_factory=tuple)

@@ -1,0 +1,83 @@
+"""Says results to people: a few plain lines."""
+
+from ..app.results import EpisodeResult, EvaluateResult, RunResult
+from ..tui.lines import counted, isolation
+
+
+def tell_run(result: RunResult) -> str:
+    """What a run came to, in the order a person asks."""
+    lines = [
+        f"{result.run}: {result.status} after {counted(result.generations, 'generation')}, {duration(result.wall_s)}",
+        f"  elite            {result.elite or 'none'}",
+        f"  fitness          {number(result.initial_fitness)} -> {number(result.fitness)}"
+        "   under the run's own evaluator",
+        f"  unseen episodes  {number(result.reference_initial)} -> {number(result.reference_fitness)}"
+        f"   under the shipped evaluator; success {share(result.final_success)}",
+        f"  candidates       {result.candidates}, over {counted(result.episodes_run, 'episode')}"
+        f" ({result.episodes_saved} saved)",
+        f"  model            {result.model}: {counted(result.model_calls, 'call')}, {counted(result.tokens, 'token')},"
+        f" {cost(result.cost_usd)}",
+        f"  isolation        {isolation(result.sandbox).removeprefix('isolation: ')}",
+    ]
+    return "\n".join(lines)
+
+
+def tell_evaluation(result: EvaluateResult) -> str:
+    """How a policy did, one line an episode."""
+    lines = [
+        f"{result.policy} in {result.domain}"
+        + "".join(f", {word} {value}" for word, value in
+                  [("variant", result.variant), ("randomisation", result.randomisation)] if value is not None)
+    ]
+    for place, episode in enumerate(result.per_episode, start=1):
+        lines.append(
+            f"  {place:>3}  {'success' if episode.success else 'failure'}  fitness {number(episode.fitness)}"
+            f"  {episode.steps:>6} steps, ended by {episode.ended_by}"
+            + (f" in {episode.scene}" if episode.scene else "")
+            + (f": {episode.error}" if episode.error else "")
+        )
+    lines += _by_scene(result)
+    lines.append(
+        f"success {share(result.success_rate)}, fitness {number(result.fitness)}"
+        f" over {counted(result.episodes, 'episode')}; {result.steps_per_s:.0f} steps/s, {duration(result.wall_s)}"
+    )
+    lines.append(isolation(result.sandbox))
+    return "\n".join(lines)
+
+
+def _by_scene(result: EvaluateResult) -> list[str]:
+    """One line a scene, where there are several and some were played more than once."""
+    scenes: dict[str, list[EpisodeResult]] = {}
+    for episode in result.per_episode:
+        if episode.scene:
+            scenes.setdefault(episode.scene, []).append(episode)
+    if not 1 < len(scenes) < len(result.per_episode):
+        return []
+    lines = []
+    for scene, episodes in scenes.items():
+        fitness = [episode.fitness for episode in episodes if episode.fitness is not None]
+        mean = sum(fitness) / len(fitness) if len(fitness) == len(episodes) else None
+        won = sum(episode.success for episode in episodes)
+        lines.append(f"  {scene:<14} success {won} of {len(episodes)}, fitness {number(mean)}")
+    return lines
+
+
+def number(value: float | None) -> str:
+    """A fitness, or ? where it is not known."""
+    return "?" if value is None else f"{value:.3f}"
+
+
+def share(value: float | None) -> str:
+    """A share in percent, or ? where it is not known."""
+    return "?" if value is None else f"{100 * value:.0f} %"
+
+
+def cost(cost_usd: float | None) -> str:
+    """An amount, or that it is not known."""
+    return "price unknown" if cost_usd is None else f"${cost_usd:.2f}"
+
+
+def duration(seconds: float) -> str:
+    """Minutes and seconds."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02d} s" if minutes else f"{seconds:.1f} s"

@@ -1,0 +1,260 @@
+"""What can be read from the text of a generated program with `ast` alone; the program is never executed."""
+
+import ast
+import hashlib
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from .text import one_line
+from .values import Fault, FaultKind, Program
+
+MAX_PROGRAM = 64_000  # characters of a policy; a parent goes into a prompt whole
+MAX_EVALUATOR = 24_000  # characters of an evaluator; a judge's prompt holds the whole pool
+MAX_NESTING = 200  # levels of the syntax tree, so that no walk of it meets Python's recursion limit
+MAX_INTEGER_BITS = 4096  # a longer literal cannot be printed back
+MAX_SUMMARY = 240  # characters of an edit summary
+MAX_FAULT = 300  # characters of a fault's message
+
+HISTORY_NAME = "HISTORY"
+HISTORY_METHOD = "hill_climb_history"
+BODIES = ("body", "orelse", "finalbody")  # the fields of a node that hold statements
+
+_UNSAID = ("kind", "type_comment", "type_ignores", "type_params")  # differ between Pythons; say nothing here
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def parse(program: Program, limit: int = MAX_PROGRAM) -> ast.Module | Fault:
+    """The syntax tree of `program`, not to be changed, or a Fault that says why there is none.
+
+    Never raises, whatever the text.
+    """
+    if len(program.text) > limit:
+        size = f"the program has {len(program.text):,} characters; {limit:,} are allowed"
+        return Fault(kind=FaultKind.BROKEN_CONTRACT, message=size)
+    return _tree(program)
+
+
+@lru_cache(maxsize=4)  # a reply is checked, read and compared with its parents; trees are large
+def _tree(program: Program) -> ast.Module | Fault:
+    return _parse_anew(program)
+
+
+def _parse_anew(program: Program) -> ast.Module | Fault:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # such as invalid escapes: the text is foreign, the warning not ours
+            tree = ast.parse(program.text)
+    except SyntaxError as error:
+        return _not_python(f"line {error.lineno or 0}: {error.msg}")
+    except (ValueError, RecursionError, MemoryError) as error:  # null bytes, surrogates, endless nesting
+        return _not_python(f"{type(error).__name__}: {error}")
+    return _unprintable(tree) or tree
+
+
+def _unprintable(tree: ast.Module) -> Fault | None:
+    """Why `tree` could not be walked or printed back, if so."""
+    level: list[Any] = [tree]
+    for _ in range(MAX_NESTING):
+        for node in level:
+            if type(node) is ast.Constant and type(node.value) is int and node.value.bit_length() > MAX_INTEGER_BITS:
+                return _not_python(f"an integer of more than {MAX_INTEGER_BITS} bits")
+        level = children(level)
+        if not level:
+            return None
+    return _not_python(f"nested more than {MAX_NESTING} levels deep")
+
+
+_LEAVES = frozenset({
+    "arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "kind", "kwd_attrs", "level", "module", "n", "op",
+    "ops", "rest", "s", "simple", "tag", "type_comment",
+})  # fields that hold a word, a number or a node without anything below it
+_BELOW: Mapping[type, tuple[str, ...]] = {
+    kind: () if kind in (ast.Constant, ast.Global, ast.Nonlocal) else tuple(set(kind._fields) - _LEAVES)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
+
+
+def children(nodes: Iterable[ast.AST]) -> list[Any]:
+    """All that lies directly below these nodes, in no order: nodes, and None or words where a field holds such.
+
+    Left out are names, operators and contexts, below which there is nothing. It takes a sixth of the time
+    of `ast.iter_child_nodes`.
+    """
+    found: list[Any] = []
+    for node in nodes:
+        for name in _BELOW.get(type(node), ()):
+            value = getattr(node, name, None)
+            if type(value) is list:
+                found += value
+            elif value is not None:
+                found.append(value)
+    return found
+
+
+def _not_python(message: str) -> Fault:
+    return Fault(kind=FaultKind.NOT_PYTHON, message=one_line(message, MAX_FAULT))
+
+
+@lru_cache(maxsize=256)
+def history(program: Program) -> tuple[str, ...]:
+    """The edit summaries embedded in `program`, oldest first; empty where there are none.
+
+    Read from a module-level `HISTORY`, a string or a list of strings, or else from a method
+    `hill_climb_history()` that returns such a literal. The last entry is the paper's history(p).
+    """
+    tree = parse(program)
+    if isinstance(tree, Fault):
+        return ()
+    found: tuple[str, ...] = ()
+    for statement in tree.body:
+        value = _assigned_history(statement)
+        if value is not None:
+            found = _entries(value)
+    if found:
+        return found
+    for holder in tree.body:
+        for function in holder.body if isinstance(holder, ast.ClassDef) else ():
+            if isinstance(function, ast.FunctionDef) and function.name == HISTORY_METHOD:
+                for statement in function.body:
+                    if isinstance(statement, ast.Return) and statement.value is not None:
+                        found = _entries(statement.value) or found
+    return found
+
+
+def summary_of(program: Program, parents: Sequence[Program], said: str = "") -> str:
+    """history(p): one bounded line on what the edit did, never empty.
+
+    The program's own last history entry, where it is not just copied from a parent; else `said`, the
+    summary line of the reply; else what the texts show to differ.
+    """
+    own = history(program)
+    if own and all(own != history(parent) for parent in parents):
+        return own[-1]
+    return one_line(said, MAX_SUMMARY) or difference(program, parents)
+
+
+def difference(program: Program, parents: Sequence[Program]) -> str:
+    """One line on which functions differ from the first parent, for edits that do not tell themselves."""
+    if not parents:
+        return "first program"
+    if any(digest(program) == digest(parent) for parent in parents):
+        return "no change to the parent's code"
+    new, old = _functions(program), _functions(parents[0])
+    lists = (
+        ("changed", [name for name in new if name in old and new[name] != old[name]]),
+        ("added", [name for name in new if name not in old]),
+        ("removed", [name for name in old if name not in new]),
+    )
+    parts = [f"{verb} {', '.join(names)}" for verb, names in lists if names]
+    return one_line("; ".join(parts) or "changed statements outside of functions", MAX_SUMMARY)
+
+
+@lru_cache(maxsize=256)
+def digest(program: Program) -> str:
+    """The same for programs that do the same by their text: comments, docstrings and history are left out.
+
+    SHA-256 of the normalised syntax tree; of the text itself where it does not parse.
+    """
+    tree = parse(program)
+    return program.digest if isinstance(tree, Fault) else _shape(tree)
+
+
+@lru_cache(maxsize=64)
+def bare(program: Program) -> str:
+    """The program printed anew without comments, docstrings and history, so that it cannot plead for itself.
+
+    Empty where the program does not parse.
+    """
+    tree = parse(program)
+    own = _parse_anew(program) if isinstance(tree, ast.Module) else tree  # the shared tree is not to be changed
+    return "" if isinstance(own, Fault) else ast.unparse(_without_talk(own))
+
+
+def _assigned_history(statement: ast.stmt) -> ast.expr | None:
+    targets: Sequence[ast.expr] = ()
+    if isinstance(statement, ast.Assign):
+        targets = statement.targets
+    elif isinstance(statement, ast.AnnAssign):
+        targets = (statement.target,)
+    else:
+        return None
+    return statement.value if any(isinstance(t, ast.Name) and t.id == HISTORY_NAME for t in targets) else None
+
+
+def _entries(value: ast.expr) -> tuple[str, ...]:
+    """The strings of a literal string, list or tuple, each on one bounded line; others are passed over."""
+    items = value.elts if isinstance(value, ast.List | ast.Tuple) else (value,)
+    texts = (item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, str))
+    lines = (one_line(text, MAX_SUMMARY) for text in texts)
+    return tuple(line for line in lines if line)
+
+
+def _without_talk(tree: ast.Module) -> ast.Module:
+    """`tree` itself, with history and bare strings (docstrings among them) taken out of every body."""
+    for node in ast.walk(tree):
+        for name in BODIES:
+            if isinstance(getattr(node, name, None), list):
+                setattr(node, name, _plain(node, name))
+    return tree
+
+
+def _plain(node: ast.AST, name: str) -> list[ast.stmt]:
+    """The body `name` of a node without history and bare strings; a body that held nothing else is a `pass`."""
+    body: list[ast.stmt] = getattr(node, name)
+    kept = [statement for statement in body if not _is_talk(statement, node)]
+    if body and not kept and name != "orelse" and not isinstance(node, ast.Module):
+        return [ast.Pass()]
+    return kept
+
+
+def _is_talk(statement: ast.stmt, holder: ast.AST) -> bool:
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+        return isinstance(statement.value.value, str)
+    if isinstance(holder, ast.Module):
+        return _assigned_history(statement) is not None
+    return isinstance(holder, ast.ClassDef) and isinstance(statement, FunctionNode) and statement.name == HISTORY_METHOD
+
+
+def _shape(node: ast.AST) -> str:
+    """SHA-256 of a syntax tree without its positions, history and bare strings."""
+    text = "\x00".join(_tokens(node)) + "\x00"
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _tokens(root: ast.AST) -> Iterator[str]:
+    """An unambiguous flat text of a syntax tree, without recursion."""
+    stack: list[object] = [root]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, ast.AST):
+            yield type(item).__name__
+            for name in reversed(item._fields):
+                if name in BODIES and isinstance(getattr(item, name, None), list):
+                    stack.append(_plain(item, name))
+                elif name not in _UNSAID:
+                    stack.append(getattr(item, name, None))
+        elif isinstance(item, list):
+            yield f"[{len(item)}"
+            stack.extend(reversed(item))
+        else:
+            yield f"{type(item).__name__}:{item!r}"
+
+
+@lru_cache(maxsize=64)  # a parent is compared with each of its children
+def _functions(program: Program) -> Mapping[str, str]:
+    """Shape of every function by its name within its class, in the order of the text."""
+    tree = parse(program)
+    if isinstance(tree, Fault):
+        return {}
+    found: dict[str, str] = {}
+    for node in _plain(tree, "body"):
+        if isinstance(node, FunctionNode):
+            found[node.name] = _shape(node)
+        elif isinstance(node, ast.ClassDef):
+            methods = [method for method in _plain(node, "body") if isinstance(method, FunctionNode)]
+            found.update((method.name, _shape(method)) for method in methods)
+    return found

@@ -1,0 +1,1 @@
+"""The embedded kitchen simulator: AI2-THOR's kitchens without Unity."""

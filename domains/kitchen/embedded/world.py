@@ -1,0 +1,286 @@
+"""The embedded kitchen simulator: one kitchen, its agent, and what AI2-THOR's actions do to them."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar
+
+import numpy as np
+
+from ..scene import GRID_M, HEADINGS, Cell, Kitchen, Stance
+from .bodies import Bodies, bodies_of, surroundings_of
+from .contents import Contents
+from .doors import Corners, blocked_by_panel
+from .hand import SKIN_M, hand_at, turned_size
+from .placing import candidate_points, interior, place
+from .preconditions import BEHIND_GLASS, NOT_HERE, NOT_VISIBLE, Condition, objection
+from .sight import PAPERS_LENS, Floats, Lens, Surroundings, View, agent_view
+
+LOOK_STEP_DEG: Final = 30
+LOOK_UP_DEG, LOOK_DOWN_DEG = -30, 60
+_TURN_SAMPLES_DEG: Final = (30.0, 60.0, 90.0)   # where a turning held item is checked
+_VIEWS_KEPT: Final = 20_000
+_STATES_KEPT: Final = 128
+_SPOTS_KEPT: Final = 512
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """Indices of the objects that are visible from a pose, in the kitchen's order, and which can be acted on."""
+
+    visible: tuple[int, ...]
+    interactable: frozenset[int]
+
+
+class World(Contents):
+    """One kitchen and its agent. Actions return an error message, empty for success, in AI2-THOR's words."""
+
+    def __init__(self, kitchen: Kitchen, lens: Lens = PAPERS_LENS) -> None:
+        self.lens = lens
+        self._surroundings: OrderedDict[int, Surroundings] = OrderedDict()
+        self._bodies: OrderedDict[int, Bodies] = OrderedDict()
+        self._views: OrderedDict[tuple[int, Stance], Sighting] = OrderedDict()
+        self._ways: OrderedDict[tuple[int, Stance, str, int], tuple[str, Stance]] = OrderedDict()
+        self._spots: OrderedDict[tuple[int, bytes], Floats] = OrderedDict()
+        self.stance = kitchen.start
+        super().__init__(kitchen)
+
+    def reset(self, stance: Stance) -> None:
+        """Everything as at the start, with the agent at `stance`."""
+        self.stance = stance
+        self.restore()
+
+    # ------------------------------------------------------------------------------------------ seeing
+
+    def view(self) -> View:
+        """The agent's camera."""
+        return agent_view(self.stance, self.kitchen.agent_y_m, self.lens)
+
+    def sighting(self) -> Sighting:
+        """What the agent sees now."""
+        key = (self.state, self.stance)
+        found = self._views.get(key)
+        if found is None:
+            visible, interactable = self.surroundings().seen(self.view())
+            if self.held is not None:
+                visible[self.held] = interactable[self.held] = True     # the hand is always in the viewport
+            found = Sighting(
+                tuple(int(k) for k in np.flatnonzero(visible)),
+                frozenset(int(k) for k in np.flatnonzero(interactable)),
+            )
+            _keep(self._views, key, found, _VIEWS_KEPT)
+        return found
+
+    def surroundings(self) -> Surroundings:
+        """What can be seen or stands in the way now."""
+        found = self._surroundings.get(self.state)
+        if found is None:
+            found = surroundings_of(self)
+            _keep(self._surroundings, self.state, found, _STATES_KEPT)
+        return found
+
+    def bodies(self) -> Bodies:
+        """What is solid now."""
+        found = self._bodies.get(self.state)
+        if found is None:
+            found = bodies_of(self)
+            _keep(self._bodies, self.state, found, _STATES_KEPT)
+        return found
+
+    def positions(self) -> Floats:
+        """Where the objects' origins are now (n, 3); in the hand that is where the hand is."""
+        positions = self.origins()
+        if self.held is not None:
+            positions[self.held] = self.hand(self.stance)
+        return positions
+
+    def position(self, item: int) -> Floats:
+        """Where one object's origin is now."""
+        return np.asarray(self.positions()[item])
+
+    # ------------------------------------------------------------------------------------------ moving
+
+    def move_ahead(self) -> str:
+        """One cell forward, whole or not at all."""
+        return self.move(0)
+
+    def move(self, quarters: int) -> str:
+        """One cell forward, or to where the agent would look after so many quarter turns to the right."""
+        return self._moved_to("move", quarters, self._move)
+
+    def turn(self, quarters: int) -> str:
+        """Turn by quarter turns, +1 to the right."""
+        return self._moved_to("turn", quarters, self._turn)
+
+    def _moved_to(self, kind: str, quarters: int, attempt: Callable[[int], tuple[str, Stance]]) -> str:
+        """Go where an attempt leads. It leads to the same whenever the kitchen and the stance are the same."""
+        key = (self.state, self.stance, kind, quarters)
+        found = self._ways.get(key)
+        if found is None:
+            found = attempt(quarters)
+            _keep(self._ways, key, found, _VIEWS_KEPT)
+        message, self.stance = found
+        return message
+
+    def _move(self, quarters: int) -> tuple[str, Stance]:
+        x, z = self.stance.cell
+        dx, dz = HEADINGS[(self.stance.yaw + quarters) % 4]
+        target = (x + dx, z + dz)
+        stopped = self._blocked(target)
+        moved = replace(self.stance, cell=target)
+        if not stopped and self.held is not None:
+            stopped = self._held_hits(self.hand(self.stance), self.hand(moved), self.stance.yaw)
+        if stopped:
+            way = f"({dx * GRID_M:.4f}, 0.0000, {dz * GRID_M:.4f})"
+            return f"{stopped} is blocking Agent 0 from moving by {way}.", self.stance
+        return "", moved
+
+    def _turn(self, quarters: int) -> tuple[str, Stance]:
+        if self.held is not None and self._turning_hits(quarters):
+            name, way = self.things[self.held].name, "right" if quarters > 0 else "left"
+            return f"a held item: {name} will collide with something if agent rotates {way}", self.stance
+        return "", replace(self.stance, yaw=(self.stance.yaw + quarters) % 4)
+
+    def _blocked(self, target: Cell) -> str:
+        """What keeps the agent from a neighbouring cell; empty where nothing does."""
+        if target not in self.kitchen.cells:
+            return self._nearest_name(target)
+        for k in sorted(self.open):
+            door = self.doors.get(k)
+            if door and blocked_by_panel(door.panels, self.stance.cell, target, floor_m=self.kitchen.floor_m):
+                return self.things[k].name
+        return ""
+
+    def _nearest_name(self, cell: Cell) -> str:
+        """The object whose box reaches nearest to where the agent would stand, or the building."""
+        return self.bodies().nearest(cell[0] * GRID_M, cell[1] * GRID_M, within_m=GRID_M) or "Structure_0"
+
+    def look(self, steps: int) -> str:
+        """Tilt the camera by steps of 30°, +1 down."""
+        horizon = self.stance.horizon_deg + steps * LOOK_STEP_DEG
+        if horizon > LOOK_DOWN_DEG:
+            return f"can't look down beyond {LOOK_DOWN_DEG} degrees below the forward horizon"
+        if horizon < LOOK_UP_DEG:
+            return f"can't look up beyond {-LOOK_UP_DEG} degrees above the forward horizon"
+        self.stance = replace(self.stance, horizon_deg=horizon)
+        return ""
+
+    # ---------------------------------------------------------------------------------------- the hand
+
+    def hand(self, stance: Stance, *, yaw_deg: float | None = None) -> Floats:
+        """Where a held item's centre is."""
+        return hand_at(stance, self.kitchen.agent_y_m, yaw_deg=yaw_deg)
+
+    def held_size(self, yaw: int) -> Floats:
+        """The held item's box when the agent faces `yaw`."""
+        return self._turned_size(self.held if self.held is not None else 0, yaw)
+
+    def _turned_size(self, item: int, yaw: int) -> Floats:
+        return turned_size(self.things[item].extent, 90.0 * yaw)
+
+    def _held_hits(self, start: Floats, end: Floats, yaw: int) -> str:
+        """What a held item meets on a straight way; what it touches already does not count."""
+        half = self.held_size(yaw) / 2 - SKIN_M
+        low, high = np.minimum(start, end) - half, np.maximum(start, end) + half
+        return self.bodies().first_hit(low, high, start - half, start + half)
+
+    def _turning_hits(self, quarters: int) -> str:
+        """What a held item meets on a quarter turn."""
+        start, begin = self.hand(self.stance), 90.0 * self.stance.yaw
+        half0 = self.held_size(self.stance.yaw) / 2 - SKIN_M
+        for degrees in _TURN_SAMPLES_DEG:
+            yaw = begin + quarters * degrees
+            half = turned_size(self.things[self.held or 0].extent, yaw) / 2 - SKIN_M
+            centre = self.hand(self.stance, yaw_deg=yaw)
+            hit = self.bodies().first_hit(centre - half, centre + half, start - half0, start + half0)
+            if hit:
+                return hit
+        return ""
+
+    # ------------------------------------------------------------------------------------ interactions
+
+    def objection(self, action: str, item: int, sighting: Sighting) -> str:
+        """Why an object action cannot be tried on an object, as far as no movement is needed to tell; or empty."""
+        if item not in sighting.interactable:
+            return BEHIND_GLASS.format(self.things[item].object_id) if item in sighting.visible else NOT_VISIBLE
+        now = Condition(item in self.open, item in self.on, self.held is not None and item in self.carried())
+        return objection(action, self.things[item], now, None if self.held is None else self.things[self.held])
+
+    def act(self, action: str, object_id: str) -> str:
+        """An object action on an object by its id."""
+        item = self.index.get(object_id)
+        if item is None:
+            return NOT_HERE.format(object_id)
+        return self.objection(action, item, self.sighting()) or _DEEDS[action](self, item)
+
+    def _pickup(self, item: int) -> str:
+        taken = {item} | {k for k in range(len(self.things)) if self.is_in(k, item)}
+        low, high = self.bodies().others(taken | self.containing(item))
+        half = self._turned_size(item, self.stance.yaw) / 2 - SKIN_M
+        at = self.hand(self.stance)
+        if ((low < at + half) & (high > at - half)).all(axis=1).any():
+            return "Picking up object would cause it to collide and clip into something!"
+        self.take(item)
+        return ""
+
+    def _put(self, item: int) -> str:
+        held = self.held
+        assert held is not None
+        low, high = self.bodies().others(self.containing(item) | {item})
+        turns = (self.stance.yaw, self.stance.yaw + 1)
+        box = interior(self.things[item], self.centres[item], self.sizes[item])
+        lying = place(
+            self.things[item], box, self._spots_in(item, box), view=self.view(),
+            sizes=[self._turned_size(held, yaw) for yaw in turns], solid_low=low, solid_high=high,
+        )
+        if lying is None:
+            return "No valid positions to place object found"
+        self.held = None
+        self.lay(held, *lying, receptacle=item)
+        return ""
+
+    def _spots_in(self, item: int, box: Corners) -> Floats:
+        """The points of a receptacle where something may be put, worked out once for each place that it stands in."""
+        key = (item, box[0].tobytes())
+        if key not in self._spots:
+            _keep(self._spots, key, candidate_points(self.things[item], *box, self.kitchen), _SPOTS_KEPT)
+        return self._spots[key]
+
+    def _swing(self, item: int) -> str:
+        """Open or close, unless the moving door meets the agent or what it holds."""
+        door = self.doors.get(item)
+        if door is not None:
+            x, z = (value * GRID_M for value in self.stance.cell)
+            hit = door.stopped_by_agent(x, z, floor_m=self.kitchen.floor_m)
+            if self.held is not None and not hit:
+                centre, half = self.hand(self.stance), self.held_size(self.stance.yaw) / 2 - SKIN_M
+                hit = door.stopped_by(centre - half, centre + half)
+            if hit:
+                return "Object failed to open/close successfully."
+        self.open ^= {item}
+        self.changed()
+        return ""
+
+    def _toggle(self, item: int) -> str:
+        self.on ^= {item}
+        self.changed()
+        return ""
+
+
+def _keep(cache: OrderedDict[K, V], key: K, value: V, limit: int) -> None:
+    cache[key] = value
+    if len(cache) > limit:
+        cache.popitem(last=False)
+
+
+_DEEDS: Final[Mapping[str, Callable[[World, int], str]]] = {
+    "open_object": World._swing,
+    "close_object": World._swing,
+    "pickup_object": World._pickup,
+    "put_object": World._put,
+    "toggle_on": World._toggle,
+    "toggle_off": World._toggle,
+}

@@ -1,0 +1,207 @@
+"""Pictures of a recorded kitchen episode: its actions are played again in the embedded simulator and painted."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from ...core.errors import UsageError, unknown
+from ...core.ports import Picture, Stage
+from ...core.recording import Recording
+from ...core.values import JSON
+from . import procedural as generated
+from . import recorded
+from .embedded.sight import PAPERS_LENS
+from .embedded.simulator import Embedded
+from .floor_plan import BAD, DIM, GOOD, INK, Colour, Item, Painter, Scene
+from .observation import MOVES
+from .scene import GRID_M, Kitchen, Stance
+
+CAMERAS: Final = ("plan",)
+MILESTONES: Final[Mapping[str, str]] = {
+    "apple_picked": "Apple picked up", "apple_in_microwave": "Apple in Microwave", "microwave_on": "Microwave on",
+    "bread_picked": "Bread picked up", "bread_in_fridge": "Bread in Fridge",
+}
+TRAIL: Final = 40       # steps of the agent's way that are shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KitchenRenderer:
+    """Implements `core.ports.Renderer`. `load` makes a kitchen by its name; None where that is not known."""
+
+    load: Callable[[str], Kitchen] | None
+    cameras: tuple[str, ...] = CAMERAS
+
+    def require(self) -> None:
+        """Raises UsageError where there is no kitchen to draw a plan of."""
+        if self.load is None:
+            raise UsageError(
+                "an episode in Unity has no plan to be drawn on: use kitchen.backend=recorded or generated, or look"
+                " at the player's own window"
+            )
+
+    def stage(self, recording: Recording, *, camera: str, width: int, height: int) -> Stage:
+        """Make ready to draw. Raises UsageError where the recording does not fit the kitchen of its name."""
+        if camera not in self.cameras:
+            raise unknown("camera", camera, self.cameras)
+        self.require()
+        assert self.load is not None
+        return _Stage(recording, self.load, width, height)
+
+
+def renderer(options: Mapping[str, JSON]) -> KitchenRenderer:
+    """The renderer for episodes under these completed options."""
+    if options["backend"] == "recorded":
+        return KitchenRenderer(load=partial(recorded.load, Path(str(options["recordings"]))))
+    return KitchenRenderer(load=generated.load if options["backend"] == "generated" else None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Moment:
+    """What one row looks like, apart from what the recording says itself."""
+
+    stance: Stance
+    items: tuple[Item, ...]
+    doors: tuple[Any, ...]
+    held: str | None
+    action: str         # what was done to come here; empty in the first row
+    message: str        # the simulator's complaint about it
+    conditions: tuple[str, ...]     # of Microwave and Fridge
+
+
+class _Stage:
+    """The moments of one episode, played again once."""
+
+    def __init__(self, recording: Recording, load: Callable[[str], Kitchen], width: int, height: int) -> None:
+        self.step_s: float | None = None
+        self._states = recording.states
+        self._errors = [str(name) for name in recording.constants["error_names"]]
+        self._categories = recording.actions["error_category"]
+        self._scene = str(recording.info["scene"])
+        self._moments = _played_again(recording, load)
+        self._kitchen = load(self._scene)
+        self._painter = Painter(self._kitchen, width, height)
+        lens = PAPERS_LENS
+        self._half_view_rad = math.atan(math.tan(math.radians(lens.field_of_view_deg) / 2) * lens.aspect)
+        self._reach_m = lens.within_m
+
+    def picture(self, row: int) -> Picture:
+        """The plan at this row, with the state of the task beside it."""
+        moment = self._moments[row]
+        ways = [each.stance.cell for each in self._moments[max(0, row - TRAIL) : row + 1]]
+        image = self._painter.paint(Scene(
+            kitchen=self._kitchen, stance=moment.stance, items=moment.items, doors=moment.doors,
+            trail=tuple((x * GRID_M, z * GRID_M) for x, z in ways), held=moment.held, words=self._words(row),
+            reach_m=self._reach_m, half_view_rad=self._half_view_rad,
+        ))
+        return np.asarray(image)
+
+    def caption(self, row: int) -> tuple[str, ...]:
+        """What was done and how it went; which milestones are reached."""
+        moment = self._moments[row]
+        reached = [text for name, text in MILESTONES.items() if self._states[name][: row + 1].any()]
+        done = "SUCCESS" if self._states["success"][row] else f"{len(reached)} of {len(MILESTONES)} milestones"
+        return self._deed(row, moment), f"{done}{': ' + reached[-1] if reached and done != 'SUCCESS' else ''}"
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+    def _deed(self, row: int, moment: _Moment) -> str:
+        if row == 0:
+            return f"{self._scene}: the start"
+        error = self._errors[int(self._categories[row - 1])]
+        return f"{moment.action}: {'done' if error == 'none' else error.replace('_', ' ')}"
+
+    def _words(self, row: int) -> tuple[tuple[str, Colour], ...]:
+        moment = self._moments[row]
+        words: list[tuple[str, Colour]] = [(self._scene, INK), ("", INK)]
+        for name, text in MILESTONES.items():
+            now, ever = bool(self._states[name][row]), bool(self._states[name][: row + 1].any())
+            words.append((f"{'[x]' if ever else '[ ]'} {text}", GOOD if now else INK if ever else DIM))
+        words += [("", INK), (f"in the hand: {moment.held or 'nothing'}", INK)]
+        words += [(text, INK) for text in moment.conditions]
+        words.append((f"looks {_tilt(moment.stance.horizon_deg)}", INK))
+        words += [("", INK), (moment.action, BAD if moment.message else INK)]
+        if moment.message:
+            words.append((_shortened(moment.message), BAD))
+        if self._states["success"][row]:
+            words += [("", INK), ("SUCCESS", GOOD)]
+        return tuple(words)
+
+
+def _played_again(recording: Recording, load: Callable[[str], Kitchen]) -> list[_Moment]:
+    """The moments of an episode. Raises UsageError where the kitchen does not do what it did."""
+    scene = str(recording.info["scene"])
+    kept = np.column_stack([
+        np.rint(np.asarray(recording.states["agent_xz_m"], dtype=np.float64) / GRID_M),
+        np.asarray(recording.states["agent_yaw_deg"], dtype=np.float64) / 90.0,
+        np.asarray(recording.states["camera_horizon_deg"], dtype=np.float64),
+    ]).astype(np.int64)
+    simulator = Embedded(load)
+    simulator.begin(scene, seed=None)
+    x, z, yaw, horizon = kept[0].tolist()
+    simulator.world.reset(Stance(cell=(x, z), yaw=yaw, horizon_deg=horizon))
+    moments = [_moment(simulator, "", "")]
+    if "action_object" not in recording.actions:
+        raise UsageError("the episode cannot be drawn: its recording does not say which objects were acted on")
+    names = [str(name) for name in recording.constants["action_names"]]
+    for code, object_id, valid in zip(
+        recording.actions["action"], recording.actions["action_object"], recording.actions["action_valid"], strict=True
+    ):
+        name = names[int(code)]
+        message = _done_again(simulator, name, str(object_id), valid=bool(valid))
+        kind = str(object_id).partition("|")[0]
+        moments.append(_moment(simulator, f"{name} {kind}".strip(), message))
+    told = [(*moment.stance.cell, moment.stance.yaw, moment.stance.horizon_deg) for moment in moments]
+    if not np.array_equal(told, kept):
+        raise UsageError(f"the episode cannot be drawn: {scene} here is not the kitchen that it was played in")
+    return moments
+
+
+def _done_again(simulator: Embedded, name: str, object_id: str, *, valid: bool) -> str:
+    if name == "done":
+        return ""
+    if name in MOVES:
+        return simulator.move(name) if valid else f"{name} takes no object id"
+    return simulator.act(name, object_id) if object_id else f"{name} needs the id of an object that is there"
+
+
+def _moment(simulator: Embedded, action: str, message: str) -> _Moment:
+    world = simulator.world
+    visible, carried = set(world.sighting().visible), world.carried()
+    low, high = world.centres - world.sizes / 2, world.centres + world.sizes / 2
+    return _Moment(
+        stance=world.stance,
+        items=tuple(
+            Item(
+                kind=thing.object_type, low=tuple(low[k].tolist()), high=tuple(high[k].tolist()), visible=k in visible,
+                inside=any(j in world.doors for j in world.containing(k)), hidden=world.shut_away(k),
+                on=k in world.on and thing.object_type == "Microwave",
+            )
+            for k, thing in enumerate(world.things) if k not in carried
+        ),
+        doors=tuple(world.panels()),
+        held=None if world.held is None else world.things[world.held].object_type,
+        action=action, message=message,
+        conditions=tuple(
+            f"{thing.object_type}: {'open' if k in world.open else 'closed'}"
+            f"{', on' if k in world.on else ', off' if 'toggleable' in thing.flags else ''}"
+            for k, thing in enumerate(world.things) if thing.object_type in ("Microwave", "Fridge")
+        ),
+    )
+
+
+def _tilt(horizon_deg: int) -> str:
+    if horizon_deg == 0:
+        return "ahead"
+    return f"{abs(horizon_deg)} degrees {'down' if horizon_deg > 0 else 'up'}"
+
+
+def _shortened(message: str) -> str:
+    """Ids are long and the type says enough."""
+    words = [word.partition("|")[0] if word.count("|") >= 2 else word for word in message.split()]
+    return " ".join(words)[:160]

@@ -1,0 +1,42 @@
+"""The text of faults: bounded, and the same on every machine and in every run, since later prompts may show it."""
+
+import json
+import re
+from typing import Final
+
+from ...core.values import Fault, FaultKind
+
+MESSAGE_CHARS: Final = 500
+TRACEBACK_CHARS: Final = 2000
+OUTPUT_CHARS: Final = 800   # of the output's tail, shown with a fault
+
+
+def program_fault(kind: FaultKind, message: str, trace: str, output: str) -> Fault:
+    """A bounded fault that says the same on every machine: no addresses, no installed paths."""
+    trace = bounded(_portable(trace).strip(), TRACEBACK_CHARS)
+    if output.strip():
+        trace += f"\nlast output:\n{bounded(_portable(output).strip(), OUTPUT_CHARS)}"
+    return Fault(kind=kind, message=bounded(_portable(message), MESSAGE_CHARS), traceback=trace.strip())
+
+
+def crash_of(payload: memoryview) -> tuple[str, str]:
+    """Message and traceback of a CRASH frame, whatever was put there."""
+    try:
+        told = json.loads(bytes(payload))
+        return str(told["message"]), str(told["traceback"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return "it raised, and its report cannot be read", ""
+
+
+def bounded(text: str, chars: int) -> str:
+    """The text, or its beginning and end where it is longer than `chars`."""
+    if len(text) <= chars:
+        return text
+    head = chars // 4
+    return f"{text[:head]}\n…\n{text[len(text) - (chars - head - 3):]}"
+
+
+def _portable(text: str) -> str:
+    text = text.encode("utf-8", "replace").decode().replace("\0", "\\0")
+    text = re.sub(r'File "[^"\n]*/(?:site-packages|python3\.\d+)/', 'File "', text)
+    return re.sub(r"\b0x[0-9a-fA-F]{6,16}\b", "0x…", text)

@@ -1,0 +1,137 @@
+"""A policy in its own process, as the worker that steps the simulator sees it: observations in, actions out."""
+
+import json
+from typing import Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.ports import Action, Environment, Observation
+from ...core.values import Contract, FaultKind, Program
+from .fault_text import crash_of
+from .program_frames import ACTION, CRASH, HEADER, INVALID, OBSERVATION, READY, MalformedFrame
+from .program_process import ProgramFailed, ProgramHost
+
+JSON_ACTION_BYTES: Final = 65_536
+JSON_ACTION_USUAL_BYTES: Final = 512    # read in one go with the frame's header
+
+
+class PolicyProcess:
+    """One policy for one episode. `wait_ready`, then `act` once a step; leaving the context ends it."""
+
+    def __init__(self, host: ProgramHost, program: Program, contract: Contract, environment: Environment,
+                 *, seed: int) -> None:
+        """Fork the process and send the program; the policy loads while the caller does other things."""
+        limits = host.limits
+        self._limits = limits
+        layout, size = environment.observation_layout, environment.action_size
+        self._action_size = size
+        self._raw = layout is not None
+        if layout is not None:
+            width = sum(int(np.prod(shape, dtype=int)) for _, shape in layout)
+            self._out = bytearray(HEADER.size + 8 * width)
+            HEADER.pack_into(self._out, 0, OBSERVATION, 8 * width)
+            self._observed = np.frombuffer(self._out, dtype="<f8", offset=HEADER.size)
+        self._process = host.launch(
+            "policy", program, seed=seed, cpu_s=limits.episode_cpu_s + 2 * limits.start_cpu_s,
+            reset=any(name == "reset" for name, _ in contract.methods),
+            layout=layout, action_size=size, **{"class": contract.class_name},
+        )
+        self.pid = self._process.pid
+
+    def wait_ready(self) -> None:
+        """Wait until the policy is made and reset. Raises ProgramFailed (NOT_STARTED), Aborted, HostBroken."""
+        process, limits = self._process, self._limits
+        process.await_hardened()
+        process.allow(
+            cpu_s=limits.start_cpu_s, wall_s=limits.step_wall_s, what="loading and resetting the policy",
+            kind=FaultKind.NOT_STARTED,
+        )
+        process.begin()
+        try:
+            kind, payload = process.receive(0, 0)
+        except MalformedFrame as error:
+            raise process.failed(FaultKind.NOT_STARTED, str(error)) from error
+        except ProgramFailed as error:
+            raise error.of_kind(FaultKind.NOT_STARTED) from error
+        if kind == CRASH:
+            raise process.failed(FaultKind.NOT_STARTED, *crash_of(payload))
+        if kind != READY:
+            raise process.failed(FaultKind.NOT_STARTED, f"it sent a frame of kind {kind} before it was ready")
+        process.finish()
+        self._allow_step(limits.start_cpu_s, "the first action")
+
+    def _allow_step(self, cpu_s: float, what: str) -> None:
+        limits = self._limits
+        self._first = what != "an action"
+        self._process.allow(
+            cpu_s=cpu_s, wall_s=limits.step_wall_s, what=what,
+            total_cpu_s=limits.episode_cpu_s, total_wall_s=limits.episode_wait_s,
+        )
+
+    def act(self, observation: Observation | bytes) -> Action:
+        """The policy's action: float64 of `action_size`, finite; or a JSON list. Raises ProgramFailed, Aborted.
+
+        An observation that is JSON may come as its text, encoded already.
+        """
+        process = self._process
+        process.begin()
+        try:
+            action = self._act_raw(observation) if self._raw else self._act_json(observation)
+        except MalformedFrame as error:
+            raise process.failed(FaultKind.INVALID_ACTION, str(error)) from error
+        process.finish()
+        if self._first:
+            self._allow_step(self._limits.step_cpu_s, "an action")
+        return action
+
+    def _act_raw(self, observation: Observation | bytes) -> NDArray[np.float64]:
+        if not isinstance(observation, np.ndarray) or observation.shape != self._observed.shape:
+            raise TypeError(f"the environment's observation is not a vector of {self._observed.size} numbers")
+        assert self._action_size is not None
+        size = 8 * self._action_size
+        self._observed[:] = observation
+        self._process.send_raw(self._out)
+        kind, payload = self._process.receive(size, size)
+        if kind != ACTION or len(payload) != size:
+            raise self._refused(kind, payload)
+        action = np.frombuffer(payload, dtype="<f8").copy()
+        if not np.isfinite(action).all():
+            raise self._process.failed(FaultKind.INVALID_ACTION, f"the action has NaN or inf: {action.tolist()}")
+        return action
+
+    def _act_json(self, observation: Observation | bytes) -> Action:
+        text = observation if isinstance(observation, bytes) else json.dumps(observation, allow_nan=False).encode()
+        self._process.send(OBSERVATION, text)
+        kind, payload = self._process.receive(JSON_ACTION_USUAL_BYTES, JSON_ACTION_BYTES)
+        if kind != ACTION:
+            raise self._refused(kind, payload)
+        try:
+            action = json.loads(bytes(payload), parse_constant=_refuse_constant)
+        except (ValueError, RecursionError) as error:
+            raise self._process.failed(FaultKind.INVALID_ACTION, f"the action is not JSON: {error}") from error
+        if not isinstance(action, list):
+            problem = f"the action is a {type(action).__name__}, not a list or tuple"
+            raise self._process.failed(FaultKind.INVALID_ACTION, problem)
+        return action
+
+    def _refused(self, kind: int, payload: memoryview) -> ProgramFailed:
+        if kind == CRASH:
+            return self._process.failed(FaultKind.CRASHED, *crash_of(payload))
+        if kind == INVALID:
+            return self._process.failed(FaultKind.INVALID_ACTION, bytes(payload).decode(errors="replace"))
+        return self._process.failed(
+            FaultKind.INVALID_ACTION, f"it sent a frame of kind {kind} and {len(payload)} bytes for an action"
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the process and all it started."""
+        self._process.end()
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a finite number")
+

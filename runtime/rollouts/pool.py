@@ -1,0 +1,234 @@
+"""The rollout pool: runs episodes and evaluator calls on worker processes, first come, first served."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from ...core.errors import RolloutError, StoreError
+from ...core.ports import RollTask
+from ...core.recording_file import trajectory_key
+from ...core.values import JSON, Episode, Examination, Program, Score
+from . import worker_messages as messages
+from .limits import DEFAULT_LIMITS, Limits
+from .worker_handle import WorkerHandle, WorkerLost
+
+TRIES: Final = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activity:
+    """What one worker does now, for people. `phase` is "idle", "starting", "environment" or "working"."""
+
+    worker: int
+    phase: str
+    doing: str | None = None    # "roll", "score", "examine"
+    order: str | None = None    # the order, or the trajectory, it is about
+    steps: int = 0              # of the episode so far
+
+
+Observer = Callable[[Activity], None]
+
+
+class _Slot:
+    """A place for one worker; empty until a task comes, and after the worker was lost."""
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.worker: WorkerHandle | None = None
+
+
+class ProcessPool:
+    """A core.ports.Pool of worker processes. An async context manager; leaving it ends every process.
+
+    `domain` is an import string "module:attribute", resolved in the workers only. `settings` maps the
+    name of a setting to its environment's options. Trajectories go to the folder `trajectories`.
+    """
+
+    def __init__(self, *, domain: str, settings: Mapping[str, Mapping[str, JSON]], workers: int,
+                 trajectories: Path, limits: Limits = DEFAULT_LIMITS, observer: Observer | None = None) -> None:
+        self._start: dict[str, object] = {
+            "domain": domain, "settings": {name: dict(options) for name, options in settings.items()},
+            "trajectories": str(trajectories.resolve()), "limits": asdict(limits),
+        }
+        self._settings = frozenset(settings)
+        self._folder = trajectories
+        self._limits = limits
+        self._observe = observer or (lambda _: None)
+        self._slots = [_Slot(index) for index in range(workers)]
+        self._idle = deque(self._slots)
+        self._waiting: deque[asyncio.Future[_Slot]] = deque()
+        self._closed = True
+
+    async def __aenter__(self) -> Self:
+        """Start every worker. Raises RolloutError where one cannot start."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._closed = False
+        try:
+            async with asyncio.TaskGroup() as group:
+                for slot in self._slots:
+                    group.create_task(self._filled(slot))
+        except ExceptionGroup as errors:
+            await self._close()
+            first = errors.exceptions[0]
+            raise RolloutError(f"a worker could not be started: {first}") from first
+        except BaseException:
+            await self._close()
+            raise
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                        trace: TracebackType | None) -> None:
+        """End every worker and every program."""
+        await self._close()
+
+    async def _close(self) -> None:
+        self._closed = True
+        while self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_exception(RolloutError("the pool was closed while a task waited for a worker"))
+        workers = [slot.worker for slot in self._slots if slot.worker is not None]
+        for slot in self._slots:
+            slot.worker = None
+        await asyncio.gather(*(worker.close() for worker in workers))
+        for partial in self._folder.glob(".*.partial"):
+            partial.unlink(missing_ok=True)
+
+    # -------------------------------------------------------------------------------------- the port
+
+    async def roll(self, task: RollTask) -> Episode:
+        """Roll one episode out; its trajectory is on disk when this returns.
+
+        Raises RolloutError, and StoreError where the disk does not take the trajectory.
+        """
+        if task.setting not in self._settings:
+            raise RolloutError(f"the pool has no setting {task.setting!r}, only {sorted(self._settings)}")
+        message = {
+            "do": "roll", "key": trajectory_key(task.order), "setting": task.setting, "index": task.index,
+            "seed": task.seed,
+        }
+        return messages.episode_of(await self._call(message, task.program, task.order))
+
+    async def score(self, evaluator: Program, episode: Episode) -> Score:
+        """One evaluator's score of one recorded episode. Raises RolloutError."""
+        return await self._apply("score", evaluator, episode)
+
+    async def examine(self, evaluator: Program, episodes: Sequence[Episode]) -> Examination:
+        """Apply an evaluator to T_0 and check that it is valid; see core.ports.Pool. Raises RolloutError.
+
+        An invalid evaluator mostly fails on the first episode already; then the others are not tried.
+        """
+        if not episodes:
+            raise RolloutError("an evaluator cannot be examined on no episodes")
+        scores = [await self._apply("examine", evaluator, episodes[0])]
+        if scores[0].fault is None:
+            try:
+                async with asyncio.TaskGroup() as group:
+                    rest = [group.create_task(self._apply("examine", evaluator, each)) for each in episodes[1:]]
+            except ExceptionGroup as errors:
+                raise errors.exceptions[0] from None
+            scores += [task.result() for task in rest]
+        fault = next((score.fault for score in scores if score.fault is not None), None)
+        return Examination(scores=tuple(scores), fault=fault)
+
+    async def _apply(self, do: str, evaluator: Program, episode: Episode) -> Score:
+        if episode.trajectory is None:
+            raise RolloutError(f"episode {episode.index} has no recorded trajectory to {do}")
+        message = {"do": do, "key": episode.trajectory, "seed": episode.seed}
+        return messages.score_of(await self._call(message, evaluator, episode.trajectory))
+
+    # ------------------------------------------------------------------------------------ workers
+
+    async def _call(self, message: messages.Message, program: Program, order: str) -> messages.Message:
+        """Have a worker do this, once more on a fresh one where the first try failed for a reason of ours."""
+        slot = await self._acquire()
+        try:
+            lost = ""
+            for attempt in range(TRIES):
+                try:
+                    answer = await self._try(slot, message, program, order)
+                except WorkerLost as error:
+                    lost = str(error)
+                    continue
+                if "done" in answer:
+                    done: messages.Message = answer["done"]
+                    return done
+                if "refused" in answer:
+                    raise StoreError(answer["refused"])
+                lost = "it was overdue"
+                await self._empty(slot)
+                if attempt + 1 == TRIES:    # twice: it is a sleeper, not a loaded machine
+                    overdue: messages.Message = answer["overdue"]
+                    return overdue
+            raise RolloutError(f"{message['do']} {order} failed {TRIES} times: {lost}")
+        finally:
+            self._release(slot)
+
+    async def _try(self, slot: _Slot, message: messages.Message, program: Program, order: str) -> messages.Message:
+        """One try on this slot's worker. Raises WorkerLost, with the slot left empty."""
+        worker = await self._filled(slot)
+        blob = program.text.encode("utf-8", "surrogatepass")
+
+        def heard(note: messages.Message) -> float:
+            self._observe(Activity(worker=slot.index, phase=note["note"], doing=message["do"], order=order,
+                                   steps=note["steps"]))
+            return self._limits.environment_s if note["note"] == "environment" else self._limits.silence_s
+
+        try:
+            return await worker.call(message, blob, heard, wall_s=self._limits.task_wall_s)
+        except WorkerLost as error:
+            raise WorkerLost(f"{error}; {await self._empty(slot)}") from error
+        except BaseException:   # cancelled: keep the worker and its simulator if it lets go in time
+            if not await worker.abort(self._limits.abort_s):
+                await self._empty(slot)
+            raise
+
+    async def _filled(self, slot: _Slot) -> WorkerHandle:
+        """This slot's worker, started if need be. Raises WorkerLost."""
+        if slot.worker is None:
+            self._observe(Activity(worker=slot.index, phase="starting"))
+            worker = await WorkerHandle.start(self._start, self._limits)
+            if self._closed:
+                await worker.kill()
+                raise RolloutError("the pool is closed")
+            slot.worker = worker
+            self._observe(Activity(worker=slot.index, phase="idle"))
+        return slot.worker
+
+    async def _empty(self, slot: _Slot) -> str:
+        """Kill this slot's worker; returns the last it said, for an error's message."""
+        worker, slot.worker = slot.worker, None
+        if worker is None:
+            return ""
+        said = await worker.last_words()
+        for partial in self._folder.glob(f".*.{worker.pid}.partial"):
+            partial.unlink(missing_ok=True)
+        return said
+
+    async def _acquire(self) -> _Slot:
+        """The next free slot, in the order of asking."""
+        if self._closed:
+            raise RolloutError("the pool is closed")
+        if self._idle:
+            return self._idle.popleft()
+        waiter: asyncio.Future[_Slot] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
+        try:
+            return await waiter
+        except asyncio.CancelledError:
+            if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
+                self._release(waiter.result())  # it was handed over in the same moment
+            raise
+
+    def _release(self, slot: _Slot) -> None:
+        self._observe(Activity(worker=slot.index, phase="idle"))
+        while self._waiting:
+            waiter = self._waiting.popleft()
+            if not waiter.done():
+                waiter.set_result(slot)
+                return
+        self._idle.append(slot)

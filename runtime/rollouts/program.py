@@ -1,0 +1,244 @@
+"""The inside of a program process: load the generated text, let it act or evaluate, answer in program_frames.
+
+Everything here shares a process with untrusted code, so nothing it sends is believed: see `host`.
+Imports the standard library, numpy and the frames only.
+"""
+
+import importlib
+import inspect
+import json
+import linecache
+import random
+import socket
+import sys
+import traceback
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import program_frames, sandbox
+
+FILENAME: Final = "program.py"      # what tracebacks call the generated text
+MESSAGE_CHARS: Final = 500
+TRACEBACK_CHARS: Final = 2000
+NO_CAP: Final = 1 << 40             # the trusted side is trusted
+PRELOADED: Final = (
+    "abc", "bisect", "cmath", "collections.abc", "contextlib", "copy", "dataclasses", "datetime", "decimal", "enum",
+    "fractions", "functools", "hashlib", "heapq", "itertools", "logging", "math", "numbers", "operator", "pprint",
+    "queue", "re", "statistics", "string", "struct", "textwrap", "threading", "time", "typing", "warnings", "weakref",
+)
+NUMPY_FOLDER: Final = Path(np.__file__).parent
+
+
+def preload() -> None:
+    """Load what programs commonly use, so that a forked process need not read it from disk."""
+    for name in PRELOADED:
+        importlib.import_module(name)
+    np.linalg.svd(np.eye(4))        # first use sets up the linear algebra library
+    np.fft.fft(np.ones(4))
+    np.random.default_rng(0).normal(size=2)
+
+
+def run(channel: socket.socket, prepared: sandbox.Prepared, bounds: sandbox.Bounds) -> None:
+    """Read a spec and a program, harden, and serve until the other side is done."""
+    spec = json.loads(program_frames.receive_frame(channel, NO_CAP)[1])
+    text = program_frames.receive_frame(channel, NO_CAP)[1].decode("utf-8", "surrogatepass")
+    arrays = _receive_arrays(channel, spec.get("arrays", []))
+    seed_generators(int(spec["seed"]))
+    forget_project()
+    live = sandbox.harden(prepared, bounds)
+    program_frames.send_frame(channel, program_frames.HARDENED, json.dumps(live).encode())
+    if spec["role"] == "policy":
+        _play(channel, spec, text)
+    else:
+        _evaluate(channel, spec, text, arrays)
+
+
+def _receive_arrays(channel: socket.socket, listed: list[list[Any]]) -> dict[str, NDArray[Any]]:
+    arrays = {}
+    for name, dtype, shape in listed:
+        _, data = program_frames.receive_frame(channel, NO_CAP)
+        arrays[name] = np.frombuffer(data, dtype=np.dtype(dtype)).reshape(shape)
+    return arrays
+
+
+def seed_generators(seed: int) -> None:
+    """Seed the global generators, and the entropy that numpy gives to generators made without a seed."""
+    random.seed(seed)
+    np.random.seed([seed & 0xFFFFFFFF, seed >> 32])
+    entropy = np.random.bit_generator
+    if hasattr(entropy, "randbits"):
+        entropy.randbits = random.Random(seed).getrandbits
+
+
+def forget_project() -> None:
+    """Take this project's modules, such as reference policies, out of the program's reach by import."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == __name__.partition(".")[0]]:
+        sys.modules.pop(name).__dict__.pop("__path__", None)
+    sys.argv, sys.orig_argv = [""], [""]
+
+
+def load(text: str, class_name: str) -> type[Any]:
+    """Execute the text as a module of its own; returns the class. Raises whatever the text raises."""
+    module = types.ModuleType("program")
+    sys.modules["program"] = module  # dataclasses and pickling look it up
+    linecache.cache[FILENAME] = (len(text), None, text.splitlines(keepends=True), FILENAME)
+    exec(compile(text, FILENAME, "exec"), module.__dict__)
+    found = getattr(module, class_name, None)
+    if not isinstance(found, type):
+        raise TypeError(f"the program defines no class {class_name}")
+    return found
+
+
+def make(cls: type[Any], seed: int) -> Any:
+    """An instance of the class: `cls(seed=…)` where its __init__ takes a seed, else `cls()`."""
+    try:
+        takes_seed = "seed" in inspect.signature(cls).parameters
+    except ValueError:              # no signature to be had: a class made in C
+        takes_seed = False
+    return cls(seed=seed & 0xFFFFFFFF) if takes_seed else cls()
+
+
+def _play(channel: socket.socket, spec: dict[str, Any], text: str) -> None:
+    """Make the policy, then answer each observation with an action."""
+    try:
+        policy = make(load(text, spec["class"]), int(spec["seed"]))
+        if spec["reset"]:
+            policy.reset()
+    except BaseException as error:  # noqa: BLE001 - whatever a program raises is data, SystemExit too
+        return send_crash(channel, error)
+    program_frames.send_frame(channel, program_frames.READY, b"")
+    serve = _array_steps if spec["layout"] is not None else _json_steps
+    return serve(channel, policy, spec)
+
+
+def _array_steps(channel: socket.socket, policy: Any, spec: dict[str, Any]) -> None:
+    """Observations and actions as raw float64."""
+    slices: list[tuple[str, int, int, tuple[int, ...] | None]] = []
+    start = 0
+    for name, shape in spec["layout"]:
+        size = int(np.prod(shape, dtype=int))
+        slices.append((name, start, start + size, None if len(shape) == 1 else tuple(shape)))
+        start += size
+    receive_size = program_frames.HEADER.size + 8 * start
+    action_size = int(spec["action_size"])
+    answer = bytearray(program_frames.HEADER.size + 8 * action_size)
+    program_frames.HEADER.pack_into(answer, 0, program_frames.ACTION, 8 * action_size)
+    answered = np.frombuffer(answer, dtype="<f8", offset=program_frames.HEADER.size)
+    while True:
+        received = program_frames.receive_exactly(channel, receive_size)
+        flat = np.frombuffer(received, "<f8", offset=program_frames.HEADER.size)
+        observation = {
+            name: flat[begin:end] if shape is None else flat[begin:end].reshape(shape)
+            for name, begin, end, shape in slices
+        }
+        try:
+            action = policy.compute_action(observation)
+        except BaseException as error:  # noqa: BLE001 - whatever a program raises is data
+            return send_crash(channel, error)
+        problem = _put_action(action, answered)
+        if problem:
+            return program_frames.send_frame(channel, program_frames.INVALID, problem.encode("utf-8", "replace"))
+        channel.sendall(answer)
+
+
+def _put_action(action: object, answered: NDArray[Any]) -> str:
+    """Write the action where it is sent from; returns why it cannot be one, or nothing."""
+    try:
+        array = np.asarray(action)
+        if array.dtype.kind not in "fiub":
+            return f"compute_action returned {_name(action)} of {array.dtype}, not {answered.size} numbers"
+        if array.shape != answered.shape:
+            return f"compute_action returned shape {array.shape} where {answered.shape} is needed"
+        answered[:] = array
+    except BaseException as error:  # noqa: BLE001 - converting runs code of the program
+        return f"compute_action returned {_name(action)}, which is no array: {_line(error)}"
+    return ""
+
+
+def _json_steps(channel: socket.socket, policy: Any, spec: dict[str, Any]) -> None:
+    """Observations and actions as JSON."""
+    while True:
+        observation = json.loads(program_frames.receive_frame(channel, NO_CAP)[1])
+        try:
+            action = policy.compute_action(observation)
+        except BaseException as error:  # noqa: BLE001 - whatever a program raises is data
+            return send_crash(channel, error)
+        if not send_json(channel, program_frames.ACTION, action, "compute_action returned"):
+            return None
+
+
+def _evaluate(channel: socket.socket, spec: dict[str, Any], text: str, arrays: dict[str, NDArray[Any]]) -> None:
+    """Make the evaluator, call it once, answer with what it returned."""
+    try:
+        evaluator = make(load(text, spec["class"]), int(spec["seed"]))
+        result = getattr(evaluator, spec["method"])(arrays)
+    except BaseException as error:  # noqa: BLE001 - whatever a program raises is data
+        return send_crash(channel, error)
+    send_json(channel, program_frames.RESULT, result, f"{spec['method']} returned")
+    return None
+
+
+def send_json(channel: socket.socket, kind: int, value: object, what: str) -> bool:
+    """Send a value as JSON, or an INVALID frame where it is none; says which."""
+    try:
+        payload = json.dumps(value, default=_plain).encode()
+    except BaseException as error:  # noqa: BLE001 - converting runs code of the program
+        problem = f"{what} {_name(value)}, which is not JSON: {_line(error)}"
+        program_frames.send_frame(channel, program_frames.INVALID, problem.encode("utf-8", "replace"))
+        return False
+    program_frames.send_frame(channel, kind, payload)
+    return True
+
+
+def _plain(value: object) -> object:
+    """numpy's numbers and arrays as JSON has them."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    raise TypeError(f"{_name(value)} is not JSON")
+
+
+def send_crash(channel: socket.socket, error: BaseException) -> None:
+    """Tell what the program raised: one line, and a traceback that begins in its own text."""
+    trace = _text(lambda: _traceback(error))
+    payload = json.dumps({"message": _line(error), "traceback": trace[-TRACEBACK_CHARS:]})
+    program_frames.send_frame(channel, program_frames.CRASH, payload.encode("utf-8", "replace"))
+
+
+def _traceback(error: BaseException) -> str:
+    frame = error.__traceback__
+    while frame is not None and frame.tb_frame.f_code.co_filename != FILENAME:
+        frame = frame.tb_next
+    return "".join(traceback.format_exception(type(error), error, frame))
+
+
+def _line(error: BaseException) -> str:
+    missing = _text(lambda: _missing(error))
+    return f"{_name(error)}: {_text(lambda: str(error))}"[: MESSAGE_CHARS - len(missing)] + missing
+
+
+def _missing(error: BaseException) -> str:
+    """What to add where a program wants a package that no program has."""
+    if not isinstance(error, ModuleNotFoundError) or not isinstance(error.name, str):
+        return ""
+    if error.name.partition(".")[0] in {*sys.stdlib_module_names, "numpy"}:
+        return ""
+    return " (programs have numpy and the standard library, and no other package)"
+
+
+def _name(value: object) -> str:
+    return _text(lambda: type(value).__name__)[:100]
+
+
+def _text(make_text: Callable[[], str]) -> str:
+    """Text about an object of the program, whose own methods may raise."""
+    try:
+        return str(make_text())
+    except BaseException as error:  # noqa: BLE001 - str() and repr() run code of the program
+        return f"(no text: {type(error).__name__})"

@@ -1,0 +1,381 @@
+"""The trusted side of a program process: start it, speak with it, judge what comes back, end it.
+
+Nothing that a program sends is believed: sizes are capped before they are read, contents are checked by the
+caller, and every wait has limits in CPU time (the program's fault) and in wall time (first taken for ours).
+"""
+
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.values import Fault, FaultKind, Program
+from . import zygote
+from .fault_text import program_fault
+from .limits import Limits
+from .program_frames import (
+    ARRAY,
+    CRASH,
+    HARDENED,
+    HEADER,
+    INVALID,
+    ONE_PIECE_BYTES,
+    PROGRAM,
+    SPEC,
+    MalformedFrame,
+    receive_frame,
+    send_frame,
+)
+
+SLICE_S: Final = 0.25               # how often a wait looks at clocks and for an abort
+SLEEPER_SHARE: Final = 0.1          # of the wall time; a program that gets less CPU does not want more
+PATIENCE: Final = 10.0              # times a wall limit, for a program that computes on a loaded machine
+CONTROL_S: Final = 15.0             # the warm process answers within this
+FAULT_BYTES: Final = 16_384         # a CRASH or INVALID frame
+
+_BOOT: Final = """
+import importlib.util, sys
+root, home = sys.argv[2], sys.argv[3]
+spec = importlib.util.spec_from_file_location("memento", root + "/__init__.py", submodule_search_locations=[root])
+package = importlib.util.module_from_spec(spec)
+sys.modules["memento"] = package
+spec.loader.exec_module(package)
+sys.path.append(home)
+from memento.runtime.rollouts import program, zygote
+sys.path.remove(home)
+zygote.main()
+"""
+
+
+class ProgramFailed(Exception):
+    """The program failed; `fault` says how. A value in the making, never an error of ours."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+
+    def of_kind(self, kind: FaultKind) -> Self:
+        """The same failure as another kind of fault."""
+        return type(self)(replace(self.fault, kind=kind))
+
+
+class ProgramOverdue(ProgramFailed):
+    """It failed for a reason that may be ours: a sleeper, or a loaded machine. Blamed if it happens again."""
+
+
+class Aborted(Exception):
+    """The controller took the task back."""
+
+
+class HostBroken(Exception):
+    """The warm process is gone or does not answer: ours to mend, by a new worker."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a program process ended. `status` is None where it had to be killed, negative for a signal."""
+
+    status: int | None
+    flooded: bool
+    output: str
+
+
+class ProgramHost:
+    """Owns one warm process and starts one program at a time in forks of it."""
+
+    def __init__(self, limits: Limits, interrupted: Callable[[], bool]) -> None:
+        self.limits = limits
+        self.interrupted = interrupted
+        self._buffer = bytearray(HEADER.size + FAULT_BYTES)
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._zygote = subprocess.Popen(
+                [*_command(), str(theirs.fileno()), *_roots(), f"for-{os.getppid()}"],
+                env={"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+                stdin=subprocess.DEVNULL, stdout=2, pass_fds=(theirs.fileno(),), start_new_session=True,
+            )
+        self._control = ours
+        ours.settimeout(CONTROL_S)
+        self._ready = False
+
+    def launch(self, role: str, program: Program, *, seed: int, cpu_s: float, **spec: object) -> "ProgramProcess":
+        """Fork a process for the program and send it off. Raises HostBroken."""
+        ours, theirs = socket.socketpair()
+        request = {
+            "bounds": {
+                "address_bytes": self.limits.address_bytes, "cpu_s": int(cpu_s) + 2,
+                "open_files": self.limits.open_files,
+            },
+            "output_bytes": self.limits.output_bytes,
+        }
+        payload = json.dumps(request).encode()
+        with theirs:
+            if not self._ready:
+                self._answer(zygote.STARTED)
+                self._ready = True
+            try:
+                message = HEADER.pack(zygote.START, len(payload)) + payload
+                socket.send_fds(self._control, [message], [theirs.fileno()])
+            except OSError as error:
+                raise HostBroken(f"the warm process is gone: {error}") from error
+            pid = int(json.loads(self._answer(zygote.STARTED))["pid"])
+        process = ProgramProcess(self, ours, pid, self._buffer)
+        process.send(SPEC, json.dumps({"role": role, "seed": seed, **spec}).encode())
+        process.send(PROGRAM, program.text.encode("utf-8", "surrogatepass"))
+        return process
+
+    def end(self, *, grace_s: float) -> Ending:
+        """End the living program, after `grace_s` for it to exit by itself. Raises HostBroken."""
+        try:
+            send_frame(self._control, zygote.END, json.dumps({"grace_s": grace_s}).encode())
+        except OSError as error:
+            raise HostBroken(f"the warm process is gone: {error}") from error
+        answer = json.loads(self._answer(zygote.ENDED))
+        output = self._answer(zygote.OUTPUT).decode(errors="replace")
+        return Ending(status=answer["status"], flooded=answer["flooded"], output=output)
+
+    def close(self) -> None:
+        """Let the warm process go; it takes a living program with it."""
+        self._control.close()
+        try:
+            self._zygote.wait(timeout=CONTROL_S)
+        except subprocess.TimeoutExpired:
+            self._zygote.kill()
+            self._zygote.wait(timeout=CONTROL_S)
+
+    def _answer(self, wanted: int) -> bytearray:
+        try:
+            kind, payload = receive_frame(self._control, 1 << 20)
+        except (OSError, EOFError, MalformedFrame) as error:
+            raise HostBroken(f"the warm process does not answer: {error}") from error
+        if kind != wanted:
+            raise HostBroken(f"the warm process answered {kind} where {wanted} was due")
+        return payload
+
+
+class ProgramProcess:
+    """One program at the other end of a channel."""
+
+    def __init__(self, host: ProgramHost, channel: socket.socket, pid: int, buffer: bytearray) -> None:
+        self.pid = pid
+        self._host = host
+        self._channel = channel
+        slice_ = struct.pack("ll", 0, int(SLICE_S * 1e6))
+        channel.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, slice_)
+        channel.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, slice_)
+        self._buffer = buffer
+        self._view = memoryview(buffer)
+        self._clock = cpu_clock(pid)
+        self._cpu_start = self._cpu_mark = self._clock()
+        self._waited_s = 0.0
+        self._ended = False
+        self._hardened = False  # from here on, what happens may be the program's doing
+        # the limits of the exchange under way
+        self._kind = FaultKind.TIMED_OUT
+        self._what = ""
+        self._cpu_s = self._total_cpu_s = self._wall_s = self._total_wall_s = 0.0
+        self._begun = 0.0
+        self.allow(cpu_s=host.limits.start_cpu_s, wall_s=CONTROL_S, what="loading it")
+
+    # ------------------------------------------------------------------------------------- limits
+
+    def allow(
+        self, *, cpu_s: float, wall_s: float, what: str, total_cpu_s: float = float("inf"),
+        total_wall_s: float = float("inf"), kind: FaultKind = FaultKind.TIMED_OUT,
+    ) -> None:
+        """Set what the next exchanges may take, each of them and in total, and the fault of taking more."""
+        self._cpu_s, self._wall_s, self._what, self._kind = cpu_s, wall_s, what, kind
+        self._total_cpu_s, self._total_wall_s = total_cpu_s, total_wall_s
+
+    def begin(self) -> None:
+        """Start the clocks of one exchange."""
+        self._begun = time.perf_counter()
+
+    def finish(self) -> None:
+        """Stop the clocks of one exchange. Raises ProgramFailed where it took more CPU than allowed."""
+        self._waited_s += time.perf_counter() - self._begun
+        now = self._clock()
+        self._check_cpu(now)
+        self._cpu_mark = now
+
+    def _check_cpu(self, now: float) -> None:
+        if now - self._cpu_mark > self._cpu_s:
+            raise self.failed(self._kind, f"{self._what} took more than {self._cpu_s:g} s of CPU time")
+        if now - self._cpu_start > self._total_cpu_s:
+            raise self.failed(self._kind, f"the program took more than {self._total_cpu_s:g} s of CPU time in all")
+
+    def _check(self) -> None:
+        """Between two slices of a wait. Raises ProgramFailed, ProgramOverdue or Aborted."""
+        if self._host.interrupted():
+            self.end()
+            raise Aborted
+        now = self._clock()
+        self._check_cpu(now)
+        wall_s = time.perf_counter() - self._begun
+        waited_s = self._waited_s + wall_s
+        if overdue(wall_s, now - self._cpu_mark, self._wall_s):
+            raise self._late(f"{self._what} did not end within {self._wall_s:g} s")
+        if overdue(waited_s, now - self._cpu_start, self._total_wall_s):
+            raise self._late(f"the program was waited for more than {self._total_wall_s:g} s in all")
+
+    def _late(self, message: str) -> ProgramOverdue:
+        return ProgramOverdue(self.failed(self._kind, message).fault)
+
+    # ------------------------------------------------------------------------------------- frames
+
+    def send(self, kind: int, payload: bytes | memoryview) -> None:
+        """Send one frame under the present limits."""
+        header = HEADER.pack(kind, len(payload))
+        if len(payload) <= ONE_PIECE_BYTES:
+            self.send_raw(header + payload)     # in one go: the other side wakes once
+        else:
+            self.send_raw(header)
+            self.send_raw(payload)
+
+    def send_raw(self, data: bytes | bytearray | memoryview) -> None:
+        """Send bytes under the present limits."""
+        view = memoryview(data)
+        while len(view):
+            try:
+                view = view[self._channel.send(view):]
+            except BlockingIOError:
+                self._check()
+            except OSError as error:
+                raise self.died() from error
+
+    def receive(self, expected: int, cap: int) -> tuple[int, memoryview]:
+        """The next frame: its kind and a view of its payload that holds until the next call.
+
+        Reads `expected` payload bytes in one go where they come together. Raises ProgramFailed for a
+        program that crashed, sent an unusable value, ended, took too long, or sent no frame.
+        """
+        filled = self._fill(0, HEADER.size, HEADER.size + expected)
+        kind, size = HEADER.unpack_from(self._buffer)
+        if kind in (CRASH, INVALID):
+            cap = FAULT_BYTES
+        total = HEADER.size + size
+        if size > cap or total < filled:
+            raise MalformedFrame(f"it sent a frame of {size} bytes where {cap} are agreed")
+        if total > len(self._buffer):
+            self._buffer = bytearray(self._buffer[:filled]).ljust(total, b"\0")
+            self._view = memoryview(self._buffer)
+        if filled < total:
+            self._fill(filled, total, total)
+        return kind, self._view[HEADER.size : total]
+
+    def _fill(self, filled: int, enough: int, most: int) -> int:
+        while filled < enough:
+            try:
+                count = self._channel.recv_into(self._view[filled:most])
+            except BlockingIOError:
+                self._check()
+                continue
+            except ConnectionError as error:
+                raise self.died() from error
+            if count == 0:
+                raise self.died()
+            filled += count
+        return filled
+
+    def await_hardened(self) -> list[str]:
+        """The layers that are live in the process. Raises HostBroken where it could not be hardened."""
+        self.begin()
+        try:
+            kind, payload = self.receive(0, FAULT_BYTES)
+        except (MalformedFrame, ProgramFailed) as error:
+            raise HostBroken(f"a program process could not be prepared: {error}") from error
+        if kind != HARDENED:
+            raise HostBroken(f"a program process sent {kind} before it was hardened")
+        live: list[str] = json.loads(bytes(payload))
+        self._cpu_start = self._cpu_mark = self._clock()
+        self._waited_s = 0.0
+        self._hardened = True
+        return live
+
+    def send_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Send a trajectory's arrays in the order of the spec."""
+        self.begin()
+        for array in arrays.values():
+            self.send(ARRAY, np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+
+    # ------------------------------------------------------------------------------------- endings
+
+    def failed(self, kind: FaultKind, message: str, trace: str = "") -> ProgramFailed:
+        """End the process; returns the fault to raise, with the tail of what it printed."""
+        ending = self.end()
+        # What a program printed before it was stopped depends on the moment; before it failed it does not.
+        output = ending.output if ending and kind is not FaultKind.TIMED_OUT else ""
+        return ProgramFailed(program_fault(kind, message, trace, output))
+
+    def died(self) -> ProgramFailed:
+        """The channel closed: end the process; returns what to raise."""
+        ending = self._end(0.5)
+        kind, message = FaultKind.CRASHED, "its process closed the channel without an answer"
+        if ending is None:
+            raise HostBroken("a program process was used after its end")
+        if ending.flooded:
+            message = f"it printed more than {self._host.limits.output_bytes} bytes"
+        elif ending.status == -24:  # SIGXCPU
+            kind, message = FaultKind.TIMED_OUT, "the program used up its CPU time"
+        elif ending.status is not None and ending.status < 0:
+            message = f"its process died of signal {-ending.status}"
+        elif ending.status is not None:
+            message = f"its process exited with code {ending.status} without an answer"
+        return ProgramFailed(program_fault(kind, message, "", ending.output))
+
+    def end(self) -> Ending | None:
+        """End the process now; None where that was done before."""
+        return self._end(0.0)
+
+    def _end(self, grace_s: float) -> Ending | None:
+        if self._ended:
+            return None
+        self._ended = True
+        try:
+            return self._host.end(grace_s=grace_s)
+        except HostBroken as error:
+            if not self._hardened:
+                raise
+            # Its doing, or ours: as with a wall-clock limit, it is blamed when it happens again.
+            message = "its process ended together with the one that guards it"
+            raise ProgramOverdue(Fault(kind=FaultKind.CRASHED, message=message)) from error
+        finally:
+            self._channel.close()
+
+
+def overdue(wall_s: float, cpu_s: float, limit_s: float) -> bool:
+    """Whether a program that took this much is a sleeper. One that computes may wait for its turn longer."""
+    return wall_s > limit_s and (cpu_s < SLEEPER_SHARE * wall_s or wall_s > PATIENCE * limit_s)
+
+
+def cpu_clock(pid: int) -> Callable[[], float]:
+    """A clock of the CPU seconds that a process has used; of its wall seconds where that cannot be read."""
+    if sys.platform != "linux":
+        return time.monotonic
+    clock = (~pid << 3) | 2     # MAKE_PROCESS_CPUCLOCK(pid, CPUCLOCK_SCHED) of the kernel
+
+    def read() -> float:
+        return time.clock_gettime(clock)
+
+    return read
+
+
+def _command() -> list[str]:
+    # -P -s -S: neither the working directory nor any site directory is importable. Not -I, which would
+    # ignore PYTHONHASHSEED.
+    return [sys.executable, "-P", "-s", "-S", "-B", "-u", "-X", "utf8", "-c", _BOOT]
+
+
+def _roots() -> tuple[str, str]:
+    """Folders of this package and of numpy's installation, for the warm process."""
+    return str(Path(__file__).resolve().parents[2]), str(Path(np.__file__).resolve().parent.parent)

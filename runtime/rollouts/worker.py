@@ -1,0 +1,184 @@
+"""The trusted worker process: steps the environment, records, computes success, keeps programs at arm's length.
+
+    python -m memento.runtime.rollouts.worker CHANNEL_FD
+
+Whatever breaks here that is not a program's fault ends this process, with its traceback on stderr: the
+controller shows it, and tries the task once more on a fresh worker.
+"""
+
+import importlib
+import json
+import os
+import select
+import socket
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from ...core.errors import StoreError
+from ...core.ports import Domain, Encoding, Environment
+from ...core.recording_file import load_recording, save_recording, trajectory_path
+from ...core.seeds import derive_seed
+from ...core.values import JSON, Episode, Fault, FaultKind, Program
+from . import sandbox
+from . import worker_messages as messages
+from .evaluator_calls import evaluate, examine, failed_score
+from .limits import Limits
+from .policy_process import PolicyProcess
+from .program_process import Aborted, ProgramFailed, ProgramHost, ProgramOverdue
+
+NOTE_S: Final = 0.2         # how often a worker reports its steps
+
+
+class Worker:
+    """One controller's hands: takes one task at a time from the channel."""
+
+    def __init__(self, channel: socket.socket, start: Mapping[str, Any]) -> None:
+        self._channel = channel
+        self._settings: Mapping[str, Mapping[str, JSON]] = start["settings"]
+        self._folder = Path(start["trajectories"])
+        self._environments: dict[str, Environment] = {}     # by their options
+        self._steps = 0
+        self._noted = 0.0
+        self._host = ProgramHost(Limits(**start["limits"]), self._interrupted)
+        self._domain = load_domain(start["domain"])
+
+    def serve(self) -> None:
+        """Do tasks until the controller goes."""
+        self._send({"ready": True})
+        while True:
+            request, blob = messages.receive(self._channel)
+            if request["do"] == "abort":
+                continue    # it crossed the answer to the task that it meant
+            program = Program(blob.decode("utf-8", "surrogatepass"))
+            self._steps = 0
+            try:
+                answer = self._roll(request, program) if request["do"] == "roll" else self._apply(request, program)
+            except Aborted:
+                answer = {"aborted": True}
+            except StoreError as error:
+                answer = {"refused": str(error)}    # the disk's doing: another worker would fare no better
+            self._send(answer)
+
+    def close(self) -> None:
+        """Let go of programs and simulators."""
+        self._host.close()
+        for environment in self._environments.values():
+            environment.close()
+
+    # -------------------------------------------------------------------------------------- tasks
+
+    def _roll(self, request: Mapping[str, Any], program: Program) -> messages.Message:
+        """One episode: its trajectory is on disk before the answer."""
+        begun = time.perf_counter()
+        environment = self._environment(request["setting"])
+        index, seed = int(request["index"]), int(request["seed"])
+        # Not the episode's own seed, from which a policy could draw what the simulator drew.
+        policy = PolicyProcess(
+            self._host, program, self._domain.contract, environment, seed=derive_seed(seed, "program")
+        )
+        fault, overdue, ended = None, False, "fault"
+        try:
+            with policy:
+                environment.reset(index=index, seed=seed)
+                policy.wait_ready()
+                ended = self._steps_of(environment, policy)
+        except ProgramFailed as error:
+            fault, overdue, ended = error.fault, isinstance(error, ProgramOverdue), "fault"
+        recording = environment.recording()
+        key = request["key"]
+        save_recording(trajectory_path(self._folder, key), recording)
+        scene = recording.info.get("scene")
+        episode = Episode(
+            index=index, seed=seed, steps=self._steps, ended_by=ended, fault=fault,
+            success=fault is None and bool(environment.success()), trajectory=key,
+            scene=None if scene is None else str(scene), info=dict(recording.info),
+            wall_s=time.perf_counter() - begun,
+        )
+        return {"overdue" if overdue else "done": messages.episode_message(episode)}
+
+    def _steps_of(self, environment: Environment, policy: PolicyProcess) -> str:
+        """Step until something ends the episode; returns what. Raises ProgramFailed, Aborted."""
+        observe = environment.observe_encoded if isinstance(environment, Encoding) else environment.observe
+        while True:
+            action = policy.act(observe())
+            try:
+                ended = environment.step(action)
+            except ValueError as error:
+                if environment.observation_layout is not None:
+                    raise   # a well-formed vector cannot break the contract: the simulator failed
+                raise ProgramFailed(Fault(kind=FaultKind.INVALID_ACTION, message=str(error)[:500])) from error
+            self._steps += 1
+            if ended is not None:
+                return ended
+            if time.perf_counter() - self._noted > NOTE_S and self._interrupted():
+                raise Aborted
+
+    def _apply(self, request: Mapping[str, Any], program: Program) -> messages.Message:
+        """Score or examine one recorded episode."""
+        recording = load_recording(trajectory_path(self._folder, request["key"]))
+        call = examine if request["do"] == "examine" else evaluate
+        try:
+            score = call(
+                self._host, self._domain.evaluator_contract, program, recording, seed=int(request["seed"])
+            )
+        except ProgramOverdue as error:
+            return {"overdue": messages.score_message(failed_score(error.fault))}
+        return {"done": messages.score_message(score)}
+
+    def _environment(self, setting: str) -> Environment:
+        """The environment of this setting, made at its first use and kept; equal options share one."""
+        options = self._settings[setting]
+        key = json.dumps(options, sort_keys=True)
+        if key not in self._environments:
+            self._note("environment")
+            self._environments[key] = self._domain.environment(options)
+        self._note("working")
+        return self._environments[key]
+
+    # ------------------------------------------------------------------------------------ channel
+
+    def _send(self, message: messages.Message) -> None:
+        messages.send(self._channel, message)
+
+    def _note(self, phase: str) -> None:
+        self._noted = time.perf_counter()
+        self._send({"note": phase, "steps": self._steps})
+
+    def _interrupted(self) -> bool:
+        """Report the steps so far; whether the controller took the task back. Raises ControllerGone."""
+        self._note("working")
+        readable, _, _ = select.select([self._channel], [], [], 0)
+        # During a task the controller sends nothing but an abort.
+        return bool(readable) and messages.receive(self._channel)[0]["do"] == "abort"
+
+
+def load_domain(name: str) -> Domain:
+    """The domain at an import string "module:attribute"."""
+    module, _, attribute = name.partition(":")
+    domain: Domain = getattr(importlib.import_module(module), attribute)
+    return domain
+
+
+def main() -> None:
+    """Serve the controller at the other end of the channel, until it goes."""
+    channel = socket.socket(fileno=int(sys.argv[1]))
+    channel.set_inheritable(False)
+    try:
+        start, _ = messages.receive(channel)
+    except messages.ControllerGone:
+        return
+    sandbox.die_with_parent()
+    if os.getppid() != start["controller"]:
+        return      # it died before this process could ask to die with it
+    worker = Worker(channel, start)
+    try:
+        worker.serve()
+    except messages.ControllerGone:
+        worker.close()  # only here: a simulator that has failed may hang on its way out
+
+
+if __name__ == "__main__":
+    main()

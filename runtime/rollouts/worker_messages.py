@@ -1,0 +1,85 @@
+"""Messages between the controller and a worker: a JSON header and raw bytes, each with its length. No pickle."""
+
+import asyncio
+import json
+import socket
+import struct
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Final
+
+from ...core.values import Episode, Fault, FaultKind, Score
+from .program_frames import receive_exactly
+
+LENGTHS: Final = struct.Struct("<II")
+Message = dict[str, Any]
+
+
+def pack(message: Mapping[str, Any], blob: bytes = b"") -> bytes:
+    """One message as bytes."""
+    header = json.dumps(message, allow_nan=False).encode()
+    return LENGTHS.pack(len(header), len(blob)) + header + blob
+
+
+class ControllerGone(Exception):
+    """The other end of a worker's channel is closed: there is nothing left to do."""
+
+
+def send(channel: socket.socket, message: Mapping[str, Any]) -> None:
+    """The worker's end: send one message. Raises ControllerGone."""
+    try:
+        channel.sendall(pack(message))
+    except ConnectionError as error:
+        raise ControllerGone from error
+
+
+def receive(channel: socket.socket) -> tuple[Message, bytes]:
+    """The worker's end: the next message. Raises ControllerGone."""
+    try:
+        header_size, blob_size = LENGTHS.unpack(receive_exactly(channel, LENGTHS.size))
+        header: Message = json.loads(receive_exactly(channel, header_size))
+        return header, bytes(receive_exactly(channel, blob_size))
+    except (EOFError, ConnectionError) as error:
+        raise ControllerGone from error
+
+
+class MessageReader:
+    """The controller's end. A cancelled `read` loses nothing: the next one goes on where it stopped."""
+
+    def __init__(self, stream: asyncio.StreamReader) -> None:
+        self._stream = stream
+        self._sizes: tuple[int, int] | None = None
+
+    async def read(self) -> Message:
+        """The next message. Raises asyncio.IncompleteReadError where the worker has gone."""
+        if self._sizes is None:
+            header_size, blob_size = LENGTHS.unpack(await self._stream.readexactly(LENGTHS.size))
+            self._sizes = header_size, blob_size
+        data = await self._stream.readexactly(sum(self._sizes))
+        message: Message = json.loads(data[: self._sizes[0]])
+        self._sizes = None
+        return message
+
+
+def episode_message(episode: Episode) -> Message:
+    """An episode as JSON."""
+    return {**asdict(episode), "info": dict(episode.info)}
+
+
+def episode_of(message: Message) -> Episode:
+    """The episode of `episode_message`."""
+    return Episode(**{**message, "fault": _fault_of(message["fault"])})
+
+
+def score_message(score: Score) -> Message:
+    """A score as JSON."""
+    return asdict(score)
+
+
+def score_of(message: Message) -> Score:
+    """The score of `score_message`."""
+    return Score(**{**message, "fault": _fault_of(message["fault"])})
+
+
+def _fault_of(message: Message | None) -> Fault | None:
+    return None if message is None else Fault(**{**message, "kind": FaultKind(message["kind"])})

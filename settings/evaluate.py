@@ -1,0 +1,75 @@
+"""What `memento evaluate` is asked: a policy file, a domain with its options, and on how many episodes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..core.errors import UsageError
+from ..core.values import JSON
+from ..domains import load as load_domain
+from . import OPTIONS, evaluator_file, parse_assignments, usable_cpus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluateSettings:
+    """One evaluation. `evaluator` is "reference" or the path of a Python file; `options` are complete."""
+
+    policy: Path
+    domain: str
+    options: Mapping[str, JSON] = field(default_factory=dict)
+    episodes: int
+    seed: int
+    evaluator: str
+    workers: int
+
+    def option(self, name: str) -> str | None:
+        """A domain option as text, such as "variant"; None where the domain has no such option."""
+        value = self.options.get(name)
+        return None if value is None else str(value)
+
+
+def build_evaluate_settings(
+    policy: Path,
+    domain: str,
+    *,
+    flags: Mapping[str, JSON],
+    assignments: Sequence[str] = (),
+    episodes: int,
+    seed: int,
+    evaluator: str,
+    workers: int | None,
+) -> EvaluateSettings:
+    """Complete what was asked. `flags` are domain options that have a flag; None means not given.
+
+    The domain's options are the paper's unless given. Raises UsageError.
+    """
+    counts = [("--episodes", episodes, 1), ("--seed", seed, 0), ("--workers", workers, 1)]
+    for name, number, least in counts:
+        if number is not None and number < least:
+            raise UsageError(f"{name} must be at least {least}, not {number}")
+    task = load_domain(domain)
+    given = given_options(task.name, flags=flags, assignments=assignments)
+    return EvaluateSettings(
+        policy=policy,
+        domain=domain,
+        options=task.options(given, preset="paper"),
+        episodes=episodes,
+        seed=seed,
+        evaluator=evaluator if evaluator == "reference" else evaluator_file(evaluator, ["reference"]),
+        workers=workers if workers is not None else usable_cpus(),
+    )
+
+
+def given_options(
+    domain: str, *, flags: Mapping[str, JSON], assignments: Sequence[str] = ()
+) -> dict[str, JSON]:
+    """What flags (None: not given) and `--set DOMAIN.NAME=VALUE` ask of a domain. Raises UsageError."""
+    given: dict[str, JSON] = {name: value for name, value in flags.items() if value is not None}
+    for key, entry in parse_assignments(assignments).items():
+        table, dot, name = key.partition(".")
+        if not dot or table.replace("_", "-") not in (domain.replace("_", "-"), OPTIONS):
+            raise UsageError(f"--set {key}: set options of the domain only, as in --set {domain}.NAME=VALUE")
+        if name in given:
+            raise UsageError(f"{name!r} is given twice, by --{name} and by --set: leave one")
+        given[name] = entry.value
+    return given

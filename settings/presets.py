@@ -1,0 +1,37 @@
+"""Budgets by name: the paper's own, one that shows a rising curve soon, and one for tests.
+
+A domain completes its own options (horizon, randomisation) by the same names.
+"""
+
+from collections.abc import Mapping
+
+from ..core.errors import unknown
+
+DEFAULT_PRESET = "quick"
+
+# The keys are settings: G, k_hc, k_macro, k_cross and N_roll of Algorithm 2; n, T and k of Algorithm 1; and what
+# makes a run faster without a change of its result. Speculation spends calls for time, so that it is the big runs'.
+PRESETS: Mapping[str, Mapping[str, int]] = {
+    "paper": {
+        "generations": 5, "k_hc": 10, "k_macro": 10, "k_cross": 4, "n_roll": 10,
+        "evaluator_pool": 8, "evaluator_generations": 5, "evaluator_judges": 10,
+        "final_episodes": 10, "duplicates": True, "speculation": True,
+    },
+    "quick": {
+        "generations": 4, "k_hc": 4, "k_macro": 4, "k_cross": 2, "n_roll": 3,
+        "evaluator_pool": 3, "evaluator_generations": 2, "evaluator_judges": 3,
+        "final_episodes": 4, "duplicates": True, "speculation": False,
+    },
+    "smoke": {
+        "generations": 1, "k_hc": 1, "k_macro": 1, "k_cross": 1, "n_roll": 1,
+        "evaluator_pool": 2, "evaluator_generations": 1, "evaluator_judges": 3,
+        "final_episodes": 1, "duplicates": True, "speculation": False,
+    },
+}
+
+
+def preset_named(name: str) -> Mapping[str, int]:
+    """The settings of a preset. Raises UsageError with the nearest names."""
+    if name not in PRESETS:
+        raise unknown("preset", name, PRESETS)
+    return PRESETS[name]

@@ -1,0 +1,55 @@
+"""The agents over the pool hand the order on as it is and report what came back."""
+
+from collections.abc import Sequence
+
+import pytest
+from memento.agents.rollout_agents import Examiner, Roller, Scorer
+from memento.core.errors import RolloutError
+from memento.core.events import EpisodeEnded, EpisodeScored, EvaluatorExamined, Examine, Roll, ScoreEpisode
+from memento.core.ports import RollTask
+from memento.core.values import Episode, Examination, Program, Score
+
+from ..support.prompt_samples import EPISODES, EVALUATOR, POLICY
+
+
+class Counting:
+    """A pool that answers from what it is given, so that a mixed-up argument shows."""
+
+    async def roll(self, task: RollTask) -> Episode:
+        if task.setting == "broken":
+            raise RolloutError("the simulator is gone")
+        kind = f"{task.order} {task.setting} {task.program.digest}"
+        return Episode(index=task.index, seed=task.seed, steps=1, ended_by=kind, success=False)
+
+    async def score(self, evaluator: Program, episode: Episode) -> Score:
+        return Score(fitness=episode.index / 10, metrics={"by": evaluator.digest})
+
+    async def examine(self, evaluator: Program, episodes: Sequence[Episode]) -> Examination:
+        return Examination(scores=tuple([await self.score(evaluator, episode) for episode in episodes]))
+
+
+async def test_roller() -> None:
+    order = Roll(id="g1/macro/2/e3", program=POLICY, setting="search", index=3, seed=11)
+    fact = await Roller(pool=Counting()).carry_out(order)
+    ended = Episode(index=3, seed=11, steps=1, ended_by=f"g1/macro/2/e3 search {POLICY.digest}", success=False)
+    assert fact == EpisodeEnded(order=order.id, episode=ended)
+
+
+async def test_a_rollout_error_is_not_hidden() -> None:
+    order = Roll(id="g1/macro/2/e3", program=POLICY, setting="broken", index=3, seed=11)
+    with pytest.raises(RolloutError):
+        await Roller(pool=Counting()).carry_out(order)
+
+
+async def test_scorer() -> None:
+    order = ScoreEpisode(id="g1/macro/2/e3/score", evaluator=EVALUATOR, episode=EPISODES[3])
+    fact = await Scorer(pool=Counting()).carry_out(order)
+    assert fact == EpisodeScored(order=order.id, score=Score(fitness=0.3, metrics={"by": EVALUATOR.digest}))
+
+
+async def test_examiner() -> None:
+    order = Examine(id="eval/g1/3/examine", evaluator=EVALUATOR, episodes=EPISODES)
+    fact = await Examiner(pool=Counting()).carry_out(order)
+    assert isinstance(fact, EvaluatorExamined)
+    assert fact.order == order.id
+    assert [score.fitness for score in fact.examination.scores] == [0.0, 0.1, 0.2, 0.3]

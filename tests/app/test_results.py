@@ -1,0 +1,46 @@
+"""Results are one line of strict JSON with exactly the promised keys."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from memento.app.results import EpisodeResult, EvaluateResult, RunResult
+
+RUN = RunResult(
+    run="runs/a", domain="hanoi", method="memento", model="offline", seed=3, status="done", generations=1,
+    elite="g1/macro/0", fitness=0.5, success=0.0, initial_fitness=0.25, reference_initial=0.2,
+    reference_fitness=0.4, final_success=0.0, candidates=3, episodes_run=9, episodes_saved=0, model_calls=7,
+    tokens=0, cost_usd=None, wall_s=1.5, sandbox=("rlimits", "seccomp"),
+)
+RUN_KEYS = (
+    "run, domain, method, model, seed, status, generations, elite, fitness, success, initial_fitness, "
+    "reference_initial, reference_fitness, final_success, candidates, episodes_run, episodes_saved, model_calls, "
+    "tokens, cost_usd, wall_s, sandbox"
+)
+
+
+def test_the_keys_of_a_run() -> None:
+    assert list(json.loads(RUN.line())) == RUN_KEYS.split(", ")
+    assert json.loads(RUN.line()) == RUN.as_json()
+    assert RUN.as_json()["sandbox"] == ["rlimits", "seccomp"]
+    assert RUN.as_json()["cost_usd"] is None
+
+
+def test_the_keys_of_an_evaluation() -> None:
+    episode = EpisodeResult(seed=1, scene=None, success=True, fitness=1.0, steps=9, ended_by="success", error=None)
+    result = EvaluateResult(
+        policy="p.py", domain="hanoi", variant=None, randomisation="table", episodes=1, success_rate=1.0, fitness=1.0,
+        steps_per_s=10.0, wall_s=0.9, sandbox=(), per_episode=(episode,),
+    )
+    values = json.loads(result.line())
+    assert ", ".join(values) == (
+        "policy, domain, variant, randomisation, episodes, success_rate, fitness, steps_per_s, wall_s, sandbox, "
+        "per_episode"
+    )
+    assert ", ".join(values["per_episode"][0]) == "seed, scene, success, fitness, steps, ended_by, error"
+
+
+def test_nan_is_refused_and_a_line_stays_one_line() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        replace(RUN, fitness=float("nan")).line()
+    assert "\n" not in replace(RUN, run="a\nb").line()

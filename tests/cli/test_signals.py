@@ -1,0 +1,66 @@
+"""How a program ends that is asked to, also where a shell started it in the background."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from ..support.processes import start_process
+
+DEADLINE_S = 30
+PROGRAM = """
+import asyncio, signal, sys
+from memento.cli.signals import run_until_told
+signal.signal(signal.SIGINT, signal.{handler})
+
+async def work():
+    print("ready", flush=True)
+    try:
+        await asyncio.sleep(60)
+    finally:
+        if "{cleaning}":
+            await asyncio.sleep(60)
+        print("cleaned up", flush=True)
+
+try:
+    run_until_told(work())
+except KeyboardInterrupt:
+    print("told", flush=True)
+"""
+
+
+def started(*, handler: str, cleaning: str = "") -> "subprocess.Popen[str]":
+    program = PROGRAM.format(handler=handler, cleaning=cleaning)
+    process = start_process([sys.executable, "-c", program], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+@pytest.mark.parametrize("handler", ["SIG_IGN", "default_int_handler"], ids=["background", "terminal"])
+def test_a_sigterm_ends_in_good_order(handler: str) -> None:
+    process = started(handler=handler)
+    process.send_signal(signal.SIGTERM)
+    out, _ = process.communicate(timeout=DEADLINE_S)
+    assert out == "cleaned up\ntold\n"
+    assert process.returncode == 0
+
+
+def test_in_the_background_a_sigint_is_for_others() -> None:
+    process = started(handler="SIG_IGN")
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
+    assert process.communicate(timeout=DEADLINE_S)[0] == "cleaned up\ntold\n"
+
+
+def test_a_second_sigterm_ends_at_once() -> None:
+    process = started(handler="default_int_handler", cleaning="slow")
+    while process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(0.2)
+        except subprocess.TimeoutExpired:
+            continue
+    assert process.returncode == -signal.SIGTERM
+    assert process.communicate()[0] == ""

@@ -1,0 +1,59 @@
+"""The grammar of order ids: what is made can be parsed, and text of any other form never raises."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from memento.core import order_ids
+from memento.core.order_ids import OrderId, owner_of, parse
+
+numbers = st.integers(0, 10**6)
+owners = st.one_of(
+    st.builds(order_ids.initial, numbers),
+    st.builds(order_ids.candidate, numbers, st.sampled_from(["hill", "macro", "cross", "random", "initial"]), numbers),
+    st.builds(order_ids.evaluator, numbers, numbers),
+    st.builds(order_ids.judge, numbers, numbers),
+    st.just(order_ids.fixed_evaluator()),
+    st.builds(order_ids.zero_shot_evaluator, numbers),
+    st.sampled_from([order_ids.final("initial"), order_ids.final("elite")]),
+)
+EXAMPLES = [
+    ("init/0", OrderId(stage="initial", slot=0)),
+    ("init/0/e3", OrderId(stage="initial", slot=0, episode=3)),
+    ("g2/hill/7", OrderId(stage="search", generation=2, branch="hill", slot=7)),
+    ("g2/macro/7/e3/score", OrderId(stage="search", generation=2, branch="macro", slot=7, episode=3, part="score")),
+    ("g2/hill/7/ahead", OrderId(stage="search", generation=2, branch="hill", slot=7, part="ahead")),
+    ("eval/g1/3/examine", OrderId(stage="evaluator", generation=1, slot=3, part="examine")),
+    ("eval/g1/judge/4", OrderId(stage="evaluator", generation=1, branch="judge", slot=4)),
+    ("eval/fixed/examine", OrderId(stage="evaluator", branch="fixed", part="examine")),
+    ("eval/zero-shot/1", OrderId(stage="evaluator", branch="zero-shot", slot=1)),
+    ("final/elite/e3", OrderId(stage="final", branch="elite", episode=3)),
+]
+
+
+@pytest.mark.parametrize(("text", "order"), EXAMPLES)
+def test_every_form_is_parsed_and_written(text: str, order: OrderId) -> None:
+    assert parse(text) == order
+    assert str(order) == text
+
+
+@given(owners, numbers)
+def test_what_is_made_can_be_parsed(owner: OrderId, index: int) -> None:
+    episode = owner.of_episode(index)
+    for order in (owner, episode, episode.score(), owner.examine(), owner.ahead()):
+        assert parse(str(order)) == order
+        assert order.owner == owner
+        assert owner_of(str(order)) == str(owner)
+
+
+@given(st.one_of(st.text(), st.from_regex(r"(g\d+|eval|init|final)(/[a-z0-9]{0,4}){0,5}", fullmatch=True)))
+def test_any_text_comes_back_and_never_raises(text: str) -> None:
+    assert str(parse(text)) == text
+    assert parse(text).owner.is_owner
+
+
+@pytest.mark.parametrize(("text", "role"), [
+    ("g1/macro/0", "proposer"), ("init/0", "proposer"), ("eval/g0/2", "evaluator-writer"),
+    ("eval/zero-shot/0", "evaluator-writer"), ("eval/g0/judge/1", "judge"),
+])
+def test_the_role_that_is_asked(text: str, role: str) -> None:
+    assert parse(text).role == role

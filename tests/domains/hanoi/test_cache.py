@@ -1,0 +1,72 @@
+"""Compiled code is kept between processes, in a folder of the user's, and found again."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from memento.domains.hanoi.physics import cache
+
+from ...support.processes import start_process
+
+SCRIPT = """
+from memento.domains.hanoi import DOMAIN
+from memento.domains.hanoi.environment import HanoiEnvironment
+environment = HanoiEnvironment(DOMAIN.options({"physics": "exact"}, preset="paper"))
+environment.reset(index=0, seed=0)
+environment.step([0.0] * 7)
+print(*environment._scene.mj_data.qpos)
+"""
+
+
+def reset_and_step(home: Path) -> "subprocess.Popen[str]":
+    variables = {**os.environ, "XDG_CACHE_HOME": str(home)}
+    return start_process([sys.executable, "-c", SCRIPT], env=variables, stdout=subprocess.PIPE)
+
+
+def compiled(home: Path) -> dict[Path, int]:
+    return {path: path.stat().st_mtime_ns for path in home.rglob("*.nbc")}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_two_that_start_together_compile_once_and_a_third_not_at_all(tmp_path: Path) -> None:
+    together = [reset_and_step(tmp_path), reset_and_step(tmp_path)]
+    said = [process.communicate(timeout=600)[0] for process in together]
+    assert [process.returncode for process in together] == [0, 0]
+    assert said[0] == said[1] != ""
+    before = compiled(tmp_path)
+    ours = [path for path in before if "control_step" in path.name]
+    assert len(ours) == 1
+    third = reset_and_step(tmp_path)
+    assert third.communicate(timeout=600)[0] == said[0]
+    assert compiled(tmp_path) == before
+
+
+def test_a_home_that_cannot_be_written_to_is_no_obstacle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    blocked = tmp_path / "file"
+    blocked.touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
+    monkeypatch.setattr(cache.tempfile, "gettempdir", lambda: str(tmp_path))
+    folder = cache.cache_folder()
+    assert folder.is_dir() and tmp_path in folder.parents
+    assert folder == cache.cache_folder()
+    assert folder.stat().st_mode & 0o077 == 0
+
+
+def test_only_the_first_waits(tmp_path: Path) -> None:
+    entered = 0
+    for _ in range(2):
+        with cache.first_compilation(tmp_path):
+            entered += 1
+    assert entered == 2
+    assert (tmp_path / "complete").exists()
+
+
+def test_a_compilation_that_failed_is_not_called_complete(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), cache.first_compilation(tmp_path):
+        _ = 1 / 0
+    assert not (tmp_path / "complete").exists()

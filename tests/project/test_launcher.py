@@ -1,0 +1,188 @@
+"""The launcher, with no network: a uv that writes down what it was asked stands in the PATH.
+
+That a bare machine can really be set up is what CI proves, which begins with this launcher.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ..support.processes import start_process
+
+ROOT = Path(__file__).resolve().parents[2]
+
+UV = """#!/bin/sh
+# Stands for uv: writes down how it was called; installs a `memento` that says its arguments.
+echo "$@" >>"{log}"
+case "$1" in --version) exit 0 ;; esac
+[ ! -e "{broken}" ] || exit 1
+case "$*" in
+    *--editable*)
+        sleep {slow_s}
+        printf '#!/bin/sh\\necho "memento got $# arguments: $*"\\n' >"{root}/.venv/bin/memento"
+        printf '#!/bin/sh\\necho "pytest got $*"\\n' >"{root}/.venv/bin/pytest"
+        chmod +x "{root}/.venv/bin/memento" "{root}/.venv/bin/pytest" ;;
+esac
+"""
+
+
+class Checkout:
+    """A checkout with nothing but the launcher and what it reads; calls have an empty environment."""
+
+    def __init__(self, folder: Path, *, slow_s: float = 0.0) -> None:
+        self.root = folder / "a check out"
+        self.tools = folder / "bin"
+        self.log = folder / "uv.log"
+        self.broken = folder / "broken"
+        self.home = folder / "home"
+        for made in (self.root, self.tools, self.home):
+            made.mkdir()
+        shutil.copy(ROOT / "memento", self.root)
+        (self.root / "requirements.lock").write_text("# nothing\n")
+        (self.root / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+        self.install_uv(slow_s)
+        (self.tools / "python3").symlink_to(sys.executable)
+
+    def install_uv(self, slow_s: float) -> None:
+        uv = self.tools / "uv"
+        uv.write_text(UV.format(log=self.log, broken=self.broken, root=self.root, slow_s=slow_s))
+        uv.chmod(0o755)
+
+    def start(self, *arguments: str, program: Path | None = None, cwd: Path | None = None,
+              path: str | None = None) -> "subprocess.Popen[str]":
+        environment = {"PATH": path or f"{self.tools}:/usr/bin:/bin", "HOME": str(self.home)}
+        return start_process(
+            [program or self.root / "memento", *arguments], cwd=cwd or self.home, env=environment,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )
+
+    def call(self, *arguments: str, program: Path | None = None, cwd: Path | None = None,
+             path: str | None = None) -> tuple[int, str, str]:
+        process = self.start(*arguments, program=program, cwd=cwd, path=path)
+        out, told = process.communicate(timeout=50)
+        return process.returncode, out, told
+
+    def syncs(self) -> int:
+        return self.log.read_text().count("pip sync") if self.log.exists() else 0
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return Checkout(tmp_path)
+
+
+def test_first_use_sets_up_and_hands_its_arguments_over(checkout: Checkout) -> None:
+    status, out, told = checkout.call("run", "a b", "--set", "x=*")
+    assert (status, out) == (0, "memento got 4 arguments: run a b --set x=*\n"), told
+    assert "setting up" in told
+    assert "--require-hashes" in checkout.log.read_text()
+    assert "--no-deps --no-build-isolation --editable" in checkout.log.read_text()
+
+
+def test_the_second_use_only_starts(checkout: Checkout) -> None:
+    checkout.call("x")
+    before = checkout.log.read_text()
+    assert checkout.call("x") == (0, "memento got 1 arguments: x\n", "")
+    assert checkout.log.read_text() == before
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "pyproject.toml"])
+def test_a_changed_lock_is_installed_anew(checkout: Checkout, name: str) -> None:
+    checkout.call("x")
+    (checkout.root / name).write_text("# changed\n")
+    assert checkout.call("x")[0] == 0
+    assert checkout.syncs() == 2
+    assert checkout.call("x")[2] == ""
+    assert checkout.syncs() == 2
+
+
+def test_a_set_up_that_was_killed_is_begun_again(checkout: Checkout) -> None:
+    checkout.broken.touch()
+    status, _, told = checkout.call("x")
+    assert status == 3
+    assert "going on with pip" in told
+    assert told.splitlines()[-1].startswith("memento: could not install")
+    left = checkout.root / ".venv" / "left-over"
+    left.touch()
+    checkout.broken.unlink()
+    assert checkout.call("x")[0] == 0
+    assert not left.exists(), "an environment that was left half made is made from nothing"
+
+
+def test_a_working_environment_is_kept_when_the_lock_changes(checkout: Checkout) -> None:
+    checkout.call("x")
+    kept = checkout.root / ".venv" / "kept"
+    kept.touch()
+    (checkout.root / "requirements.lock").write_text("# changed\n")
+    checkout.call("x")
+    assert kept.exists()
+
+
+def test_two_first_uses_at_once_set_up_once(tmp_path: Path) -> None:
+    checkout = Checkout(tmp_path, slow_s=2.0)
+    both = [checkout.start("x") for _ in range(2)]
+    told = [process.communicate(timeout=50) for process in both]
+    assert [process.returncode for process in both] == [0, 0], told
+    assert checkout.syncs() == 1
+    assert sum("waiting for it" in errors for _, errors in told) == 1
+
+
+def test_a_killed_set_up_leaves_no_lock(tmp_path: Path) -> None:
+    checkout = Checkout(tmp_path, slow_s=30.0)
+    first = checkout.start("x")
+    assert first.stderr is not None
+    while "setting up" not in first.stderr.readline():
+        pass
+    first.kill()
+    first.communicate(timeout=50)
+    subprocess.run(["rm", "-f", checkout.tools / "uv"], check=True)
+    checkout.install_uv(0.0)
+    status, out, told = checkout.call("x")
+    assert status == 0, told
+    assert out == "memento got 1 arguments: x\n"
+
+
+def test_through_links_and_from_anywhere(checkout: Checkout, tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    first = tmp_path / "far" / "link"
+    first.symlink_to("../a check out/memento")
+    second = tmp_path / "second"
+    second.symlink_to(first)
+    assert checkout.call("x", program=second, cwd=tmp_path / "far")[:2] == (0, "memento got 1 arguments: x\n")
+    assert (checkout.root / ".venv").is_dir()
+
+
+def test_arguments_of_test_go_to_pytest(checkout: Checkout) -> None:
+    assert checkout.call("test", "-k", "a or b")[1] == "pytest got -k a or b\n"
+
+
+def test_without_a_fitting_python_it_says_so(checkout: Checkout, tmp_path: Path) -> None:
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    for tool in ("sh", "cksum", "dirname", "readlink", "cat"):
+        (bare / tool).symlink_to(shutil.which(tool) or "")
+    old = bare / "python3"
+    old.write_text("#!/bin/sh\nexit 1\n")
+    old.chmod(0o755)
+    status, out, told = checkout.call("x", path=str(bare))
+    assert (status, out) == (3, "")
+    assert told.startswith("memento: needs Python 3.11 or 3.12 and found neither")
+    assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize("shell", ["dash", "bash", "busybox", "zsh", "ksh"])
+def test_shells_understand_it(shell: str) -> None:
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"no {shell} on this machine")
+    options = [program, "sh", "-n"] if shell == "busybox" else [program, "-n"]
+    subprocess.run([*options, ROOT / "memento"], check=True, timeout=20)
+
+
+def test_both_programs_are_executable() -> None:
+    assert os.access(ROOT / "memento", os.X_OK)
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)

@@ -1,0 +1,28 @@
+"""`memento --help` answers at once because nothing heavy is imported before a command needs it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {
+    "robosuite", "mujoco", "numba", "ai2thor", "torch", "ray", "pydantic_ai", "openai", "anthropic", "cv2", "scipy",
+    "textual", "aiohttp",
+}
+
+
+def modules_after(statement: str) -> set[str]:
+    code = f"{statement}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=50)
+    return {name.partition(".")[0] for name in json.loads(done.stderr.strip().splitlines()[-1])}
+
+
+def test_help_imports_neither_numpy_nor_pydantic_nor_rich() -> None:
+    statement = "from memento.cli import exit_code\nassert exit_code(['--help']) == 0"
+    assert not modules_after(statement) & (HEAVY | {"numpy", "pydantic", "rich", "asyncio", "sqlite3", "structlog"})
+
+
+@pytest.mark.parametrize("module", ["memento.app", "memento.settings", "memento.cli.start", "memento.cli.show"])
+def test_the_controller_imports_no_simulator_and_no_client(module: str) -> None:
+    assert not modules_after(f"import {module}") & HEAVY

@@ -1,0 +1,334 @@
+"""The pool: determinism, order, retries, cancellation, and that it ends cleanly."""
+
+import asyncio
+import dataclasses
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from memento.core.errors import RolloutError
+from memento.core.ports import RollTask
+from memento.core.recording_file import load_recording
+from memento.runtime.rollouts import worker_messages as messages
+from memento.runtime.rollouts.pool import ProcessPool
+from memento.runtime.rollouts.worker_handle import worker_environment
+
+from ...support import ON_PATH, hostile
+from ...support.leftovers import descriptors, processes_of
+
+ENDLESS = hostile.policy("return [0, 0, 0]")
+LOOPING = hostile.policy("while True: pass")
+
+
+def task(program, number=0, setting="search", seed=7):
+    return RollTask(order=f"g1/hill/{number}/e0", program=program, setting=setting, index=number, seed=seed + number)
+
+
+def timeless(episode):
+    return dataclasses.replace(episode, wall_s=0.0)
+
+
+def workers_of(controller):
+    return [pid for pid, command in processes_of(controller).items() if "memento.runtime.rollouts.worker" in command]
+
+
+async def until(condition, limit_s=5.0):
+    deadline = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < deadline, "it never happened"
+        await asyncio.sleep(0.01)
+
+
+RANDOM = hostile.policy(
+    "import random\n"
+    "draws = [random.random(), np.random.rand(), np.random.default_rng().random()]\n"
+    "return [0.05 + 0.1 * draws[0], draws[1], draws[2] + hash('word') % 1000 + len(self.seen)]",
+    init="self.seen = {'b', 'a', 'c'}",
+)
+
+
+async def test_episodes_are_the_same_on_one_worker_and_on_two(make_pool, tmp_path):
+    """Random draws, with and without a seed, and string hashes come from the episode, not from the process."""
+    results = []
+    for workers, folder in ((1, "one"), (2, "two")):
+        async with make_pool(workers, folder=folder) as pool:
+            episodes = await asyncio.gather(*(pool.roll(task(RANDOM, number)) for number in range(6)))
+        recorded = [load_recording(tmp_path / folder / f"{each.trajectory}.npz") for each in episodes]
+        results.append(([timeless(each) for each in episodes], recorded))
+    assert results[0][0] == results[1][0]
+    for one, two in zip(results[0][1], results[1][1], strict=True):
+        assert one.info == two.info
+        for name, array in one.arrays().items():
+            assert np.array_equal(array, two.arrays()[name])
+    actions = [recording.actions["action"][0] for recording in results[0][1]]
+    assert len({tuple(action) for action in actions}) == 6  # episodes differ by their seeds
+
+
+async def test_the_seed_of_a_program_is_not_the_seed_of_the_simulator(make_pool):
+    """A policy that draws with the seed it is given must not see what the simulator drew."""
+    program = hostile.policy("return [self.seed, 0, 0]")
+    program = dataclasses.replace(program, text=program.text.replace(
+        "def __init__(self):\n        pass", "def __init__(self, seed=0):\n        self.seed = seed"))
+    async with make_pool() as pool:
+        episode = await pool.roll(task(program))
+        recording = load_recording(pool._folder / f"{episode.trajectory}.npz")
+    assert recording.actions["action"][0][0] not in (0, episode.seed)
+
+
+async def test_nothing_leaks_from_one_episode_to_the_next(make_pool):
+    program = hostile.policy(
+        "Policy.calls += 1\nnp.leak = getattr(np, 'leak', 0) + 1\n"
+        "return [0.1 if Policy.calls == np.leak == obs['time'] + 1 else np.nan, 0, 0]",
+        head="",
+    )
+    program = dataclasses.replace(program, text=program.text.replace("class Policy:", "class Policy:\n    calls = 0"))
+    async with make_pool() as pool:
+        episodes = [await pool.roll(task(program, number)) for number in range(3)]
+    assert all(episode.success for episode in episodes)
+
+
+async def test_observations_are_fresh_writable_arrays_of_the_layout(make_pool):
+    body = (
+        "shapes = {name: (a.shape, a.dtype.name, a.flags.writeable, type(a).__name__) for name, a in obs.items()}\n"
+        "assert shapes == {'x': ((3,), 'float64', True, 'ndarray'), 'grid': ((2, 2), 'float64', True, 'ndarray'),\n"
+        "                  'time': ((), 'float64', True, 'ndarray')}, shapes\n"
+        "assert type(obs) is dict and list(obs) == ['x', 'grid', 'time']\n"
+        "assert (obs['grid'] == obs['time']).all() and obs['time'] == len(self.kept)\n"
+        "self.kept.append(obs)\n"
+        "assert [o['time'] for o in self.kept] == list(range(len(self.kept)))\n"
+        "obs['x'][:] = 99\n"
+        "return np.array([0.1, 0, 0], dtype=np.float32)"
+    )
+    async with make_pool() as pool:
+        episode = await pool.roll(task(hostile.policy(body, init="self.kept = []")))
+    assert episode.fault is None and episode.success
+
+
+async def test_a_simulator_may_print_what_it_likes(make_pool):
+    async with make_pool(trap="noise") as pool:
+        assert (await pool.roll(task(hostile.GOOD))).success
+
+
+async def test_tasks_run_at_once_and_in_the_order_of_asking(make_pool):
+    seen = []
+    async with make_pool(2, observer=seen.append) as pool:
+        await asyncio.gather(*(pool.roll(task(hostile.GOOD, number)) for number in range(8)))
+    begun = list(dict.fromkeys(each.order for each in seen if each.order))
+    assert begun == [f"g1/hill/{number}/e0" for number in range(8)]
+    assert {each.worker for each in seen if each.order} == {0, 1}
+    assert {each.phase for each in seen} == {"starting", "idle", "environment", "working"}
+
+
+async def test_settings_with_equal_options_share_an_environment(make_pool, tmp_path, short_limits):
+    make_pool()     # lets workers import the toy domain
+    seen = []
+    same, other = {"horizon": 5, "trap": ""}, {"horizon": 6}
+    settings = {"search": same, "final": dict(reversed(same.items())), "other": other}
+    async with ProcessPool(domain="toy_domain:DOMAIN", settings=settings, workers=1, limits=short_limits(),
+                           trajectories=tmp_path / "shared", observer=seen.append) as pool:
+        steps = [(await pool.roll(task(hostile.GOOD, n, setting=name))).steps for n, name in
+                 enumerate(["search", "final", "other", "search"])]
+    assert steps == [5, 5, 6, 5]
+    assert [activity.phase for activity in seen].count("environment") == 2
+
+
+async def test_an_observer_sees_the_steps_of_a_long_episode(make_pool):
+    seen = []
+    async with make_pool(observer=seen.append) as pool:
+        rolling = asyncio.create_task(pool.roll(task(ENDLESS, setting="long")))
+        await until(lambda: any(each.steps > 10 for each in seen))
+        rolling.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await rolling
+
+
+@pytest.mark.parametrize("program", [ENDLESS, LOOPING])
+async def test_cancelling_frees_the_worker_at_once_and_keeps_it(make_pool, short_limits, program):
+    async with make_pool(limits=short_limits(step_cpu_s=100, start_cpu_s=100, step_wall_s=100)) as pool:
+        await pool.roll(task(hostile.GOOD))
+        worker = workers_of(os.getpid())
+        rolling = asyncio.create_task(pool.roll(task(program, setting="long")))
+        waiting = asyncio.create_task(pool.roll(task(hostile.GOOD, 1)))
+        await asyncio.sleep(0.5)
+        begun = time.monotonic()
+        rolling.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await rolling
+        assert time.monotonic() - begun < 5
+        assert (await waiting).success
+        assert workers_of(os.getpid()) == worker
+
+
+async def test_cancelling_a_hung_simulator_replaces_its_worker(make_pool, tmp_path):
+    flag = tmp_path / "flag"
+    async with make_pool(trap="hang-once", flag=str(flag)) as pool:
+        worker = workers_of(os.getpid())
+        rolling = asyncio.create_task(pool.roll(task(hostile.GOOD)))
+        await until(flag.exists)
+        rolling.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await rolling
+        assert (await pool.roll(task(hostile.GOOD, 1))).success
+        assert workers_of(os.getpid()) != worker
+
+
+async def test_a_cancelled_waiter_gives_its_turn_away(make_pool):
+    async with make_pool() as pool:
+        first, second, third = (asyncio.create_task(pool.roll(task(hostile.GOOD, n))) for n in range(3))
+        await asyncio.sleep(0)
+        second.cancel()
+        assert (await first).success and (await third).success
+        with pytest.raises(asyncio.CancelledError):
+            await second
+
+
+@pytest.mark.parametrize("trap", ["die-once", "hang-once"])
+async def test_a_worker_that_dies_or_hangs_is_replaced_and_the_task_done_again(
+        make_pool, short_limits, tmp_path, trap):
+    flag = tmp_path / "flag"
+    async with make_pool(trap=trap, flag=str(flag), limits=short_limits(silence_s=1.0)) as pool:
+        episode = await pool.roll(task(hostile.GOOD))
+        assert flag.exists() and int(flag.read_text()) not in workers_of(os.getpid())
+    async with make_pool(folder="calm") as pool:
+        assert timeless(episode) == timeless(await pool.roll(task(hostile.GOOD)))
+
+
+async def test_kill_9_of_a_worker_in_the_middle_of_an_episode(make_pool):
+    slow = hostile.policy("time.sleep(0.05)\nreturn [0.1, 0, 0]")
+    async with make_pool() as pool:
+        rolling = asyncio.create_task(pool.roll(task(slow)))
+        await asyncio.sleep(0.3)
+        [worker] = workers_of(os.getpid())
+        os.kill(worker, signal.SIGKILL)
+        assert (await rolling).success
+        assert workers_of(os.getpid()) != [worker]
+
+
+async def test_a_simulator_that_fails_twice_is_an_error_that_tells_why(make_pool):
+    async with make_pool(trap="raise") as pool:
+        with pytest.raises(RolloutError, match="the simulator exploded"):
+            await pool.roll(task(hostile.GOOD))
+        assert (await pool.roll(task(hostile.GOOD, setting="json"))).fault is not None  # the pool goes on
+
+
+async def test_a_domain_that_cannot_be_imported_is_an_error_at_the_start(make_pool):
+    with pytest.raises(RolloutError, match="No module named 'no_such_domain'"):
+        async with make_pool(2, domain="no_such_domain:DOMAIN"):
+            pass
+
+
+async def test_an_unknown_setting_and_a_closed_pool_are_errors(make_pool):
+    pool = make_pool()
+    with pytest.raises(RolloutError, match="closed"):
+        await pool.roll(task(hostile.GOOD))
+    async with pool:
+        with pytest.raises(RolloutError, match="nowhere"):
+            await pool.roll(task(hostile.GOOD, setting="nowhere"))
+
+
+async def test_leaving_the_pool_with_work_under_way_ends_it_all(make_pool, short_limits):
+    limits = short_limits(step_cpu_s=100, start_cpu_s=100, step_wall_s=100)
+    async with make_pool(2, limits=limits) as pool:
+        rolls = [asyncio.create_task(pool.roll(task(program, n, setting="long")))
+                 for n, program in enumerate([ENDLESS, LOOPING, ENDLESS])]
+        await asyncio.sleep(0.6)
+    results = await asyncio.gather(*rolls, return_exceptions=True)
+    assert all(isinstance(result, RolloutError) for result in results)
+
+
+async def test_a_worker_keeps_no_descriptor_or_child_after_an_episode(make_pool):
+    def held():
+        [worker] = workers_of(os.getpid())
+        return len(descriptors(worker)), len(processes_of(os.getpid()))
+
+    async with make_pool() as pool:
+        await pool.roll(task(hostile.GOOD))
+        before = held()
+        for program in [hostile.GOOD, hostile.CRASHED["exits 0"], hostile.CRASHED["floods stdout"]] * 3:
+            await pool.roll(task(program))
+        assert held() == before
+
+
+CONTROLLER = """
+import asyncio, pathlib
+from memento.tests.support import hostile
+from memento.core.ports import RollTask
+from memento.runtime.rollouts.limits import Limits
+from memento.runtime.rollouts.pool import ProcessPool
+
+async def main():
+    limits = Limits(step_cpu_s=1000, start_cpu_s=1000, step_wall_s=1000)
+    fork = "try: os.fork()\\nexcept OSError: pass\\nos.setsid() if os.getpid() != self.pid else None\\ntime.sleep(1000)"
+    programs = [hostile.policy("return [0, 0, 0]"), hostile.policy("while True: pass"),
+                hostile.policy("signal.signal(15, signal.SIG_IGN)\\n" + fork, init="self.pid = os.getpid()")]
+    async with ProcessPool(domain="toy_domain:DOMAIN", settings={{"long": {{"horizon": 10**9}}}}, workers=3,
+                           trajectories=pathlib.Path({folder!r}), limits=limits) as pool:
+        rolls = [pool.roll(RollTask(order=f"g1/hill/{{n}}", program=p, setting="long", index=n, seed=n))
+                 for n, p in enumerate(programs)]
+        await asyncio.gather(*rolls)
+
+asyncio.run(main())
+"""
+
+
+def test_all_processes_die_with_a_killed_controller(tmp_path):
+    script = CONTROLLER.format(folder=str(tmp_path))
+    found = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ON_PATH), os.environ.get("PYTHONPATH", "")])}
+    with subprocess.Popen([sys.executable, "-c", script], env=found) as controller:
+        deadline = time.monotonic() + 20
+        while len(processes_of(controller.pid)) < 9 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        alive = processes_of(controller.pid)
+        controller.kill()
+    assert len(alive) >= 9  # three workers, three warm processes, three programs
+    deadline = time.monotonic() + 5
+    while processes_of(controller.pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert processes_of(controller.pid) == {}
+
+
+def test_a_worker_gets_no_secret_of_the_controller():
+    given = {"PATH": "/bin", "OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "MUJOCO_GL": "egl", "AWS_SECRET": "s",
+             "HTTPS_PROXY": "user:password"}
+    environment = worker_environment(given)
+    assert environment["PATH"] == "/bin" and environment["MUJOCO_GL"] == "egl"
+    assert environment["PYTHONHASHSEED"] == "0"
+    assert not set(environment) & {"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "AWS_SECRET", "HTTPS_PROXY"}
+
+
+async def test_a_cancelled_read_of_a_message_loses_nothing():
+    stream = asyncio.StreamReader()
+    reader = messages.MessageReader(stream)
+    packed = messages.pack({"note": "one"}, b"blob") + messages.pack({"note": "two"})
+    for byte in packed:  # every read but two is cancelled somewhere within a message
+        stream.feed_data(bytes([byte]))
+        try:
+            async with asyncio.timeout(0.001):
+                told = await reader.read()
+        except TimeoutError:
+            continue
+        if told == {"note": "two"}:
+            break
+        assert told == {"note": "one"}
+    else:
+        pytest.fail("the second message never came")
+
+
+async def test_cancelling_at_any_moment_of_a_start_leaves_nothing(make_pool):
+    """The check is the fixture's: no process, no descriptor."""
+    for turns in range(0, 40, 3):
+        async def enter():
+            async with make_pool(2):
+                await asyncio.sleep(10)
+
+        entering = asyncio.create_task(enter())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await asyncio.sleep(turns * 0.002)
+        entering.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await entering

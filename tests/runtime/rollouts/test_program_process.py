@@ -1,0 +1,64 @@
+"""What a program process is made of: no secrets, bounded resources, nothing of the project; layers told as data."""
+
+from memento.core.ports import RollTask
+from memento.core.values import Program
+from memento.runtime.rollouts import sandbox
+from memento.runtime.rollouts.limits import Limits
+from memento.runtime.rollouts.program_process import ProgramHost
+
+from ...support import hostile
+
+LOOK_AROUND = Program("""
+import os, resource, sys
+
+def is_open(fd):
+    try:
+        os.fstat(fd)
+    except OSError:
+        return False
+    return True
+
+class Evaluator:
+    def evaluate(self, trajectory):
+        return 0.0, {
+            "environ": dict(os.environ),
+            "descriptors": [fd for fd in range(200) if is_open(fd)],
+            "address": resource.getrlimit(resource.RLIMIT_AS)[0],
+            "cpu": resource.getrlimit(resource.RLIMIT_CPU)[0],
+            "core": resource.getrlimit(resource.RLIMIT_CORE)[1],
+            "file": resource.getrlimit(resource.RLIMIT_FSIZE)[1],
+            "modules": sorted(name for name in sys.modules if name.startswith("memento")),
+            "path": [each for each in sys.path if "site-packages" in each],
+            "argv": sys.argv,
+            "directory": os.getcwd(),
+        }
+""")
+
+
+async def test_a_program_finds_nothing_of_ours(make_pool, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    async with make_pool() as pool:
+        episode = await pool.roll(
+            RollTask(order="t0/e0", program=hostile.GOOD, setting="search", index=0, seed=1)
+        )
+        score = await pool.score(LOOK_AROUND, episode)
+    assert score.fault is None
+    assert dict(score.metrics) == {
+        "environ": {}, "descriptors": [0, 1, 2, 3], "address": 4 << 30, "cpu": 4, "core": 0,
+        "file": 0, "modules": [], "path": [], "argv": [""], "directory": "/",
+    }
+
+
+def test_a_program_process_tells_the_layers_that_are_promised():
+    host = ProgramHost(Limits(), lambda: False)
+    try:
+        process = host.launch(
+            "policy", hostile.GOOD, seed=1, cpu_s=5, reset=True, layout=None, action_size=None,
+            **{"class": "Policy"},
+        )
+        live = process.await_hardened()
+        assert live
+        assert set(live) == {name for name, layer in sandbox.layers().items() if layer.live}
+        process.end()
+    finally:
+        host.close()

@@ -1,0 +1,188 @@
+"""The status server over real sockets: what it tells, and that no client can hold the run up."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import aiohttp
+import pytest
+from memento.core.errors import UsageError
+from memento.runtime import status_server as status
+from memento.runtime.status_server import Line, Source, StatusServer, open_status, prometheus, require_free
+
+
+class Log:
+    """Facts so far; telling one to the server comes after keeping it, as in a run."""
+
+    def __init__(self, count: int = 0) -> None:
+        self.lines = [line(seq) for seq in range(1, count + 1)]
+        self.server: StatusServer | None = None
+
+    def after(self, seq: int) -> Iterator[Line]:
+        return iter(self.lines[seq:])
+
+    def add(self, size: int = 0) -> None:
+        self.lines.append(line(len(self.lines) + 1, size))
+        assert self.server is not None
+        self.server.heed(self.lines[-1])
+
+
+def line(seq: int, size: int = 0) -> Line:
+    return Line(seq=seq, kind="ProposalMade", json=json.dumps({"seq": seq, "text": "x" * size}))
+
+
+@asynccontextmanager
+async def served(log: Log) -> AsyncIterator[StatusServer]:
+    source = Source(
+        status=lambda: {"facts": len(log.lines), "stage": "search"},
+        metrics=lambda: {"memento_facts_total": len(log.lines), 'memento_lane_busy{lane="rollouts"}': 2},
+        after=log.after,
+    )
+    async with open_status(source, host="127.0.0.1", port=0) as server:
+        log.server = server
+        yield server
+
+
+@asynccontextmanager
+async def listening(server: StatusServer, **headers: str) -> AsyncIterator[aiohttp.ClientResponse]:
+    async with aiohttp.ClientSession() as session, session.get(f"{server.url}/facts", headers=headers) as response:
+        assert response.status == 200
+        assert response.content_type == "text/event-stream"
+        yield response
+
+
+async def events(response: aiohttp.ClientResponse, count: int) -> list[int]:
+    """The numbers of the next facts."""
+    seen: list[int] = []
+    async with asyncio.timeout(20):
+        while len(seen) < count:
+            fields = dict(
+                row.split(": ", 1) for row in (await block(response)).splitlines() if row and not row.startswith(":")
+            )
+            if fields:
+                assert fields["event"] == "ProposalMade"
+                assert json.loads(fields["data"])["seq"] == int(fields["id"])
+                seen.append(int(fields["id"]))
+    return seen
+
+
+async def block(response: aiohttp.ClientResponse) -> str:
+    return (await response.content.readuntil(b"\n\n")).decode()
+
+
+async def test_status_and_metrics() -> None:
+    async with served(Log(3)) as server, aiohttp.ClientSession() as session:
+        async with session.get(f"{server.url}/status") as response:
+            assert await response.json() == {"facts": 3, "stage": "search"}
+        async with session.get(f"{server.url}/metrics") as response:
+            assert response.content_type == "text/plain"
+            assert await response.text() == (
+                "# TYPE memento_facts_total counter\nmemento_facts_total 3\n"
+                '# TYPE memento_lane_busy gauge\nmemento_lane_busy{lane="rollouts"} 2\n'
+            )
+
+
+async def test_facts_from_the_log_and_then_live_each_once_and_in_order() -> None:
+    log = Log(status.CHUNK * 2 + 5)
+    async with served(log) as server, listening(server) as response:
+        had = len(log.lines)
+        assert await events(response, had) == list(range(1, had + 1))
+        for _ in range(3):
+            log.add()
+        assert await events(response, 3) == [had + 1, had + 2, had + 3]
+
+
+async def test_a_listener_goes_on_from_the_last_event_that_it_had() -> None:
+    log = Log(10)
+    async with served(log) as server, listening(server, **{"Last-Event-ID": "7"}) as response:
+        assert await events(response, 3) == [8, 9, 10]
+        log.add()
+        assert await events(response, 1) == [11]
+
+
+async def test_the_end_of_a_run_gives_the_last_facts_and_waits_for_nobody() -> None:
+    log = Log(2)
+    async with served(log) as server:
+        async with listening(server) as response:
+            assert await events(response, 2) == [1, 2]
+            log.add()
+            server.end()
+            rest = (await response.content.read()).decode()
+        assert "id: 3\n" in rest
+    async with served(Log(1)) as server:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(server.url.rpartition(":")[2]))
+        writer.write(b"GET /facts HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        await reader.readuntil(b"id: 1\n")
+        began_s = time.monotonic()
+    assert time.monotonic() - began_s < 10, "a silent viewer does not keep the run from ending"
+    writer.close()
+
+
+async def test_a_slow_listener_is_dropped_and_never_slows_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(status, "WRITE_S", 2.0)    # the quick one keeps within it on a busy machine too
+    log = Log()
+    async with served(log) as server:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(server.url.rpartition(":")[2]), limit=1024)
+        writer.write(b"GET /facts HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        await reader.readuntil(b": facts of this run\n\n")
+        async with listening(server) as quick:
+            for _ in range(100):
+                log.add(size=300_000)       # more than sockets hold; the slow one takes none of it
+                await asyncio.sleep(0)
+            assert await events(quick, 100) == list(range(1, 101))
+            async with asyncio.timeout(20):
+                while len(server._clients) > 1:     # noqa: ASYNC110 - what is waited for has no event
+                    await asyncio.sleep(0.02)
+            log.add()
+            assert await events(quick, 1) == [101]
+        writer.close()
+
+
+async def test_a_listener_whose_queue_is_full_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(status, "QUEUE", 5)
+    log = Log()
+    async with served(log) as server, listening(server) as response:
+        await block(response)
+        for _ in range(20):      # without a moment for the server to send any
+            log.add()
+        with pytest.raises((aiohttp.ClientPayloadError, asyncio.IncompleteReadError, aiohttp.ClientError)):
+            await events(response, 20)
+
+
+@pytest.mark.parametrize(
+    ("path", "method", "headers", "code"),
+    [
+        ("/status", "GET", {"Host": "evil.example"}, 403),
+        ("/status", "GET", {"Host": "localhost:1"}, 200),
+        ("/status", "POST", {}, 405),
+        ("/facts", "DELETE", {}, 405),
+        ("/facts", "GET", {"Last-Event-ID": "x"}, 400),
+        ("/", "GET", {}, 404),
+    ],
+)
+async def test_it_only_tells_and_only_this_machine(
+    path: str, method: str, headers: dict[str, str], code: int
+) -> None:
+    async with (
+        served(Log()) as server,
+        aiohttp.ClientSession() as session,
+        session.request(method, server.url + path, headers=headers) as response,
+    ):
+        assert response.status == code
+        assert "Access-Control-Allow-Origin" not in response.headers
+
+
+async def test_a_port_that_is_taken_is_named() -> None:
+    async with served(Log()) as server:
+        port = int(server.url.rpartition(":")[2])
+        with pytest.raises(UsageError, match=f"127.0.0.1:{port}: .*--status-port"):
+            require_free("127.0.0.1", port)
+        with pytest.raises(UsageError, match=f"127.0.0.1:{port}"):
+            async with open_status(Source(status=dict, metrics=dict, after=lambda _: ()), host="127.0.0.1", port=port):
+                pass
+
+
+def test_the_text_of_metrics_is_one_number_a_line() -> None:
+    assert prometheus({"a_total": 1.5}) == "# TYPE a_total counter\na_total 1.5\n"

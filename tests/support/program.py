@@ -1,0 +1,45 @@
+"""Command lines as a person would give them: the real program, in a process of its own."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .processes import start_process
+
+PROGRAM = [sys.executable, "-c", "from memento.cli import main; main()"]
+
+
+def clean_environment() -> dict[str, str]:
+    """The environment without settings or keys."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("MEMENTO_")}
+    return {key: value for key, value in kept.items() if not key.endswith("_API_KEY")}
+
+
+@pytest.fixture
+def memento(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
+    """Runs `memento ARGUMENTS` in an empty folder."""
+
+    def call(*arguments: str | Path, **environment: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [*PROGRAM, *map(str, arguments)], cwd=tmp_path, env=clean_environment() | environment,
+            capture_output=True, text=True, timeout=50,
+        )
+
+    return call
+
+
+@pytest.fixture
+def memento_live(tmp_path: Path) -> Callable[..., "subprocess.Popen[str]"]:
+    """Starts `memento ARGUMENTS` in an empty folder, to be talked to while it runs."""
+
+    def start(*arguments: str | Path) -> "subprocess.Popen[str]":
+        return start_process(
+            [*PROGRAM, *map(str, arguments)], cwd=tmp_path, env=clean_environment(),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )
+
+    return start

@@ -1,0 +1,302 @@
+"""The live screen: its text at given sizes, and a display that neither slows nor ends a run."""
+
+import contextlib
+import io
+import os
+import pty
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from memento.app.announcing import announced, observed
+from memento.core.events import (
+    CandidateRejected,
+    CandidateScored,
+    EliteChanged,
+    EpisodeEnded,
+    Fact,
+    Order,
+    ProposalMade,
+)
+from memento.core.values import Episode
+from memento.runtime.rollouts.pool import Activity
+from memento.runtime.supervisor import Lane
+from memento.tui.display import Attentive, PlainLines, Silence, open_display
+from memento.tui.live.display import RichDisplay
+from memento.tui.live.screen import SHORTEST, draw
+from memento.tui.live.slots import Live, begun, heed, seen
+from rich.console import Console
+
+from ...support.story import CALL, CLIMB_1, CLIMB_2, MACRO, PROGRAM, STORY
+
+GOLDEN = Path(__file__).parent / "golden"
+ENOUGH_S = 20.0
+
+
+@dataclass(frozen=True)
+class Doing:
+    worker: int
+    phase: str
+    doing: str | None = None
+    order: str | None = None
+    steps: int = 0
+
+
+def made(order: str) -> ProposalMade:
+    return ProposalMade(order=order, program=PROGRAM, summary="", call=CALL)
+
+
+def rolled(order: str) -> EpisodeEnded:
+    return EpisodeEnded(order=order, episode=Episode(index=0, seed=0, steps=9, ended_by="horizon", success=False))
+
+
+def told(live: Live, facts: Iterable[Fact]) -> Live:
+    for fact in facts:
+        live = heed(live, fact, now_s=10.0)
+    return live
+
+
+def searching() -> Live:
+    """In the midst of generation 1: a climb accepted and one rolling out, a macro failed."""
+    first = next(place for place, fact in enumerate(STORY) if isinstance(fact, EliteChanged)) + 1
+    live = told(Live(folder=Path("runs/x")), STORY[:first])
+    for order in ("g1/hill/0", "g1/macro/0"):
+        live = begun(live, order)
+    live = told(live, [made("g1/hill/0"), *STORY[first:first + 2], made("g1/macro/0")])
+    live = told(live, [CandidateScored(order=MACRO.id, candidate=MACRO), made("g1/hill/1")])
+    live = begun(live, "g1/hill/1/e0")
+    live = told(live, [rolled("g1/hill/1/e0")])
+    live = seen(live, Doing(0, "working", "roll", "g1/hill/1/e1", 412))
+    live = seen(live, Doing(1, "environment", "score", "g1_macro_0_e0"))
+    return seen(live, Doing(2, "idle"))
+
+
+def text_of(live: Live, width: int, height: int, now_s: float = 75.0) -> str:
+    console = Console(file=io.StringIO(), width=width, height=height, color_system=None)
+    console.print(draw(live, now_s=now_s, width=width, height=height))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 40), (60, 14)])
+def test_the_screen_word_for_word(width: int, height: int) -> None:
+    """After a wanted change run `MEMENTO_GOLDEN=write pytest tests/tui`, and look at it as a newcomer would."""
+    golden = GOLDEN / f"screen-{width}x{height}.txt"
+    text = text_of(searching(), width, height)
+    if os.environ.get("MEMENTO_GOLDEN") == "write":
+        golden.write_text(text, encoding="utf-8")
+    assert text == golden.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("width", [30, 60, 80, 200])
+@pytest.mark.parametrize("height", [6, 10, 24])
+def test_every_moment_fits_and_never_scrolls(width: int, height: int) -> None:
+    for length in range(len(STORY) + 1):
+        lines = text_of(told(Live(folder=Path("runs/x")), STORY[:length]), width, height).splitlines()
+        assert len(lines) <= max(height, SHORTEST)
+        assert all(len(line) <= width and line.isprintable() for line in lines)
+
+
+def test_a_short_screen_keeps_the_stage_and_what_ctrl_c_does() -> None:
+    text = text_of(searching(), 80, 6)
+    assert "generation 1 of 2" in text
+    assert "Ctrl-C stops, nothing is lost" in text
+
+
+def test_slots_go_their_way() -> None:
+    live = told(Live(), STORY[:13])
+    states = []
+    for step in (
+        lambda live: begun(live, "g1/hill/1"), lambda live: heed(live, made("g1/hill/1"), now_s=0.0),
+        lambda live: begun(live, "g1/hill/1/e0"),
+        lambda live: heed(live, CandidateScored(order=CLIMB_2.id, candidate=CLIMB_2), now_s=0.0),
+        lambda live: heed(live, next(fact for fact in STORY if isinstance(fact, CandidateRejected)), now_s=0.0),
+    ):
+        live = step(live)
+        states.append(live.slots["g1/hill/1"].state)
+    assert states == ["asked", "proposed", "rolling", "scored", "rejected"]
+    cut = replace(CLIMB_1, bound=0.3)
+    assert heed(live, CandidateScored(order=cut.id, candidate=cut), now_s=0.0).slots[cut.id].state == "cut"
+
+
+def test_what_was_begun_for_the_next_generation_stays() -> None:
+    ended = next(fact for fact in STORY if isinstance(fact, EliteChanged) and fact.generation == 1)
+    live = heed(searching(), made("g2/random/0"), now_s=0.0)
+    assert [*heed(live, ended, now_s=0.0).slots] == ["g2/random/0"]
+
+
+def test_a_new_generation_begins_with_empty_lanes() -> None:
+    ended = next(fact for fact in STORY if isinstance(fact, EliteChanged) and fact.generation == 1)
+    assert searching().slots
+    assert not heed(searching(), ended, now_s=0.0).slots
+    assert heed(searching(), ended, now_s=0.0).curve == (0.375, 0.45)
+
+
+# --------------------------------------------------------------------------------------- the display
+
+
+class Terminal:
+    """A pseudo-terminal whose output is read by a thread, as a terminal does, unless it `reads` not."""
+
+    def __init__(self, *, reads: bool = True) -> None:
+        self._ours, theirs = pty.openpty()
+        self.stream = os.fdopen(theirs, "w", encoding="utf-8")
+        self.seen = b""
+        self._there = True
+        if reads:
+            self.read_on()
+
+    def read_on(self) -> None:
+        if self._there:
+            threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        with contextlib.suppress(OSError):
+            while more := os.read(self._ours, 65536):
+                self.seen += more
+
+    def hang_up(self) -> None:
+        self._there = False
+        os.close(self._ours)
+
+    def wait_for(self, text: bytes) -> None:
+        deadline = time.monotonic() + ENOUGH_S
+        while text not in self.seen:
+            assert time.monotonic() < deadline, "waited in vain"
+            time.sleep(0.02)
+
+
+@pytest.fixture
+def terminal_of() -> Iterator[Callable[..., Terminal]]:
+    """Makes terminals, and takes them away when no display draws any more."""
+    made: list[Terminal] = []
+
+    def make(*, reads: bool = True) -> Terminal:
+        made.append(Terminal(reads=reads))
+        return made[-1]
+
+    yield make
+    for terminal in made:
+        terminal.read_on()
+    for thread in threading.enumerate():
+        if thread.name == "display":
+            thread.join(ENOUGH_S)
+            assert not thread.is_alive()
+    for terminal in made:
+        with contextlib.suppress(OSError):
+            terminal.stream.close()
+
+
+def fed(display: RichDisplay) -> None:
+    display.opened(Path("runs/x"))
+    for fact in STORY:
+        display.show(fact)
+    display.begun("g1/hill/0")
+    display.observe(Doing(0, "working", "roll", "g1/hill/0/e0", 3))
+    display.tick()
+
+
+@pytest.fixture(autouse=True)
+def a_capable_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+
+def test_it_draws_keeps_what_matters_and_gives_the_cursor_back(terminal_of: Callable[..., Terminal]) -> None:
+    terminal = terminal_of()
+    display = RichDisplay(terminal.stream)
+    fed(display)
+    display.close()
+    terminal.wait_for(b"\x1b[?25h")
+    assert b"MEMENTO" in terminal.seen
+    assert b"new elite from crossover" in terminal.seen
+    assert terminal.seen.rindex(b"\x1b[?25h") > terminal.seen.rindex(b"\x1b[?25l"), "the cursor is shown again"
+
+
+def test_no_color_is_heeded(monkeypatch: pytest.MonkeyPatch, terminal_of: Callable[..., Terminal]) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    terminal = terminal_of()
+    display = RichDisplay(terminal.stream)
+    fed(display)
+    display.close()
+    terminal.wait_for(b"\x1b[?25h")
+    assert b"MEMENTO" in terminal.seen
+    assert not any(f"\x1b[{code}m".encode() in terminal.seen for code in (31, 32, 33, 36, "1;36", "1;32"))
+
+
+def test_a_terminal_that_takes_nothing_holds_up_nobody(terminal_of: Callable[..., Terminal]) -> None:
+    terminal = terminal_of(reads=False)
+    display = RichDisplay(terminal.stream)
+    for _ in range(400):
+        fed(display)
+    display.close()
+    assert any(thread.name == "display" for thread in threading.enumerate()), "it hangs in a write, alone"
+
+
+def test_a_terminal_that_goes_away_ends_nothing(terminal_of: Callable[..., Terminal]) -> None:
+    terminal = terminal_of(reads=False)
+    display = RichDisplay(terminal.stream)
+    terminal.hang_up()
+    fed(display)
+    display.close()
+    fed(display)
+
+
+@pytest.mark.parametrize(
+    ("kind", "terminal", "environment", "expected"),
+    [
+        ("rich", True, {"TERM": "xterm"}, RichDisplay),
+        ("rich", True, {"TERM": "dumb"}, PlainLines),
+        ("rich", True, {}, PlainLines),
+        ("rich", False, {"TERM": "xterm"}, PlainLines),
+        ("plain", True, {"TERM": "xterm"}, PlainLines),
+        ("none", True, {"TERM": "xterm"}, Silence),
+    ],
+)
+def test_rich_is_plain_where_it_cannot_draw(
+    kind: str, terminal: bool, environment: dict[str, str], expected: type, terminal_of: Callable[..., Terminal]
+) -> None:
+    stream = terminal_of().stream if terminal else io.StringIO()
+    display = open_display(kind, stream, environment=environment)
+    assert isinstance(display, expected)
+    assert isinstance(display, Attentive) == (expected is RichDisplay)
+
+
+# ---------------------------------------------------------------------------------------- the wiring
+
+
+class Hearing(Silence):
+    """An attentive display that writes down what it hears."""
+
+    def __init__(self) -> None:
+        self.heard: list[object] = []
+
+    def begun(self, order: str) -> None:
+        self.heard.append(order)
+
+    def observe(self, activity: object) -> None:
+        self.heard.append(activity)
+
+
+class Answering:
+    async def carry_out(self, order: Order) -> Fact:
+        return made(order.id)
+
+
+async def test_an_attentive_display_hears_of_orders_and_workers() -> None:
+    display, seen_by_others = Hearing(), list[object]()
+    [lane] = announced([Lane(name="rollouts", limit=1, agents={Order: Answering()})], display)
+    assert (await lane.agents[Order].carry_out(Order(id="g1/hill/0"))).order == "g1/hill/0"
+    idle = Activity(worker=0, phase="idle")
+    observed(seen_by_others.append, display)(idle)
+    assert display.heard == ["g1/hill/0", idle]
+    assert seen_by_others == [idle]
+
+
+def test_other_displays_are_left_alone() -> None:
+    lane = Lane(name="rollouts", limit=1, agents={Order: Answering()})
+    assert announced([lane], Silence()) == (lane,)
+    assert observed(print, Silence()) is print

@@ -1,0 +1,149 @@
+"""`memento watch`, `memento-tui` and `memento run --tui` as a person types them, in a terminal of their own."""
+
+import fcntl
+import os
+import pty
+import select
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from memento.memory.lock import is_locked
+from memento.memory.store import RunStore
+
+from ...support.program import PROGRAM, clean_environment
+
+ENOUGH_S = 100.0
+TUI = [sys.executable, "-c", "from memento.cli.watch import main; main()"]
+
+
+@pytest.fixture
+def memento(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
+    """Runs `memento ARGUMENTS` in a folder, without a terminal."""
+
+    def call(*arguments: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [*PROGRAM, *arguments], cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, timeout=50,
+            stdin=subprocess.DEVNULL,
+        )
+
+    return call
+
+
+class Terminal:
+    """A program in a terminal of 80 columns and 24 lines."""
+
+    def __init__(self, command: list[str], folder: Path) -> None:
+        self._fd, other = pty.openpty()
+        fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        environment = clean_environment() | {"TERM": "xterm-256color", "PYTHONUNBUFFERED": "1"}
+        self.process = subprocess.Popen(
+            command, cwd=folder, env=environment, stdin=other, stdout=other, stderr=other, start_new_session=True
+        )
+        os.close(other)
+        self.shown = ""
+
+    def read(self, until: str) -> None:
+        """Read until some words were drawn."""
+        deadline = time.monotonic() + ENOUGH_S
+        while until not in self.shown:
+            assert time.monotonic() < deadline, self.shown[-3000:]
+            if not self._take():
+                assert until in self.shown, self.shown[-3000:]
+
+    def press(self, keys: str) -> None:
+        os.write(self._fd, keys.encode())
+
+    def end(self) -> int:
+        """Read on until the program is over; its exit code."""
+        deadline = time.monotonic() + ENOUGH_S
+        while self.process.poll() is None and time.monotonic() < deadline:
+            self._take()
+        while self._take():
+            pass
+        return self.process.wait(5)
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        os.close(self._fd)
+
+    def _take(self) -> bool:
+        if not select.select([self._fd], [], [], 0.2)[0]:
+            return self.process.poll() is None
+        try:
+            data = os.read(self._fd, 65536)
+        except OSError:         # the other end is closed
+            return False
+        self.shown += data.decode(errors="replace")
+        return bool(data)
+
+
+@contextmanager
+def terminal(command: list[str], folder: Path) -> Iterator[Terminal]:
+    opened = Terminal(command, folder)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+@pytest.mark.slow
+def test_a_run_is_watched_in_a_terminal_and_left(done: Path) -> None:
+    with terminal([*PROGRAM, "watch", "first"], done.parent.parent) as screen:
+        screen.read("finished")
+        screen.press("q")
+        assert screen.end() == 0
+    assert not is_locked(done)
+
+
+@pytest.mark.slow
+def test_memento_tui_takes_a_folder_of_runs(done: Path) -> None:
+    with terminal([*TUI, str(done.parent)], done.parent.parent) as screen:
+        screen.read("first")
+        screen.press("q")
+        assert screen.end() == 0
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_when_the_program_that_watches_it_is_closed(tmp_path: Path) -> None:
+    run = ["run", "hanoi-kinematic", "--preset", "smoke", "--evaluator", "reference", "--name", "seen", "--tui"]
+    with terminal([*PROGRAM, *run], tmp_path) as screen:
+        screen.read("seen")
+        screen.press("q")
+        assert screen.end() == 0
+        assert "the run goes on" in screen.shown or "done after" in screen.shown
+    folder = tmp_path / "runs" / "seen"
+    deadline = time.monotonic() + ENOUGH_S
+    while is_locked(folder) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    with RunStore.read(folder) as store:
+        assert type([*store.facts()][-1]).__name__ == "StageEntered", "the run came to its end"
+
+
+def test_without_a_terminal_it_says_so_and_begins_nothing(memento, tmp_path: Path, done: Path) -> None:
+    for arguments in (("watch",), ("watch", str(done)), ("run", "hanoi-kinematic", "--preset", "smoke", "--tui")):
+        said = memento(*arguments)
+        assert said.returncode == 2
+        assert "needs a terminal" in said.stderr
+    assert [each.name for each in (tmp_path / "runs").iterdir()] == ["first"]
+
+
+def test_a_run_that_is_not_there_is_named(memento, done: Path) -> None:
+    said = memento("watch", "firts")
+    assert said.returncode == 2
+    assert "did you mean 'first'" in said.stderr
+
+
+def test_a_run_with_settings_that_cannot_be_is_refused_before_it_is_watched(memento, tmp_path: Path) -> None:
+    said = memento("run", "hanoi-kinematic", "--tui", "--workers", "0")
+    assert said.returncode == 2
+    assert "workers" in said.stderr
+    assert not (tmp_path / "runs").exists()

@@ -1,0 +1,1 @@
+"""The live display of a run in a terminal, drawn with rich."""
