@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ..core.errors import UsageError
+from ..core.files import replacing
 from ..core.ports import Picture, Stage
 
 if TYPE_CHECKING:
@@ -156,14 +157,11 @@ def save_sheet(path: Path, captioned: Captioned, rows: Sequence[int], *, progres
 
 
 def _whole(path: Path, write: Callable[[Path], None]) -> None:
-    partial = path.with_name(f".{path.stem}.partial{path.suffix}")
     try:
-        write(partial)
-        partial.replace(path)
+        with replacing(path) as partial:
+            write(partial)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _write_mp4(path: Path, images: Iterator["Image"], rate_hz: float) -> None:
@@ -173,7 +171,7 @@ def _write_mp4(path: Path, images: Iterator["Image"], rate_hz: float) -> None:
     import av
 
     rate = Fraction(rate_hz).limit_denominator(1000)
-    with av.open(str(path), "w", options={"movflags": "+faststart"}) as container:
+    with av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"}) as container:
         stream = None
         last: Picture | None = None
         for image in images:

@@ -10,16 +10,19 @@ MementoError            something of ours is broken; exit 3
 └── SearchError         the search cannot go on: no valid initial policy, no valid evaluator, no vote
 """
 
+import errno
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+DISK_FULL = "the disk is full; free some space and resume the run, no fact is lost"
+
 
 class MementoError(Exception):
-    """MEMENTO could not do its work. The message is one sentence that names the thing and the mend."""
+    """MEMENTO could not do its work. The message is one sentence that names the problem and the fix."""
 
 
 class UsageError(MementoError):
-    """The user asked for something that cannot be: the sentence names the thing and the mend."""
+    """The user asked for something that cannot be: the sentence names the problem and the fix."""
 
 
 class StoreError(MementoError):
@@ -57,6 +60,11 @@ class RolloutError(MementoError):
 
 class SearchError(MementoError):
     """The search has nothing to go on with, such as no valid evaluator or no valid vote."""
+
+
+def os_problem(error: OSError) -> str:
+    """What is wrong, for the end of a sentence: the words of the system, but the fix where the disk is full."""
+    return DISK_FULL if error.errno in (errno.ENOSPC, errno.EDQUOT) else error.strerror or str(error)
 
 
 def unknown(what: str, given: str, known: Iterable[str]) -> UsageError:

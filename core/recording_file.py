@@ -4,10 +4,8 @@ Members are "states/NAME.npy", "actions/NAME.npy" and "constants/NAME.npy", defl
 these files, the controller reads them; numpy alone reads them too.
 """
 
-import errno
 import hashlib
 import json
-import os
 import re
 import zipfile
 import zlib
@@ -17,7 +15,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import StoreError
+from .errors import StoreError, os_problem
+from .files import replacing
 from .recording import Recording
 from .values import JSON
 
@@ -40,7 +39,7 @@ def trajectory_key(order: str) -> str:
 def trajectory_path(folder: Path, key: str) -> Path:
     """Where the trajectory with this key lies. Raises StoreError for a key that is no plain file name."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", key):
-        raise StoreError(f"{key!r} is no key of a trajectory")
+        raise StoreError(f"{key!r} is not a valid trajectory key")
     return folder / f"{key}{SUFFIX}"
 
 
@@ -51,9 +50,12 @@ def save_recording(path: Path, recording: Recording) -> None:
     StoreError with a sentence where the disk refuses.
     """
     groups = {"states": recording.states, "actions": recording.actions, "constants": recording.constants}
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        with (
+            # durable: where the power fails the store may keep the episode's fact, so this file is kept, too
+            replacing(path, durable=True) as partial,
+            zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+        ):
             for group, arrays in groups.items():
                 for name, array in arrays.items():
                     if array.dtype.kind not in KINDS:
@@ -61,22 +63,8 @@ def save_recording(path: Path, recording: Recording) -> None:
                     with archive.open(f"{group}/{name}.npy", "w", force_zip64=True) as member:
                         np.save(member, array, allow_pickle=False)
             archive.writestr("info.json", json.dumps(dict(recording.info), allow_nan=False))
-        with partial.open("rb") as file:
-            os.fsync(file.fileno())     # the store may keep the episode's fact where the power fails; then this, too
-        partial.replace(path)
     except OSError as error:
-        raise StoreError(unwritable(path, error)) from error
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def unwritable(path: Path, error: OSError) -> str:
-    """What to say of a recording that cannot be written."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        mend = "the disk is full; free some space and resume the run, no fact is lost"
-    else:
-        mend = f"{error.strerror or error}; mend that and resume the run"
-    return f"the trajectory {path.name} cannot be written to {path.parent}: {mend}"
+        raise StoreError(f"the trajectory {path.name} cannot be written to {path.parent}: {os_problem(error)}") from error
 
 
 _DAMAGE: Final = (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, KeyError, ValueError, EOFError)

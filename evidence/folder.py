@@ -9,6 +9,7 @@ from typing import Any
 
 from ..core.errors import StoreError, UsageError
 from ..core.events import EvaluatorChosen, InitialChosen, SearchEnded
+from ..core.files import replace_file
 from ..core.values import JSON, Program
 from ..memory.runs import is_run
 from ..memory.store import RunStore
@@ -183,9 +184,7 @@ def _ends_a_line(path: Path) -> bool:
 
 
 def _write_whole(path: Path, text: str) -> None:
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    part.write_text(text, encoding="utf-8", errors="backslashreplace")
-    part.replace(path)
+    replace_file(path, text.encode("utf-8", "backslashreplace"))
 
 
 def _experiment(table: Mapping[str, Any]) -> Experiment:

@@ -5,7 +5,7 @@ reference "KIND:SHA256" and the value itself is a Blob: a program appears in man
 three, and each is stored once. Episodes and scores stay in the one fact that reports them.
 
 Exact means that decode(encode(fact)) == fact with the same types. What JSON cannot say so is refused
-with a StoreError, never bent: NaN and infinities, tuples or numbers of NumPy inside metrics, keys that
+with a StoreError, never changed: NaN and infinities, tuples or numbers of NumPy inside metrics, keys that
 are not texts.
 """
 
@@ -93,7 +93,7 @@ def decode(kind: str, order: str | None, body: str, values: Mapping[str, Any]) -
     """
     cls = FACTS.get(kind)
     if cls is None:
-        raise StoreError(f'the run has a fact "{kind}" that this version of MEMENTO does not know')
+        raise StoreError(f"the run has a fact {kind!r} that this version of MEMENTO does not know")
     try:
         fields = json.loads(body)
         fields["order"] = order

@@ -1,60 +1,33 @@
-"""Connections to a run's database, and what SQLite's errors mean to a person."""
+"""Connections to a run's database: to write it, to read it, to leave a request in it."""
 
 import contextlib
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
 from sqlite_utils import Database
 
-from ..core.errors import StoreError
 from .runs import DATABASE, UNFINISHED
 
 _BUSY_S = 10.0
 _CANNOT_WRITE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 
-_MEANINGS = {
-    sqlite3.SQLITE_BUSY: "is busy: another process holds its database; try again",
-    sqlite3.SQLITE_LOCKED: "is busy: another connection holds its database; try again",
-    sqlite3.SQLITE_READONLY: "cannot be written: its folder or disk is read-only",
-    sqlite3.SQLITE_CANTOPEN: f"cannot be opened: look at the permissions of the folder and of {DATABASE}",
-    sqlite3.SQLITE_PERM: f"cannot be opened: look at the permissions of the folder and of {DATABASE}",
-    sqlite3.SQLITE_FULL: "cannot be written: the disk is full; free some space and resume it, no fact is lost",
-    sqlite3.SQLITE_IOERR: "cannot be read or written: the disk reports an error",
-    sqlite3.SQLITE_CORRUPT: f"is damaged: {DATABASE} is cut off or overwritten; take a copy, or start anew",
-    sqlite3.SQLITE_NOTADB: f"is damaged: {DATABASE} is not a database; take a copy, or start anew",
-}
-
-
-@contextlib.contextmanager
-def told(folder: Path) -> Iterator[None]:
-    """Turns errors of SQLite and sentences about "it" into StoreErrors that name the run."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        meaning = _MEANINGS.get(code, f"cannot be used: {error}")
-        raise StoreError(f'the run "{folder.name}" in {folder.parent} {meaning}') from error
-
 
 def make_database(folder: Path, fill: Callable[[Database], None]) -> None:
-    """Make a run's database, which gets its name when `fill` is done with it: readers never meet half of one.
+    """Make a run's database, which gets its name once `fill` has returned: readers never see half of one.
 
-    What a process that was killed over it left there is removed; the caller holds the run's lock. Raises
-    StoreError, and what SQLite raises.
+    What a process that was killed while it did this left behind is removed; the caller holds the run's lock. Raises
+    OSError, and what SQLite raises.
     """
-    try:
-        for left in folder.glob(f"{DATABASE}*"):
-            left.unlink()
-        with contextlib.closing(Database(sqlite3.connect(folder / UNFINISHED), execute_plugins=False)) as db:
-            fill(db)
-            db.enable_wal()     # last: a full disk could leave the tables in the log, which is not renamed
-        (folder / UNFINISHED).rename(folder / DATABASE)
-    except OSError as error:
-        raise StoreError(f'the run "{folder.name}" in {folder.parent} cannot be made: {error.strerror}') from error
+    for left in folder.glob(f"{DATABASE}*"):
+        left.unlink()
+    with contextlib.closing(Database(sqlite3.connect(folder / UNFINISHED), execute_plugins=False)) as db:
+        fill(db)
+        db.enable_wal()     # last: a full disk could leave the tables in the log, which is not renamed
+    (folder / UNFINISHED).rename(folder / DATABASE)
 
 
 def connect_writer(folder: Path) -> Database:
@@ -71,7 +44,7 @@ def connect_writer(folder: Path) -> Database:
 
 
 def connect_guest(folder: Path) -> Database:
-    """A short-lived connection that may write beside the writer. The database must exist."""
+    """A short-lived connection that may write while the writer does. The database must exist."""
     return Database(_open(folder / DATABASE, "mode=rw"), execute_plugins=False)
 
 

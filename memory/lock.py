@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ..core.errors import RunRefused
+from ..core.files import replace_file
 
 LOCK = "lock"
 HOLDER = "holder.json"
@@ -57,9 +58,7 @@ class WriterLock:
             try:
                 _lock_soon(descriptor, folder)
                 note = Holder(pid=os.getpid(), host=socket.gethostname(), since=now)
-                part = folder / f".{HOLDER}.{note.pid}"
-                part.write_text(json.dumps(asdict(note)))
-                part.replace(folder / HOLDER)
+                replace_file(folder / HOLDER, json.dumps(asdict(note)))
             except BaseException:
                 os.close(descriptor)
                 raise
@@ -94,7 +93,7 @@ def is_locked(folder: Path) -> bool:
 
 
 def holder(folder: Path) -> Holder | None:
-    """Who writes this run now; None where nobody does, or where a writer has not signed yet."""
+    """Who writes this run now; None where nobody does, or where a writer has not written its note yet."""
     if not is_locked(folder):
         return None
     try:
@@ -129,5 +128,5 @@ def _locked(folder: Path) -> RunRefused:
     except (OSError, ValueError, TypeError):
         who = "another process"
     return RunRefused(
-        f'the run "{folder.name}" is live: {who} writes it; stop it first (memento stop {folder.name}), or watch it'
+        f"the run {folder.name!r} is live: {who} writes it; stop it first (memento stop {folder.name}), or watch it"
     )

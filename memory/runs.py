@@ -15,7 +15,7 @@ DATABASE = "run.sqlite"
 UNFINISHED = f"{DATABASE}.new"     # until its tables are there
 TRAJECTORIES = "trajectories"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_LEFT_EARLY = re.compile(rf"lock|\.?holder\.json(\.\d+)?|{re.escape(DATABASE)}(\.new)?(-wal|-shm|-journal)?")
+_LEFT_EARLY = re.compile(rf"lock|\.?holder\.json(\.\d+)?(\.partial)?|{re.escape(DATABASE)}(\.new)?(-wal|-shm|-journal)?")
 _SHOWN = 8
 
 
@@ -29,7 +29,7 @@ def new_run(
     """
     root = Path(runs_dir)
     if name is not None and not _NAME.fullmatch(name):
-        raise UsageError(f'"{name}" cannot name a run: use letters, digits, dots, dashes and underscores, at most 100')
+        raise UsageError(f"{name!r} cannot name a run: use letters, digits, dots, dashes and underscores, at most 100")
     try:
         root.mkdir(parents=True, exist_ok=True)
         if name is not None:
@@ -39,7 +39,7 @@ def new_run(
         if not root.is_dir():
             raise UsageError(f"{root} is a file, not a folder for runs") from error
         raise UsageError(
-            f'there is already a run "{name}" in {root}: choose another name, or go on with memento resume {name}'
+            f"there is already a run {name!r} in {root}: choose another name, or go on with memento resume {name}"
         ) from error
     except OSError as error:
         raise UsageError(f"cannot make a run in {root}: {error.strerror}") from error
@@ -59,11 +59,11 @@ def find_run(runs_dir: str | os.PathLike[str], name: str) -> Path:
     if len(fitting) == 1:
         return root / fitting[0]
     if fitting:
-        raise UsageError(f'"{name}" could be any of {_listed(fitting)}: say more of the name')
+        raise UsageError(f"{name!r} matches several runs: {_listed(fitting)}; type more of the name")
     if name and (os.sep in name or not names) and Path(name).is_dir():
         raise not_a_run(Path(name))
     if not names:
-        raise UsageError(f'no run "{name}": there are no runs in {root}')
+        raise UsageError(f"no run {name!r}: there are no runs in {root}")
     near = difflib.get_close_matches(name, names, n=1)
     raise unknown(f"run (in {root})", name, names if near else names[-_SHOWN:])
 
@@ -82,7 +82,7 @@ def is_run(folder: Path) -> bool:
 
 
 def require_run(folder: Path) -> None:
-    """Raises UsageError where `folder` is missing or not a run, with the runs beside it."""
+    """Raises UsageError where `folder` is missing or not a run, with the runs in the same folder."""
     if is_run(folder):
         return
     if folder.exists():

@@ -60,6 +60,6 @@ def check_version(db: "Database", *, writing: bool) -> None:
     known = [name for name, _ in STEPS]
     newer = [name for name in applied if name not in known]
     if newer:
-        raise RunRefused(f'was made by a newer version of MEMENTO (it has "{newer[-1]}"): update MEMENTO')
+        raise RunRefused(f"was made by a newer version of MEMENTO (it has {newer[-1]!r}): update MEMENTO")
     if not writing and migrations.pending(db):
         raise StoreError("was made by an older version of MEMENTO: memento resume brings it up to date")

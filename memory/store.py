@@ -20,12 +20,13 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from ..core.errors import StoreError, UsageError
+from ..core.errors import StoreError, UsageError, os_problem
 from ..core.events import Fact
 from ..core.ports import Clock
 from ..core.values import JSON, Document
 from .codec import Encoded, decode, encode, references, revive
-from .connect import connect_guest, connect_reader, connect_writer, make_database, told
+from .connect import connect_guest, connect_reader, connect_writer, make_database
+from .errors import storage_errors, store_error
 from .lock import WriterLock
 from .runs import is_run, never_begun, require_run
 from .schema import begin, check_version, migrate
@@ -85,12 +86,12 @@ class RunStore:
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StoreError(f"cannot make the run folder {path}: {error.strerror}") from error
+            raise StoreError(f"cannot make the run folder {path}: {os_problem(error)}") from error
         lock = _acquire(path, clock)
         try:
             if is_run(path) and not never_begun(path):
                 raise UsageError(f"there is already a run in {path}: choose another name, or resume it")
-            with told(path):
+            with storage_errors(path, doing="made"):
                 about = {"run_id": run_id or path.name, "created": repr(clock.now())}
                 make_database(path, lambda db: begin(db, about))
                 db = connect_writer(path)
@@ -107,7 +108,7 @@ class RunStore:
         require_run(path)
         lock = _acquire(path, clock)
         try:
-            with told(path), contextlib.ExitStack() as undo:
+            with storage_errors(path), contextlib.ExitStack() as undo:
                 db = connect_writer(path)
                 undo.callback(db.close)
                 _check(db, path, writing=True)
@@ -123,7 +124,7 @@ class RunStore:
         """Read a run, also while it is written and on a read-only disk. Raises UsageError, StoreError."""
         path = Path(folder)
         require_run(path)
-        with told(path), contextlib.ExitStack() as undo:
+        with storage_errors(path), contextlib.ExitStack() as undo:
             db, copy = connect_reader(path)
             undo.callback(db.close)
             _check(db, path, writing=False)
@@ -154,7 +155,7 @@ class RunStore:
         at = self.now()
         rows = [encode(fact) for fact in facts]
         if rows:
-            with self._mutex, told(self.folder), self._db.atomic():
+            with self._mutex, storage_errors(self.folder), self._db.atomic():
                 _insert(self._db.conn, rows, at=at)
 
     def now(self) -> float:
@@ -194,12 +195,12 @@ class RunStore:
     @property
     def last_seq(self) -> int:
         """The place of the last committed fact, 0 before the first."""
-        with self._mutex, told(self.folder):
+        with self._mutex, storage_errors(self.folder):
             return int(self._db.execute("SELECT coalesce(max(seq), 0) FROM facts").fetchone()[0])
 
     def meta(self) -> dict[str, str]:
         """run_id, created (seconds since the epoch) and schema_version."""
-        with self._mutex, told(self.folder):
+        with self._mutex, storage_errors(self.folder):
             return dict(self._db.execute("SELECT key, value FROM meta").fetchall())
 
     def _rows(self, seq: int, only: Collection[type[Fact]] | None, about: str | None) -> list[Any]:
@@ -211,7 +212,7 @@ class RunStore:
         if about is not None:
             query += " AND (order_id = ? OR (order_id > ? AND order_id < ?))"
             arguments += [about, f"{about}/", f"{about}0"]  # "0" follows "/"
-        with self._mutex, told(self.folder):
+        with self._mutex, storage_errors(self.folder):
             return self._db.execute(f"{query} ORDER BY seq LIMIT {_CHUNK}", arguments).fetchall()
 
     def _fetch(self, rows: list[Any], *, texts: bool) -> Mapping[str, Any]:
@@ -239,7 +240,7 @@ class RunStore:
         if not digests:
             return []
         query = "SELECT digest, content FROM blobs WHERE digest IN (SELECT value FROM json_each(?))"
-        with told(self.folder):
+        with storage_errors(self.folder):
             return self._db.execute(query, [json.dumps(list(digests))]).fetchall()
 
     # -------------------------------------------------------------------------------- requests
@@ -247,7 +248,7 @@ class RunStore:
     def request(self, kind: str, body: Mapping[str, JSON] | None = None, *, at: float) -> None:
         """Leave a request for the run's controller, from any process. Raises StoreError."""
         row = (at, kind, json.dumps(dict(body or {}), allow_nan=False))
-        with self._mutex, told(self.folder), contextlib.ExitStack() as stack:
+        with self._mutex, storage_errors(self.folder), contextlib.ExitStack() as stack:
             db = self._db
             if self._lock is None:
                 db = connect_guest(self.folder)
@@ -259,7 +260,7 @@ class RunStore:
         """The requests that nobody has taken yet, oldest first; they are taken now. Raises StoreError."""
         now = self.now()
         query = "SELECT id, at, kind, body FROM requests WHERE taken_at IS NULL ORDER BY id"
-        with self._mutex, told(self.folder):
+        with self._mutex, storage_errors(self.folder):
             rows = self._db.execute(query).fetchall()
             if rows:
                 with self._db.atomic():
@@ -272,25 +273,23 @@ class RunStore:
 
     def _writing(self) -> Clock:
         if self._clock is None:
-            raise StoreError(f'the run "{self.folder.name}" was opened to read, not to write')
+            raise StoreError(f"the run {self.folder.name!r} was opened to read, not to write")
         return self._clock
 
     def _damaged(self, what: str) -> StoreError:
-        return StoreError(f'the run "{self.folder.name}" in {self.folder.parent} is damaged: {what}')
+        return store_error(self.folder, f"is damaged: {what}")
 
 
 def _acquire(folder: Path, clock: Clock) -> WriterLock:
-    try:
+    with storage_errors(folder, doing="written"):
         return WriterLock.acquire(folder, now=clock.now())
-    except OSError as error:
-        raise StoreError(f'the run "{folder.name}" in {folder.parent} cannot be written: {error.strerror}') from error
 
 
 def _check(db: Database, folder: Path, *, writing: bool) -> None:
     try:
         check_version(db, writing=writing)
     except StoreError as error:
-        raise type(error)(f'the run "{folder.name}" in {folder.parent} {error}') from error
+        raise store_error(folder, str(error), kind=type(error)) from error
 
 
 def _insert(connection: sqlite3.Connection, rows: list[Encoded], *, at: float) -> None:

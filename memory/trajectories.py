@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from ..core.errors import StoreError
+from ..core.errors import StoreError, os_problem
 from ..core.recording_file import SUFFIX, trajectory_path
 from .runs import TRAJECTORIES
 
@@ -36,7 +36,7 @@ class Trajectories:
             try:
                 self.path(key).unlink(missing_ok=True)
             except OSError as error:
-                raise StoreError(f'the trajectory "{key}" cannot be deleted: {error.strerror}') from error
+                raise StoreError(f"the trajectory {key!r} cannot be deleted: {os_problem(error)}") from error
 
     def path(self, key: str) -> Path:
         """The file of a key. Raises StoreError for a key that would leave the folder."""

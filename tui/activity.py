@@ -6,13 +6,13 @@ second, and taken away when it leaves; a reader heeds the time in it.
 
 import contextlib
 import json
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.events import CandidateScored, EliteChanged, Fact, StageEntered
+from ..core.files import replace_file
 from .display import Attentive, Display
 from .live.slots import Activity
 
@@ -130,8 +130,6 @@ class _Noting:
             {"place": each.worker, "phase": each.phase, "doing": each.doing, "order": each.order, "steps": each.steps}
             for _, each in sorted(self._workers.items())
         ]
-        part = self._place.with_name(f".{NOTE}.{os.getpid()}")
         with contextlib.suppress(OSError):      # a full disk ends the run by its log, not by this
-            part.write_text(json.dumps({"at": now, "orders": self._orders, "workers": workers}), encoding="utf-8")
-            part.replace(self._place)
+            replace_file(self._place, json.dumps({"at": now, "orders": self._orders, "workers": workers}))
         self._written, self._changed = now, False

@@ -4,6 +4,7 @@ import re
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+
 from memento.agents.feedback import (
     MAX_EPISODES,
     fault_text,

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 
 import pytest
+
 from memento.app import wiring
 from memento.app.budgets import (
     ActiveTime,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from memento.core.events import (
     CandidateScored,
     Fact,

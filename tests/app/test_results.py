@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
+
 from memento.app.results import EpisodeResult, EvaluateResult, RunResult
 
 RUN = RunResult(

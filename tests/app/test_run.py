@@ -4,6 +4,7 @@ import random
 import time
 
 import pytest
+
 from memento.core.events import (
     CandidateAccepted,
     CandidateRejected,

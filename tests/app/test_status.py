@@ -7,6 +7,7 @@ from pathlib import Path
 
 import aiohttp
 import pytest
+
 from memento.memory.store import RunStore
 
 from .conftest import environment

@@ -1,6 +1,7 @@
 """`memento bench steps` measures what it says: every path and ratio, on controls that a replay follows to the bit."""
 
 import pytest
+
 from memento.benchmarks.steps import RATIOS, measure_paths
 
 

@@ -10,6 +10,7 @@ from subprocess import CompletedProcess, Popen
 
 import pytest
 import structlog
+
 from memento.cli.log import log_to_stderr
 from memento.domains import load as load_domain
 

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+
 from memento import domains
 from memento.core.errors import UsageError
 

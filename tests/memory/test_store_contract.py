@@ -1,4 +1,5 @@
 import pytest
+
 from memento.memory.store import RunStore
 from memento.tests.support.volatile_store import VolatileStore
 

@@ -14,7 +14,8 @@ from typing import Any
 from ...core.errors import MementoError, StoreError
 from ...core.values import Document, Program
 from ...memory.codec import decode, references, revive
-from ...memory.connect import connect_reader, told
+from ...memory.connect import connect_reader
+from ...memory.errors import storage_errors
 from ...memory.lock import is_locked
 from ...memory.runs import DATABASE, is_run
 from ...memory.schema import check_version
@@ -65,7 +66,7 @@ class Follower:
             gone = self._gone()
             if gone is not None:
                 return Piece(trouble=gone)
-            with told(self.folder):
+            with storage_errors(self.folder):
                 return self._read(limit)
         except (MementoError, OSError) as error:
             self.close()

@@ -5,7 +5,8 @@ from contextlib import closing
 from pathlib import Path
 
 from ...core.errors import StoreError
-from ...memory.connect import connect_reader, told
+from ...memory.connect import connect_reader
+from ...memory.errors import storage_errors
 from ...memory.store import Entry
 from .follower import BODY, decoded
 
@@ -16,7 +17,7 @@ def matching(folder: Path, words: tuple[str, ...], *, after: int = 0) -> list[in
     arguments: list[object] = [after]
     for word in words:
         arguments += [f"%{word}%"] * 2
-    with told(folder), closing(_open(folder)) as connection:
+    with storage_errors(folder), closing(_open(folder)) as connection:
         return [row[0] for row in connection.execute(f"SELECT seq FROM facts WHERE seq > ?{test} ORDER BY seq",
                                                      arguments)]
 
@@ -24,7 +25,7 @@ def matching(folder: Path, words: tuple[str, ...], *, after: int = 0) -> list[in
 def window(folder: Path, places: list[int]) -> list[Entry]:
     """The facts at these places, without texts. Raises StoreError."""
     marks = ",".join("?" * len(places))
-    with told(folder), closing(_open(folder)) as connection:
+    with storage_errors(folder), closing(_open(folder)) as connection:
         rows = connection.execute(
             f"SELECT seq, at, kind, order_id, {BODY} FROM facts WHERE seq IN ({marks}) ORDER BY seq", places
         ).fetchall()

@@ -5,12 +5,12 @@ reset, `recorded/X.json` where the agent can stand in it.
 """
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from ....core.errors import RolloutError
+from ....core.files import replace_file
 from ..recorded import FOLDERS, kitchen
 from ..scene import GRID_M
 from .client import Client, Deadlines, Metadata
@@ -91,8 +91,5 @@ def _number(value: float) -> float:
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:
-    """Whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(f".{os.getpid()}.part")
-    part.write_text(json.dumps(content, separators=_COMPACT) + "\n", encoding="utf-8")
-    part.replace(path)
+    replace_file(path, json.dumps(content, separators=_COMPACT) + "\n")

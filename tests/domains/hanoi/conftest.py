@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+
 from memento.domains.hanoi.task import Array
 
 Driver = Callable[[int, Array, Array], Array]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
+
 from memento.domains.hanoi import task
 from memento.domains.hanoi.environment import HanoiEnvironment
 from memento.domains.hanoi.task import Array

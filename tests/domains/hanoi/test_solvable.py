@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from memento.core.values import JSON
 from memento.domains.hanoi import DOMAIN, task
 from memento.domains.hanoi.environment import HanoiEnvironment

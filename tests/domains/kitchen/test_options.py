@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from memento.core.errors import UsageError
 from memento.core.values import JSON
 from memento.domains.kitchen import DOMAIN

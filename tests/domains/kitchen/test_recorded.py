@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from memento.core.errors import UsageError
 from memento.domains.kitchen import recorded
 from memento.domains.kitchen.embedded.placing import candidate_points, interior

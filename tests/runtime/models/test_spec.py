@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from memento.core.errors import UsageError
 from memento.core.ports import Ask, Reply
 from memento.runtime.models import make_model

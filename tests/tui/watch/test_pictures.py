@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from memento.memory.store import RunStore
 from memento.tui.activity import ActivityNote, WorkerNote
 

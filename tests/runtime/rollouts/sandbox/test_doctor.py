@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from memento.cli import doctor, exit_code, machine
 from memento.runtime.rollouts import sandbox
 from memento.runtime.rollouts.sandbox import probing

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from memento.core.values import Program
 
 from ....support import ON_PATH
