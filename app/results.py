@@ -1,14 +1,16 @@
-"""What a finished command hands back, and the one JSON object that scripts read from it."""
+"""The results of commands, the one JSON object that scripts read from each, and a run's result from its log."""
 
 import json
 from dataclasses import asdict, dataclass, field
 
 from ..core.values import JSON
+from ..memory.queries import active_seconds, summarise
+from ..memory.store import RunStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """A command's result; its fields are the keys of the JSON object, in this order."""
+    """The result of a command; its fields are the keys of the JSON object, in this order."""
 
     def as_json(self) -> dict[str, JSON]:
         """The object as plain JSON values. Tuples become lists."""
@@ -22,12 +24,12 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult(Result):
-    """What a run came to.
+    """The result of a run.
 
     `fitness` and `success` are F and S of the elite on the search's own episodes, under the run's own
-    evaluator. `reference_initial`, `reference_fitness` and `final_success` are measured on seeds that the
-    search never saw, under the shipped evaluator and the success predicate. None stands for what was not
-    reached (a stopped run), does not exist (no shipped evaluator) or is not known (a price).
+    evaluator. `reference_initial`, `reference_fitness` and `final_success` are measured on held-out
+    seeds, under the reference evaluator and the success predicate. None stands for what was not reached (a
+    stopped run), does not exist (no reference evaluator) or is not known (a price).
     """
 
     run: str                            # the run's folder
@@ -56,7 +58,7 @@ class RunResult(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeResult:
-    """One episode of `memento evaluate`; `fitness` is None where the domain ships no evaluator."""
+    """One episode of `memento evaluate`; `fitness` is None where the domain has no reference evaluator."""
 
     seed: int
     scene: str | None
@@ -69,7 +71,7 @@ class EpisodeResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluateResult(Result):
-    """What a policy file does in a domain."""
+    """The result of a policy file in a domain."""
 
     policy: str
     domain: str
@@ -82,3 +84,33 @@ class EvaluateResult(Result):
     wall_s: float
     sandbox: tuple[str, ...]
     per_episode: tuple[EpisodeResult, ...] = field(default_factory=tuple)
+
+
+def result_of(store: RunStore, *, status: str) -> RunResult:
+    """The result of the run in `store`, which its controller left with `status`."""
+    summary = summarise(store.facts(texts=False))
+    settings, final, spent = summary.settings, summary.final, summary.spending.total
+    return RunResult(
+        run=str(store.folder),
+        domain=str(settings["domain"]),
+        method=str(settings["method"]),
+        model=str(settings["model"]),
+        seed=int(str(settings["seed"])),
+        status=status,
+        generations=summary.generations,
+        elite=summary.elite,
+        fitness=summary.fitness,
+        success=summary.success,
+        initial_fitness=summary.initial_fitness,
+        reference_initial=final.initial_fitness if final else None,
+        reference_fitness=final.elite_fitness if final else None,
+        final_success=final.elite_success if final else None,
+        candidates=summary.candidates,
+        episodes_run=summary.episodes_run,
+        episodes_saved=summary.episodes_saved,
+        model_calls=spent.calls,
+        tokens=spent.tokens,
+        cost_usd=spent.cost_usd,
+        wall_s=round(active_seconds((entry.at, entry.fact) for entry in store.facts_after(0, texts=False)), 3),
+        sandbox=summary.sandbox,
+    )

@@ -1,13 +1,12 @@
 """Keeps the recordings of a run within bounds: whenever a generation is over, and where they pass the user's limit."""
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import structlog
 
 from ..core.events import EpisodeEnded, Fact
 from ..core.recording_file import load_recording, save_recording, trajectory_key
-from ..memory.retention_policy import Change, Keeping
+from ..memory.retention_policy import Change, RetentionPolicy
 from ..memory.trajectories import Trajectories
 
 END = ".end"        # what the key of an episode's last steps ends with
@@ -18,26 +17,35 @@ _log = structlog.get_logger("memento.retention")
 
 
 class Retention:
-    """Listens to a run and drops recordings; see memory.keeping for which. `keep_all` drops none of them.
+    """Listens to a run and drops recordings; memory.retention_policy decides which. `keep_all` drops none of them.
 
-    With `limit_mb` (10^6 bytes) recordings go until they fit, whatever else is said.
+    With `limit_mb` (10^6 bytes) recordings go until they fit, also where `keep_all` is given.
     """
 
-    def __init__(
-        self, folder: Path, history: Iterable[Fact], *, keep_all: bool = False, limit_mb: float | None = None
-    ) -> None:
+    def __init__(self, folder: Path, *, keep_all: bool = False, limit_mb: float | None = None) -> None:
         self._trajectories = Trajectories(folder)
-        self._keeping = Keeping(keep_all=keep_all)
+        self._policy = RetentionPolicy(keep_all=keep_all)
         self._limit = None if limit_mb is None else limit_mb * MB
-        self._told = False
-        changes = [self._keeping.heed(fact) for fact in history]
+        self._warned = False
         self._sizes = self._trajectories.sizes()    # of all there are, by key
-        self._carry_out(_together(changes))         # what a killed controller had no time for
+        self._due: list[Change] = []
+
+    def recall(self, fact: Fact) -> None:
+        """Take in a fact of an earlier session."""
+        change = self._policy.apply(fact)
+        if any(key in self._sizes for key in (*change.dropped, *change.shortened)):
+            self._due.append(Change(dropped=change.dropped, shortened=change.shortened))
+
+    def settle(self) -> None:
+        """After the last `recall`: do what a killed controller had no time for."""
+        for change in self._due:
+            self._carry_out(change)
+        self._due.clear()
         self._fit()
 
-    def heed(self, fact: Fact) -> None:
-        """Take a committed fact in."""
-        change = self._keeping.heed(fact)
+    def on_fact(self, fact: Fact) -> None:
+        """Take in a committed fact."""
+        change = self._policy.apply(fact)
         if isinstance(fact, EpisodeEnded) and fact.episode.trajectory is not None:
             self._measure(fact.episode.trajectory)
         self._carry_out(change)
@@ -52,13 +60,13 @@ class Retention:
             self._sweep({trajectory_key(f"{name}/e0").rpartition("_")[0] for name in change.over})
 
     def _sweep(self, over: set[str]) -> None:
-        """Drop what rollouts left that were withdrawn in the moment they ended: no fact tells of them."""
+        """Drop the recordings of rollouts that were withdrawn as they ended: no fact names them."""
         for key in tuple(self._trajectories.keys()):
             if key not in self._sizes and key.rpartition("_")[0] in over:
                 self._trajectories.delete([key])
 
     def _shorten(self, key: str) -> None:
-        """Keep the last steps of an episode, under a key of their own, so that nobody takes them for all of it."""
+        """Keep the last steps of an episode, under another key, so that nobody takes them for all of it."""
         if key not in self._sizes:
             return
         recording = load_recording(self._trajectories.path(key))
@@ -78,10 +86,10 @@ class Retention:
             return
         total = sum(self._sizes.values())
         while total > self._limit:
-            key = self._keeping.give_up()
+            key = self._policy.give_up()
             if key is None:
-                if not self._told:
-                    self._told = True
+                if not self._warned:
+                    self._warned = True
                     _log.warning(
                         "trajectories-over-limit", limit_mb=self._limit / MB, needed_mb=round(total / MB, 1),
                         why="the run still needs them",
@@ -90,13 +98,3 @@ class Retention:
             for name in (key, key + END):
                 total -= self._sizes.get(name, 0)
                 self._drop(name)
-
-
-def _together(changes: Iterable[Change]) -> Change:
-    """Many changes as one."""
-    changes = tuple(changes)
-    return Change(
-        dropped=tuple(key for change in changes for key in change.dropped),
-        shortened=tuple(key for change in changes for key in change.shortened),
-        over=tuple(name for change in changes for name in change.over),
-    )

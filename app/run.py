@@ -1,49 +1,32 @@
 """`memento run` and `memento resume`: one run from its settings or its log to its result."""
 
-import asyncio
 import platform
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
 from .. import __version__
-from ..agents.keepers.by_method import KEEPERS
-from ..agents.keepers.evaluator_search import Panel
-from ..agents.keepers.memento import Slots
-from ..agents.keepers.options import SearchOptions
-from ..agents.keepers.sequencer import RunPlan, Sequencer
-from ..core.errors import StoreError, UsageError
-from ..core.events import Fact, RunResumed, RunStarted, RunStopped, StageEntered
-from ..core.methods import method_named
+from ..core.errors import UsageError
+from ..core.events import RunResumed, RunStarted
 from ..core.ports import Domain
-from ..core.seeds import derive_seed
 from ..core.values import JSON, Program
-from ..domains import import_string
 from ..domains import load as load_domain
-from ..memory.queries import active_seconds
-from ..memory.runs import TRAJECTORIES, new_run
+from ..memory.runs import new_run
 from ..memory.store import RunStore
-from ..runtime.bus import EventBus
 from ..runtime.clock import SystemClock
-from ..runtime.models.budget import Purse
-from ..runtime.rollouts.pool import ProcessPool
-from ..runtime.supervisor import Lane, Supervisor
-from ..settings import Settings, settings_in, with_budgets
+from ..runtime.models.budget import require_room
+from ..settings import Settings, with_budgets
 from ..tui.activity import noted
 from ..tui.display import Display
-from .announcing import announced, observed
-from .budgets import ActiveTime, ledger_of, require_budget_left, require_time, require_usable
+from .budgets import balance_of, require_usable
+from .history import Outline, outline_of, past_use
 from .isolation import live_layers, require_sandbox, warn_of_lost
-from .outcome import result_of
 from .program_files import read_evaluator, read_initial
 from .replay import read_recorded
-from .results import RunResult
-from .retention import Retention
-from .status import Progress, StatusAddress, Watch
-from .wiring import Models, final_options, load_clients, make_lanes, make_models, replayed, spare_the_loaded
+from .results import RunResult, result_of
+from .session import Session, Work
+from .status import StatusAddress
+from .wiring import Models, make_models, replayed
 
 NAMED_VERSIONS = ("robosuite", "mujoco", "numpy")
 NOT_A_PROGRAM = ("evolve", "zero-shot")
@@ -57,34 +40,28 @@ async def run(
     Raises MementoError; what was done until then is kept.
     """
     domain = load_domain(settings.domain)
-    if settings.replay is None:
-        initial = read_initial(settings.initial, domain)
-        evaluator = None if settings.evaluator in NOT_A_PROGRAM else read_evaluator(settings.evaluator, domain)
-    else:
-        recorded = read_recorded(Path(settings.replay))
-        initial, evaluator = recorded.initial, recorded.evaluator
+    initial, evaluator = _given_programs(settings, domain)
     layers = live_layers()
     if settings.require_sandbox:
         require_sandbox(layers)
     if address is not None:
         address.require_free()
-    async with _models(settings, domain) as models:  # one that cannot be used is told of before anything is made
+    async with _models(settings, domain) as models:  # before the folder: an unusable model leaves no run behind
         clock = SystemClock()
         folder = new_run(runs_dir, name, clock, label=settings.domain, seed=settings.seed)
         with RunStore.create(folder, clock=clock) as store:
             started = RunStarted(
-                settings=settings.as_json(),
-                versions=versions(),
-                sandbox=layers,
-                initial=initial,
-                evaluator=evaluator,
+                settings=settings.as_json(), versions=versions(), sandbox=layers, initial=initial, evaluator=evaluator
             )
             store.append([started])
             display.opened(folder)
             display.show(started)
-            work = Work(settings=settings, domain=domain, started=started, models=models, address=address)
-            with noted(display, store.folder) as told:
-                return await _drive(work, deque(), store=store, display=told, workers=settings.workers)
+            work = Work(
+                settings=settings, domain=domain, started=started, models=models, workers=settings.workers,
+                address=address,
+            )
+            with noted(display, store.folder) as noting:
+                return await Session(work, store).drive(noting)
 
 
 async def resume(
@@ -101,113 +78,52 @@ async def resume(
     `budgets` replace the run's own, by their full names, from now on. `isolated` refuses to go on where generated
     code cannot be isolated, also where the run's own settings allow it. Raises MementoError.
     """
-    clock = SystemClock()
-    with RunStore.open(folder, clock=clock) as store:
-        history = deque(store.facts(texts=False))
-        started = next((fact for fact in history if isinstance(fact, RunStarted)), None)
-        settings = settings_in(history)
-        if started is None or settings is None:
-            raise StoreError(
-                f"the run {folder.name!r} was killed before its first fact: start it again with memento run"
-            )
-        if any(isinstance(fact, StageEntered) and fact.stage == "done" for fact in history):
-            if budgets:
-                raise UsageError(f"the run {folder.name!r} is done: a budget has no effect any more")
+    with RunStore.open(folder, clock=SystemClock()) as store:
+        before = outline_of(store)
+        _refuse_budgets_without_effect(before, budgets or {}, folder)
+        if before.done:
             return result_of(store, status="done")
-        if budgets and settings.replay is not None:
-            raise UsageError(f"the run {folder.name!r} is a replay, which asks no model: a budget has no effect")
         resumed = RunResumed(budgets=dict(budgets or {}), sandbox=live_layers())
-        settings = with_budgets(settings, resumed.budgets)
+        settings = with_budgets(before.settings, resumed.budgets)
         if isolated or settings.require_sandbox:
             require_sandbox(resumed.sandbox or ())
         if address is not None:
             address.require_free()
         domain = load_domain(settings.domain)
         async with _models(settings, domain) as models:
-            if budgets or _left(history) == "budget":
-                require_budget_left(ledger_of(settings, history), _active_s(store))
-            warn_of_lost(started.sandbox, resumed.sandbox or ())
-            display.opened(folder)
-            display.recall(history)
-            store.append([resumed])
-            display.show(resumed)
-            work = Work(settings=settings, domain=domain, started=started, models=models, address=address)
-            with noted(display, store.folder) as told:
-                return await _drive(work, history, store=store, display=told, workers=workers or settings.workers)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
-    """What a controller drives: a run's settings with its present budgets, its domain, beginning and models."""
-
-    settings: Settings
-    domain: Domain
-    started: RunStarted
-    models: Models
-    address: StatusAddress | None = None
-
-
-async def _drive(
-    work: Work, history: deque[Fact], *, store: RunStore, display: Display, workers: int
-) -> RunResult:
-    settings, domain = work.settings, work.domain
-    active = ActiveTime()
-    purse = Purse(ledger_of(settings, history), elapsed=active, before_s=_active_s(store))
-    progress = Progress(settings, history)
-    watch = Watch(store, progress, purse)
-    bus = EventBus(store)
-    bus.subscribe(active.heed)
-    bus.subscribe(display.show)
-    retention = Retention(
-        store.folder, history, keep_all=settings.keep_trajectories, limit_mb=settings.trajectories_limit_mb
-    )
-    bus.subscribe(retention.heed)
-    bus.subscribe(watch.heed)
-
-    def requests() -> list[str]:
-        require_time(purse)
-        return [request.kind for request in store.take_requests()]
-
-    await load_clients(settings)
-    spare_the_loaded()
-    def lanes_of(pool: ProcessPool) -> tuple[Lane, ...]:
-        return make_lanes(settings, domain, work.models.within(purse), pool, workers=workers)
-
-    pool_of_run = ProcessPool(
-        domain=import_string(settings.domain),
-        settings={"search": settings.options, "final": final_options(settings, domain)},
-        workers=workers,
-        trajectories=store.folder / TRAJECTORIES,
-        observer=observed(watch.observe, display),
-    )
-    with _left_by_hand(bus, done=lambda: progress.stage == "done"):
-        async with pool_of_run as pool, watch.served(work.address):
-            supervisor = Supervisor(
-                keeper=Sequencer(plan_of(settings, domain, work.started.initial, work.started.evaluator)),
-                bus=bus,
-                lanes=announced(watch.counted(lanes_of(pool)), display),
-                requests=requests,
-                tick=display.tick,
+            if budgets or before.left == "budget":
+                use = past_use(store)
+                require_room(balance_of(settings, use.spending.by_role()), use.active.total_s)
+            work = Work(
+                settings=settings, domain=domain, started=before.started, models=models,
+                workers=workers or settings.workers, address=address,
             )
-            status = await supervisor.run(_drained(history))
-    return result_of(store, status=status)
+            return await _go_on(work, resumed, store, display)
 
 
-def _drained(history: deque[Fact]) -> Iterator[Fact]:
-    """The facts one by one, none of them kept: what a resumed run read again is not held while it goes on."""
-    while history:
-        yield history.popleft()
+async def _go_on(work: Work, resumed: RunResumed, store: RunStore, display: Display) -> RunResult:
+    warn_of_lost(work.started.sandbox, resumed.sandbox or ())
+    session = Session(work, store)
+    display.opened(store.folder)
+    session.resume(resumed, display)
+    with noted(display, store.folder) as noting:
+        return await session.drive(noting)
 
 
-@contextmanager
-def _left_by_hand(bus: EventBus, *, done: Callable[[], bool]) -> Iterator[None]:
-    """Leave a fact where a run is interrupted in good order, so that it reads as stopped and not as killed."""
-    try:
-        yield
-    except asyncio.CancelledError:
-        if not done():
-            bus.publish([RunStopped(reason="stopped")])
-        raise
+def _refuse_budgets_without_effect(before: Outline, budgets: Mapping[str, JSON], folder: Path) -> None:
+    if budgets and before.done:
+        raise UsageError(f"the run {folder.name!r} is done: a budget has no effect any more")
+    if budgets and before.settings.replay is not None:
+        raise UsageError(f"the run {folder.name!r} is a replay, which asks no model: a budget has no effect")
+
+
+def _given_programs(settings: Settings, domain: Domain) -> tuple[Program | None, Program | None]:
+    """The first policy and the evaluator where the user or the recorded run gave them."""
+    if settings.replay is not None:
+        recorded = read_recorded(Path(settings.replay))
+        return recorded.initial, recorded.evaluator
+    initial = read_initial(settings.initial, domain)
+    return initial, None if settings.evaluator in NOT_A_PROGRAM else read_evaluator(settings.evaluator, domain)
 
 
 def _models(settings: Settings, domain: Domain) -> Models:
@@ -217,55 +133,6 @@ def _models(settings: Settings, domain: Domain) -> Models:
     models = make_models(settings, domain)
     require_usable(settings)
     return models
-
-
-def _active_s(store: RunStore) -> float:
-    """How long the run was worked on before."""
-    return active_seconds((entry.at, entry.fact) for entry in store.facts_after(0, texts=False))
-
-
-def _left(history: Iterable[Fact]) -> str | None:
-    """Why the run was left the last time, where it was left in good order."""
-    marks = [fact for fact in history if isinstance(fact, RunStopped | RunResumed)]
-    return marks[-1].reason if marks and isinstance(marks[-1], RunStopped) else None
-
-
-def plan_of(
-    settings: Settings, domain: Domain, initial: Program | None, evaluator: Program | None
-) -> RunPlan:
-    """What the run decides by. Episode e of every candidate has the same seed; final seeds are others."""
-    panel = Panel(
-        pool=settings.evaluator_pool,
-        judges=settings.evaluator_judges,
-        generations=settings.evaluator_generations,
-    )
-    return RunPlan(
-        method=KEEPERS[settings.method],
-        slots=slots_of(settings),
-        search_seeds=tuple(derive_seed(settings.seed, "search", e) for e in range(settings.n_roll)),
-        racing=settings.racing,
-        duplicates=settings.duplicates,
-        options=SearchOptions(
-            seed=settings.seed,
-            speculation=settings.speculation,
-            full_memory=settings.memory_detail == "full",
-            lasting_memory=settings.memory_scope == "run",
-        ),
-        final_seeds=tuple(derive_seed(settings.seed, "final", e) for e in range(settings.final_episodes)),
-        initial=initial,
-        evaluator=evaluator,
-        panel=panel if settings.evaluator == "evolve" else None,
-        reference=domain.reference_evaluator(),
-    )
-
-
-def slots_of(settings: Settings) -> Slots:
-    """The budget of a generation: by branch, or `k` in one for a method that shares it out itself."""
-    if "k" in method_named(settings.method).settings:
-        return Slots(generations=settings.generations, hill_climb=0, macro=settings.k, crossover=0)
-    return Slots(
-        generations=settings.generations, hill_climb=settings.k_hc, macro=settings.k_macro, crossover=settings.k_cross
-    )
 
 
 def versions() -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""What a headless run tells of itself over HTTP: its progress, spend and workers, and its facts as they come."""
+"""The status of a headless run over HTTP: its progress, spending and workers, and its facts as they come."""
 
 import json
 from collections import Counter
@@ -24,7 +24,7 @@ from ..core.values import JSON
 from ..memory.codec import encode
 from ..memory.spending import RoleSpending, Spending, add_calls
 from ..memory.store import RunStore
-from ..runtime.models.budget import Purse
+from ..runtime.models.budget import Ledger
 from ..runtime.rollouts.pool import Activity
 from ..runtime.status_server import Line, Source, StatusServer, open_status, require_free
 from ..runtime.supervisor import Agent, Lane
@@ -47,7 +47,7 @@ class StatusAddress:
 
 
 class Progress:
-    """Counts a run's facts, so that its status can be told at any moment. `heed` takes constant time."""
+    """Counts a run's facts, so that its status is known at any moment. `apply` takes constant time."""
 
     def __init__(self, settings: Settings, history: Iterable[Fact] = ()) -> None:
         self.settings = settings
@@ -57,10 +57,10 @@ class Progress:
         self.counts: Counter[str] = Counter()
         self.spending = Spending()
         for fact in history:
-            self.heed(fact)
+            self.apply(fact)
 
-    def heed(self, fact: Fact) -> None:
-        """Take a committed fact in."""
+    def apply(self, fact: Fact) -> None:
+        """Take in a committed fact."""
         self.spending = add_calls(self.spending, fact)
         match fact:
             case StageEntered():
@@ -85,8 +85,8 @@ class Progress:
     @property
     def candidates_expected(self) -> int:
         """The slots of the whole search."""
-        heeded = [key for key in SLOTS if key in method_named(self.settings.method).settings]
-        slots = sum(int(getattr(self.settings, key)) for key in heeded)
+        counted = [key for key in SLOTS if key in method_named(self.settings.method).settings]
+        slots = sum(int(getattr(self.settings, key)) for key in counted)
         return self.settings.generations * slots
 
     def told(self) -> dict[str, JSON]:
@@ -105,24 +105,24 @@ class Progress:
         }
 
 
-class Watch:
-    """All that a run's status is made of."""
+class StatusFeed:
+    """The status of a live run, and its facts for clients that follow them."""
 
-    def __init__(self, store: RunStore, progress: Progress, purse: Purse) -> None:
+    def __init__(self, store: RunStore, progress: Progress, ledger: Ledger) -> None:
         self._store = store
         self._progress = progress
-        self._purse = purse
+        self._ledger = ledger
         self._seq = store.last_seq
         self._server: StatusServer | None = None
         self._workers: dict[int, Activity] = {}
         self._lanes: dict[str, tuple[Counter[str], int]] = {}
 
-    def heed(self, fact: Fact) -> None:
-        """Take a committed fact in, and tell it to whoever listens."""
-        self._progress.heed(fact)
+    def on_fact(self, fact: Fact) -> None:
+        """Take in a committed fact, and send it to the clients."""
+        self._progress.apply(fact)
         self._seq += 1
         if self._server is not None:
-            self._server.heed(_line(self._seq, self._store.now(), fact))
+            self._server.on_fact(_line(self._seq, self._store.now(), fact))
 
     def observe(self, activity: Activity) -> None:
         """A worker does something else."""
@@ -139,16 +139,16 @@ class Watch:
 
     def status(self) -> dict[str, JSON]:
         """The object of /status."""
-        ledger = self._purse.ledger
+        balance = self._ledger.balance
         spent: dict[str, JSON] = _spent(self._progress.spending.total)
-        spent["in_flight"] = ledger.total.in_flight
+        spent["in_flight"] = balance.total.in_flight
         spent["by_role"] = {role: _spent(each) for role, each in self._progress.spending.by_role.items()}
-        spent["left"] = {**ledger.left(self._purse.elapsed_s)}
+        spent["left"] = {**balance.left(self._ledger.elapsed_s)}
         return {
             "run": str(self._store.folder), **self._progress.told(), "spend": spent,
             "workers": [asdict(activity) for _, activity in sorted(self._workers.items())],
             "lanes": {name: {"busy": busy.total(), "limit": limit} for name, (busy, limit) in self._lanes.items()},
-            "wall_s": round(self._purse.elapsed_s, 3), "facts": self._seq,
+            "wall_s": round(self._ledger.elapsed_s, 3), "facts": self._seq,
         }
 
     def metrics(self) -> dict[str, float]:
@@ -160,8 +160,8 @@ class Watch:
             "memento_candidates_expected": progress.candidates_expected,
             "memento_episodes_total": progress.counts["episodes"],
             "memento_facts_total": self._seq,
-            "memento_wall_seconds": self._purse.elapsed_s,
-            "memento_calls_in_flight": self._purse.ledger.total.in_flight,
+            "memento_wall_seconds": self._ledger.elapsed_s,
+            "memento_calls_in_flight": self._ledger.balance.total.in_flight,
         }
         if progress.elite is not None:
             values["memento_generation"] = progress.elite.generation

@@ -18,7 +18,7 @@ from ..core.events import Examine, Fact, Judge, Order, Propose, ProposeEvaluator
 from ..core.ports import Domain, Generalising, Model, Pool
 from ..core.values import JSON, Operator
 from ..runtime.models import ClientSettings, close_model, make_model
-from ..runtime.models.budget import Purse
+from ..runtime.models.budget import BudgetedModel, Ledger
 from ..runtime.models.gate import CallLimits, Gate
 from ..runtime.models.sampling import Sampling
 from ..runtime.models.spec import parse_specs
@@ -27,7 +27,7 @@ from ..runtime.offline import OfflineModel
 from ..runtime.prompts import PromptFolder
 from ..runtime.supervisor import Agent, Lane
 from ..settings import ALL, Asking, Settings
-from .budgets import FrugalModel, Till, models_of, prices_of
+from .budgets import models_of, prices_of
 
 CLOSING_S = 5.0             # for the sockets of one model, when the run is over
 CHAIN = f"/{BRANCH_WORDS[Operator.HILL_CLIMB]}/"
@@ -41,14 +41,13 @@ class Models:
     evaluator_writer: Model
     judges: tuple[Model, ...]
 
-    def within(self, purse: Purse) -> "Models":
-        """The same models, which keep within the budgets of the purse."""
-        till = Till(purse)
-        frugal = {id(model): FrugalModel(model, till) for model in self._all()}
+    def within(self, ledger: Ledger) -> "Models":
+        """The same models, within the budgets of a ledger."""
+        budgeted = {id(model): BudgetedModel(model, ledger) for model in self._all()}
         return Models(
-            proposer=frugal[id(self.proposer)],
-            evaluator_writer=frugal[id(self.evaluator_writer)],
-            judges=tuple(frugal[id(model)] for model in self.judges),
+            proposer=budgeted[id(self.proposer)],
+            evaluator_writer=budgeted[id(self.evaluator_writer)],
+            judges=tuple(budgeted[id(model)] for model in self.judges),
         )
 
     async def __aenter__(self) -> "Models":
@@ -102,7 +101,7 @@ def make_models(settings: Settings, domain: Domain) -> Models:
 
 
 def replayed(tape: Tape) -> Models:
-    """The tape in the place of all models. It spends nothing, so it heeds no budget."""
+    """The tape in the place of all models. It spends nothing, so no budget applies."""
     model = ReplayModel(tape)
     return Models(proposer=model, evaluator_writer=model, judges=(model,))
 

@@ -31,7 +31,7 @@ from pathlib import Path
 from statistics import mean, median
 
 from ..agents.keepers.sequencer import RunPlan, Sequencer
-from ..app.run import plan_of
+from ..app.plan import plan_of
 from ..app.wiring import Models, make_lanes
 from ..core.events import (
     AHEAD,

@@ -64,7 +64,8 @@ def save_recording(path: Path, recording: Recording) -> None:
                         np.save(member, array, allow_pickle=False)
             archive.writestr("info.json", json.dumps(dict(recording.info), allow_nan=False))
     except OSError as error:
-        raise StoreError(f"the trajectory {path.name} cannot be written to {path.parent}: {os_problem(error)}") from error
+        problem = f"the trajectory {path.name} cannot be written to {path.parent}: {os_problem(error)}"
+        raise StoreError(problem) from error
 
 
 _DAMAGE: Final = (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, KeyError, ValueError, EOFError)

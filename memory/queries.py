@@ -381,15 +381,27 @@ def count_failures(facts: Iterable[Fact]) -> tuple[FailureCount, ...]:
     return tuple(sorted(found.values(), key=lambda row: -row.count))
 
 
+class ActiveSeconds:
+    """How long a run was worked on, fact by fact: without pauses and without the time before a RunResumed, when no
+    controller lived (what a killed one did after its last commit is lost)."""
+
+    def __init__(self) -> None:
+        self.total_s = 0.0
+        self._last: float | None = None
+
+    def apply(self, at: float, fact: Fact) -> None:
+        """Take in the next fact, committed at `at` seconds since the epoch."""
+        if self._last is not None and not isinstance(fact, RunResumed | RunContinued):
+            self.total_s += max(0.0, at - self._last)
+        self._last = at
+
+
 def active_seconds(dated: Iterable[tuple[float, Fact]]) -> float:
-    """How long the run was worked on, from (time of commit, fact): without pauses and without the time
-    before a RunResumed, when no controller lived (what a killed one did after its last commit is lost)."""
-    total, last = 0.0, None
+    """How long the run was worked on, from (time of commit, fact)."""
+    active = ActiveSeconds()
     for at, fact in dated:
-        if last is not None and not isinstance(fact, RunResumed | RunContinued):
-            total += max(0.0, at - last)
-        last = at
-    return total
+        active.apply(at, fact)
+    return active.total_s
 
 
 def _fault_of(fact: Fact) -> tuple[str, Fault | None]:

@@ -31,7 +31,7 @@ class Change:
 NOTHING = Change()
 
 
-class Keeping:
+class RetentionPolicy:
     """Follows a run's facts. It remembers keys of recordings only, and none of those that went."""
 
     def __init__(self, *, keep_all: bool = False) -> None:
@@ -46,8 +46,8 @@ class Keeping:
         self._ends: deque[str] = deque()
         self._elites: deque[str] = deque()
 
-    def heed(self, fact: Fact) -> Change:
-        """Take a fact in."""
+    def apply(self, fact: Fact) -> Change:
+        """Take a fact in; what is to be done with recordings now."""
         match fact:
             case EpisodeEnded(order=str(order), episode=episode) if episode.trajectory is not None:
                 self._own(order.rpartition("/")[0], episode.trajectory, faulty=episode.fault is not None)

@@ -15,7 +15,9 @@ DATABASE = "run.sqlite"
 UNFINISHED = f"{DATABASE}.new"     # until its tables are there
 TRAJECTORIES = "trajectories"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_LEFT_EARLY = re.compile(rf"lock|\.?holder\.json(\.\d+)?(\.partial)?|{re.escape(DATABASE)}(\.new)?(-wal|-shm|-journal)?")
+_LEFT_EARLY = re.compile(
+    rf"lock|\.?holder\.json(\.\d+)?(\.partial)?|{re.escape(DATABASE)}(\.new)?(-wal|-shm|-journal)?"
+)
 _SHOWN = 8
 
 

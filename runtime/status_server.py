@@ -81,7 +81,7 @@ class StatusServer:
         self._clients: set[_Client] = set()
         self._over = False
 
-    def heed(self, line: Line) -> None:
+    def on_fact(self, line: Line) -> None:
         """A fact was committed. Quick, whatever the clients do."""
         for client in self._clients:
             client.put(line)

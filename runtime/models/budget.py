@@ -1,15 +1,24 @@
-"""Budgets of calls, tokens, money and wall time, for a run and for each role: a ledger and the model it guards."""
+"""Budgets of calls, tokens, money and wall time, for a run and for each role, and the model that keeps within them.
 
+`Balance` is the pure part: budgets, what was spent, and whether the next call may start. `Ledger` holds the balance of
+a live run, `BudgetedModel` wraps each of its models.
+"""
+
+import asyncio
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+
+import structlog
 
 from ...core.errors import BudgetSpent, UsageError
 from ...core.events import Fact
 from ...core.ports import Ask, Model, Reply
 from ...core.values import Usage
 from .gate import Elapsed
-from .recorded import recorded_in
+from .recorded import CallReader, Recorded
+
+_log = structlog.get_logger("memento.budgets")
 
 CHARACTERS_PER_TOKEN = 4    # a rough count, used only where a service reports none
 
@@ -27,7 +36,7 @@ class Budget:
         for name in ("calls", "tokens", "cost_usd", "wall_s"):
             limit = getattr(self, name)
             if limit is not None and not limit > 0:
-                raise UsageError(f"The model budget {name} must be above 0, not {limit}; leave it out for no limit.")
+                raise UsageError(f"the model budget {name!r} must be above 0, not {limit}; leave it out for no limit")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +77,7 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ledger:
+class Balance:
     """The budgets of a run and what its roles spent. Says whether the next call may start; changes nothing.
 
     Nobody knows what a call will take, so a budget of tokens or money can be passed by the calls in flight.
@@ -92,9 +101,9 @@ class Ledger:
         """Why the next call of `role`, `elapsed_s` seconds into the run, may not start; None where it may."""
         own = _refusal(self.roles.get(role, Budget()), self.spent.get(role, Spent()), elapsed_s)
         if own is not None:
-            return f"The {role} budget of {own}."
+            return f"the {role} budget of {own}"
         whole = _refusal(self.run, self.total, elapsed_s)
-        return None if whole is None else f"The run's model budget of {whole}."
+        return None if whole is None else f"the run's model budget of {whole}"
 
     def left(self, elapsed_s: float, role: str | None = None) -> dict[str, float]:
         """What is left of each limit, of the run or of one role; limits that are not set are left out."""
@@ -106,17 +115,17 @@ class Ledger:
         limits = {name: getattr(budget, name) for name in used}
         return {name: max(0, limit - used[name]) for name, limit in limits.items() if limit is not None}
 
-    def begun(self, role: str) -> "Ledger":
+    def begun(self, role: str) -> "Balance":
         """After a call of `role` was begun."""
         spent = self.spent.get(role, Spent())
         return self._with(role, replace(spent, calls=spent.calls + 1, in_flight=spent.in_flight + 1))
 
-    def ended(self, role: str, taken: Spent = Spent()) -> "Ledger":
+    def ended(self, role: str, taken: Spent = Spent()) -> "Balance":
         """After a call of `role` ended, having taken `taken`; nothing is known of one that failed."""
         spent = self.spent.get(role, Spent())
         return self._with(role, replace(spent, in_flight=spent.in_flight - 1).plus(taken))
 
-    def _with(self, role: str, spent: Spent) -> "Ledger":
+    def _with(self, role: str, spent: Spent) -> "Balance":
         return replace(self, spent={**self.spent, role: spent})
 
 
@@ -145,33 +154,53 @@ def taken_by(usage: Usage, *texts: str) -> Spent:
     return Spent(tokens=tokens, cost_usd=usage.cost_usd or 0.0, unpriced=int(usage.cost_usd is None))
 
 
-def spent_in(facts: Iterable[Fact]) -> dict[str, Spent]:
-    """What the roles of a run spent, from its facts: where a resumed run's ledger begins."""
-    spent: dict[str, Spent] = {}
-    for recorded in recorded_in(facts):
-        unanswered = not recorded.calls and (recorded.failure is not None or recorded.withdrawn)
-        taken = Spent(calls=len(recorded.calls) + unanswered)
-        for call in recorded.calls:
-            taken = taken.plus(taken_by(call.usage, call.prompt.text, call.reply.text))
-        spent[recorded.role] = spent.get(recorded.role, Spent()).plus(taken)
-    return spent
+class PastSpending:
+    """What the roles of a run spent, fact by fact: where a resumed run's balance begins."""
+
+    def __init__(self) -> None:
+        self._calls = CallReader()
+        self._spent: dict[str, Spent] = {}
+
+    def apply(self, fact: Fact) -> None:
+        """Take a fact of the log in."""
+        recorded = self._calls.read(fact)
+        if recorded is not None:
+            _add(self._spent, recorded)
+
+    def by_role(self) -> dict[str, Spent]:
+        """What each role spent, calls that were withdrawn included."""
+        spent = dict(self._spent)
+        for recorded in self._calls.withdrawn():
+            _add(spent, recorded)
+        return spent
 
 
-def require_room(ledger: Ledger, elapsed_s: float = 0.0) -> None:
+def _add(spent: dict[str, Spent], recorded: Recorded) -> None:
+    unanswered = not recorded.calls and (recorded.failure is not None or recorded.withdrawn)
+    taken = Spent(calls=len(recorded.calls) + unanswered)
+    for call in recorded.calls:
+        taken = taken.plus(taken_by(call.usage, call.prompt.text, call.reply.text))
+    spent[recorded.role] = spent.get(recorded.role, Spent()).plus(taken)
+
+
+def require_room(balance: Balance, elapsed_s: float = 0.0) -> None:
     """Raise UsageError where a budget is below what is already spent; for the start of a resumed run."""
-    for role in (*ledger.roles, *ledger.spent):
-        refusal = ledger.refusal(role, elapsed_s)
+    for role in ("", *balance.roles, *balance.spent):
+        refusal = balance.refusal(role, elapsed_s)
         if refusal is not None:
-            raise UsageError(f"{refusal} Resume with a larger one.")
+            raise UsageError(f"{refusal}; resume with a larger one")
 
 
-class Purse:
-    """Holds the ledger of a run for all of its models. `before_s` is the wall time of earlier sessions."""
+class Ledger:
+    """The balance of a run while it goes on, for all of its models. `before_s` is the wall time of earlier sessions."""
 
-    def __init__(self, ledger: Ledger, *, elapsed: Elapsed = time.monotonic, before_s: float = 0.0) -> None:
-        self.ledger = ledger
+    def __init__(self, balance: Balance, *, elapsed: Elapsed = time.monotonic, before_s: float = 0.0) -> None:
+        self.balance = balance
         self._elapsed = elapsed
         self._began = elapsed() - before_s
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._reported = False
 
     @property
     def elapsed_s(self) -> float:
@@ -180,33 +209,63 @@ class Purse:
 
     def begin(self, role: str) -> None:
         """Take a call of `role` out of the budget. Raises BudgetSpent where it may not start."""
-        refusal = self.ledger.refusal(role, self.elapsed_s)
+        refusal = self.balance.refusal(role, self.elapsed_s)
         if refusal is not None:
-            raise BudgetSpent(f"{refusal} What the run has is kept; resume it with a larger budget.")
-        self.ledger = self.ledger.begun(role)
+            raise BudgetSpent(f"{refusal}; what the run has is kept, resume it with a larger budget")
+        self.balance = self.balance.begun(role)
+        self._idle.clear()
 
     def end(self, role: str, taken: Spent = Spent()) -> None:
         """Enter what a call took."""
-        self.ledger = self.ledger.ended(role, taken)
+        self.balance = self.balance.ended(role, taken)
+        if self.balance.total.in_flight == 0:
+            self._idle.set()
+
+    async def idle(self) -> None:
+        """Wait until no call is in flight; each of them has its own deadline."""
+        await self._idle.wait()
+
+    def report(self, spent: BudgetSpent) -> None:
+        """Log which budget is spent, the first time."""
+        if not self._reported:
+            self._reported = True
+            _log.warning("budget-spent", what=str(spent))
+
+    def require_time(self) -> None:
+        """Raise BudgetSpent once the run's wall time is spent, whatever the run is doing."""
+        limit_s = self.balance.run.wall_s
+        if limit_s is not None and self.elapsed_s >= limit_s:
+            spent = BudgetSpent(f"the run's budget of {limit_s:g} s is spent; what the run has is kept")
+            _log.warning("budget-spent", what=str(spent))
+            raise spent
 
 
 class BudgetedModel:
-    """A Model that asks the purse first, and pays into its ledger what the answer took."""
+    """A Model within the budgets of a run: it asks the ledger first, and enters what the answer took.
 
-    def __init__(self, model: Model, purse: Purse) -> None:
+    A spent budget is reported only when no call of the run is in flight: those are paid for, and a run that is
+    left drops what is unfinished.
+    """
+
+    def __init__(self, model: Model, ledger: Ledger) -> None:
         self.name = model.name
         self.model = model
-        self._purse = purse
+        self._ledger = ledger
 
     async def complete(self, ask: Ask) -> Reply:
-        """The model's answer. Raises BudgetSpent before anything is sent where the budget does not allow it."""
-        self._purse.begin(ask.role)
+        """The model's answer. Raises BudgetSpent, without having sent anything, where the budget does not allow it."""
+        try:
+            self._ledger.begin(ask.role)
+        except BudgetSpent as spent:
+            self._ledger.report(spent)
+            await self._ledger.idle()
+            raise
         taken = Spent()
         try:
             reply = await self.model.complete(ask)
             taken = taken_by(reply.usage, ask.prompt, reply.text)
         finally:  # a withdrawn or failed call ends too
-            self._purse.end(ask.role, taken)
+            self._ledger.end(ask.role, taken)
         return reply
 
     async def close(self) -> None:

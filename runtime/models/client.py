@@ -11,7 +11,7 @@ from ...core.ports import Ask, Reply
 from ...core.seeds import derive_seed
 from ...core.values import Usage
 from .gate import CallLimits, Elapsed, Gate, Sleep
-from .retrying import Failure, wait_s
+from .retrying import Failure, shared_wait_s, wait_note, wait_s
 from .sampling import Answer
 
 
@@ -70,7 +70,7 @@ class ClientModel:
                     return self._reply(outcome, attempts, self._elapsed() - began_s)
                 failure = outcome
                 if failure.overloaded:
-                    slot.overloaded(_endurable(failure.retry_after_s, limits))
+                    slot.overloaded(shared_wait_s(failure, limits))
             pause_s = wait_s(attempts, failure, limits, draw)
             if not failure.retry or self._elapsed() - began_s + pause_s >= limits.total_s:
                 break
@@ -103,15 +103,8 @@ class ClientModel:
 
     def _error(self, failure: Failure, attempts: int) -> ModelError:
         tried = f" ({attempts} attempts)" if attempts > 1 else ""
-        asked = ""
-        if failure.retry and failure.retry_after_s is not None and failure.retry_after_s > 1:
-            asked = f" It asks to wait {failure.retry_after_s:.0f} s."
-        return ModelError(f"{self.name} {failure.problem}.{asked}{tried}", fatal=failure.fatal, attempts=attempts)
-
-
-def _endurable(retry_after_s: float | None, limits: CallLimits) -> float | None:
-    """A wait that holds all calls back; one beyond a call's deadline must not, since they would never fail."""
-    return retry_after_s if retry_after_s is not None and retry_after_s < limits.total_s else None
+        message = f"{self.name} {failure.problem}{wait_note(failure)}{tried}"
+        return ModelError(message, fatal=failure.fatal, attempts=attempts)
 
 
 async def _within(limit_s: float, request: Coroutine[None, None, Answer | Failure]) -> Answer | Failure:

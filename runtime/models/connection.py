@@ -1,27 +1,15 @@
-"""One language model behind pydantic-ai: sends one request and says what came of it. Never retries.
+"""One language model behind pydantic-ai: sends one request and returns its answer or its failure. Never retries.
 
 Imports pydantic-ai, which takes seconds: `client.py` imports this at the first call, in a thread.
 """
 
-import os
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
 
-import httpx2
-from anthropic import AsyncAnthropic
-from openai import AsyncOpenAI, Omit
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_ai.direct import model_request, model_request_stream
 from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart
-from pydantic_ai.models import Model, ModelRequestParameters
-from pydantic_ai.models.anthropic import AnthropicModel
-from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
+from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.output import OutputObjectDefinition
-from pydantic_ai.profiles.openai import OpenAIModelProfile
-from pydantic_ai.providers.anthropic import AnthropicProvider
-from pydantic_ai.providers.openai import OpenAIProvider
-from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
@@ -29,6 +17,7 @@ from .diagnosis import diagnose, refused_to_answer
 from .gate import CallLimits
 from .keys import without_keys
 from .prices import Price, cost_usd
+from .providers import open_client, typed_mode
 from .retrying import Failure
 from .sampling import Answer, Sampling
 from .spec import ModelSpec
@@ -65,7 +54,7 @@ class Connection:
         self._price = price
         self._stream = sampling.stream
         self._settings = _settings(sampling)
-        self._sdk, self._model = _open(spec, key, base_url, limits)
+        self._client, self._model = open_client(spec, key, base_url, limits)
 
     async def send(self, prompt: str, *, typed: bool) -> Answer | Failure:
         """Ask once. `typed` asks for a judge's answer, which comes back as JSON text with choice and reason."""
@@ -92,7 +81,7 @@ class Connection:
 
     async def close(self) -> None:
         """Close the sockets."""
-        await self._sdk.close()
+        await self._client.close()
 
     async def _request(self, prompt: str, parameters: ModelRequestParameters | None) -> ModelResponse:
         messages = [ModelRequest.user_text_prompt(prompt)]
@@ -108,50 +97,16 @@ class Connection:
             return stream.get()
 
     def _vote_parameters(self) -> ModelRequestParameters:
-        """Ask for a vote the way each service does best; compatible servers often know neither schemas nor tools."""
+        """Ask for a vote the way the provider does best."""
         schema = Vote.model_json_schema()
-        if self._spec.scheme == "anthropic":
+        mode = typed_mode(self._spec, self._model)
+        if mode == "tool":
             tool = ToolDefinition(name="vote", description=Vote.__doc__, parameters_json_schema=schema, kind="output")
             return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
-        native = self._spec.scheme != "compatible" and self._model.profile.get("supports_json_schema_output", False)
         vote = OutputObjectDefinition(
-            name="vote", description=Vote.__doc__, json_schema=schema, strict=True if native else None
+            name="vote", description=Vote.__doc__, json_schema=schema, strict=True if mode == "native" else None
         )
-        return ModelRequestParameters(output_mode="native" if native else "prompted", output_object=vote)
-
-
-def _open(
-    spec: ModelSpec, key: str | None, base_url: str | None, limits: CallLimits
-) -> tuple[AsyncOpenAI | AsyncAnthropic, Model]:
-    timeout = httpx2.Timeout(limits.read_s, connect=limits.connect_s)
-    if spec.scheme == "anthropic":
-        sdk = AsyncAnthropic(api_key=key, base_url=base_url, timeout=timeout, max_retries=0)
-        return sdk, AnthropicModel(spec.model, provider=AnthropicProvider(anthropic_client=sdk))
-    if spec.scheme == "compatible":
-        assert spec.label is not None
-        openai = AsyncOpenAI(
-            api_key=key or "none", base_url=base_url, timeout=timeout, max_retries=0,
-            default_headers=_without_openai_headers(os.environ, key),
-        )
-        openai.organization = openai.project = None
-        provider = OpenAICompatibleProvider(spec.label, openai_client=openai)
-        return openai, OpenAIChatModel(spec.model, provider=provider, profile=_CHAT_PROFILE)
-    openai = AsyncOpenAI(api_key=key, base_url=base_url, timeout=timeout, max_retries=0)
-    if spec.scheme == "openai":
-        return openai, OpenAIResponsesModel(spec.model, provider=OpenAIProvider(openai_client=openai))
-    return openai, OpenAIChatModel(
-        spec.model, provider=OpenAIProvider(openai_client=openai), profile=_CHAT_PROFILE
-    )
-
-
-_CHAT_PROFILE = OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True)
-
-
-def _without_openai_headers(environ: Mapping[str, str], key: str | None) -> dict[str, Any]:
-    """Headers for another service: without those that the user set for OpenAI alone, which the client adds."""
-    names = [line.partition(":")[0].strip() for line in environ.get("OPENAI_CUSTOM_HEADERS", "").splitlines()]
-    headers: dict[str, Any] = {name: Omit() for name in names if name and name.lower() != "authorization"}
-    return headers | {"Authorization": f"Bearer {key or 'none'}"}
+        return ModelRequestParameters(output_mode=mode, output_object=vote)
 
 
 def _settings(sampling: Sampling) -> ModelSettings:

@@ -1,4 +1,4 @@
-"""Tells from a client library's exception what went wrong, who can mend it, and whether to ask again.
+"""Diagnoses a client library's exception: what went wrong, who can fix it, and whether to ask again.
 
 Imports pydantic-ai, which takes seconds: only the connection imports this.
 """
@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from pydantic_ai import exceptions as ai
 
 from .keys import quotable
-from .retrying import Failure
+from .retrying import Failure, requested_wait_s
 from .spec import ModelSpec
 
 _POLICY_CODES = {"content_filter", "content_policy_violation", "invalid_prompt", "responsible_ai_policy_violation"}
@@ -77,7 +77,7 @@ def _transient(error: ai.ModelAPIError, keys: Collection[str]) -> Failure:
         problem=f"{what}{_status(error)}: {_words(error, keys)}",
         retry=retry,
         overloaded=overloaded,
-        retry_after_s=error.retry_after,
+        retry_after_s=requested_wait_s(error),
     )
 
 

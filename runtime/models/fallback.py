@@ -42,7 +42,7 @@ class FallbackModel:
                 attempts = reply.usage.attempts + sent
                 return replace(reply, usage=replace(reply.usage, attempts=attempts))
         raise ModelError(
-            " ".join(str(error) for error in errors), fatal=all(error.fatal for error in errors), attempts=sent
+            "; ".join(str(error) for error in errors), fatal=all(error.fatal for error in errors), attempts=sent
         )
 
     async def close(self) -> None:

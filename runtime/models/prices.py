@@ -1,4 +1,7 @@
-"""What tokens cost: the user's own prices first, then the list that comes with genai-prices, offline."""
+"""What tokens cost: the user's own prices first, then the list that comes with genai-prices, offline.
+
+A new provider has its name in that list in `_provider`; see `providers.py` for the rest.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -12,7 +12,7 @@ Key = tuple[str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """What one order asked of a model: the answers, one an attempt, and the failure that came after them, if any.
+    """What one order asked of a model: the answers, one per attempt, and the failure that came after them, if any.
 
     What a `withdrawn` call took nobody knows.
     """
@@ -31,14 +31,18 @@ def role_of(order: str) -> str:
     return "proposer"
 
 
-def recorded_in(facts: Iterable[Fact]) -> Iterator[Recorded]:
-    """What the orders answered by these facts asked of a model, in the order they were committed."""
-    withdrawn: set[str] = set()
-    for fact in facts:
+class CallReader:
+    """Reads the model calls of a run back from its facts, one fact after the other."""
+
+    def __init__(self) -> None:
+        self._withdrawn: set[str] = set()
+
+    def read(self, fact: Fact) -> Recorded | None:
+        """What the order that this fact answers asked of a model; None where it asked nothing."""
         if isinstance(fact, SpeculationEnded) and not fact.kept and not fact.answered and fact.order is not None:
-            withdrawn.add(fact.order)
+            self._withdrawn.add(fact.order)
         if not isinstance(fact, ProposalMade | ProposalFailed | VoteCast) or fact.order is None:
-            continue
+            return None
         calls = () if fact.call is None else (fact.call,)
         failure = None
         if isinstance(fact, VoteCast):
@@ -46,7 +50,20 @@ def recorded_in(facts: Iterable[Fact]) -> Iterator[Recorded]:
             failure = fact.reason if fact.choice is None else None
         elif isinstance(fact, ProposalFailed) and fact.call is None:
             failure = fact.fault.message
-        withdrawn.discard(fact.order)  # its answer came in the moment of the withdrawal
-        yield Recorded(order=fact.order, role=role_of(fact.order), calls=calls, failure=failure)
-    for order in sorted(withdrawn):
-        yield Recorded(order=order, role=role_of(order), withdrawn=True)
+        self._withdrawn.discard(fact.order)  # its answer came in the moment of the withdrawal
+        return Recorded(order=fact.order, role=role_of(fact.order), calls=calls, failure=failure)
+
+    def withdrawn(self) -> Iterator[Recorded]:
+        """The calls that were withdrawn before their answer, after the facts read so far."""
+        for order in sorted(self._withdrawn):
+            yield Recorded(order=order, role=role_of(order), withdrawn=True)
+
+
+def recorded_in(facts: Iterable[Fact]) -> Iterator[Recorded]:
+    """What the orders answered by these facts asked of a model, in the order they were committed."""
+    reader = CallReader()
+    for fact in facts:
+        recorded = reader.read(fact)
+        if recorded is not None:
+            yield recorded
+    yield from reader.withdrawn()

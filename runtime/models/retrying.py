@@ -1,4 +1,10 @@
-"""Why a request to a model gave no answer, and how long to wait before it is sent again."""
+"""Failed requests: whether one is sent again, and when. All that follows from a provider's Retry-After is here.
+
+    requested_wait_s    reads it from the client library's error
+    wait_s              how long the call that failed waits
+    shared_wait_s       how long all calls of the account wait, at most a call's deadline (see gate.py)
+    wait_note           what the error message says of it
+"""
 
 from dataclasses import dataclass
 from random import Random
@@ -20,13 +26,35 @@ class Failure:
     retry_after_s: float | None = None  # what the provider asked for
 
 
+def requested_wait_s(error: Exception) -> float | None:
+    """The provider's Retry-After in seconds, from an error of pydantic-ai; None where it gave none."""
+    wait: float | None = getattr(error, "retry_after", None)
+    return wait
+
+
 def wait_s(failures: int, failure: Failure, limits: CallLimits, draw: Random) -> float:
     """Seconds to wait after the `failures`-th failure of a call (1, 2, …).
 
-    The provider's own Retry-After is kept to, with up to a tenth more so that waiting calls do not come
-    back all at once; else the wait doubles each time, with a jitter of half its length either way.
+    The provider's Retry-After is respected, with up to a tenth more so that waiting calls do not return all at
+    once; else the wait doubles each time, with a jitter of half its length either way.
     """
     if failure.retry_after_s is not None:
         return failure.retry_after_s * (1 + 0.1 * draw.random())
     mean_s = min(limits.backoff_cap_s, limits.backoff_s * 2.0 ** min(failures - 1, 60))
     return mean_s * (0.5 + draw.random())
+
+
+def shared_wait_s(failure: Failure, limits: CallLimits) -> float | None:
+    """Seconds for which no call of the account is sent; None where only the failed call waits.
+
+    A wait beyond a call's deadline must not hold all calls back, since they would never fail.
+    """
+    wait = failure.retry_after_s
+    return wait if wait is not None and wait < limits.total_s else None
+
+
+def wait_note(failure: Failure) -> str:
+    """The provider's request to wait, for the end of an error message; empty where it made none of a length."""
+    if failure.retry and failure.retry_after_s is not None and failure.retry_after_s > 1:
+        return f"; it asks to wait {failure.retry_after_s:.0f} s"
+    return ""

@@ -1,4 +1,7 @@
-"""Reads what a user writes for a language model, such as `openai:gpt-5.2`, without importing any client."""
+"""Reads what a user writes for a language model, such as `openai:gpt-5.2`, without importing any client.
+
+A new provider has its form in FORMS and its key variable in KEY_VARIABLES here; see `providers.py` for the rest.
+"""
 
 import re
 from collections.abc import Mapping

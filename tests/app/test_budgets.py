@@ -1,4 +1,4 @@
-"""Budgets: what is refused before anything is spent, and how the last calls come home."""
+"""Budgets: what is refused before anything is spent, and how the last calls are waited for."""
 
 import asyncio
 from collections.abc import Mapping
@@ -6,23 +6,14 @@ from collections.abc import Mapping
 import pytest
 
 from memento.app import wiring
-from memento.app.budgets import (
-    ActiveTime,
-    FrugalModel,
-    Till,
-    ledger_of,
-    models_of,
-    require_budget_left,
-    require_time,
-    require_usable,
-)
+from memento.app.budgets import ActiveTime, balance_of, models_of, require_usable
 from memento.app.wiring import asking_of, make_models
 from memento.core.errors import BudgetSpent, UsageError
 from memento.core.events import Order, ProposalMade, RunContinued, RunPaused, RunResumed, RunStarted
 from memento.core.ports import Ask, Reply
 from memento.core.values import JSON, Call, Document, Program, Usage
 from memento.domains import load
-from memento.runtime.models.budget import Budget, Ledger, Purse
+from memento.runtime.models.budget import Balance, Budget, BudgetedModel, Ledger, PastSpending, require_room
 from memento.settings import Settings, build_settings, parse_budgets, settings_in, with_budgets
 
 LAB = "compatible:lab@http://127.0.0.1:9/v1#qwen3:8b"
@@ -167,9 +158,9 @@ def test_a_resumed_run_has_its_last_budgets() -> None:
     assert settings is not None
     assert settings.budget_calls == 9
     assert (settings.budget["judge"].calls, settings.budget["judge"].usd) == (5, 2.0)
-    ledger = ledger_of(settings)
-    assert ledger.run == Budget(calls=9)
-    assert ledger.roles == {"judge": Budget(calls=5, cost_usd=2.0), "proposer": Budget(calls=4)}
+    balance = balance_of(settings, {})
+    assert balance.run == Budget(calls=9)
+    assert balance.roles == {"judge": Budget(calls=5, cost_usd=2.0), "proposer": Budget(calls=4)}
 
 
 def test_only_budgets_change_in_a_resumed_run() -> None:
@@ -184,48 +175,50 @@ def test_only_budgets_change_in_a_resumed_run() -> None:
 
 def test_a_budget_below_what_is_spent_is_refused() -> None:
     call = Call(model="m", prompt=Document("p"), reply=Document("r"), usage=Usage(cost_usd=0.5))
-    history = [ProposalMade(order="g1/macro/0", program=Program("x"), summary="", call=call)] * 4
-    require_budget_left(ledger_of(build(budget_calls=5), history), 10.0)
-    with pytest.raises(UsageError, match=r"4 calls is spent\. Resume with a larger one"):
-        require_budget_left(ledger_of(build(budget_calls=4), history), 10.0)
+    past = PastSpending()
+    for _ in range(4):
+        past.apply(ProposalMade(order="g1/macro/0", program=Program("x"), summary="", call=call))
+    spent = past.by_role()
+    require_room(balance_of(build(budget_calls=5), spent), 10.0)
+    with pytest.raises(UsageError, match="4 calls is spent; resume with a larger one"):
+        require_room(balance_of(build(budget_calls=4), spent), 10.0)
     with pytest.raises(UsageError, match="20 s is spent"):
-        require_budget_left(ledger_of(build(budget_wall_s=20.0)), 21.0)
+        require_room(balance_of(build(budget_wall_s=20.0), {}), 21.0)
 
 
-async def test_calls_under_way_come_home_before_a_spent_budget_is_told() -> None:
+async def test_calls_in_flight_are_answered_before_a_spent_budget_is_reported() -> None:
     slow = Slow()
-    till = Till(Purse(Ledger(run=Budget(calls=2))))
-    model = FrugalModel(slow, till)
-    told: list[object] = []
+    model = BudgetedModel(slow, Ledger(Balance(run=Budget(calls=2))))
+    seen: list[object] = []
 
     async def ask(name: str) -> None:
         try:
             reply = await model.complete(Ask(order=Order(id=name), attempt=0, role="proposer", prompt="?"))
         except BudgetSpent:
-            told.append("spent")
+            seen.append("spent")
         else:
-            told.append(reply.text)
+            seen.append(reply.text)
 
     async with asyncio.timeout(10), asyncio.TaskGroup() as group:
         for name in ("a", "b", "c", "d"):
             group.create_task(ask(name))
         await asyncio.sleep(0.05)
-        assert told == [], "what is paid for is waited for"
+        assert seen == [], "what is paid for is waited for"
         slow.go.set()
-    assert told == ["a", "b", "spent", "spent"]
+    assert seen == ["a", "b", "spent", "spent"]
 
 
 def test_time_stands_still_in_a_pause() -> None:
     now_s = 0.0
     active = ActiveTime(lambda: now_s)
-    purse = Purse(Ledger(run=Budget(wall_s=100.0)), elapsed=active, before_s=50.0)
+    ledger = Ledger(Balance(run=Budget(wall_s=100.0)), elapsed=active, before_s=50.0)
     now_s = 30.0
-    active.heed(RunPaused())
+    active.on_fact(RunPaused())
     now_s = 1000.0
-    assert purse.elapsed_s == 80.0
-    active.heed(RunContinued())
+    assert ledger.elapsed_s == 80.0
+    active.on_fact(RunContinued())
     now_s = 1019.0
-    require_time(purse)
+    ledger.require_time()
     now_s = 1021.0
     with pytest.raises(BudgetSpent, match="100 s is spent"):
-        require_time(purse)
+        ledger.require_time()

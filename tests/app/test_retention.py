@@ -38,7 +38,7 @@ class Disk:
 
     def play(self, retention: Retention, facts: Iterable[Fact]) -> None:
         for fact in facts:
-            retention.heed(fact)
+            retention.on_fact(fact)
 
     def rolled(self, order: str, **rest: object) -> Fact:
         return episode(order, self.write(order), **rest)
@@ -65,12 +65,19 @@ def generation(disk: Disk, number: int, *, winner: str, slots: int = 3) -> Itera
     yield elite(winner, number)
 
 
+def resumed(folder: Path, history: Iterable[Fact]) -> None:
+    retention = Retention(folder)
+    for fact in history:
+        retention.recall(fact)
+    retention.settle()
+
+
 def begin(disk: Disk) -> list[Fact]:
     return [disk.rolled("init/0/e0"), START[1]]
 
 
 def test_losers_go_and_of_failures_the_last_steps_stay(disk: Disk, tmp_path: Path) -> None:
-    retention = Retention(tmp_path, ())
+    retention = Retention(tmp_path)
     disk.play(retention, [*begin(disk), *generation(disk, 1, winner="g1/macro/0")])
     assert disk.keys == {"init_0_e0", "g1_macro_0_e0", "g1_macro_1_e0.end"}
     end = load_recording(trajectory_path(disk.folder, "g1_macro_1_e0.end"))
@@ -84,11 +91,11 @@ def test_losers_go_and_of_failures_the_last_steps_stay(disk: Disk, tmp_path: Pat
 def test_a_limit_is_kept_and_the_most_important_stay(disk: Disk, tmp_path: Path) -> None:
     one = len((disk.folder / f"{disk.write('init/0/e0')}.npz").read_bytes())
     limit = 4.5 * one
-    retention = Retention(tmp_path, (), keep_all=True, limit_mb=limit / 1e6)
+    retention = Retention(tmp_path, keep_all=True, limit_mb=limit / 1e6)
     disk.play(retention, begin(disk))
     for number in range(1, 5):
         for fact in generation(disk, number, winner=f"g{number}/macro/2"):
-            retention.heed(fact)
+            retention.on_fact(fact)
             assert disk.size <= limit
     assert {"init_0_e0", "g4_macro_2_e0"} <= disk.keys
     assert not [key for key in disk.keys if key.startswith("g1_")], "the oldest went first"
@@ -96,7 +103,7 @@ def test_a_limit_is_kept_and_the_most_important_stay(disk: Disk, tmp_path: Path)
 
 def test_what_the_run_needs_stays_over_the_limit_and_that_is_told_once(disk: Disk, tmp_path: Path) -> None:
     with capture_logs() as told:
-        retention = Retention(tmp_path, (), limit_mb=1 * KB / 1e6)
+        retention = Retention(tmp_path, limit_mb=1 * KB / 1e6)
         disk.play(retention, [*begin(disk), disk.rolled("g1/macro/0/e0"), disk.rolled("g1/macro/1/e0")])
     assert disk.keys == {"init_0_e0", "g1_macro_0_e0", "g1_macro_1_e0"}
     assert [entry["event"] for entry in told] == ["trajectories-over-limit"]
@@ -106,15 +113,15 @@ def test_a_resumed_run_drops_what_the_killed_one_had_no_time_to_drop(disk: Disk,
     history = [*begin(disk), *generation(disk, 1, winner="g1/macro/0"), *generation(disk, 2, winner="g1/macro/0")]
     (disk.folder / "g1_macro_2_e0.npz").unlink()    # this it had
     assert len(disk.keys) == 6
-    Retention(tmp_path, history)
+    resumed(tmp_path, history)
     assert disk.keys == {"init_0_e0", "g1_macro_0_e0", "g1_macro_1_e0.end", "g2_macro_1_e0.end"}
     before = {path.name: path.stat().st_mtime_ns for path in disk.folder.iterdir()}
-    Retention(tmp_path, history)
+    resumed(tmp_path, history)
     assert {path.name: path.stat().st_mtime_ns for path in disk.folder.iterdir()} == before
 
 
 def test_a_recording_that_no_fact_tells_of_goes_with_its_candidate(disk: Disk, tmp_path: Path) -> None:
-    retention = Retention(tmp_path, ())
+    retention = Retention(tmp_path)
     disk.play(retention, begin(disk))
     disk.write("g1/macro/2/e1")      # its order was withdrawn in the moment it ended
     disk.write("g2/macro/2/e0")      # this one is under way
@@ -123,10 +130,10 @@ def test_a_recording_that_no_fact_tells_of_goes_with_its_candidate(disk: Disk, t
 
 
 def test_memory_is_that_of_the_generation_under_way(disk: Disk, tmp_path: Path) -> None:
-    retention = Retention(tmp_path, ())
+    retention = Retention(tmp_path)
     disk.play(retention, begin(disk))
     for number in range(1, 40):
         disk.play(retention, generation(disk, number, winner="init/0"))
-    keeping = retention._keeping
-    assert len(keeping._keys) + len(keeping._scored) + len(keeping._owners) + len(keeping._faulty) < 6
+    policy = retention._policy
+    assert len(policy._keys) + len(policy._scored) + len(policy._owners) + len(policy._faulty) < 6
     assert disk.keys == {"init_0_e0", *(f"g{number}_macro_1_e0.end" for number in range(1, 40))}

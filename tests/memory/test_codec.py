@@ -158,7 +158,7 @@ def test_the_digest_of_a_document_is_its_own():
 
 
 def test_an_unknown_fact_is_of_another_version():
-    with pytest.raises(StoreError, match='"Teleported" that this version'):
+    with pytest.raises(StoreError, match="'Teleported' that this version"):
         decode("Teleported", None, "{}", {})
 
 

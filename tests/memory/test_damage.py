@@ -72,19 +72,19 @@ def test_newer(folder):
             ("memento.run", "0002 islands", "2030-01-01"),
         )
     db.close()
-    both_say(folder, StoreError, r'"run-1" in .* made by a newer version of MEMENTO \(it has "0002 islands"\)')
+    both_say(folder, StoreError, r"'run-1' in .* made by a newer version of MEMENTO \(it has '0002 islands'\)")
 
 
 def test_a_fact_of_a_newer_version(folder):
     with sqlite3.connect(folder / "run.sqlite") as db:
         db.execute("INSERT INTO facts (at, kind, body) VALUES (0, 'Teleported', '{}')")
     db.close()
-    both_say(folder, StoreError, r'fact 301: .*"Teleported" that this version')
+    both_say(folder, StoreError, r"fact 301: .*'Teleported' that this version")
 
 
 def test_not_a_database(folder):
     (folder / "run.sqlite").write_bytes(b"Lorem ipsum dolor sit amet. " * 500)
-    both_say(folder, StoreError, '"run-1" in .* is damaged: run.sqlite is not a database')
+    both_say(folder, StoreError, "'run-1' in .* is damaged: run.sqlite is not a database")
 
 
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.7, 0.99])
@@ -92,7 +92,7 @@ def test_cut_off(folder, share):
     path = folder / "run.sqlite"
     whole = path.read_bytes()
     path.write_bytes(whole[: int(len(whole) * share)])
-    both_say(folder, StoreError, '"run-1" in .* is damaged')
+    both_say(folder, StoreError, "'run-1' in .* is damaged")
 
 
 def test_emptied(folder):
@@ -106,7 +106,7 @@ def test_overwritten_in_the_middle(folder):
     for start in range(8192, len(whole), 8192):
         whole = whole[:start] + b"\xff" * 200 + whole[start + 200 :]
     path.write_bytes(whole)
-    both_say(folder, StoreError, '"run-1" in .* (is damaged|cannot be used)')
+    both_say(folder, StoreError, "'run-1' in .* (is damaged|cannot be used)")
 
 
 def test_a_lost_fact(folder):

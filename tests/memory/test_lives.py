@@ -201,7 +201,7 @@ def read_as_nobody(folder: Path) -> int:
 def test_a_second_writer_is_told_who_writes(folder):
     writer = start_writer(folder)
     try:
-        with pytest.raises(StoreError, match=rf'"run" is live: process {writer.pid} on .+ since 20\d\d-'):
+        with pytest.raises(StoreError, match=rf"'run' is live: process {writer.pid} on .+ since 20\d\d-"):
             RunStore.open(folder, clock=StoppedClock())
         living = holder(folder)
         assert living is not None and living.pid == writer.pid

@@ -40,7 +40,7 @@ from memento.memory.queries import (
     summarise,
     trace_lineage,
 )
-from memento.memory.retention_policy import Keeping
+from memento.memory.retention_policy import RetentionPolicy
 from memento.memory.spending import list_calls
 from memento.memory.store import RunStore
 
@@ -75,8 +75,8 @@ def of(log: list[Fact], cls: type) -> list:
 
 def gone(log: list[Fact]) -> set[str]:
     """The recordings that are dropped or shortened by the end of this log."""
-    keeping = Keeping()
-    changes = [keeping.heed(fact) for fact in log]
+    policy = RetentionPolicy()
+    changes = [policy.apply(fact) for fact in log]
     return {key for change in changes for key in (*change.dropped, *change.shortened)}
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from memento.core.events import CandidateScored, DuplicateFound, EliteChanged, EpisodeEnded, Fact
 from memento.core.values import Candidate, Episode, Fault, FaultKind, Operator, Program
-from memento.memory.retention_policy import NOTHING, Keeping
+from memento.memory.retention_policy import NOTHING, RetentionPolicy
 
 from ..support.strategies import PATIENT
 
@@ -35,15 +35,15 @@ def elite(name: str, generation: int = 1) -> EliteChanged:
     return EliteChanged(generation=generation, candidate=name, origin=Operator.MACRO, fitness=0.5, success_rate=0.0)
 
 
-def told(keeping: Keeping, *facts: Fact) -> tuple[set[str], set[str]]:
+def told(policy: RetentionPolicy, *facts: Fact) -> tuple[set[str], set[str]]:
     """What is dropped and what is shortened by these facts."""
-    changes = [keeping.heed(fact) for fact in facts]
+    changes = [policy.apply(fact) for fact in facts]
     return {key for each in changes for key in each.dropped}, {key for each in changes for key in each.shortened}
 
 
-def given_up(keeping: Keeping) -> list[str]:
+def given_up(policy: RetentionPolicy) -> list[str]:
     found = []
-    while (key := keeping.give_up()) is not None:
+    while (key := policy.give_up()) is not None:
         found.append(key)
     return found
 
@@ -52,64 +52,64 @@ START = [episode("init/0/e0"), elite("init/0", 0)]
 
 
 def test_the_losers_of_a_finished_generation_go() -> None:
-    keeping = Keeping()
+    policy = RetentionPolicy()
     facts = [*START, *(episode(f"g1/macro/{n}/e0") for n in range(3)), *(scored(f"g1/macro/{n}") for n in range(3))]
-    assert told(keeping, *facts) == (set(), set())
-    change = keeping.heed(elite("g1/macro/1"))
+    assert told(policy, *facts) == (set(), set())
+    change = policy.apply(elite("g1/macro/1"))
     assert set(change.dropped) == {"g1/macro/0/e0", "g1/macro/2/e0"}
     assert set(change.over) == {"g1/macro/0", "g1/macro/2"}
-    assert given_up(keeping) == [], "T_0 and the present elite are needed"
+    assert given_up(policy) == [], "T_0 and the present elite are needed"
 
 
 def test_a_loser_that_a_fault_ended_is_shortened() -> None:
-    keeping = Keeping()
+    policy = RetentionPolicy()
     facts = [*START, episode("g1/macro/0/e0", fault=CRASH), episode("g1/macro/0/e1"), scored("g1/macro/0")]
-    assert told(keeping, *facts, elite("init/0")) == ({"g1/macro/0/e1"}, {"g1/macro/0/e0"})
-    assert given_up(keeping) == ["g1/macro/0/e0"]
+    assert told(policy, *facts, elite("init/0")) == ({"g1/macro/0/e1"}, {"g1/macro/0/e0"})
+    assert given_up(policy) == ["g1/macro/0/e0"]
 
 
 def test_nothing_goes_where_all_is_to_be_kept_and_the_limit_takes_losers_first() -> None:
-    keeping = Keeping(keep_all=True)
+    policy = RetentionPolicy(keep_all=True)
     facts = [*START, episode("g1/macro/0/e0"), episode("g1/macro/1/e0"), scored("g1/macro/0"), scored("g1/macro/1")]
-    assert told(keeping, *facts, elite("g1/macro/1")) == (set(), set())
-    assert told(keeping, episode("g2/macro/0/e0"), scored("g2/macro/0", 2), elite("g2/macro/0", 2)) == (set(), set())
-    assert given_up(keeping) == ["g1/macro/0/e0", "g1/macro/1/e0"]
+    assert told(policy, *facts, elite("g1/macro/1")) == (set(), set())
+    assert told(policy, episode("g2/macro/0/e0"), scored("g2/macro/0", 2), elite("g2/macro/0", 2)) == (set(), set())
+    assert given_up(policy) == ["g1/macro/0/e0", "g1/macro/1/e0"]
 
 
 def test_past_elites_stay_and_final_episodes_are_needed() -> None:
-    keeping = Keeping()
+    policy = RetentionPolicy()
     facts = [
         *START, episode("g1/hill/0/e0"), scored("g1/hill/0"), elite("g1/hill/0"), episode("g2/hill/0/e0"),
         scored("g2/hill/0", 2), elite("g2/hill/0", 2), episode("final/elite/e0"), episode("final/initial/e0"),
     ]
-    assert told(keeping, *facts) == (set(), set())
-    assert given_up(keeping) == ["g1/hill/0/e0"]
+    assert told(policy, *facts) == (set(), set())
+    assert given_up(policy) == ["g1/hill/0/e0"]
 
 
 def test_what_is_not_scored_is_needed_and_the_least_fit_goes_first() -> None:
-    keeping = Keeping()
+    policy = RetentionPolicy()
     facts = [*START, *(episode(f"g1/macro/{n}/e0") for n in range(4))]
     facts += [scored("g1/macro/0", fitness=0.5), scored("g1/macro/1", fitness=0.1), scored("g1/macro/3", fitness=0.9)]
-    assert told(keeping, *facts) == (set(), set())
-    assert given_up(keeping) == ["g1/macro/1/e0", "g1/macro/0/e0", "g1/macro/3/e0"]
+    assert told(policy, *facts) == (set(), set())
+    assert given_up(policy) == ["g1/macro/1/e0", "g1/macro/0/e0", "g1/macro/3/e0"]
 
 
 def test_ends_go_before_elites_and_the_oldest_first() -> None:
-    keeping = Keeping()
+    policy = RetentionPolicy()
     for generation in (1, 2, 3):
         name, failed = f"g{generation}/hill/0", f"g{generation}/macro/0"
         for fact in (
             episode(f"{name}/e0"), scored(name, generation), episode(f"{failed}/e0", fault=CRASH),
             scored(failed, generation), elite(name, generation),
         ):
-            keeping.heed(fact)
+            policy.apply(fact)
     ends = [f"g{generation}/macro/0/e0" for generation in (1, 2, 3)]
-    assert given_up(keeping) == [*ends, "g1/hill/0/e0", "g2/hill/0/e0"]
+    assert given_up(policy) == [*ends, "g1/hill/0/e0", "g2/hill/0/e0"]
 
 
 def test_an_unscored_candidate_and_the_next_generation_stay() -> None:
     facts = [*START, episode("g1/macro/0/e0"), elite("init/0"), episode("g2/macro/0/e0"), scored("g2/macro/0", 2)]
-    assert told(Keeping(), *facts) == (set(), set())
+    assert told(RetentionPolicy(), *facts) == (set(), set())
 
 
 def test_a_recording_shared_with_the_elite_stays() -> None:
@@ -117,23 +117,23 @@ def test_a_recording_shared_with_the_elite_stays() -> None:
         *START, episode("g1/hill/0/e0", "shared"), scored("g1/hill/0"), episode("g1/macro/0/e0", "shared"),
         scored("g1/macro/0"), elite("g1/macro/0"),
     ]
-    assert told(Keeping(), *facts) == (set(), set())
+    assert told(RetentionPolicy(), *facts) == (set(), set())
 
 
 def test_what_an_elite_duplicates_stays_until_another_is_the_elite() -> None:
-    keeping = Keeping()
+    policy = RetentionPolicy()
     facts = [
         *START, episode("g1/macro/0/e0"), scored("g1/macro/0"), DuplicateFound(candidate="g1/macro/1", of="g1/macro/0"),
         scored("g1/macro/1"), elite("g1/macro/1"),
     ]
-    assert told(keeping, *facts) == (set(), set())
-    assert given_up(keeping) == []
-    assert told(keeping, episode("g2/macro/0/e0"), scored("g2/macro/0", 2), elite("g2/macro/0", 2)) == (set(), set())
-    assert given_up(keeping) == ["g1/macro/0/e0"]
+    assert told(policy, *facts) == (set(), set())
+    assert given_up(policy) == []
+    assert told(policy, episode("g2/macro/0/e0"), scored("g2/macro/0", 2), elite("g2/macro/0", 2)) == (set(), set())
+    assert given_up(policy) == ["g1/macro/0/e0"]
 
 
 def test_a_fact_without_a_recording_is_nothing() -> None:
-    assert Keeping().heed(scored("g1/macro/0")) is NOTHING
+    assert RetentionPolicy().apply(scored("g1/macro/0")) is NOTHING
 
 
 @settings(PATIENT, max_examples=60)
@@ -141,20 +141,20 @@ def test_a_fact_without_a_recording_is_nothing() -> None:
 def test_every_recording_has_one_fate_and_what_is_needed_has_none(
     seed: int, generations: int, slots: int, keep_all: bool
 ) -> None:
-    draw, keeping, fate = random.Random(seed), Keeping(keep_all=keep_all), []
+    draw, policy, fate = random.Random(seed), RetentionPolicy(keep_all=keep_all), []
     for fact in START:
-        keeping.heed(fact)
+        policy.apply(fact)
     best, whole = "init/0", []
     for generation in range(1, generations + 1):
         names = [f"g{generation}/macro/{slot}" for slot in range(slots)]
         for name in names:
             whole.append(f"{name}/e0")
-            keeping.heed(episode(f"{name}/e0", fault=CRASH if draw.random() < 0.3 else None))
-            keeping.heed(scored(name, generation, draw.random()))
+            policy.apply(episode(f"{name}/e0", fault=CRASH if draw.random() < 0.3 else None))
+            policy.apply(scored(name, generation, draw.random()))
         best = draw.choice([*names, best])
-        change = keeping.heed(elite(best, generation))
+        change = policy.apply(elite(best, generation))
         assert not (keep_all and (change.dropped or change.shortened))
         fate += change.dropped
-    fate += given_up(keeping)
+    fate += given_up(policy)
     assert sorted(fate) == sorted(set(whole) - {f"{best}/e0"})
-    assert given_up(keeping) == []
+    assert given_up(policy) == []

@@ -56,7 +56,7 @@ def test_a_given_name_is_taken_once(tmp_path, clock):
     folder = make(tmp_path, "mine", clock)
     with RunStore.open(folder, clock=clock) as store:
         store.append([StageEntered(stage="initial")])
-    with pytest.raises(UsageError, match=r'already a run "mine" .* memento resume mine'):
+    with pytest.raises(UsageError, match=r"already a run 'mine' .* memento resume mine"):
         new_run(tmp_path, "mine", clock)
 
 
@@ -125,7 +125,7 @@ def test_a_whole_name_is_not_a_beginning(tmp_path, clock):
 def test_an_ambiguous_beginning(tmp_path, clock):
     for name in ("han-1", "han-2"):
         make(tmp_path, name, clock)
-    with pytest.raises(UsageError, match='"han" could be any of han-1, han-2'):
+    with pytest.raises(UsageError, match="'han' matches several runs: han-1, han-2"):
         find_run(tmp_path, "han")
 
 

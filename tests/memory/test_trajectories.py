@@ -24,7 +24,7 @@ def test_keys_sizes_delete(tmp_path):
 def test_a_disk_that_refuses_is_told(tmp_path):
     trajectories = Trajectories(tmp_path)
     (trajectories.folder / "t.npz").mkdir(parents=True)
-    with pytest.raises(StoreError, match='"t" cannot be deleted'):
+    with pytest.raises(StoreError, match="'t' cannot be deleted"):
         trajectories.delete(["t"])
 
 

@@ -27,7 +27,7 @@ class Log:
     def add(self, size: int = 0) -> None:
         self.lines.append(line(len(self.lines) + 1, size))
         assert self.server is not None
-        self.server.heed(self.lines[-1])
+        self.server.on_fact(self.lines[-1])
 
 
 def line(seq: int, size: int = 0) -> Line:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memento.agents.keepers.by_method import KEEPERS
-from memento.app.run import slots_of
+from memento.app.plan import slots_of
 from memento.core.errors import UsageError, unknown
 from memento.core.methods import METHODS
 from memento.core.values import JSON

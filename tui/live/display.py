@@ -62,15 +62,13 @@ class RichDisplay:
             self._thread.start()
 
     def recall(self, facts: Iterable[Fact]) -> None:
-        """Take the facts in; the time left is measured from now on."""
-        known, now_s = tuple(facts), time.monotonic()
-
-        def change(live: Live) -> tuple[Live, tuple[str, ...]]:
-            for fact in known:
-                live = heed(live, fact, now_s=now_s)
-            return replace(live, view=recounted(live.view, now_s=now_s), slots={}), ()
-
-        self._put(change)
+        """Take the facts in, one by one; the time left is measured from now on."""
+        now_s = time.monotonic()
+        past = Live()
+        for fact in facts:      # folded here and not in the thread, so that no fact waits in memory
+            past = heed(past, fact, now_s=now_s)
+        known = replace(past, view=recounted(past.view, now_s=now_s), slots={})
+        self._put(lambda live: (replace(known, folder=live.folder, began_s=live.began_s), ()))
 
     def show(self, fact: Fact) -> None:
         """A fact was committed."""

@@ -12,13 +12,13 @@ from memento.core.events import ProposalFailed, ProposalMade, VoteCast
 from memento.core.ports import Ask, Reply
 from memento.core.values import Call, Document, Fault, FaultKind, Program, Usage
 from memento.runtime.models.budget import (
+    Balance,
     Budget,
     BudgetedModel,
     Ledger,
-    Purse,
+    PastSpending,
     Spent,
     require_room,
-    spent_in,
     taken_by,
 )
 
@@ -59,16 +59,16 @@ async def spend(model: BudgetedModel, *, role: str = "proposer") -> int:
 @pytest.mark.parametrize(
     ("budget", "calls", "says"),
     [
-        (Budget(calls=3), 3, "The run's model budget of 3 calls is spent"),
-        (Budget(tokens=250), 3, "The run's model budget of 250 tokens is spent (300 used, 0 calls open)"),
-        (Budget(cost_usd=1.0), 2, "The run's model budget of $1 is spent ($1.0000 used, 0 calls open)"),
+        (Budget(calls=3), 3, "the run's model budget of 3 calls is spent"),
+        (Budget(tokens=250), 3, "the run's model budget of 250 tokens is spent (300 used, 0 calls open)"),
+        (Budget(cost_usd=1.0), 2, "the run's model budget of $1 is spent ($1.0000 used, 0 calls open)"),
         (Budget(), 100, ""),
     ],
 )
 async def test_one_call_after_the_other(budget: Budget, calls: int, says: str) -> None:
     inner = Answering(TAKES)
-    purse = Purse(Ledger(run=budget))
-    model = BudgetedModel(inner, purse)
+    ledger = Ledger(Balance(run=budget))
+    model = BudgetedModel(inner, ledger)
     assert await spend(model) == calls == inner.asked
     if says:
         with pytest.raises(BudgetSpent) as caught:
@@ -80,7 +80,7 @@ async def test_one_call_after_the_other(budget: Budget, calls: int, says: str) -
 
 async def test_calls_at_once_never_pass_a_budget_of_calls() -> None:
     inner = Answering(TAKES)
-    model = BudgetedModel(inner, Purse(Ledger(run=Budget(calls=5))))
+    model = BudgetedModel(inner, Ledger(Balance(run=Budget(calls=5))))
     results = await asyncio.gather(*(model.complete(ask()) for _ in range(20)), return_exceptions=True)
     assert inner.asked == 5
     assert sum(isinstance(result, Reply) for result in results) == 5
@@ -88,28 +88,28 @@ async def test_calls_at_once_never_pass_a_budget_of_calls() -> None:
 
 async def test_open_calls_are_expected_to_take_the_mean() -> None:
     inner = Answering(TAKES)
-    purse = Purse(Ledger(run=Budget(tokens=450)))
-    model = BudgetedModel(inner, purse)
+    ledger = Ledger(Balance(run=Budget(tokens=450)))
+    model = BudgetedModel(inner, ledger)
     await model.complete(ask())
     await asyncio.gather(*(model.complete(ask()) for _ in range(20)), return_exceptions=True)
-    assert purse.ledger.total == Spent(calls=5, tokens=500, cost_usd=2.5)
+    assert ledger.balance.total == Spent(calls=5, tokens=500, cost_usd=2.5)
 
 
 async def test_roles_have_their_own() -> None:
-    purse = Purse(Ledger(run=Budget(calls=5), roles={"judge": Budget(calls=2)}))
-    model = BudgetedModel(Answering(TAKES), purse)
+    ledger = Ledger(Balance(run=Budget(calls=5), roles={"judge": Budget(calls=2)}))
+    model = BudgetedModel(Answering(TAKES), ledger)
     assert await spend(model, role="judge") == 2
-    with pytest.raises(BudgetSpent, match="The judge budget of 2 calls is spent"):
+    with pytest.raises(BudgetSpent, match="the judge budget of 2 calls is spent"):
         await model.complete(ask(role="judge"))
     assert await spend(model, role="proposer") == 3
-    assert purse.ledger.left(0.0) == {"calls": 0}
-    assert purse.ledger.left(0.0, "judge") == {"calls": 0}
+    assert ledger.balance.left(0.0) == {"calls": 0}
+    assert ledger.balance.left(0.0, "judge") == {"calls": 0}
 
 
 async def test_wall_time_counts_earlier_sessions() -> None:
     clock = JumpingClock()
-    purse = Purse(Ledger(run=Budget(wall_s=100.0)), elapsed=clock.elapsed, before_s=60.0)
-    model = BudgetedModel(Answering(TAKES), purse)
+    ledger = Ledger(Balance(run=Budget(wall_s=100.0)), elapsed=clock.elapsed, before_s=60.0)
+    model = BudgetedModel(Answering(TAKES), ledger)
     await model.complete(ask())
     await clock.sleep(41.0)
     with pytest.raises(BudgetSpent, match="100 s is spent"):
@@ -118,32 +118,32 @@ async def test_wall_time_counts_earlier_sessions() -> None:
 
 async def test_an_unknown_price_stops_a_money_budget_and_no_other() -> None:
     unknown = Usage(input_tokens=1, output_tokens=1)
-    assert await spend(BudgetedModel(Answering(unknown), Purse(Ledger(run=Budget(cost_usd=5.0))))) == 1
-    assert await spend(BudgetedModel(Answering(unknown), Purse(Ledger(run=Budget(calls=5))))) == 5
+    assert await spend(BudgetedModel(Answering(unknown), Ledger(Balance(run=Budget(cost_usd=5.0))))) == 1
+    assert await spend(BudgetedModel(Answering(unknown), Ledger(Balance(run=Budget(calls=5))))) == 5
 
 
 async def test_an_answer_without_its_usage_counts_as_much_as_the_others() -> None:
-    purse = Purse(Ledger(run=Budget(cost_usd=5.0)))
+    ledger = Ledger(Balance(run=Budget(cost_usd=5.0)))
     priced, silent = Answering(TAKES), Answering(Usage())
-    await BudgetedModel(priced, purse).complete(ask())
-    await BudgetedModel(priced, purse).complete(ask())
-    await BudgetedModel(silent, purse).complete(ask())
-    assert purse.ledger.total.expected_usd == 1.5
-    assert await spend(BudgetedModel(priced, purse)) == 7
+    await BudgetedModel(priced, ledger).complete(ask())
+    await BudgetedModel(priced, ledger).complete(ask())
+    await BudgetedModel(silent, ledger).complete(ask())
+    assert ledger.balance.total.expected_usd == 1.5
+    assert await spend(BudgetedModel(priced, ledger)) == 7
     with pytest.raises(BudgetSpent, match=r"\$5 is spent \(\$4\.5000 used, 0 calls open, 1 of unknown cost\)"):
-        await BudgetedModel(priced, purse).complete(ask())
+        await BudgetedModel(priced, ledger).complete(ask())
 
 
 async def test_failed_and_withdrawn_calls_count_and_are_closed() -> None:
-    purse = Purse(Ledger(run=Budget(calls=3)))
+    ledger = Ledger(Balance(run=Budget(calls=3)))
     with pytest.raises(ModelError, match="answering failed"):
-        await BudgetedModel(Answering(TAKES, fails=True), purse).complete(ask())
-    call = asyncio.create_task(BudgetedModel(Answering(TAKES), purse).complete(ask()))
+        await BudgetedModel(Answering(TAKES, fails=True), ledger).complete(ask())
+    call = asyncio.create_task(BudgetedModel(Answering(TAKES), ledger).complete(ask()))
     await asyncio.sleep(0)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
-    assert purse.ledger.total == Spent(calls=2)
+    assert ledger.balance.total == Spent(calls=2)
 
 
 def test_tokens_are_guessed_only_where_none_are_reported() -> None:
@@ -154,11 +154,11 @@ def test_tokens_are_guessed_only_where_none_are_reported() -> None:
 
 @given(st.lists(st.tuples(st.sampled_from(["judge", "proposer"]), st.integers(0, 1000)), max_size=40))
 def test_the_total_is_the_sum_of_the_roles(calls: list[tuple[str, int]]) -> None:
-    ledger = Ledger(run=Budget(tokens=10_000_000))
+    balance = Balance(run=Budget(tokens=10_000_000))
     for role, tokens in calls:
-        ledger = ledger.begun(role).ended(role, Spent(tokens=tokens))
-    assert ledger.total == Spent(calls=len(calls), tokens=sum(tokens for _, tokens in calls))
-    assert ledger.left(0.0)["tokens"] == 10_000_000 - ledger.total.tokens
+        balance = balance.begun(role).ended(role, Spent(tokens=tokens))
+    assert balance.total == Spent(calls=len(calls), tokens=sum(tokens for _, tokens in calls))
+    assert balance.left(0.0)["tokens"] == 10_000_000 - balance.total.tokens
 
 
 def _call(usage: Usage = TAKES) -> Call:
@@ -176,17 +176,20 @@ FACTS = (
 
 
 def test_a_resumed_run_begins_with_what_its_facts_say() -> None:
-    spent = spent_in(FACTS)
+    past = PastSpending()
+    for fact in FACTS:
+        past.apply(fact)
+    spent = past.by_role()
     assert spent == {
         "proposer": Spent(calls=3, tokens=101, cost_usd=0.5, unpriced=1),
         "evaluator-writer": Spent(calls=1, tokens=100, cost_usd=0.5),
         "judge": Spent(calls=3, tokens=300, cost_usd=1.5),
     }
-    require_room(Ledger(run=Budget(calls=8), spent=spent))
-    with pytest.raises(UsageError, match=r"budget of 7 calls is spent\. Resume with a larger one"):
-        require_room(Ledger(run=Budget(calls=7), spent=spent))
-    with pytest.raises(UsageError, match="The judge budget of 2 calls"):
-        require_room(Ledger(roles={"judge": Budget(calls=2)}, spent=spent))
+    require_room(Balance(run=Budget(calls=8), spent=spent))
+    with pytest.raises(UsageError, match="budget of 7 calls is spent; resume with a larger one"):
+        require_room(Balance(run=Budget(calls=7), spent=spent))
+    with pytest.raises(UsageError, match="the judge budget of 2 calls"):
+        require_room(Balance(roles={"judge": Budget(calls=2)}, spent=spent))
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ CASES = {
     "busy once, says how long": mended(replace(BUSY, headers={"Retry-After": "30"}), waits=(30.0,)),
     "busy once, says how long in ms": mended(replace(BUSY, headers={"retry-after-ms": "4500"}), waits=(4.5,)),
     "busy for longer than a call may take": Case(
-        acts=(replace(BUSY, headers={"Retry-After": "3600"}),), says="It asks to wait 3600 s."
+        acts=(replace(BUSY, headers={"Retry-After": "3600"}),), says="it asks to wait 3600 s"
     ),
     "always busy": hopeless(BUSY, "is overloaded (HTTP 429): slow down. (3 attempts)", waits=(0.5, 1.0)),
     "no credit": Case(

@@ -1,0 +1,59 @@
+"""What a resumed run takes from its log. The log is read fact by fact: none of the facts stays in memory."""
+
+from dataclasses import dataclass
+
+from ..core.errors import StoreError
+from ..core.events import RunResumed, RunStarted, RunStopped, StageEntered
+from ..memory.queries import ActiveSeconds
+from ..memory.store import Entry, RunStore
+from ..runtime.models.budget import PastSpending
+from ..settings import Settings, settings_in
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outline:
+    """A run in its few facts of a controller: what it began with, and how it was left."""
+
+    started: RunStarted
+    settings: Settings      # with the budgets of the last session
+    done: bool
+    left: str | None        # why the last session ended, where it ended cleanly
+
+
+def outline_of(store: RunStore) -> Outline:
+    """The outline of the run in `store`. Raises StoreError for a run that was killed before its first fact."""
+    facts = tuple(store.facts(only=(RunStarted, RunResumed, RunStopped, StageEntered), texts=False))
+    started = next((fact for fact in facts if isinstance(fact, RunStarted)), None)
+    settings = settings_in(facts)
+    if started is None or settings is None:
+        raise StoreError(
+            f"the run {store.folder.name!r} was killed before its first fact: start it again with memento run"
+        )
+    marks = [fact for fact in facts if isinstance(fact, RunStopped | RunResumed)]
+    return Outline(
+        started=started,
+        settings=settings,
+        done=any(isinstance(fact, StageEntered) and fact.stage == "done" for fact in facts),
+        left=marks[-1].reason if marks and isinstance(marks[-1], RunStopped) else None,
+    )
+
+
+class PastUse:
+    """What the earlier sessions of a run used: model calls by role, and the time that the run was worked on."""
+
+    def __init__(self) -> None:
+        self.spending = PastSpending()
+        self.active = ActiveSeconds()
+
+    def apply(self, entry: Entry) -> None:
+        """Take in the next fact of the log."""
+        self.spending.apply(entry.fact)
+        self.active.apply(entry.at, entry.fact)
+
+
+def past_use(store: RunStore) -> PastUse:
+    """The use of all sessions so far."""
+    use = PastUse()
+    for entry in store.facts_after(0, texts=False):
+        use.apply(entry)
+    return use

@@ -1,0 +1,50 @@
+"""What a run decides by, from its settings."""
+
+from ..agents.keepers.by_method import KEEPERS
+from ..agents.keepers.evaluator_search import Panel
+from ..agents.keepers.memento import Slots
+from ..agents.keepers.options import SearchOptions
+from ..agents.keepers.sequencer import RunPlan
+from ..core.methods import method_named
+from ..core.ports import Domain
+from ..core.seeds import derive_seed
+from ..core.values import Program
+from ..settings import Settings
+
+
+def plan_of(
+    settings: Settings, domain: Domain, initial: Program | None, evaluator: Program | None
+) -> RunPlan:
+    """What the run decides by. Episode e of every candidate has the same seed; final seeds are others."""
+    panel = Panel(
+        pool=settings.evaluator_pool,
+        judges=settings.evaluator_judges,
+        generations=settings.evaluator_generations,
+    )
+    return RunPlan(
+        method=KEEPERS[settings.method],
+        slots=slots_of(settings),
+        search_seeds=tuple(derive_seed(settings.seed, "search", e) for e in range(settings.n_roll)),
+        racing=settings.racing,
+        duplicates=settings.duplicates,
+        options=SearchOptions(
+            seed=settings.seed,
+            speculation=settings.speculation,
+            full_memory=settings.memory_detail == "full",
+            lasting_memory=settings.memory_scope == "run",
+        ),
+        final_seeds=tuple(derive_seed(settings.seed, "final", e) for e in range(settings.final_episodes)),
+        initial=initial,
+        evaluator=evaluator,
+        panel=panel if settings.evaluator == "evolve" else None,
+        reference=domain.reference_evaluator(),
+    )
+
+
+def slots_of(settings: Settings) -> Slots:
+    """The budget of a generation: by branch, or `k` in one for a method that shares it out itself."""
+    if "k" in method_named(settings.method).settings:
+        return Slots(generations=settings.generations, hill_climb=0, macro=settings.k, crossover=0)
+    return Slots(
+        generations=settings.generations, hill_climb=settings.k_hc, macro=settings.k_macro, crossover=settings.k_cross
+    )
