@@ -56,7 +56,7 @@ async def evaluate(settings: EvaluateSettings) -> EvaluateResult:
         steps_per_s=round(sum(episode.steps for episode in episodes) / wall_s, 1),
         wall_s=round(wall_s, 3),
         sandbox=live_layers(),
-        per_episode=tuple(_told(episode, score, graded=evaluator is not None) for episode, score in results),
+        per_episode=tuple(_result_of(episode, score, graded=evaluator is not None) for episode, score in results),
     )
 
 
@@ -70,7 +70,7 @@ async def _one(
     return episode, await pool.score(evaluator, episode)
 
 
-def _told(episode: Episode, score: Score, *, graded: bool) -> EpisodeResult:
+def _result_of(episode: Episode, score: Score, *, graded: bool) -> EpisodeResult:
     fault = episode.fault or score.fault
     return EpisodeResult(
         seed=episode.seed,

@@ -11,7 +11,7 @@ MAX_PROGRAM_BYTES = 1_000_000
 
 
 def read_program(path: Path, contract: Contract, *, role: str) -> Program:
-    """The program in `path`, a `role` such as "policy". Raises UsageError naming file and mend."""
+    """The program in `path`, a `role` such as "policy". Raises UsageError naming the file and the fix."""
     if not path.exists():
         raise UsageError(f"there is no {role} file {path}")
     try:
@@ -24,7 +24,7 @@ def read_program(path: Path, contract: Contract, *, role: str) -> Program:
         raise UsageError(f"cannot read the {role} file {path}: {error.strerror}") from None
     fault = check(program, contract)
     if fault is not None:
-        raise UsageError(f"the {role} file {path} is no {role}: {fault.message}")
+        raise UsageError(f"the {role} file {path} is not a valid {role}: {fault.message}")
     return program
 
 
@@ -40,6 +40,6 @@ def read_evaluator(given: str, domain: Domain) -> Program:
     program = domain.reference_evaluator()
     if program is None:
         raise UsageError(
-            f"the domain {domain.name!r} ships no reference evaluator: use --evaluator evolve, or a file"
+            f"the domain {domain.name!r} has no reference evaluator: use --evaluator evolve, or a file"
         )
     return program

@@ -195,6 +195,6 @@ def _offline(settings: Settings, domain: Domain) -> Model | None:
     named = [spec for texts in models_of(settings).values() for text in texts for spec in parse_specs(text)]
     if any(spec.scheme == "offline" for spec in named):
         raise UsageError(
-            f"the domain {domain.name!r} has no shelf for the offline model: name one with --model"
+            f"the domain {domain.name!r} has no shelf for the offline model: name a model with --model"
         )
     return None

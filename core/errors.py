@@ -67,14 +67,19 @@ def os_problem(error: OSError) -> str:
     return DISK_FULL if error.errno in (errno.ENOSPC, errno.EDQUOT) else error.strerror or str(error)
 
 
-def unknown(what: str, given: str, known: Iterable[str]) -> UsageError:
-    """A UsageError for the name `given`, which is none of the `known`: says the nearest ones, else all.
+def nearest(given: str, known: Iterable[str], *, most: int = 3, cutoff: float = 0.6) -> list[str]:
+    """The known names most like `given`, the nearest first; `cutoff` is the least likeness, from 0 to 1."""
+    return get_close_matches(given, sorted(known), n=most, cutoff=cutoff)
+
+
+def unknown(what: str, given: str, known: Iterable[str], *, cutoff: float = 0.6) -> UsageError:
+    """A UsageError for the name `given`, which is none of the `known`: names the nearest ones, else all.
 
     >>> str(unknown("method", "mementoo", ["memento", "eureka"]))
     "unknown method 'mementoo': did you mean 'memento'?"
     """
     names = sorted(known)
-    near = get_close_matches(given, names, n=3, cutoff=0.6)
+    near = nearest(given, names, cutoff=cutoff)
     if near:
         return UsageError(f"unknown {what} {given!r}: did you mean {' or '.join(map(repr, near))}?")
     return UsageError(f"unknown {what} {given!r}; there is {', '.join(names) or 'none'}")

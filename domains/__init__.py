@@ -4,11 +4,10 @@ Importing this, or a domain, imports no simulator: only making an environment do
 """
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from importlib import import_module
 from typing import cast
 
-from ..core.errors import UsageError
+from ..core.errors import UsageError, unknown
 from ..core.ports import Domain
 
 DOMAINS: Mapping[str, str] = {
@@ -36,11 +35,7 @@ def import_string(name: str) -> str:
     module, colon, attribute = name.partition(":")
     if colon and attribute.isidentifier() and all(part.isidentifier() for part in module.split(".")):
         return name
-    close = get_close_matches(name, DOMAINS, n=3, cutoff=0.4)
-    raise UsageError(
-        f"There is no domain {name!r}; did you mean {' or '.join(close) if close else ', '.join(DOMAINS)}?"
-        ' A domain of your own is named "package.module:ATTRIBUTE".'
-    )
+    raise UsageError(f"{unknown('domain', name, DOMAINS, cutoff=0.4)} (your own domain is package.module:ATTRIBUTE)")
 
 
 def load(name: str) -> Domain:
@@ -53,13 +48,13 @@ def load(name: str) -> Domain:
         if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
             raise      # the domain is there and lacks something that it imports
         raise UsageError(
-            f"The domain {where!r} cannot be loaded: there is no module {error.name!r};"
-            " install it, or name its folder in PYTHONPATH."
+            f"the domain {where!r} cannot be loaded: there is no module {error.name!r};"
+            " install it, or name its folder in PYTHONPATH"
         ) from None
     domain = getattr(module, attribute, None)
     missing = [asked for asked in _ASKED_OF_A_DOMAIN if not hasattr(domain, asked)]
     if domain is None:
-        raise UsageError(f"The domain {where!r} cannot be loaded: module {module_name} has no {attribute!r}.")
+        raise UsageError(f"the domain {where!r} cannot be loaded: the module {module_name!r} has no {attribute!r}")
     if missing:
-        raise UsageError(f"{where!r} is not a domain: it has no {', '.join(missing)}.")
+        raise UsageError(f"{where!r} is not a domain: it has no {', '.join(missing)}")
     return cast(Domain, domain)

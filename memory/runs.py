@@ -1,6 +1,5 @@
 """The runs folder: names of new runs, and finding a run by name, path or the beginning of its name."""
 
-import difflib
 import hashlib
 import os
 import re
@@ -8,7 +7,7 @@ import sqlite3
 import time
 from pathlib import Path
 
-from ..core.errors import UsageError, unknown
+from ..core.errors import UsageError, nearest, os_problem, unknown
 from ..core.ports import Clock
 
 DATABASE = "run.sqlite"
@@ -44,7 +43,7 @@ def new_run(
             f"there is already a run {name!r} in {root}: choose another name, or go on with memento resume {name}"
         ) from error
     except OSError as error:
-        raise UsageError(f"cannot make a run in {root}: {error.strerror}") from error
+        raise UsageError(f"cannot make a run in {root}: {os_problem(error)}") from error
 
 
 def find_run(runs_dir: str | os.PathLike[str], name: str) -> Path:
@@ -66,7 +65,7 @@ def find_run(runs_dir: str | os.PathLike[str], name: str) -> Path:
         raise not_a_run(Path(name))
     if not names:
         raise UsageError(f"no run {name!r}: there are no runs in {root}")
-    near = difflib.get_close_matches(name, names, n=1)
+    near = nearest(name, names, most=1)
     raise unknown(f"run (in {root})", name, names if near else names[-_SHOWN:])
 
 

@@ -44,7 +44,7 @@ def build_settings(
 ) -> Settings:
     """The settings of a run from all their sources; a flag that is None was not given.
 
-    Raises UsageError with one sentence that names the key, the place and the mend.
+    Raises UsageError with one sentence that names the key, the place and the fix.
     """
     layers = [
         {} if config is None else from_file(config),

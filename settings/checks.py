@@ -1,13 +1,12 @@
-"""What settings may not be, each with one sentence that names the key, the place and the mend."""
+"""What settings may not be, each with one sentence that names the key, the place and the fix."""
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from ..core.errors import UsageError, unknown
+from ..core.errors import UsageError, nearest, unknown
 from ..core.methods import method_named
 from ..core.values import JSON
 from ..domains import names as domain_names
@@ -33,7 +32,7 @@ def domain_options(given: Mapping[str, Given], domain: str) -> dict[str, JSON]:
             continue
         if table.replace("_", "-") in (domain.replace("_", "-"), OPTIONS):
             if name in own:
-                raise UsageError(f"{name!r} is given in two tables: leave one ({entry.origin})")
+                raise UsageError(f"{name!r} is given in two tables: keep only one ({entry.origin})")
             own[name] = entry.value
         elif table in domain_names():
             raise UsageError(f"{key!r} has no effect in the domain {domain!r}: leave it out ({entry.origin})")
@@ -49,7 +48,7 @@ def settle_search(values: dict[str, Any], plain: Mapping[str, Given]) -> None:
         if given is not None and given.value is True:
             raise UsageError(
                 "'speculation' has no effect with memory_detail = 'full', which shows every verdict before the next "
-                f"question: leave one out ({given.origin})"
+                f"question: leave one of them out ({given.origin})"
             )
         values["speculation"] = False
     if "generations" not in plain and "generations" not in method_named(str(values.get("method", "memento"))).settings:
@@ -67,7 +66,7 @@ def settle_paths(values: dict[str, Any]) -> None:
 
 def evaluator_file(given: str, words: Iterable[str]) -> str:
     """The absolute path of an evaluator's file. Raises UsageError where a word was probably meant."""
-    if not Path(given).exists() and get_close_matches(given, list(words)):
+    if not Path(given).exists() and nearest(given, words):
         raise unknown("evaluator", given, words)
     return str(Path(given).absolute())
 

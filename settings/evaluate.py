@@ -68,8 +68,8 @@ def given_options(
     for key, entry in parse_assignments(assignments).items():
         table, dot, name = key.partition(".")
         if not dot or table.replace("_", "-") not in (domain.replace("_", "-"), OPTIONS):
-            raise UsageError(f"--set {key}: set options of the domain only, as in --set {domain}.NAME=VALUE")
+            raise UsageError(f"--set {key!r}: set options of the domain only, as in --set {domain}.NAME=VALUE")
         if name in given:
-            raise UsageError(f"{name!r} is given twice, by --{name} and by --set: leave one")
+            raise UsageError(f"{name!r} is given twice, by --{name} and by --set: keep only one")
         given[name] = entry.value
     return given

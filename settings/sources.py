@@ -32,7 +32,7 @@ def parse_assignments(assignments: Iterable[str]) -> dict[str, Given]:
         if not equals or not key:
             raise UsageError(f"--set {text!r} is not of the form key=value, as in --set k_hc=5")
         if key in found:
-            raise UsageError(f"--set gives {key!r} twice: leave one")
+            raise UsageError(f"--set gives {key!r} twice: keep only one")
         found[key] = Given(value=_parse(key, value.strip()), origin="--set")
     return found
 
@@ -46,7 +46,7 @@ def from_command_line(flags: Mapping[str, JSON], assignments: Sequence[str]) -> 
     }
     assigned = parse_assignments(assignments)
     for key in chosen.keys() & assigned.keys():
-        raise UsageError(f"{key!r} is given twice, by {chosen[key].origin} and by --set: leave one")
+        raise UsageError(f"{key!r} is given twice, by {chosen[key].origin} and by --set: keep only one")
     return chosen | assigned
 
 

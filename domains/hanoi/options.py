@@ -1,10 +1,9 @@
 """The options of a Hanoi environment: what can be set, what it defaults to, what is refused."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
-from ...core.errors import UsageError
+from ...core.errors import UsageError, unknown
 from ...core.values import JSON
 from .randomisation import PRESETS, QUANTITIES, Randomisation, Range
 from .referee import RULES
@@ -42,7 +41,7 @@ def complete(
     known = (*defaults, *QUANTITIES)
     for key in given:
         if key not in known:
-            raise UsageError(f"{domain} has no option {key!r}; did you mean {nearest(key, known)}?")
+            raise unknown(f"option of {domain}", key, known)
     options = {**defaults, **given}
     preset = one_of(options, "randomisation", tuple(PRESETS), domain)
     options = {**defaults, **ranges.get(preset, {}), **given}
@@ -52,7 +51,7 @@ def complete(
     for key, (low, high) in numbers.items():
         value = options[key]
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
-            raise UsageError(f"{domain}.{key} cannot be {value!r}; it is a number from {low:g} to {high:g}.")
+            raise UsageError(f"{domain}.{key} cannot be {value!r}; it is a number from {low:g} to {high:g}")
     return options
 
 
@@ -71,27 +70,18 @@ def settings(options: Mapping[str, JSON], *, domain: str) -> Settings:
     )
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """The known names closest to `word`, for a message; all of them where none is close."""
-    names = tuple(known)
-    return " or ".join(get_close_matches(word, names, n=3, cutoff=0.5)) or ", ".join(names)
-
-
 def one_of(options: Mapping[str, JSON], key: str, known: tuple[str, ...], domain: str) -> str:
     """The option `key`, which must be one of the names in `known`. Raises UsageError."""
     value = options[key]
     if not isinstance(value, str) or value not in known:
-        raise UsageError(
-            f"{domain}.{key} cannot be {value!r}; did you mean {nearest(str(value), known)}?"
-            f" It is one of: {', '.join(known)}."
-        )
+        raise unknown(f"{domain}.{key}", str(value), known, cutoff=0.5)
     return value
 
 
 def _whole(options: Mapping[str, JSON], key: str, low: int, high: int, domain: str) -> int:
     value = options[key]
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise UsageError(f"{domain}.{key} cannot be {value!r}; it is a whole number from {low} to {high}.")
+        raise UsageError(f"{domain}.{key} cannot be {value!r}; it is a whole number from {low} to {high}")
     return value
 
 
@@ -100,12 +90,12 @@ def _range(key: str, value: JSON, domain: str) -> Range:
     pair = value if isinstance(value, list) else [value, value]
     numbers = [float(end) for end in pair if isinstance(end, (int, float)) and not isinstance(end, bool)]
     if len(pair) != 2 or len(numbers) != 2:
-        raise UsageError(f"{domain}.{key} cannot be {value!r}; it is [low, high] or one number.")
+        raise UsageError(f"{domain}.{key} cannot be {value!r}; it is [low, high] or one number")
     low, high = numbers
     if not -_LARGE < low <= high < _LARGE:      # false for NaN as well
-        raise UsageError(f"{domain}.{key} cannot be {value!r}; it is two plain numbers, the lower one first.")
+        raise UsageError(f"{domain}.{key} cannot be {value!r}; it is two plain numbers, the lower one first")
     if key not in _SIGNED and low < 0.0:
-        raise UsageError(f"{domain}.{key} cannot be {value!r}; it cannot be negative.")
+        raise UsageError(f"{domain}.{key} cannot be {value!r}; it cannot be negative")
     if key == "noise_correlation" and high >= 1.0:
-        raise UsageError(f"{domain}.{key} cannot be {value!r}; it lies below 1.")
+        raise UsageError(f"{domain}.{key} cannot be {value!r}; it lies below 1")
     return low, high

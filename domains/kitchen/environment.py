@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Sequence
-from difflib import get_close_matches
 
+from ...core.errors import nearest
 from ...core.ports import Action, Observation
 from ...core.recording import Recording
 from ...core.values import JSON
@@ -132,6 +132,6 @@ def parse_action(action: Action) -> tuple[str, str | None]:
     if object_id is not None and not isinstance(object_id, str):
         raise ValueError(f"an object id is a string or None, not {type(object_id).__name__}")
     if name not in ACTIONS:
-        close = get_close_matches(name, ACTIONS, n=2) or ACTIONS
+        close = nearest(name, ACTIONS, most=2) or ACTIONS
         raise ValueError(f"there is no action {name[:60]!r}; did you mean {' or '.join(close)}?")
     return name, object_id

@@ -63,9 +63,9 @@ def complete(given: Mapping[str, JSON], *, preset: str) -> dict[str, JSON]:
         raise unknown("kitchen.backend", str(backend), BACKENDS)
     horizon = options["horizon"]
     if isinstance(horizon, bool) or not isinstance(horizon, int) or not 1 <= horizon <= MAX_HORIZON:
-        raise UsageError(f"kitchen.horizon cannot be {horizon!r}; it is a whole number of steps, 1 to {MAX_HORIZON}.")
+        raise UsageError(f"kitchen.horizon cannot be {horizon!r}; it is a whole number of steps, 1 to {MAX_HORIZON}")
     if not isinstance(options[REVEAL], bool):
-        raise UsageError(f"kitchen.{REVEAL} cannot be {options[REVEAL]!r}; it is true or false.")
+        raise UsageError(f"kitchen.{REVEAL} cannot be {options[REVEAL]!r}; it is true or false")
     if backend == "recorded":
         options["recordings"] = str(_recordings(options["recordings"]))
     if backend == "unity":
@@ -99,7 +99,7 @@ def _recordings(given: JSON) -> Path:
     if not isinstance(text, str) or not text:
         raise UsageError(
             "kitchen.backend=recorded needs the folder of the recordings: give kitchen.recordings=PATH"
-            f" or set {RECORDINGS_VARIABLE}; kitchen.backend=generated needs none."
+            f" or set {RECORDINGS_VARIABLE}; kitchen.backend=generated needs none"
         )
     return Path(text).expanduser().resolve()
 
@@ -107,7 +107,7 @@ def _recordings(given: JSON) -> Path:
 def _unity_build(given: JSON) -> Path:
     """The program of the build that the option names, else of one that is installed."""
     if given is not None and not isinstance(given, str):
-        raise UsageError(f"kitchen.unity_build cannot be {given!r}; it is the path of a Unity build.")
+        raise UsageError(f"kitchen.unity_build cannot be {given!r}; it is the path of a Unity build")
     return find(given)
 
 
@@ -115,7 +115,7 @@ def _scenes(given: JSON, backend: str, recordings: JSON, option: str) -> tuple[s
     """Names of scenes from names, ranges ("Kitchen4-9") and groups ("training", "held-out"), a list or with commas."""
     asked = given.split(",") if isinstance(given, str) else given
     if not isinstance(asked, list) or not asked:
-        raise UsageError(f"kitchen.{option} cannot be {given!r}; it is a list of names such as {PREFIX[backend]}1.")
+        raise UsageError(f"kitchen.{option} cannot be {given!r}; it is a list of names such as {PREFIX[backend]}1")
     own = backend != "generated"
     names = tuple(name for each in asked for name in _expanded(each, PREFIX[backend], option, own=own))
     if backend == "recorded":
@@ -149,11 +149,11 @@ def _expanded(asked: JSON, prefix: str, option: str, *, own: bool) -> list[str]:
     if found is None:
         raise UsageError(
             f"kitchen.{option} cannot hold {asked!r}; scenes are {prefix}1, {prefix}2 and so on, a range"
-            f" ({prefix}4-29), or a group (training, held-out)."
-            + ("" if own else " FloorPlan… need kitchen.backend=recorded or unity.")
+            f" ({prefix}4-29), or a group (training, held-out)"
+            + ("" if own else "; FloorPlan… need kitchen.backend=recorded or unity")
         )
     first = int(found[2])
     last = int(found[3] or first)
     if not first <= last < first + 1000:
-        raise UsageError(f"kitchen.{option} cannot hold the range {asked!r}: it runs from low to high, at most 1000.")
+        raise UsageError(f"kitchen.{option} cannot hold the range {asked!r}: it runs from low to high, at most 1000")
     return [f"{found[1]}{number}" for number in range(first, last + 1)]

@@ -1,4 +1,4 @@
-"""Reads kitchens that were recorded from AI2-THOR: start metadata beside the cells where the agent can stand."""
+"""Reads kitchens that were recorded from AI2-THOR: start metadata, and the cells where the agent can stand."""
 
 import json
 import math
@@ -20,11 +20,11 @@ def scene_names(folder: Path) -> tuple[str, ...]:
     if not (folder / FOLDERS[0]).is_dir():
         raise UsageError(
             f"{folder} holds no recorded kitchens (it has no folder {FOLDERS[0]!r}):"
-            " name the folder with kitchen.recordings, or use kitchen.backend=generated."
+            " name the folder with kitchen.recordings, or use kitchen.backend=generated"
         )
     names = [path.stem for path in (folder / FOLDERS[0]).glob("*.json") if (folder / FOLDERS[1] / path.name).exists()]
     if not names:
-        raise UsageError(f"{folder} holds no recorded kitchens: {' and '.join(FOLDERS)} share no file.")
+        raise UsageError(f"{folder} holds no recorded kitchens: {' and '.join(FOLDERS)} share no file")
     return tuple(sorted(names, key=lambda name: (len(name), name)))
 
 

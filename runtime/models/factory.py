@@ -65,7 +65,7 @@ def _make(
 ) -> Model:
     if spec.scheme == "offline":
         if offline is None:
-            raise UsageError("The offline model cannot be used here: it needs a domain to work on.")
+            raise UsageError("the offline model cannot be used here: it needs a domain to work on")
         return offline
     key = key_of(spec, environ)
     base_url = base_url_of(spec, environ)

@@ -31,7 +31,7 @@ class CallLimits:
     def __post_init__(self) -> None:
         for name in ("total_s", "read_s", "connect_s", "attempts"):
             if getattr(self, name) <= 0:
-                raise UsageError(f"The limit {name} of a model call must be above 0.")
+                raise UsageError(f"the limit {name!r} of a model call must be above 0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ class Gate:
 
     def __init__(self, ceiling: int, *, elapsed: Elapsed = time.monotonic, sleep: Sleep = asyncio.sleep) -> None:
         if ceiling < 1:
-            raise UsageError(f"At least 1 model call must be allowed in flight, not {ceiling}.")
+            raise UsageError(f"at least 1 model call must be allowed in flight, not {ceiling}")
         self.allowance = Allowance(ceiling=ceiling, level=float(ceiling))
         self.elapsed = elapsed
         self.closed_until = float("-inf")

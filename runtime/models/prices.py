@@ -24,7 +24,7 @@ class Price:
 
     def __post_init__(self) -> None:
         if not (0 <= self.input_usd_per_mtok < float("inf") and 0 <= self.output_usd_per_mtok < float("inf")):
-            raise UsageError("A model's price must be a number of dollars per million tokens, 0 or more.")
+            raise UsageError("the price of a model must be a number of dollars per million tokens, 0 or more")
 
 
 def cost_usd(spec: ModelSpec, price: Price | None, usage: "RequestUsage | Usage") -> float | None:
@@ -54,8 +54,8 @@ def require_prices(specs: Iterable[ModelSpec], prices: Mapping[str, Price]) -> N
             continue
         if cost_usd(spec, prices.get(spec.name), Usage(input_tokens=1, output_tokens=1)) is None:
             raise UsageError(
-                f"The price of {spec.name} is not known, so a money budget cannot be kept: give its price "
-                "in dollars per million input and output tokens, or budget calls or tokens instead."
+                f"the price of {spec.name!r} is not known, so a money budget cannot be kept: give its price "
+                "in dollars per million input and output tokens, or budget calls or tokens instead"
             )
 
 

@@ -27,9 +27,9 @@ class Sampling:
 
     def __post_init__(self) -> None:
         if self.temperature is not None and not 0 <= self.temperature <= 2:
-            raise UsageError(f"A model's temperature lies between 0 and 2, not at {self.temperature}.")
+            raise UsageError(f"the temperature of a model must be from 0 to 2, not {self.temperature}")
         if self.max_output_tokens is not None and self.max_output_tokens < 1:
-            raise UsageError("A model's max_output_tokens must be above 0.")
+            raise UsageError("the max_output_tokens of a model must be above 0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,10 +6,9 @@ A new provider has its form in FORMS and its key variable in KEY_VARIABLES here;
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from urllib.parse import urlsplit
 
-from ...core.errors import UsageError
+from ...core.errors import UsageError, nearest
 
 FORMS = {
     "offline": "offline",
@@ -64,7 +63,7 @@ def parse_spec(text: str) -> ModelSpec:
     if scheme == "compatible":
         return _compatible(text, rest)
     if not rest.strip():
-        raise UsageError(f"{text!r} names no model: write {FORMS[scheme]}.")
+        raise UsageError(f"{text!r} names no model: write {FORMS[scheme]}")
     return ModelSpec(scheme=scheme, model=rest.strip())
 
 
@@ -87,10 +86,12 @@ def key_of(spec: ModelSpec, environ: Mapping[str, str]) -> str | None:
     key = environ.get(variable, "").strip()
     if not key and spec.scheme != "compatible":
         raise UsageError(
-            f"{spec.name} needs a key in the environment variable {variable}: set it, or choose --model offline."
+            f"{spec.name!r} needs a key in the environment variable {variable}: set it, or choose --model offline"
         )
     if not (key.isascii() and key.isprintable()):
-        raise UsageError(f"The key in the environment variable {variable} holds characters that no key has.")
+        raise UsageError(
+            f"the key in the environment variable {variable} contains characters that are not allowed in a key"
+        )
     return key or None
 
 
@@ -100,20 +101,20 @@ def base_url_of(spec: ModelSpec, environ: Mapping[str, str]) -> str | None:
     given = environ.get(variable, "").strip()
     if spec.base_url is not None or not given:
         return spec.base_url
-    _require_plain_url(given, f"The URL in the environment variable {variable}", f"Put the key in {spec.key_variable}.")
+    _require_plain_url(given, f"the URL in the environment variable {variable}", f"put the key in {spec.key_variable}")
     return given
 
 
-def _require_plain_url(text: str, where: str, mend: str) -> None:
+def _require_plain_url(text: str, where: str, fix: str) -> None:
     try:
         url = urlsplit(text)
         valid = url.scheme in ("http", "https") and bool(url.hostname) and (url.port is None or url.port > 0)
     except ValueError:
         valid = False
     if not valid:
-        raise UsageError(f"{where} must be http://HOST… or https://HOST….")
+        raise UsageError(f"{where} must be http://HOST… or https://HOST…")
     if url.username is not None or url.password is not None or url.query:
-        raise UsageError(f"{where} must hold no user, password or query: it is written down with the run. {mend}")
+        raise UsageError(f"{where} must hold no user, password or query, since it is stored with the run: {fix}")
 
 
 def _compatible(text: str, rest: str) -> ModelSpec:
@@ -123,15 +124,15 @@ def _compatible(text: str, rest: str) -> ModelSpec:
     if not (at and base_url and model.strip()):
         raise UsageError(
             f"{_without_userinfo(text)!r} is not of the form {form}, such as "
-            "compatible:ollama@http://localhost:11434/v1#qwen3:8b."
+            "compatible:ollama@http://localhost:11434/v1#qwen3:8b"
         )
     if not _LABEL.fullmatch(label) or label.lower() in FORMS:
         raise UsageError(
             f"{label!r} cannot be the LABEL of a compatible model: take letters, digits, - and _, "
-            f"and none of {', '.join(FORMS)}, so that no other service's key is sent there."
+            f"and none of {', '.join(FORMS)}, so that no other service's key is sent there"
         )
-    where = f"The URL of the compatible model {label!r}"
-    _require_plain_url(base_url, where, f"Put the key in {label.upper().replace('-', '_')}_API_KEY.")
+    where = f"the URL of the compatible model {label!r}"
+    _require_plain_url(base_url, where, f"put the key in {label.upper().replace('-', '_')}_API_KEY")
     return ModelSpec(scheme="compatible", model=model.strip(), label=label, base_url=base_url.rstrip("/"))
 
 
@@ -141,12 +142,12 @@ def _unknown(text: str) -> str:
     scheme, colon, rest = text.strip().partition(":")
     family = next((home for prefix, home in _FAMILIES.items() if scheme.lower().startswith(prefix)), None)
     if family and not colon:
-        return f"{shown!r} is not a model: did you mean {family}:{scheme}? A model is one of {forms}."
-    near = get_close_matches(scheme.lower(), FORMS, n=1, cutoff=0.5)
+        return f"unknown model {shown!r}: did you mean '{family}:{scheme}'? (a model is one of {forms})"
+    near = nearest(scheme.lower(), FORMS, most=1, cutoff=0.5)
     if not near:
-        return f"{shown!r} is not a model: a model is one of {forms}."
+        return f"unknown model {shown!r}: a model is one of {forms}"
     meant = f"{near[0]}:{rest}" if rest and near[0] not in ("offline", "compatible") else FORMS[near[0]]
-    return f"{shown!r} is not a model: did you mean {meant}? A model is one of {forms}."
+    return f"unknown model {shown!r}: did you mean {meant!r}? (a model is one of {forms})"
 
 
 def _without_userinfo(text: str) -> str:

@@ -83,8 +83,8 @@ class ReplayModel:
         ahead = ask.order.id in self._tape.withdrawn or ask.order.id.endswith(AHEAD)
         await self._sleep(WITHDRAWN_S if ahead else self._patience_s)
         raise ModelError(
-            f"The tape holds no reply for the order {ask.order.id}, attempt {ask.attempt}: "
-            "it was recorded with other settings, or the recorded run ended before.",
+            f"the tape holds no reply for the order {ask.order.id}, attempt {ask.attempt}: "
+            "it was recorded with other settings, or the recorded run ended before",
             fatal=True,
         )
 
@@ -97,8 +97,8 @@ class ReplayModel:
         asked, recorded = Document(ask.prompt).digest, call.prompt.digest
         if asked != recorded:
             raise ModelError(
-                f"The tape does not fit: the prompt of the order {ask.order.id}, attempt {ask.attempt} is "
-                f"{asked[:12]}, the recorded one {recorded[:12]}. Replay with the settings of the recorded run.",
+                f"the tape does not fit: the prompt of the order {ask.order.id}, attempt {ask.attempt} is "
+                f"{asked[:12]}, the recorded one {recorded[:12]}; replay with the settings of the recorded run",
                 fatal=True,
             )
         return Reply(text=call.reply.text, model=call.model, stop=call.stop, usage=call.usage)

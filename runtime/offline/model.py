@@ -46,9 +46,9 @@ class OfflineModel:
                 choice, reason = judge(order, rng)
                 text = json.dumps({"choice": choice, "reason": reason})
             else:
-                raise ModelError(f"The offline model has no answer to an order of type {type(order).__name__}.")
+                raise ModelError(f"the offline model has no answer to an order of type {type(order).__name__}")
         except SyntaxError as error:
-            raise ModelError(f"The offline model cannot edit the parent of {order.id}: {error}.") from error
+            raise ModelError(f"the offline model cannot edit the parent of {order.id}: {error}") from error
         return Reply(text=text, model=self.name, usage=Usage(cost_usd=0.0))
 
 

@@ -249,7 +249,7 @@ async def test_a_tape_of_another_prompt_and_settings_beside_a_replay_are_refused
     # The same log with one prompt changed by a letter.
     spoil(runs.folder / "one", runs.folder / "spoilt", "g1/macro/0")
     _, err = await finish(await start(runs, "run", "--replay", "spoilt"), code=3)
-    assert "The tape does not fit: the prompt of the order g1/macro/0" in err
+    assert "the tape does not fit: the prompt of the order g1/macro/0" in err
     assert whole["status"] == "done"
 
 

@@ -21,7 +21,7 @@ def test_an_import_string_stands_for_itself() -> None:
 
 
 def test_a_misspelt_name_is_refused_with_the_nearest() -> None:
-    with pytest.raises(UsageError, match="did you mean hanoi"):
+    with pytest.raises(UsageError, match="did you mean 'hanoi'"):
         domains.import_string("hanoy")
 
 

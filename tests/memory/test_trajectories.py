@@ -29,5 +29,5 @@ def test_a_disk_that_refuses_is_told(tmp_path):
 
 
 def test_a_key_cannot_leave_the_folder(tmp_path):
-    with pytest.raises(StoreError, match="is no key"):
+    with pytest.raises(StoreError, match="is not a valid trajectory key"):
         Trajectories(tmp_path).delete(["../x"])

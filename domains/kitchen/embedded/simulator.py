@@ -135,7 +135,7 @@ def the_targets(kitchen: str, kinds: Iterable[str]) -> tuple[int, ...]:
             places[kind].append(k)
     for kind, found in places.items():
         if len(found) != 1:
-            raise MementoError(f"{kitchen} has {len(found)} objects of type {kind}; the task asks for one.")
+            raise MementoError(f"{kitchen} has {len(found)} objects of type {kind}; the task needs exactly one")
     return tuple(found[0] for found in places.values())
 
 

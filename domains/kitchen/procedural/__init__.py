@@ -26,7 +26,7 @@ def load(name: str) -> Kitchen:
         kitchen = draft(number, attempt)
         if kitchen is not None and plan(kitchen) is not None:
             return kitchen
-    raise MementoError(f"No solvable kitchen came out of {_TRIES} attempts at {name}.")
+    raise MementoError(f"none of {_TRIES} attempts at the kitchen {name!r} gave a solvable one")
 
 
 def draft(number: int, attempt: int) -> Kitchen | None:

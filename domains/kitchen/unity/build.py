@@ -44,11 +44,11 @@ def find(given: str | None) -> Path:
         program = _program(path)
         if program is None:
             flaw = "is not there" if not path.exists() else "is neither a program nor the folder of a build"
-            raise UsageError(f"The Unity build {path} {flaw}: {HOW_TO_GET_ONE}.")
+            raise UsageError(f"the Unity build {path} {flaw}: {HOW_TO_GET_ONE}")
         return program
     builds = installed()
     if not builds:
-        raise UsageError(f"No Unity build of AI2-THOR is in {releases()}: {HOW_TO_GET_ONE}.")
+        raise UsageError(f"no Unity build of AI2-THOR is in {releases()}: {HOW_TO_GET_ONE}")
     return builds[0]
 
 

@@ -77,7 +77,7 @@ def test_the_command_records_and_says_how_to_play(tmp_path: Path) -> None:
     assert done.stdout.startswith("Kitchen3: ") and "kitchen.backend=recorded" in done.stderr
     assert recorded.scene_names(folder) == ("Kitchen3",)
     missing = subprocess.run(command, capture_output=True, text=True, timeout=50)
-    assert missing.returncode == 2 and missing.stderr.startswith("memento: No Unity build of AI2-THOR is in")
+    assert missing.returncode == 2 and missing.stderr.startswith("memento: no Unity build of AI2-THOR is in")
     assert "Traceback" not in missing.stderr and "download_only=True" in missing.stderr
     unwritable = subprocess.run(
         [*command[:-1], "/proc/nowhere", "--unity-build", str(program)], capture_output=True, text=True, timeout=50

@@ -93,7 +93,7 @@ def test_without_a_unity_build_every_command_says_so_and_how_to_get_one(
     unity = [] if command[0] == "kitchen" else ["--set", "kitchen.backend=unity"]
     assert exit_code([*command, *unity]) == 2
     told = capsys.readouterr().err
-    assert told.startswith("memento: No Unity build of AI2-THOR is in") and "download_only=True" in told
+    assert told.startswith("memento: no Unity build of AI2-THOR is in") and "download_only=True" in told
     assert told.count("\n") == 1, "one sentence, no traceback"
     assert [*tmp_path.iterdir()] == [], "ai2thor was not even imported"
 

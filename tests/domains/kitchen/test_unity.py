@@ -270,7 +270,7 @@ async def test_one_death_of_a_player_is_made_good(tmp_path: Path) -> None:
 # --------------------------------------------------------------------------------------------- the build
 
 def test_where_there_is_no_build_our_own_words_say_how_to_get_one(home: Path) -> None:
-    with pytest.raises(UsageError, match=r"No Unity build .*download_only=True.*kitchen\.unity_build=PATH"):
+    with pytest.raises(UsageError, match=r"no Unity build .*download_only=True.*kitchen\.unity_build=PATH"):
         DOMAIN.options({"backend": "unity"}, preset="paper")
     with pytest.raises(UsageError, match="is not there"):
         DOMAIN.options({"backend": "unity", "unity_build": str(home / "thor")}, preset="paper")

@@ -61,7 +61,7 @@ CASES = {
     "busy for longer than a call may take": Case(
         acts=(replace(BUSY, headers={"Retry-After": "3600"}),), says="it asks to wait 3600 s"
     ),
-    "always busy": hopeless(BUSY, "is overloaded (HTTP 429): slow down. (3 attempts)", waits=(0.5, 1.0)),
+    "always busy": hopeless(BUSY, "is overloaded (HTTP 429): slow down (3 attempts)", waits=(0.5, 1.0)),
     "no credit": Case(
         acts=(Act(status=429, error=error("top up", "billing_error", "insufficient_quota")),),
         fatal=True, says="top up",

@@ -46,15 +46,15 @@ def test_forms(text: str, spec: ModelSpec, name: str, key: str | None) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("opnai:gpt-5.2", "did you mean openai:gpt-5.2?"),
-        ("antropic:claude", "did you mean anthropic:claude?"),
-        ("gpt-5.2", "did you mean openai:gpt-5.2?"),
-        ("claude-sonnet-5", "did you mean anthropic:claude-sonnet-5?"),
-        ("ofline", "did you mean offline?"),
+        ("opnai:gpt-5.2", "did you mean 'openai:gpt-5.2'?"),
+        ("antropic:claude", "did you mean 'anthropic:claude'?"),
+        ("gpt-5.2", "did you mean 'openai:gpt-5.2'?"),
+        ("claude-sonnet-5", "did you mean 'anthropic:claude-sonnet-5'?"),
+        ("ofline", "did you mean 'offline'?"),
         ("zzz", "a model is one of offline, openai:NAME, openai-chat:NAME, anthropic:NAME, compatible:LABEL@URL#MODEL"),
         ("openai:", "names no model: write openai:NAME"),
-        ("", "is not a model"),
-        ("offline:x", "is not a model"),
+        ("", "unknown model"),
+        ("offline:x", "unknown model"),
         ("compatible:lab", "is not of the form compatible:LABEL@URL#MODEL"),
         ("compatible:lab@http://h/v1", "is not of the form"),
         ("compatible:openai@http://h/v1#m", "no other service's key is sent there"),
@@ -64,7 +64,7 @@ def test_forms(text: str, spec: ModelSpec, name: str, key: str | None) -> None:
         ("compatible:lab@http://h:99999/v1#m", "must be http://HOST"),
         ("compatible:lab@http://me:secret@h/v1#m", "Put the key in LAB_API_KEY"),
         ("compatible:lab@http://h/v1?key=secret#m", "Put the key in LAB_API_KEY"),
-        ("compatble:lab@http://me:secret@h/v1#m", "is not a model"),
+        ("compatble:lab@http://me:secret@h/v1#m", "unknown model"),
     ],
 )
 def test_what_is_no_model(text: str, says: str) -> None:
@@ -102,7 +102,7 @@ def test_a_missing_key_is_named_before_anything_is_spent(variable: str) -> None:
 
 @pytest.mark.parametrize("url", ["localhost:8000", "http://", "http://me:secret@host/v1", "http://host:x/v1"])
 def test_a_url_in_the_environment_is_checked(url: str) -> None:
-    with pytest.raises(UsageError, match="The URL in the environment variable OPENAI_BASE_URL must") as caught:
+    with pytest.raises(UsageError, match="the URL in the environment variable OPENAI_BASE_URL must") as caught:
         make_model("openai:gpt-5.2", environ={"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": url})
     assert "secret" not in str(caught.value)
 
@@ -121,7 +121,7 @@ def test_prices_are_asked_for_at_the_start() -> None:
     local = parse_spec("compatible:lab@http://h/v1#qwen")
     require_prices([parse_spec("openai:gpt-5.2"), parse_spec("anthropic:claude-sonnet-5"), parse_spec("offline")], {})
     for spec in (local, parse_spec("openai:no-such-model")):
-        with pytest.raises(UsageError, match=f"The price of {spec.name} is not known"):
+        with pytest.raises(UsageError, match=f"the price of '{spec.name}' is not known"):
             require_prices([spec], {})
         require_prices([spec], {spec.name: Price(input_usd_per_mtok=0, output_usd_per_mtok=0)})
 

@@ -27,7 +27,7 @@ from memento.core.ports import Ask, Model, Reply, RollTask
 from memento.core.values import Episode, Program, Usage
 from memento.memory.spending import Spending, add_calls
 from memento.runtime.bus import EventBus
-from memento.runtime.models.budget import spent_in
+from memento.runtime.models.budget import PastSpending
 from memento.runtime.models.recorded import recorded_in
 from memento.runtime.models.tape import ReplayModel, tape_of
 from memento.runtime.supervisor import Lane, Supervisor
@@ -113,7 +113,10 @@ async def test_what_is_asked_ahead_changes_no_conclusion_and_what_is_withdrawn_i
         spending = add_calls(spending, fact)
     assert spending.withdrawn == recorded
     assert spending.total.calls == len(model.begun) - len(model.withdrawn)
-    assert spent_in(facts)["proposer"].calls == spending.total.calls + len(recorded)
+    past = PastSpending()
+    for fact in facts:
+        past.apply(fact)
+    assert past.by_role()["proposer"].calls == spending.total.calls + len(recorded)
 
 
 @pytest.mark.parametrize(("recorded_ahead", "replayed_ahead"), [(True, True), (True, False), (False, True)])
