@@ -27,7 +27,7 @@ from ..domains.kitchen.environment import KitchenEnvironment
 from ..domains.kitchen.options import RECORDINGS_VARIABLE
 from ..runtime.rollouts.limits import Limits
 from ..runtime.rollouts.policy_process import PolicyProcess
-from ..runtime.rollouts.program_process import ProgramHost, cpu_clock
+from ..runtime.rollouts.program_process import ProgramLauncher, cpu_clock
 
 EPISODES = 40
 CYCLER = Program('''
@@ -70,14 +70,14 @@ def measure(
         given |= {"backend": "recorded", "recordings": str(recordings)}
     environment = DOMAIN.environment(DOMAIN.options(given, preset="paper"))
     assert isinstance(environment, KitchenEnvironment)
-    host = ProgramHost(Limits(), lambda: False)
+    launcher = ProgramLauncher(Limits(), lambda: False)
     environment.reset(index=0, seed=0)      # the kitchen is made
     first, rest = Tally(), Tally()
     try:
         for index in range(episodes):
-            _play(host, environment, index, rest if index else first)
+            _play(launcher, environment, index, rest if index else first)
     finally:
-        host.close()
+        launcher.close()
     return {
         "scene": str(environment.recording().info["scene"]), "episodes": episodes, "steps": rest.steps,
         "steps_per_s": round(rest.steps / rest.wall_s),
@@ -88,8 +88,8 @@ def measure(
     }
 
 
-def _play(host: ProgramHost, environment: KitchenEnvironment, index: int, tally: Tally) -> None:
-    with PolicyProcess(host, CYCLER, DOMAIN.contract, environment, seed=index) as policy:
+def _play(launcher: ProgramLauncher, environment: KitchenEnvironment, index: int, tally: Tally) -> None:
+    with PolicyProcess(launcher, CYCLER, DOMAIN.contract, environment, seed=index) as policy:
         policy.wait_ready()
         policy_clock = cpu_clock(policy.pid)
         wall, worker, theirs = time.perf_counter(), time.process_time(), policy_clock()

@@ -20,7 +20,7 @@ from memento.core.ports import Environment
 from memento.core.values import Contract, Program
 from memento.runtime.rollouts.limits import Limits
 from memento.runtime.rollouts.policy_process import PolicyProcess
-from memento.runtime.rollouts.program_process import ProgramHost
+from memento.runtime.rollouts.program_process import ProgramLauncher
 
 LAYOUT = tuple((f"field{number}", (7,)) for number in range(10))
 CONTRACT = Contract(class_name="Policy", methods=(("reset", 0), ("compute_action", 1)))
@@ -72,15 +72,15 @@ def main() -> None:
     if given.one_core:
         os.sched_setaffinity(0, {0})
     observation = np.linspace(0, 1, 70)
-    host = ProgramHost(Limits(episode_cpu_s=1e6, episode_wait_s=1e6), lambda: False)
+    launcher = ProgramLauncher(Limits(episode_cpu_s=1e6, episode_wait_s=1e6), lambda: False)
     starts = []
     for number in range(20):
         begun = time.perf_counter()
-        with PolicyProcess(host, Program(TEXT), CONTRACT, cast(Environment, Vectors()), seed=number) as policy:
+        with PolicyProcess(launcher, Program(TEXT), CONTRACT, cast(Environment, Vectors()), seed=number) as policy:
             policy.wait_ready()
             started = time.perf_counter()
         starts.append((1e3 * (started - begun), 1e3 * (time.perf_counter() - started)))
-    with PolicyProcess(host, Program(TEXT), CONTRACT, cast(Environment, Vectors()), seed=0) as policy:
+    with PolicyProcess(launcher, Program(TEXT), CONTRACT, cast(Environment, Vectors()), seed=0) as policy:
         policy.wait_ready()
         policy.act(observation)
         isolated = per_step(given.steps, lambda: policy.act(observation))
@@ -88,7 +88,7 @@ def main() -> None:
         for _ in range(given.steps):
             policy.act(observation)
         own = (time.process_time() - cpu) / given.steps * 1e6
-    host.close()
+    launcher.close()
     plain = direct(given.steps, observation)
     print(f"direct call            {plain:8.1f} µs a step")
     print(f"own process            {isolated:8.1f} µs a step, of which {own:.1f} µs CPU of the worker")

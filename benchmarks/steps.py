@@ -24,7 +24,7 @@ from ..domains.hanoi.physics.symbols import mj_step
 from ..domains.hanoi.task import Array
 from ..runtime.rollouts.limits import Limits
 from ..runtime.rollouts.policy_process import PolicyProcess
-from ..runtime.rollouts.program_process import ProgramHost
+from ..runtime.rollouts.program_process import ProgramLauncher
 from .workers import ROUNDS, measure_workers
 
 RATIOS = {
@@ -90,14 +90,16 @@ def measure(
 
 def measure_paths(*, rounds: int, steps: int, seed: int, goal_update: str) -> dict[str, JSON]:
     """What `measure` does in one process, without the workers."""
-    host = ProgramHost(UNBOUNDED, lambda: False)
+    launcher = ProgramLauncher(UNBOUNDED, lambda: False)
     try:
-        return _measure_with(host, rounds=rounds, steps=steps, seed=seed, goal_update=goal_update)
+        return _measure_with(launcher, rounds=rounds, steps=steps, seed=seed, goal_update=goal_update)
     finally:
-        host.close()
+        launcher.close()
 
 
-def _measure_with(host: ProgramHost, *, rounds: int, steps: int, seed: int, goal_update: str) -> dict[str, JSON]:
+def _measure_with(
+    launcher: ProgramLauncher, *, rounds: int, steps: int, seed: int, goal_update: str
+) -> dict[str, JSON]:
     paths = {name: _Path(_environment(name, goal_update), _run_whole) for name in ("exact", "near-exact", "fast")}
     paths["stock"] = _Path(_environment("stock", goal_update, observables=True), _run_stock)
     for name, source in (("bare", "exact"), ("bare-fast", "fast")):
@@ -110,7 +112,7 @@ def _measure_with(host: ProgramHost, *, rounds: int, steps: int, seed: int, goal
         names = sorted(paths) if number % 2 else sorted(paths, reverse=True)
         for name in names:
             paths[name].environment.reset(index=0, seed=seed + number)
-            with _policy(host, paths[name]) as policy:
+            with _policy(launcher, paths[name]) as policy:
                 paths[name].policy = policy
                 started = time.process_time()
                 paths[name].run(paths[name], actions)
@@ -158,9 +160,9 @@ def _actions(environment: HanoiEnvironment, seed: int, steps: int) -> Array:
     return actions
 
 
-def _policy(host: ProgramHost, path: _Path) -> PolicyProcess:
+def _policy(launcher: ProgramLauncher, path: _Path) -> PolicyProcess:
     """A policy in its own sandboxed process, ready to act."""
-    policy = PolicyProcess(host, POLICY, DOMAIN.contract, path.environment, seed=0)
+    policy = PolicyProcess(launcher, POLICY, DOMAIN.contract, path.environment, seed=0)
     policy.wait_ready()
     return policy
 

@@ -111,7 +111,7 @@ class Candidate:
     episodes: tuple[Episode, ...] = ()
     scores: tuple[Score, ...] = ()
     fault: Fault | None = None
-    bound: float | None = None  # it was cut by racing: F is not known, only that it is at most this
+    bound: float | None = None  # it was pruned by racing: F is not known, only that it is at most this
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

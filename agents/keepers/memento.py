@@ -143,7 +143,7 @@ class MementoKeeper:
             if self._options.full_memory and trial.operator is Operator.HILL_CLIMB:
                 continue  # its fitness is shown to the model
             if is_hopeless(state, trial, leaders.get(trial.operator)):
-                return self._race(chained(decision, self._follow(state, state.trials.cut(name))))
+                return self._race(chained(decision, self._follow(state, state.trials.prune(name))))
         return decision
 
     # ---------------------------------------------------------------------------- the three branches

@@ -129,7 +129,7 @@ class RandomKeeper:
             state = decision.state
             trial = state.trials.open[name]
             if not state.over and is_hopeless(trial, leaders[trial.generation], state.elite):
-                decision = chained(decision, self._follow(state, state.trials.cut(name)))
+                decision = chained(decision, self._follow(state, state.trials.prune(name)))
         return decision
 
 

@@ -151,7 +151,7 @@ class RoundsKeeper:
         return chained(Decision(state=state, facts=facts), self._begin_generation(state))
 
     def _race(self, decision: Decision[Round]) -> Decision[Round]:
-        """Cut what cannot be selected any more. A cut makes no leader, so that it leads to no other."""
+        """Prune what cannot be selected any more. Pruning makes no leader, so that it leads to no other pruning."""
         if not self._plan.racing:
             return decision
         leader = best_of(decision.state.slots)
@@ -159,7 +159,7 @@ class RoundsKeeper:
             state = decision.state
             trial = state.trials.open[name]
             if self._rule.is_hopeless(trial, leader, state.elite):
-                decision = chained(decision, self._follow(state, state.trials.cut(name)))
+                decision = chained(decision, self._follow(state, state.trials.prune(name)))
         return decision
 
 

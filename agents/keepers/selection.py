@@ -62,7 +62,7 @@ def falls_behind(trial: Trial, leader: Candidate | None) -> bool:
 
 
 def best_of(slots: tuple[Candidate | None, ...]) -> Candidate | None:
-    """The fittest candidate that did not fail and was not cut; the lowest slot wins a tie."""
+    """The fittest candidate that did not fail and was not pruned; the lowest slot wins a tie."""
     sound = [candidate for candidate in slots if candidate and candidate.fault is None and candidate.bound is None]
     return max(sound, key=lambda candidate: (candidate.fitness, -candidate.slot), default=None)
 
@@ -90,8 +90,8 @@ def climb(state: Search, candidate: Candidate) -> tuple[Search, Fact]:
     """Accept where F(new) >= F(current) and it did not fail, else remember the rejected edit."""
     state = replace(state, climbed=state.climbed + 1)
     difference = candidate.fitness - state.current.fitness
-    cut = candidate.bound is not None
-    if candidate.fault is None and not cut and difference >= 0:
+    pruned = candidate.bound is not None
+    if candidate.fault is None and not pruned and difference >= 0:
         accepted = CandidateAccepted(
             order=candidate.id,
             candidate=candidate.id,
@@ -103,7 +103,7 @@ def climb(state: Search, candidate: Candidate) -> tuple[Search, Fact]:
     rejection = Rejection(
         summary=candidate.summary,
         candidate=candidate.id,
-        fitness_difference=None if fault or cut else difference,
+        fitness_difference=None if fault or pruned else difference,
         reason=_why(candidate),
     )
     rejected = CandidateRejected(order=candidate.id, candidate=candidate.id, rejection=rejection)

@@ -34,7 +34,7 @@ class RolloutPlan:
 
     Episode e of every candidate uses `seeds[e]` (common random numbers), so that candidates differ by
     their code alone. Without an `evaluator` episodes are only rolled out. With `racing`, a method that
-    needs only the winner may cut a candidate that cannot win any more. With `duplicates`, a program that
+    needs only the winner may prune a candidate that cannot win any more. With `duplicates`, a program that
     was proposed before takes that one's episodes over.
     """
 
@@ -146,7 +146,7 @@ class Trials:
             return self._take_episode(trial, index, fact.episode)
         return self._take_score(trial, index, fact.score)
 
-    def cut(self, trial_id: str) -> Step:
+    def prune(self, trial_id: str) -> Step:
         """Give a trial up: what is still open of it is withdrawn, and its candidate has a bound for an F.
 
         Trials that shared its episodes go on: the first of them has what is missing rolled out.

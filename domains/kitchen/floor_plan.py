@@ -1,4 +1,4 @@
-"""Paints one moment of a kitchen as a plan seen from above, with what it comes to beside it.
+"""Paints one moment of a kitchen as a plan seen from above, with its state in words next to it.
 
 North (+z) is up. Things are painted from low to high, so that what lies on a counter is seen on it.
 """
@@ -53,7 +53,7 @@ NAMED: Final = ("Fridge", "Microwave", "Apple", "Bread")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class DrawnItem:
     """One object as it lies now: the corners of its box, and what is to be seen of its state."""
 
     kind: str
@@ -66,16 +66,16 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
+class Frame:
     """All that is painted of one moment."""
 
     kitchen: Kitchen
     stance: Stance
-    items: tuple[Item, ...]
+    items: tuple[DrawnItem, ...]
     doors: tuple[Corners, ...]      # that stand open
     trail: tuple[Spot, ...]         # where the agent has been
     held: str | None                # its kind
-    words: tuple[tuple[str, Colour], ...]   # beside the plan, a line each
+    words: tuple[tuple[str, Colour], ...]   # next to the plan, one per line
     reach_m: float
     half_view_rad: float            # half of the horizontal field of view
 
@@ -91,26 +91,26 @@ class Painter:
         self._left = 0.5 * (self._wide - self._scale * (high_x - low_x)) - self._scale * low_x
         self._top = 0.5 * (height * FINE - self._scale * (high_z - low_z)) + self._scale * high_z
 
-    def paint(self, scene: Scene) -> "Image":
+    def paint(self, frame: Frame) -> "Image":
         """The moment as an image of the size that was asked for."""
         from PIL import Image, ImageDraw
 
         width, height = self._size
         image = Image.new("RGB", (width * FINE, height * FINE), PAPER)
         draw = ImageDraw.Draw(image, "RGBA")
-        self._room(draw, scene.kitchen)
-        above = [item for item in scene.items if self._is_overhead(item, scene.kitchen)]
-        for item in sorted(scene.items, key=lambda item: (item.inside, item.high[1])):
+        self._room(draw, frame.kitchen)
+        above = [item for item in frame.items if self._is_overhead(item, frame.kitchen)]
+        for item in sorted(frame.items, key=lambda item: (item.inside, item.high[1])):
             if item not in above and item.kind not in UNPAINTED:
                 self._item(draw, item)
-        for low, high in scene.doors:
+        for low, high in frame.doors:
             self._box(draw, (low[0], low[2]), (high[0], high[2]), fill=(*DOOR, 190), outline=DOOR)
         for item in above:
             self._box(draw, (item.low[0], item.low[2]), (item.high[0], item.high[2]), outline=(*EDGE, 200))
-        self._view(draw, scene)
-        self._agent(draw, scene)
-        self._names(draw, scene)
-        self._beside(draw, scene)
+        self._view(draw, frame)
+        self._agent(draw, frame)
+        self._names(draw, frame)
+        self._beside(draw, frame)
         return image.resize(self._size, Image.Resampling.LANCZOS)
 
     # ------------------------------------------------------------------------------------------- parts
@@ -128,10 +128,10 @@ class Painter:
             dot = 0.018 * self._scale
             draw.ellipse((at[0] - dot, at[1] - dot, at[0] + dot, at[1] + dot), fill=(*DIM, 110))
 
-    def _is_overhead(self, item: Item, kitchen: Kitchen) -> bool:
+    def _is_overhead(self, item: DrawnItem, kitchen: Kitchen) -> bool:
         return item.low[1] > kitchen.floor_m + OVERHEAD_M and item.kind in ("Cabinet", "Shelf")
 
-    def _item(self, draw: Any, item: Item) -> None:
+    def _item(self, draw: Any, item: DrawnItem) -> None:
         colour = FILLS.get(item.kind, OTHER)
         fill = (*colour, 70) if item.hidden else (*colour, 255)
         outline: Any = tuple(round(0.72 * part) for part in colour)
@@ -145,45 +145,45 @@ class Painter:
         corners = ((item.low[0], item.low[2]), (item.high[0], item.high[2]))
         self._box(draw, *corners, fill=fill, outline=outline, width=line, circle=item.kind in ROUND)
 
-    def _view(self, draw: Any, scene: Scene) -> None:
+    def _view(self, draw: Any, frame: Frame) -> None:
         """Where the agent looks, as far as it can act."""
-        x, z = self._stands(scene.stance)
-        facing = math.radians(90.0 * scene.stance.yaw)
-        turns = [facing + scene.half_view_rad * (k / 30.0 - 1.0) for k in range(61)]
+        x, z = self._stands(frame.stance)
+        facing = math.radians(90.0 * frame.stance.yaw)
+        turns = [facing + frame.half_view_rad * (k / 30.0 - 1.0) for k in range(61)]
         rim = []
         for turn in turns:
             ahead = math.sin(turn), math.cos(turn)
-            far = min([scene.reach_m, *(_meets((x, z), ahead, box) for box in scene.kitchen.structure)])
+            far = min([frame.reach_m, *(_meets((x, z), ahead, box) for box in frame.kitchen.structure)])
             rim.append((x + far * ahead[0], z + far * ahead[1]))
         points = [self._at(spot) for spot in [(x, z), *rim]]
         draw.polygon(points, fill=(*SEEN, 34), outline=(*SEEN, 120))
 
-    def _agent(self, draw: Any, scene: Scene) -> None:
-        if len(scene.trail) > 1:
-            draw.line([self._at(spot) for spot in scene.trail], fill=(*AGENT, 120), width=2 * FINE, joint="curve")
-        x, z = self._stands(scene.stance)
+    def _agent(self, draw: Any, frame: Frame) -> None:
+        if len(frame.trail) > 1:
+            draw.line([self._at(spot) for spot in frame.trail], fill=(*AGENT, 120), width=2 * FINE, joint="curve")
+        x, z = self._stands(frame.stance)
         at, radius = self._at((x, z)), AGENT_RADIUS_M * self._scale
         draw.ellipse((at[0] - radius, at[1] - radius, at[0] + radius, at[1] + radius), fill=AGENT, outline=INK)
-        facing = math.radians(90.0 * scene.stance.yaw)
+        facing = math.radians(90.0 * frame.stance.yaw)
         nose = [(0.17, 0.0), (-0.09, 0.11), (-0.09, -0.11)]     # ahead, to the right
         ahead, right = (math.sin(facing), math.cos(facing)), (math.cos(facing), -math.sin(facing))
         draw.polygon(
             [self._at((x + a * ahead[0] + r * right[0], z + a * ahead[1] + r * right[1])) for a, r in nose],
             fill=(255, 255, 255),
         )
-        if scene.held is not None:
+        if frame.held is not None:
             spot = self._at((x + 0.3 * ahead[0], z + 0.3 * ahead[1]))
             size = 0.085 * self._scale
             draw.ellipse(
                 (spot[0] - size, spot[1] - size, spot[0] + size, spot[1] + size),
-                fill=FILLS.get(scene.held, OTHER), outline=(255, 255, 255), width=2 * FINE,
+                fill=FILLS.get(frame.held, OTHER), outline=(255, 255, 255), width=2 * FINE,
             )
 
-    def _names(self, draw: Any, scene: Scene) -> None:
+    def _names(self, draw: Any, frame: Frame) -> None:
         """The task's objects are named, what has a door above and what lies in it below; not what is in the hand."""
         font = _font(max(11, self._size[1] // 34) * FINE)
-        for item in scene.items:
-            if item.kind in NAMED and scene.held != item.kind:
+        for item in frame.items:
+            if item.kind in NAMED and frame.held != item.kind:
                 below = item.inside
                 x, y = self._at((0.5 * (item.low[0] + item.high[0]), item.low[2] if below else item.high[2]))
                 large = self._scale * (item.high[2] - item.low[2]) > 4.0 * font.size
@@ -196,11 +196,11 @@ class Painter:
                     stroke_width=2 * FINE, stroke_fill=(255, 255, 255),
                 )
 
-    def _beside(self, draw: Any, scene: Scene) -> None:
+    def _beside(self, draw: Any, frame: Frame) -> None:
         size = max(11, self._size[1] // 30) * FINE
         font, x, y = _font(size), self._wide + size // 2, size
         room = self._size[0] * FINE - x - size // 2
-        for text, colour in scene.words:
+        for text, colour in frame.words:
             for line in _wrapped(text, room, draw, font):
                 draw.text((x, y), line, colour, font)
                 y += round(1.4 * size)

@@ -13,11 +13,10 @@ from ...core.errors import UsageError, unknown
 from ...core.ports import Picture, Stage
 from ...core.recording import Recording
 from ...core.values import JSON
-from . import procedural as generated
-from . import recorded
+from . import procedural, recorded
 from .embedded.sight import PAPERS_LENS
 from .embedded.simulator import Embedded
-from .floor_plan import BAD, DIM, GOOD, INK, Colour, Item, Painter, Scene
+from .floor_plan import BAD, DIM, GOOD, INK, Colour, DrawnItem, Frame, Painter
 from .observation import MOVES
 from .scene import GRID_M, Kitchen, Stance
 
@@ -57,7 +56,7 @@ def renderer(options: Mapping[str, JSON]) -> KitchenRenderer:
     """The renderer for episodes under these completed options."""
     if options["backend"] == "recorded":
         return KitchenRenderer(load=partial(recorded.load, Path(str(options["recordings"]))))
-    return KitchenRenderer(load=generated.load if options["backend"] == "generated" else None)
+    return KitchenRenderer(load=procedural.load if options["backend"] == "generated" else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +64,7 @@ class _Moment:
     """What one row looks like, apart from what the recording says itself."""
 
     stance: Stance
-    items: tuple[Item, ...]
+    items: tuple[DrawnItem, ...]
     doors: tuple[Any, ...]
     held: str | None
     action: str         # what was done to come here; empty in the first row
@@ -93,7 +92,7 @@ class _Stage:
         """The plan at this row, with the state of the task beside it."""
         moment = self._moments[row]
         ways = [each.stance.cell for each in self._moments[max(0, row - TRAIL) : row + 1]]
-        image = self._painter.paint(Scene(
+        image = self._painter.paint(Frame(
             kitchen=self._kitchen, stance=moment.stance, items=moment.items, doors=moment.doors,
             trail=tuple((x * GRID_M, z * GRID_M) for x, z in ways), held=moment.held, words=self._words(row),
             reach_m=self._reach_m, half_view_rad=self._half_view_rad,
@@ -177,7 +176,7 @@ def _moment(simulator: Embedded, action: str, message: str) -> _Moment:
     return _Moment(
         stance=world.stance,
         items=tuple(
-            Item(
+            DrawnItem(
                 kind=thing.object_type, low=tuple(low[k].tolist()), high=tuple(high[k].tolist()), visible=k in visible,
                 inside=any(j in world.doors for j in world.containing(k)), hidden=world.shut_away(k),
                 on=k in world.on and thing.object_type == "Microwave",

@@ -41,7 +41,7 @@ def tape_of(facts: Iterable[Fact]) -> Tape:
     return Tape(calls=calls, failures=failures, withdrawn=frozenset(withdrawn))
 
 
-WITHDRAWN_S = 3600.0  # longer than a candidate rolls out: what was asked ahead of its turn is withdrawn by then
+WITHDRAWN_S = 3600.0  # longer than a candidate rolls out: a speculative question is withdrawn by then
 
 
 def _other_turn(ask: Ask) -> Key:

@@ -12,22 +12,22 @@ from ...core.seeds import derive_seed
 from ...core.values import JSON, Contract, Fault, FaultKind, Program, Score
 from .fault_text import crash_of
 from .program_frames import CRASH, INVALID, RESULT, MalformedFrame
-from .program_process import HostBroken, ProgramFailed, ProgramHost, ProgramOverdue, ProgramProcess
+from .program_process import LauncherBroken, ProgramFailed, ProgramLauncher, ProgramOverdue, ProgramProcess
 
 RESULT_BYTES: Final = 256 * 1024
 DEPTH: Final = 20           # of nested metrics
 
 
-def evaluate(host: ProgramHost, contract: Contract, evaluator: Program, recording: Recording, *,
+def evaluate(launcher: ProgramLauncher, contract: Contract, evaluator: Program, recording: Recording, *,
              seed: int) -> Score:
     """One evaluator's word on one recording, from a fresh process.
 
-    The score of a failed call is 0 with its fault. Raises ProgramOverdue, Aborted and HostBroken, which
+    The score of a failed call is 0 with its fault. Raises ProgramOverdue, Aborted and LauncherBroken, which
     are not the evaluator's word.
     """
-    limits = host.limits
+    limits = launcher.limits
     arrays = recording.arrays()
-    process = host.launch(
+    process = launcher.launch(
         "evaluator", evaluator, seed=seed, cpu_s=limits.evaluator_cpu_s + limits.start_cpu_s,
         method=contract.methods[0][0],
         arrays=[[name, np.asarray(array).dtype.str, list(array.shape)] for name, array in arrays.items()],
@@ -36,7 +36,7 @@ def evaluate(host: ProgramHost, contract: Contract, evaluator: Program, recordin
     try:
         process.send_arrays(arrays)
     except ProgramFailed as error:
-        raise HostBroken(f"an evaluator process did not take its arrays: {error}") from error
+        raise LauncherBroken(f"an evaluator process did not take its arrays: {error}") from error
     process.await_hardened()
     process.allow(cpu_s=limits.evaluator_cpu_s, wall_s=limits.evaluator_wall_s, what="the evaluator")
     try:
@@ -109,17 +109,17 @@ def failed_score(fault: Fault) -> Score:
     return Score(fitness=0.0, fault=fault)
 
 
-def examine(host: ProgramHost, contract: Contract, evaluator: Program, recording: Recording, *,
+def examine(launcher: ProgramLauncher, contract: Contract, evaluator: Program, recording: Recording, *,
             seed: int) -> Score:
     """The evaluator's score of one episode of T_0, with a fault where it is not valid on it.
 
     Two calls must agree, and the second has another seed, so an evaluator that draws lots is found out.
     It must also answer on the episode cut short. Raises as `evaluate` does.
     """
-    score = evaluate(host, contract, evaluator, recording, seed=seed)
+    score = evaluate(launcher, contract, evaluator, recording, seed=seed)
     if score.fault is not None:
         return score
-    again = evaluate(host, contract, evaluator, recording, seed=derive_seed(seed, "again"))
+    again = evaluate(launcher, contract, evaluator, recording, seed=derive_seed(seed, "again"))
     if again.fault is not None:
         return replace(score, fault=replace(again.fault, message=f"called again: {again.fault.message}"))
     if json.dumps([score.fitness, score.metrics]) != json.dumps([again.fitness, again.metrics]):
@@ -128,7 +128,7 @@ def examine(host: ProgramHost, contract: Contract, evaluator: Program, recording
             message = "two calls on the same episode disagree in their metrics"
         return replace(score, fault=Fault(kind=FaultKind.INVALID_RESULT, message=message))
     for steps in cuts(recording.steps):
-        short = evaluate(host, contract, evaluator, recording.cut(steps), seed=seed)
+        short = evaluate(launcher, contract, evaluator, recording.cut(steps), seed=seed)
         if short.fault is not None:
             message = f"on the episode cut to {steps} steps: {short.fault.message}"
             return replace(score, fault=replace(short.fault, message=message))

@@ -10,7 +10,7 @@ from ...core.ports import Action, Environment, Observation
 from ...core.values import Contract, FaultKind, Program
 from .fault_text import crash_of
 from .program_frames import ACTION, CRASH, HEADER, INVALID, OBSERVATION, READY, MalformedFrame
-from .program_process import ProgramFailed, ProgramHost
+from .program_process import ProgramFailed, ProgramLauncher
 
 JSON_ACTION_BYTES: Final = 65_536
 JSON_ACTION_USUAL_BYTES: Final = 512    # read in one go with the frame's header
@@ -19,10 +19,10 @@ JSON_ACTION_USUAL_BYTES: Final = 512    # read in one go with the frame's header
 class PolicyProcess:
     """One policy for one episode. `wait_ready`, then `act` once a step; leaving the context ends it."""
 
-    def __init__(self, host: ProgramHost, program: Program, contract: Contract, environment: Environment,
+    def __init__(self, launcher: ProgramLauncher, program: Program, contract: Contract, environment: Environment,
                  *, seed: int) -> None:
         """Fork the process and send the program; the policy loads while the caller does other things."""
-        limits = host.limits
+        limits = launcher.limits
         self._limits = limits
         layout, size = environment.observation_layout, environment.action_size
         self._action_size = size
@@ -32,7 +32,7 @@ class PolicyProcess:
             self._out = bytearray(HEADER.size + 8 * width)
             HEADER.pack_into(self._out, 0, OBSERVATION, 8 * width)
             self._observed = np.frombuffer(self._out, dtype="<f8", offset=HEADER.size)
-        self._process = host.launch(
+        self._process = launcher.launch(
             "policy", program, seed=seed, cpu_s=limits.episode_cpu_s + 2 * limits.start_cpu_s,
             reset=any(name == "reset" for name, _ in contract.methods),
             layout=layout, action_size=size, **{"class": contract.class_name},
@@ -40,7 +40,7 @@ class PolicyProcess:
         self.pid = self._process.pid
 
     def wait_ready(self) -> None:
-        """Wait until the policy is made and reset. Raises ProgramFailed (NOT_STARTED), Aborted, HostBroken."""
+        """Wait until the policy is made and reset. Raises ProgramFailed (NOT_STARTED), Aborted, LauncherBroken."""
         process, limits = self._process, self._limits
         process.await_hardened()
         process.allow(

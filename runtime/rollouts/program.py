@@ -1,6 +1,6 @@
 """The inside of a program process: load the generated text, let it act or evaluate, answer in program_frames.
 
-Everything here shares a process with untrusted code, so nothing it sends is believed: see `host`.
+Everything here shares a process with untrusted code, so nothing it sends is believed: see `program_process`.
 Imports the standard library, numpy and the frames only.
 """
 

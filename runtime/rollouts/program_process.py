@@ -77,8 +77,8 @@ class Aborted(Exception):
     """The controller took the task back."""
 
 
-class HostBroken(Exception):
-    """The warm process is gone or does not answer: ours to mend, by a new worker."""
+class LauncherBroken(Exception):
+    """The warm process is gone or does not answer: our fault, fixed by a new worker."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ class Ending:
     output: str
 
 
-class ProgramHost:
+class ProgramLauncher:
     """Owns one warm process and starts one program at a time in forks of it."""
 
     def __init__(self, limits: Limits, interrupted: Callable[[], bool]) -> None:
@@ -109,7 +109,7 @@ class ProgramHost:
         self._ready = False
 
     def launch(self, role: str, program: Program, *, seed: int, cpu_s: float, **spec: object) -> "ProgramProcess":
-        """Fork a process for the program and send it off. Raises HostBroken."""
+        """Fork a process for the program and send it off. Raises LauncherBroken."""
         ours, theirs = socket.socketpair()
         request = {
             "bounds": {
@@ -127,7 +127,7 @@ class ProgramHost:
                 message = HEADER.pack(zygote.START, len(payload)) + payload
                 socket.send_fds(self._control, [message], [theirs.fileno()])
             except OSError as error:
-                raise HostBroken(f"the warm process is gone: {error}") from error
+                raise LauncherBroken(f"the warm process is gone: {error}") from error
             pid = int(json.loads(self._answer(zygote.STARTED))["pid"])
         process = ProgramProcess(self, ours, pid, self._buffer)
         process.send(SPEC, json.dumps({"role": role, "seed": seed, **spec}).encode())
@@ -135,11 +135,11 @@ class ProgramHost:
         return process
 
     def end(self, *, grace_s: float) -> Ending:
-        """End the living program, after `grace_s` for it to exit by itself. Raises HostBroken."""
+        """End the living program, after `grace_s` for it to exit by itself. Raises LauncherBroken."""
         try:
             send_frame(self._control, zygote.END, json.dumps({"grace_s": grace_s}).encode())
         except OSError as error:
-            raise HostBroken(f"the warm process is gone: {error}") from error
+            raise LauncherBroken(f"the warm process is gone: {error}") from error
         answer = json.loads(self._answer(zygote.ENDED))
         output = self._answer(zygote.OUTPUT).decode(errors="replace")
         return Ending(status=answer["status"], flooded=answer["flooded"], output=output)
@@ -157,18 +157,18 @@ class ProgramHost:
         try:
             kind, payload = receive_frame(self._control, 1 << 20)
         except (OSError, EOFError, MalformedFrame) as error:
-            raise HostBroken(f"the warm process does not answer: {error}") from error
+            raise LauncherBroken(f"the warm process does not answer: {error}") from error
         if kind != wanted:
-            raise HostBroken(f"the warm process answered {kind} where {wanted} was due")
+            raise LauncherBroken(f"the warm process answered {kind} where {wanted} was due")
         return payload
 
 
 class ProgramProcess:
     """One program at the other end of a channel."""
 
-    def __init__(self, host: ProgramHost, channel: socket.socket, pid: int, buffer: bytearray) -> None:
+    def __init__(self, launcher: ProgramLauncher, channel: socket.socket, pid: int, buffer: bytearray) -> None:
         self.pid = pid
-        self._host = host
+        self._launcher = launcher
         self._channel = channel
         slice_ = struct.pack("ll", 0, int(SLICE_S * 1e6))
         channel.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, slice_)
@@ -185,7 +185,7 @@ class ProgramProcess:
         self._what = ""
         self._cpu_s = self._total_cpu_s = self._wall_s = self._total_wall_s = 0.0
         self._begun = 0.0
-        self.allow(cpu_s=host.limits.start_cpu_s, wall_s=CONTROL_S, what="loading it")
+        self.allow(cpu_s=launcher.limits.start_cpu_s, wall_s=CONTROL_S, what="loading it")
 
     # ------------------------------------------------------------------------------------- limits
 
@@ -216,7 +216,7 @@ class ProgramProcess:
 
     def _check(self) -> None:
         """Between two slices of a wait. Raises ProgramFailed, ProgramOverdue or Aborted."""
-        if self._host.interrupted():
+        if self._launcher.interrupted():
             self.end()
             raise Aborted
         now = self._clock()
@@ -288,14 +288,14 @@ class ProgramProcess:
         return filled
 
     def await_hardened(self) -> list[str]:
-        """The layers that are live in the process. Raises HostBroken where it could not be hardened."""
+        """The layers that are live in the process. Raises LauncherBroken where it could not be hardened."""
         self.begin()
         try:
             kind, payload = self.receive(0, FAULT_BYTES)
         except (MalformedFrame, ProgramFailed) as error:
-            raise HostBroken(f"a program process could not be prepared: {error}") from error
+            raise LauncherBroken(f"a program process could not be prepared: {error}") from error
         if kind != HARDENED:
-            raise HostBroken(f"a program process sent {kind} before it was hardened")
+            raise LauncherBroken(f"a program process sent {kind} before it was hardened")
         live: list[str] = json.loads(bytes(payload))
         self._cpu_start = self._cpu_mark = self._clock()
         self._waited_s = 0.0
@@ -322,9 +322,9 @@ class ProgramProcess:
         ending = self._end(0.5)
         kind, message = FaultKind.CRASHED, "its process closed the channel without an answer"
         if ending is None:
-            raise HostBroken("a program process was used after its end")
+            raise LauncherBroken("a program process was used after its end")
         if ending.flooded:
-            message = f"it printed more than {self._host.limits.output_bytes} bytes"
+            message = f"it printed more than {self._launcher.limits.output_bytes} bytes"
         elif ending.status == -24:  # SIGXCPU
             kind, message = FaultKind.TIMED_OUT, "the program used up its CPU time"
         elif ending.status is not None and ending.status < 0:
@@ -342,8 +342,8 @@ class ProgramProcess:
             return None
         self._ended = True
         try:
-            return self._host.end(grace_s=grace_s)
-        except HostBroken as error:
+            return self._launcher.end(grace_s=grace_s)
+        except LauncherBroken as error:
             if not self._hardened:
                 raise
             # Its doing, or ours: as with a wall-clock limit, it is blamed when it happens again.

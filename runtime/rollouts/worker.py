@@ -27,7 +27,7 @@ from . import worker_messages as messages
 from .evaluator_calls import evaluate, examine, failed_score
 from .limits import Limits
 from .policy_process import PolicyProcess
-from .program_process import Aborted, ProgramFailed, ProgramHost, ProgramOverdue
+from .program_process import Aborted, ProgramFailed, ProgramLauncher, ProgramOverdue
 
 NOTE_S: Final = 0.2         # how often a worker reports its steps
 
@@ -42,7 +42,7 @@ class Worker:
         self._environments: dict[str, Environment] = {}     # by their options
         self._steps = 0
         self._noted = 0.0
-        self._host = ProgramHost(Limits(**start["limits"]), self._interrupted)
+        self._launcher = ProgramLauncher(Limits(**start["limits"]), self._interrupted)
         self._domain = load_domain(start["domain"])
 
     def serve(self) -> None:
@@ -64,7 +64,7 @@ class Worker:
 
     def close(self) -> None:
         """Let go of programs and simulators."""
-        self._host.close()
+        self._launcher.close()
         for environment in self._environments.values():
             environment.close()
 
@@ -77,7 +77,7 @@ class Worker:
         index, seed = int(request["index"]), int(request["seed"])
         # Not the episode's own seed, from which a policy could draw what the simulator drew.
         policy = PolicyProcess(
-            self._host, program, self._domain.contract, environment, seed=derive_seed(seed, "program")
+            self._launcher, program, self._domain.contract, environment, seed=derive_seed(seed, "program")
         )
         fault, overdue, ended = None, False, "fault"
         try:
@@ -122,7 +122,7 @@ class Worker:
         call = examine if request["do"] == "examine" else evaluate
         try:
             score = call(
-                self._host, self._domain.evaluator_contract, program, recording, seed=int(request["seed"])
+                self._launcher, self._domain.evaluator_contract, program, recording, seed=int(request["seed"])
             )
         except ProgramOverdue as error:
             return {"overdue": messages.score_message(failed_score(error.fault))}

@@ -1,4 +1,4 @@
-"""What is solid in one state of a kitchen, what can be seen in it: boxes for collisions and for sight."""
+"""The boxes of one state of a kitchen: solid ones for collisions, visible ones for sight."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The objects of one kitchen as they are now: where each is, what is in what, what is open, on, held."""
+"""The present state of the objects of one kitchen: positions, containers, what is open, on or held."""
 
 from collections.abc import Mapping
 from itertools import count
@@ -17,7 +17,7 @@ Key = tuple[object, ...]
 
 
 class Contents:
-    """The state of a kitchen's objects, which are told by their index. Every state has a number."""
+    """The state of a kitchen's objects, which are named by their index. Every state has a number."""
 
     def __init__(self, kitchen: Kitchen) -> None:
         self.kitchen = kitchen
@@ -143,6 +143,6 @@ class Contents:
         return [panel for k in sorted(self.open) if k in self.doors for panel in self.doors[k].panels]
 
     def origins(self) -> Floats:
-        """Where the objects' origins are now (n, 3), as if nothing were held."""
+        """The present origins of the objects (n, 3), as if nothing were held."""
         moved: Floats = self._origins0 + (self.centres - self._centres0)
         return moved

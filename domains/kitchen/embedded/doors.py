@@ -1,10 +1,10 @@
-"""Doors and drawers: where they stand when they are open, and what is in the way when they move.
+"""Doors and drawers: their positions when open, and the obstacles to their movement.
 
-Recorded kitchens tell boxes and fronts, not hinges. A cabinet's origin lies on its hinge. A microwave's
+Recorded kitchens hold boxes and fronts, not hinges. A cabinet's origin lies on its hinge. A microwave's
 hinge is on the left of who looks at it. A fridge of 0.95 m and more has two leaves; a narrower one has its
 hinge where the open door takes less of the floor. Recorded agents open fridges from as near as 0.23 m from
-the front, so those doors, and microwaves', ask only for room to come loose; cabinets and drawers ask for
-all the room that they sweep.
+the front, so those doors, and microwaves', need only a little room; cabinets and drawers need all the room
+that they sweep.
 """
 
 import math
@@ -150,7 +150,7 @@ def _hinged(thing: Thing, kitchen: Kitchen) -> Door:
 
 
 def _around(box: Corners) -> Corners:
-    """Where the agent's centre is when its body is within a box, or beside it."""
+    """The positions of the agent's centre for which its body touches a box."""
     margin = np.array([AGENT_RADIUS_M, 0.0, AGENT_RADIUS_M])
     return box[0] - margin, box[1] + margin
 

@@ -1,4 +1,4 @@
-"""Where the hand is: a held item hangs ahead of the camera and below it, and turns and tilts with it."""
+"""The position of the hand: a held item hangs ahead of the camera and below it, and turns and tilts with it."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ SKIN_M: Final = 0.01            # how far a held item may graze things
 
 
 def hand_at(stance: Stance, agent_y_m: float, *, yaw_deg: float | None = None) -> Floats:
-    """Where a held item's centre is, in metres; `yaw_deg` is where the agent faces in the midst of a turn."""
+    """The centre of a held item, in metres; `yaw_deg` is the agent's direction during a turn."""
     view = agent_view(stance, agent_y_m)
     forward, up = view.forward, view.up
     if yaw_deg is not None:

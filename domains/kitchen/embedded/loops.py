@@ -1,4 +1,4 @@
-"""The inner loops, compiled: which points are in view and what stands before them, where a box has room."""
+"""The compiled inner loops: points in view, what hides them, and free room for a box."""
 
 from typing import Any
 
@@ -14,13 +14,13 @@ def compiled(function: Any) -> Any:
     """The function compiled at its first call; the code is kept where numba finds a folder to keep it in."""
     try:
         return njit(cache=True)(function)
-    except RuntimeError:        # neither beside the source nor in the user's cache
+    except RuntimeError:        # neither next to the source nor in the user's cache
         return njit(function)
 
 
 @compiled
 def look(points, shown, low, high, clear, glass, floor, eye, ahead, right, up, lens, visible, interactable):
-    """Mark the visible and the interactable of n objects, told by (n, p, 3) points, among b boxes (low, high).
+    """Mark the visible and the interactable of n objects, given by (n, p, 3) points, among b boxes (low, high).
 
     `clear` (n, b) tells which boxes do not hide which objects, `glass` (b,) which are seen through but not
     reached through. The object `floor` (-1: none) is looked for on the ground ahead. `lens` is (tangent up,

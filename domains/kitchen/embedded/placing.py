@@ -1,4 +1,4 @@
-"""Where a held item comes to lie in or on a receptacle: AI2-THOR's grid of candidate points, tried one by one."""
+"""The position of a held item that is put in or on a receptacle: AI2-THOR's grid of points, tried one by one."""
 
 import math
 from collections.abc import Sequence
@@ -74,7 +74,7 @@ def place(
     thing: Thing, box: tuple[Floats, Floats], points: Floats, *, view: View, sizes: Sequence[Floats],
     solid_low: Floats, solid_high: Floats,
 ) -> tuple[Floats, Floats] | None:
-    """Where an item comes to lie: the centre and size of its box, or None where it fits nowhere.
+    """The position in which an item is put: the centre and size of its box, or None where it fits nowhere.
 
     `box` is the receptacle's interior with its candidate `points`, `sizes` are the item's box turned one way
     and another, and the solid boxes (n, 3) are what it must not touch. Points nearer to the camera come first.

@@ -1,6 +1,6 @@
-"""What the state of an object and of the hand allows: AI2-THOR's preconditions, told in its words.
+"""The actions that the state of an object and of the hand allows: AI2-THOR's preconditions, in its words.
 
-They hold for every back end: the embedded simulator asks them before it acts, and the valid-action lists of
+They hold for every back end: the embedded simulator checks them before it acts, and the valid-action lists of
 observations are made of them.
 """
 
@@ -51,7 +51,7 @@ class Condition:
 
 
 def objection(action: str, target: Named, now: Condition, held: Named | None) -> str:
-    """Why an object action cannot be tried on a target that is in reach; empty where nothing speaks against it."""
+    """Why an object action cannot be tried on a target that is in reach; empty where nothing prevents it."""
     return _OBJECTIONS[action](target, now, held)
 
 

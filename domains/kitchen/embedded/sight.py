@@ -1,7 +1,7 @@
-"""What can be seen from a pose: sample points on boxes, range, frustum, and boxes that stand in the way.
+"""Visibility from a pose: sample points on boxes, range, frustum, and boxes that hide them.
 
 An object is visible where a point of its box is within 1.5 m horizontally of the camera, in the viewport and
-not hidden. With 27 points a box this agrees with 98.7 % of the flags that AI2-THOR 5.0.0 recorded in thirty
+not hidden. With 27 points per box this agrees with 98.7 % of the flags that AI2-THOR 5.0.0 recorded in thirty
 kitchens; a test holds it to that.
 """
 

@@ -27,7 +27,7 @@ _MOVES: Mapping[str, Callable[[World], str]] = {
 
 
 class Embedded:
-    """Implements `simulator.Simulator`. Kitchens are made once each, at their first use."""
+    """Implements `kitchen.simulator.Simulator`. Kitchens are made once each, at their first use."""
 
     def __init__(self, load: Callable[[str], Kitchen]) -> None:
         """`load` makes a kitchen by its name."""
@@ -45,7 +45,7 @@ class Embedded:
         self.target_ids = self._observer.target_ids
 
     def moment(self) -> Fragment:
-        """What there is to say of the present."""
+        """The observation of the present moment."""
         return self._observer.fragment()
 
     def move(self, name: str) -> str:
@@ -65,7 +65,7 @@ class Embedded:
 
 
 class Observer:
-    """Looks at one world. Fragments are kept, since agents come back to poses."""
+    """Looks at one world. Fragments are kept, since agents return to poses."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -76,7 +76,7 @@ class Observer:
         self._fragments: OrderedDict[tuple[int, Stance], Fragment] = OrderedDict()
 
     def fragment(self) -> Fragment:
-        """What there is to say of the present moment."""
+        """The observation of the present moment."""
         key = (self.world.state, self.world.stance)
         found = self._fragments.get(key)
         if found is None:
@@ -125,7 +125,7 @@ class Observer:
 
 
 def the_targets(kitchen: str, kinds: Iterable[str]) -> tuple[int, ...]:
-    """Where Apple, Bread, Microwave and Fridge are among the objects of a kitchen, which are told by their types.
+    """The indices of Apple, Bread, Microwave and Fridge among the objects of a kitchen, found by their types.
 
     Raises MementoError for a kitchen that lacks one of them or has several.
     """

@@ -1,4 +1,4 @@
-"""The embedded kitchen simulator: one kitchen, its agent, and what AI2-THOR's actions do to them."""
+"""One kitchen of the embedded simulator, its agent, and the effect of AI2-THOR's actions on them."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -91,14 +91,14 @@ class World(Contents):
         return found
 
     def positions(self) -> Floats:
-        """Where the objects' origins are now (n, 3); in the hand that is where the hand is."""
+        """The present origins of the objects (n, 3); that of a held one is the hand's position."""
         positions = self.origins()
         if self.held is not None:
             positions[self.held] = self.hand(self.stance)
         return positions
 
     def position(self, item: int) -> Floats:
-        """Where one object's origin is now."""
+        """The present origin of one object."""
         return np.asarray(self.positions()[item])
 
     # ------------------------------------------------------------------------------------------ moving
@@ -171,7 +171,7 @@ class World(Contents):
     # ---------------------------------------------------------------------------------------- the hand
 
     def hand(self, stance: Stance, *, yaw_deg: float | None = None) -> Floats:
-        """Where a held item's centre is."""
+        """The centre of a held item."""
         return hand_at(stance, self.kitchen.agent_y_m, yaw_deg=yaw_deg)
 
     def held_size(self, yaw: int) -> Floats:

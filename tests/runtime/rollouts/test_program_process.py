@@ -4,7 +4,7 @@ from memento.core.ports import RollTask
 from memento.core.values import Program
 from memento.runtime.rollouts import sandbox
 from memento.runtime.rollouts.limits import Limits
-from memento.runtime.rollouts.program_process import ProgramHost
+from memento.runtime.rollouts.program_process import ProgramLauncher
 
 from ...support import hostile
 
@@ -50,9 +50,9 @@ async def test_a_program_finds_nothing_of_ours(make_pool, monkeypatch):
 
 
 def test_a_program_process_tells_the_layers_that_are_promised():
-    host = ProgramHost(Limits(), lambda: False)
+    launcher = ProgramLauncher(Limits(), lambda: False)
     try:
-        process = host.launch(
+        process = launcher.launch(
             "policy", hostile.GOOD, seed=1, cpu_s=5, reset=True, layout=None, action_size=None,
             **{"class": "Policy"},
         )
@@ -61,4 +61,4 @@ def test_a_program_process_tells_the_layers_that_are_promised():
         assert set(live) == {name for name, layer in sandbox.layers().items() if layer.live}
         process.end()
     finally:
-        host.close()
+        launcher.close()
