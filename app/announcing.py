@@ -1,4 +1,4 @@
-"""Tells a display what no fact tells: which orders were taken up, and what the workers do."""
+"""Reports to a display what is not in the log: which orders were taken up, and what the workers do."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ from ..tui.display import Attentive, Display
 
 
 def announced(lanes: Sequence[Lane], display: Display) -> tuple[Lane, ...]:
-    """The same lanes, which tell an attentive display of every order that they take up."""
+    """The same lanes, which report every order that they take up to an attentive display."""
     if not isinstance(display, Attentive):
         return tuple(lanes)
     return tuple(

@@ -1,4 +1,4 @@
-"""Which layers keep generated programs apart on this machine, and what is said where some are missing."""
+"""Which layers keep generated programs apart on this machine, and the messages where some are missing."""
 
 from collections.abc import Iterable
 

@@ -35,7 +35,7 @@ SLOTS = (*BRANCHES, "k")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusAddress:
-    """Where to serve a run's status (port 0: any free one), and whom to tell the URL."""
+    """Where to serve a run's status (port 0: any free one), and who gets the URL."""
 
     host: str
     port: int

@@ -14,13 +14,12 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
-
 from memento.core.ports import Environment
 from memento.core.values import Contract, Program
 from memento.runtime.rollouts.limits import Limits
 from memento.runtime.rollouts.policy_process import PolicyProcess
 from memento.runtime.rollouts.program_process import ProgramLauncher
+from numpy.typing import NDArray
 
 LAYOUT = tuple((f"field{number}", (7,)) for number in range(10))
 CONTRACT = Contract(class_name="Policy", methods=(("reset", 0), ("compute_action", 1)))

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from memento.core.events import Propose
 from memento.core.metrics import aggregate
 from memento.core.ports import Ask, Environment

@@ -1,4 +1,4 @@
-"""The store of one run: an append-only log of facts in SQLite, with what people ask of a live run beside it.
+"""The store of one run: an append-only log of facts in SQLite, and the requests that people leave for a live run.
 
 One process writes (it holds the lock), any number read meanwhile. What `append` returned from survives
 kill -9. The database is in WAL mode with synchronous=NORMAL: the loss of power may take the last commits,
@@ -47,7 +47,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What a person asked of a run, such as kind "stop" or "pause"."""
+    """A person's request to a run, such as kind "stop" or "pause"."""
 
     id: int
     at: float

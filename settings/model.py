@@ -70,8 +70,8 @@ class Settings(BaseModel):
     domain: str = Field(description="the task, one of `memento domains`")
     method: str = Field("memento", description="the search method, one of `memento methods`")
     preset: str = Field(DEFAULT_PRESET, description="where unset numbers come from: smoke, quick or paper")
-    model: str = Field("offline", description="who writes programs, one of `memento models`")
-    evaluator_model: str | None = Field(None, description="who writes evaluators; none: `model`")
+    model: str = Field("offline", description="the model that writes programs, one of `memento models`")
+    evaluator_model: str | None = Field(None, description="the model that writes evaluators; none: `model`")
     judges: tuple[str, ...] = Field((), description="models of the judges, seats dealt in turn; none: `model`")
     calls_at_once: Positive = Field(8, description="model calls in flight, of a role and of an account")
     budget_calls: Limit | None = Field(None, description="model calls that the run may begin")
@@ -89,22 +89,22 @@ class Settings(BaseModel):
     require_sandbox: bool = Field(False, description="refuse to run where generated code cannot be isolated")
 
     generations: Positive = Field(description="G, generations of policy search")
-    k_hc: Count = Field(description="hill-climb proposals a generation")
-    k_macro: Count = Field(description="macro-mutations a generation")
-    k_cross: Count = Field(description="crossovers a generation")
-    k: Positive = Field(24, description="candidates a generation, in methods with one kind of proposal")
-    n_roll: Positive = Field(description="N_roll, episodes a candidate")
+    k_hc: Count = Field(description="hill-climb proposals per generation")
+    k_macro: Count = Field(description="macro-mutations per generation")
+    k_cross: Count = Field(description="crossovers per generation")
+    k: Positive = Field(24, description="candidates per generation, in methods with one kind of proposal")
+    n_roll: Positive = Field(description="N_roll, episodes per candidate")
     evaluator_pool: Positive = Field(description="n, evaluators in a pool")
     evaluator_generations: Positive = Field(description="T, generations of evaluator search, the first pool among them")
     evaluator_judges: Positive = Field(description="k, judges who vote on a pool")
     racing: bool = Field(True, description="end a candidate's rollouts once it cannot win; changes no result")
     duplicates: bool = Field(False, description="a known program takes its episodes over; changes no result")
-    speculation: bool = Field(False, description="ask for the next climb before the verdict; changes no result")
-    memory_detail: MemoryDetail = Field("summary", description="what climbs are told of rejected edits")
+    speculation: bool = Field(False, description="speculative: ask for the next climb before the verdict; changes no result")
+    memory_detail: MemoryDetail = Field("summary", description="what climbs learn about rejected edits")
     memory_scope: Literal["generation", "run"] = Field("generation", description="how long rejected edits are kept")
     keep_trajectories: bool = Field(False, description="keep every recorded episode, not T_0's and the elites' only")
     trajectories_limit_mb: Amount | None = Field(None, description="room for recorded episodes; the least needed go")
-    final_episodes: Positive = Field(description="unseen episodes on which p_0 and the elite are compared")
+    final_episodes: Positive = Field(description="held-out episodes on which p_0 and the elite are compared")
 
     options: dict[str, Any] = Field(default_factory=dict, description="the domain's own options, all of them")
 
@@ -128,7 +128,7 @@ TABLES: Mapping[str, type[_Part]] = {"budget": RoleBudget, "sampling": Asking, "
 _OF_MODELS = frozenset({
     "model", "evaluator_model", "judges", "calls_at_once", "budget_calls", "budget_tokens", "budget_usd",
     "budget_wall_s", "replay", *TABLES,
-})  # heeded with every method
+})  # apply to every method
 
 
 def without_effect(method: str, evaluator: str) -> frozenset[str]:

@@ -13,7 +13,7 @@ class Sampling:
     """Settings sent with every request. None leaves the choice to the service.
 
     Many reasoning models refuse a temperature. No output limit by default: some servers refuse one that
-    does not fit beside the prompt, and a reply that never ends is cut by the call's deadline.
+    does not fit with the prompt, and a reply that never ends is ended by the call's deadline.
 
     Streaming tells a slow server from a silent one, but takes about 0.2 ms of CPU for each token in the
     controller (0.4 s for a reply of 2,000), where a whole reply takes 3 ms. Where a client library must

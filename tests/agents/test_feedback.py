@@ -4,7 +4,6 @@ import re
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-
 from memento.agents.feedback import (
     MAX_EPISODES,
     fault_text,

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from memento.agents.judging import JudgePanel, label, labelling
 from memento.agents.verdict import MAX_REASON, Unusable, Verdict, read_verdict
 from memento.core.errors import ModelError

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-
 from memento.agents.evaluator_evolver import EvaluatorEvolver
 from memento.agents.proposers import NO_REJECTIONS, NOT_TOLD, Crosser, HillClimber, Initiator, Mutator
 from memento.core.errors import BudgetSpent, ModelError

@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from memento.agents.reply import read_program, split, summary_line
 from memento.core.ports import Reply
 from memento.core.program_text import MAX_FAULT, MAX_SUMMARY

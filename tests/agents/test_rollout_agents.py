@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import pytest
-
 from memento.agents.rollout_agents import Examiner, Roller, Scorer
 from memento.core.errors import RolloutError
 from memento.core.events import EpisodeEnded, EpisodeScored, EvaluatorExamined, Examine, Roll, ScoreEpisode

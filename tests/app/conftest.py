@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 
 import pytest
-
 from memento.core.events import Fact, SearchEnded
 from memento.memory.runs import is_run
 from memento.memory.store import RunStore

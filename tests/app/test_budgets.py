@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Mapping
 
 import pytest
-
 from memento.app import wiring
 from memento.app.budgets import ActiveTime, balance_of, models_of, require_usable
 from memento.app.wiring import asking_of, make_models
@@ -33,9 +32,9 @@ def refusal(*sets: str, **flags: JSON) -> str:
 @pytest.mark.parametrize(
     ("sets", "flags", "words"),
     [
-        ((), {"model": LAB, "budget_usd": 5.0}, ["price of lab:qwen3:8b is not known"]),
-        (("budget.judge.usd=1",), {"judges": [LAB]}, ["price of lab:qwen3:8b is not known"]),
-        ((), {"model": "openai:gpt-99", "budget_usd": 5.0}, ["price of openai:gpt-99"]),
+        ((), {"model": LAB, "budget_usd": 5.0}, ["price of 'lab:qwen3:8b' is not known"]),
+        (("budget.judge.usd=1",), {"judges": [LAB]}, ["price of 'lab:qwen3:8b' is not known"]),
+        ((), {"model": "openai:gpt-99", "budget_usd": 5.0}, ["price of 'openai:gpt-99'"]),
         ((), {"budget_usd": 5.0}, ["'budget_usd'", "no effect", "offline"]),
         ((), {"budget_tokens": 5}, ["'budget_tokens'", "no effect", "offline"]),
         (("budget.judge.tokens=5",), {"model": LAB, "judges": ["offline"]}, ["'budget.judge.tokens'", "offline"]),

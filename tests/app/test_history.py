@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-
 from memento.app.history import outline_of, past_use
 from memento.app.session import Session, Work
 from memento.benchmarks.watch import EPISODES, SystemClock, generation

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from memento.core.events import (
     CandidateScored,
     Fact,
@@ -166,7 +165,7 @@ async def test_a_spent_budget_ends_the_run_cleanly_and_a_larger_one_goes_on(runs
         assert (first["status"], first["model_calls"], len(service.prompts)) == ("budget", 3, 3)
         assert isinstance(of(runs.facts("one"), RunStopped)[-1], RunStopped)
         _, err = await finish(await start(runs, "resume", "one"), code=2)
-        assert "3 calls is spent. Resume with a larger one." in err
+        assert "3 calls is spent; resume with a larger one" in err
         _, err = await finish(await start(runs, "resume", "one", "--budget-calls", "2"), code=2)
         assert "2 calls is spent" in err
         assert len(service.prompts) == 3

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from memento.core.errors import StoreError, UsageError
 from memento.core.events import EpisodeEnded, RunResumed, RunStopped
 from memento.core.ports import RollTask

@@ -4,7 +4,6 @@ import json
 from dataclasses import replace
 
 import pytest
-
 from memento.app.results import EpisodeResult, EvaluateResult, RunResult
 
 RUN = RunResult(

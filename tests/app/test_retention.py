@@ -5,12 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from structlog.testing import capture_logs
-
 from memento.app.retention import END_STEPS, Retention
 from memento.core.events import Fact
 from memento.core.recording import Recording
 from memento.core.recording_file import load_recording, save_recording, trajectory_key, trajectory_path
+from structlog.testing import capture_logs
 
 from ..memory.test_retention_policy import CRASH, START, elite, episode, scored
 

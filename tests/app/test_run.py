@@ -4,7 +4,6 @@ import random
 import time
 
 import pytest
-
 from memento.core.events import (
     CandidateAccepted,
     CandidateRejected,

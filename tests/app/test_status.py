@@ -7,7 +7,6 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-
 from memento.memory.store import RunStore
 
 from .conftest import environment

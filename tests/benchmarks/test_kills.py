@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from memento.benchmarks.kills import TARGETS, Killing
 
 KILLS = 5       # of each target: 20 in all

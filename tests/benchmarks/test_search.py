@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-
 from memento.benchmarks import search as bench
 
 TINY = {"generations": 2, "k_hc": 2, "k_macro": 2, "k_cross": 1, "n_roll": 1, "final_episodes": 1,

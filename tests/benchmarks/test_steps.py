@@ -1,7 +1,6 @@
 """`memento bench steps` measures what it says: every path and ratio, on controls that a replay follows to the bit."""
 
 import pytest
-
 from memento.benchmarks.steps import RATIOS, measure_paths
 
 

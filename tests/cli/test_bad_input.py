@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
 from memento.cli import exit_code
 from memento.core.events import RunStarted, VoteCast
 from memento.memory.store import RunStore

@@ -10,7 +10,6 @@ from subprocess import CompletedProcess, Popen
 
 import pytest
 import structlog
-
 from memento.cli.log import log_to_stderr
 from memento.domains import load as load_domain
 

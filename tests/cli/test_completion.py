@@ -7,7 +7,6 @@ from subprocess import CompletedProcess
 
 import pytest
 import typer
-
 from memento.cli.commands import commands
 from memento.memory.store import RunStore
 from memento.runtime.clock import SystemClock

@@ -12,13 +12,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import Image, ImageSequence
-
 from memento.cli.pictures import LONGEST_S, RATE_HZ, Captioned, moments, pace
 from memento.core.errors import UsageError
 from memento.core.ports import Renderer
 from memento.core.recording import Recording
 from memento.domains.hanoi import graphics
+from PIL import Image, ImageSequence
 
 from ..support import ON_PATH
 from ..support.on_path.painter import POLICY

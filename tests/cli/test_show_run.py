@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
 from memento.cli.show import show_run
 from memento.cli.show_candidate import look_up, tell_item
 from memento.cli.show_run import Standing, tell_story

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from memento.core.errors import StoreError
 from memento.core.events import EpisodeScored, Fact, RunResumed, StageEntered, VoteCast
 from memento.core.values import Score

@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 import pytest
-
 from memento.core.errors import DISK_FULL, nearest, os_problem, unknown
 from memento.core.files import replace_file, replacing
 

@@ -6,7 +6,6 @@ import random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from memento.core.metrics import MAX_ENTRIES, MAX_NAME, MAX_TEXT, MOST_COMMON, OMITTED, aggregate, mean
 from memento.core.values import Score
 

@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from memento.core import order_ids
 from memento.core.order_ids import OrderId, owner_of, parse
 

@@ -5,7 +5,6 @@ import ast
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-
 from memento.agents.contract_check import check
 from memento.core.program_text import (
     MAX_FAULT,

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-
 from memento.core.errors import StoreError
 from memento.core.recording import Recording
 from memento.core.recording_file import load_recording, save_recording, trajectory_key, trajectory_path

@@ -4,7 +4,6 @@ import subprocess
 import sys
 
 import pytest
-
 from memento import domains
 from memento.core.errors import UsageError
 

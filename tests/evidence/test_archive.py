@@ -4,7 +4,6 @@ import lzma
 from dataclasses import replace
 
 import pytest
-
 from memento.core.errors import UsageError
 from memento.evidence.archive import read_archive, write_archive
 from memento.evidence.export import write_csv

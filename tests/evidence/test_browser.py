@@ -1,7 +1,6 @@
 """The page in a real browser: on a phone and on a desk, light and dark, printed."""
 
 import pytest
-
 from memento.evidence.loading import load_comparison
 from memento.evidence.page import Frame, render
 

@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 
 import pytest
-
 from memento.core.events import EliteChanged, EpisodeEnded, EvaluatorChosen, InitialChosen, RunStarted
 from memento.evidence.folder import ComparisonFolder
 from memento.evidence.plan import list_jobs

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-
 from memento.core.errors import UsageError
 from memento.core.methods import METHODS
 from memento.evidence.experiment import (

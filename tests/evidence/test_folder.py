@@ -1,7 +1,6 @@
 """The folder of a comparison: what was finished stays finished, whatever a killed process left behind."""
 
 import pytest
-
 from memento.core.errors import StoreError, UsageError
 from memento.evidence.experiment import load_experiment, shipped
 from memento.evidence.folder import MEASURES, PLAN, ComparisonFolder

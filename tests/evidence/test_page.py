@@ -7,7 +7,6 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from memento.core.events import (
     CandidateScored,
     EliteChanged,

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from memento.core.events import CandidateAccepted, CandidateRejected, CandidateScored, EliteChanged, EpisodeEnded
 from memento.core.values import Operator, Program
 from memento.evidence.findings import band, find, same_evaluators

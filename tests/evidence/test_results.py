@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-
 from memento.app.isolation import ISOLATING
 from memento.evidence.archive import SUFFIX, read_archive
 from memento.evidence.findings import find

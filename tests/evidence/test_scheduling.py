@@ -4,7 +4,6 @@ import random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from memento.evidence.experiment import build_experiment
 from memento.evidence.plan import list_jobs
 from memento.evidence.scheduling import OVER, Phase, Progress, Unit, choose, give_up, key_of, units_of

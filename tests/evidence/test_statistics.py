@@ -6,7 +6,6 @@ from math import isclose
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from memento.evidence.statistics import (
     adjust,
     agreement,

@@ -4,7 +4,6 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-
 from memento.core.errors import StoreError, UsageError
 from memento.core.events import ProposalMade, StageEntered
 from memento.core.values import Call, Document, Program

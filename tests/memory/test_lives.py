@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
 from memento.core.errors import StoreError
 from memento.core.events import ProposalMade, RunResumed
 from memento.core.values import Call, Document, Program

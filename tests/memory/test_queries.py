@@ -6,7 +6,6 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from memento.agents.keepers.by_method import KEEPERS
 from memento.agents.keepers.evaluator_search import Panel
 from memento.agents.keepers.memento import Slots

@@ -4,7 +4,6 @@ import random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from memento.core.events import CandidateScored, DuplicateFound, EliteChanged, EpisodeEnded, Fact
 from memento.core.values import Candidate, Episode, Fault, FaultKind, Operator, Program
 from memento.memory.retention_policy import NOTHING, RetentionPolicy

@@ -2,7 +2,6 @@ import re
 import threading
 
 import pytest
-
 from memento.core.errors import StoreError, UsageError
 from memento.core.events import StageEntered
 from memento.memory.runs import find_run, list_runs, never_begun, new_run

@@ -1,5 +1,4 @@
 import pytest
-
 from memento.memory.store import RunStore
 from memento.tests.support.volatile_store import VolatileStore
 

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-
 from memento.core.errors import StoreError
 from memento.core.recording import Recording
 from memento.core.recording_file import save_recording

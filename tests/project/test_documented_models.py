@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from memento.app.budgets import require_usable
 from memento.cli import bench, exit_code, start
 from memento.settings import Settings, build_settings, parse_budgets, with_budgets

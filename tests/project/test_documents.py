@@ -8,7 +8,6 @@ from subprocess import CompletedProcess
 
 import pytest
 import typer
-
 from memento.cli.commands import commands
 from memento.settings import Settings
 from memento.settings.presets import PRESETS

@@ -7,7 +7,6 @@ import os
 from pathlib import Path
 
 import pytest
-
 from memento.agents.evaluator_evolver import EvaluatorEvolver
 from memento.agents.judging import JudgePanel
 from memento.agents.proposers import Crosser, HillClimber, Initiator, Mutator

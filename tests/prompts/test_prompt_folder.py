@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from memento.core.errors import UsageError
 from memento.runtime.prompts import SHIPPED, Prompt, PromptFolder
 

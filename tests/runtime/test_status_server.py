@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 import pytest
-
 from memento.core.errors import UsageError
 from memento.runtime import status_server as status
 from memento.runtime.status_server import Line, Source, StatusServer, open_status, prometheus, require_free

@@ -5,7 +5,6 @@ import random
 from collections.abc import Iterable
 
 import pytest
-
 from memento.agents.keepers.by_method import KEEPERS
 from memento.agents.keepers.memento import Slots
 from memento.agents.keepers.sequencer import RunPlan, Sequencer

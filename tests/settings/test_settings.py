@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from memento.agents.keepers.by_method import KEEPERS
 from memento.app.plan import slots_of
 from memento.core.errors import UsageError, unknown

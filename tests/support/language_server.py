@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from aiohttp import web
-
 from memento.domains import load
 
 from .services import DIALECTS, Act, answer

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 
 import numpy as np
-
 from memento.core.recording import Recording
 from memento.core.values import JSON
 from memento.domains.hanoi_kinematic import DOMAIN

@@ -8,7 +8,6 @@ from enum import Enum
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-
 from memento.core import events
 from memento.core.events import Fact
 from memento.core.values import Document, Program

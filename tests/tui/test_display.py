@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
 from memento.core.events import CandidateScored, EliteChanged, EpisodeEnded, Fact, RunStarted, StageEntered
 from memento.core.values import Episode, Operator
 from memento.tui.display import QUIET_S, PlainLines, open_display

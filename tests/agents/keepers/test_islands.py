@@ -8,7 +8,6 @@ from itertools import product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from memento.agents.keepers.islands import (
     CAPACITY,
     ISLANDS,

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from memento.agents.keepers.memento import MementoKeeper, Slots
 from memento.agents.keepers.selection import best_of
 from memento.agents.keepers.trials import RolloutPlan

@@ -5,7 +5,6 @@ from dataclasses import replace
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-
 from memento.agents.keepers.memento import MementoKeeper, Slots
 from memento.agents.keepers.options import SearchOptions
 from memento.agents.keepers.trials import RolloutPlan

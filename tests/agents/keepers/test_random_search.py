@@ -6,7 +6,6 @@ from itertools import pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from memento.agents.keepers.by_method import KEEPERS
 from memento.agents.keepers.memento import Slots
 from memento.agents.keepers.random_search import RandomKeeper

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from memento.agents.keepers.by_method import KEEPERS, climbing, uncrossed
 from memento.agents.keepers.islands import CAPACITY, ISLANDS
 from memento.agents.keepers.memento import Slots

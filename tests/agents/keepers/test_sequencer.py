@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from memento.agents.keepers.by_method import KEEPERS
 from memento.agents.keepers.evaluator_search import EvaluatorKeeper, Panel, majority
 from memento.agents.keepers.memento import Slots

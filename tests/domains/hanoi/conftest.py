@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-
 from memento.domains.hanoi.task import Array
 
 Driver = Callable[[int, Array, Array], Array]

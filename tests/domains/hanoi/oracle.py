@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import numpy as np
-
 from memento.domains.hanoi import task
 from memento.domains.hanoi.environment import HanoiEnvironment
 from memento.domains.hanoi.task import Array

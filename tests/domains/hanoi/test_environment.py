@@ -6,7 +6,6 @@ import sys
 import mujoco
 import numpy as np
 import pytest
-
 from memento.core.errors import RolloutError
 from memento.core.values import JSON
 from memento.domains.hanoi import DOMAIN, task

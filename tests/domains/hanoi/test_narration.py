@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from memento.core.recording import Recording
 from memento.domains.hanoi.narration import Story
 

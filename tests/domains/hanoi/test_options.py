@@ -1,7 +1,6 @@
 """Options are completed, refused with the nearest names, and briefs say what holds under them."""
 
 import pytest
-
 from memento.core.errors import UsageError
 from memento.core.values import JSON
 from memento.domains.hanoi import DOMAIN as HANOI

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import mujoco
 import numpy as np
 import pytest
-
 from memento.core.values import JSON
 from memento.domains.hanoi import DOMAIN
 from memento.domains.hanoi.environment import HanoiEnvironment

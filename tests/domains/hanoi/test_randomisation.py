@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from memento.domains.hanoi.randomisation import (
     HARD,
     PRESETS,

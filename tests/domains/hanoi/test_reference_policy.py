@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from memento.core.ports import RollTask
 from memento.core.values import JSON, Episode, FaultKind, Program
 from memento.domains import import_string

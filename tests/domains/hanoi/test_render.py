@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from memento.core.errors import UsageError
 from memento.core.ports import Drawable, Stage
 from memento.core.recording import Recording

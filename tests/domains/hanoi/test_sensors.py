@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
 from memento.domains.hanoi.randomisation import NONE, Drawn, Randomisation
 from memento.domains.hanoi.sensors import Sensors, observation_layout, observation_size, observation_slices
 from memento.domains.hanoi.task import cube_half_edges

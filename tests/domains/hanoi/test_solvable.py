@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from memento.core.values import JSON
 from memento.domains.hanoi import DOMAIN, task
 from memento.domains.hanoi.environment import HanoiEnvironment

@@ -2,7 +2,6 @@
 
 
 import numpy as np
-
 from memento.core.values import JSON
 from memento.domains.hanoi import task
 from memento.domains.hanoi_kinematic.environment import KinematicHanoi

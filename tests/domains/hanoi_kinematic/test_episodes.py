@@ -6,7 +6,6 @@ import sys
 
 import numpy as np
 import pytest
-
 from memento.core.recording import Recording
 from memento.domains.hanoi import task
 from memento.domains.hanoi.recording import Trace

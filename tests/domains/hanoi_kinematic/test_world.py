@@ -3,7 +3,6 @@
 
 import numpy as np
 import pytest
-
 from memento.domains.hanoi import task
 
 from ...support.rollouts import fields, kinematic, play

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from memento.domains.kitchen.embedded.simulator import Embedded
 from memento.domains.kitchen.environment import KitchenEnvironment
 from memento.domains.kitchen.scene import Kitchen, Stance, Thing, object_id

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from memento.domains.kitchen.embedded.doors import blocked_by_panel
 from memento.domains.kitchen.embedded.sight import Surroundings, agent_view, sample_points
 from memento.domains.kitchen.embedded.world import World

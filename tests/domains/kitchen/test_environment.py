@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from memento.domains.kitchen.embedded.planner import plan
 from memento.domains.kitchen.embedded.simulator import Embedded
 from memento.domains.kitchen.environment import KitchenEnvironment, parse_action

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from memento.core.metrics import MAX_ENTRIES, aggregate
 from memento.core.values import Score
 from memento.domains.kitchen import DOMAIN

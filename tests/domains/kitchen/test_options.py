@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-
 from memento.core.errors import UsageError
 from memento.core.values import JSON
 from memento.domains.kitchen import DOMAIN

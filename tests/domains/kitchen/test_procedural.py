@@ -5,7 +5,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-
 from memento.domains.kitchen import procedural as generated
 from memento.domains.kitchen.embedded.planner import plan
 from memento.domains.kitchen.embedded.simulator import Observer

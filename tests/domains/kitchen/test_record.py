@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from memento.core.errors import RolloutError
 from memento.domains.kitchen import DOMAIN, recorded
 from memento.domains.kitchen import procedural as generated

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from memento.core.errors import UsageError
 from memento.domains.kitchen import recorded
 from memento.domains.kitchen.embedded.placing import candidate_points, interior

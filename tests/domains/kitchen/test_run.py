@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from memento.cli import exit_code
 from memento.core.errors import UsageError
 from memento.core.events import EpisodeEnded

@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 import pytest
-
 from memento.core.ports import Part
 from memento.domains.kitchen import DOMAIN
 from memento.domains.kitchen import procedural as generated

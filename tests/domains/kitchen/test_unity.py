@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from memento.core.errors import RolloutError, UsageError
 from memento.core.ports import RollTask
 from memento.core.values import Program

@@ -6,7 +6,6 @@ import subprocess
 import sys
 
 import pytest
-
 from memento.core.ports import Model
 from memento.runtime.models import close_model
 from memento.runtime.models.client import ClientModel

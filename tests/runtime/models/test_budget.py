@@ -6,7 +6,6 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from memento.core.errors import BudgetSpent, ModelError, UsageError
 from memento.core.events import ProposalFailed, ProposalMade, VoteCast
 from memento.core.ports import Ask, Reply

@@ -6,7 +6,6 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from memento.runtime.models.gate import SPACING_S, Allowance, CallLimits, Gate
 from memento.runtime.models.retrying import Failure, wait_s
 

@@ -4,7 +4,6 @@ import logging
 import traceback
 
 import pytest
-
 from memento.core.errors import ModelError
 from memento.runtime.models import close_model
 from memento.runtime.models.keys import quotable, without_keys

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
-
 from memento.core.errors import ModelError
 from memento.core.ports import Reply
 from memento.runtime.models import close_model

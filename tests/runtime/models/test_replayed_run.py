@@ -4,7 +4,6 @@ import itertools
 from collections.abc import Iterable, Sequence
 
 import pytest
-
 from memento.agents.keepers.by_method import KEEPERS
 from memento.agents.keepers.memento import Slots
 from memento.agents.keepers.sequencer import RunPlan, Sequencer

@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from memento.core.errors import UsageError
 from memento.core.ports import Ask, Reply
 from memento.runtime.models import make_model
@@ -62,8 +61,8 @@ def test_forms(text: str, spec: ModelSpec, name: str, key: str | None) -> None:
         ("compatible:lab@ftp://h/v1#m", "must be http://HOST"),
         ("compatible:lab@http:///v1#m", "must be http://HOST"),
         ("compatible:lab@http://h:99999/v1#m", "must be http://HOST"),
-        ("compatible:lab@http://me:secret@h/v1#m", "Put the key in LAB_API_KEY"),
-        ("compatible:lab@http://h/v1?key=secret#m", "Put the key in LAB_API_KEY"),
+        ("compatible:lab@http://me:secret@h/v1#m", "put the key in LAB_API_KEY"),
+        ("compatible:lab@http://h/v1?key=secret#m", "put the key in LAB_API_KEY"),
         ("compatble:lab@http://me:secret@h/v1#m", "unknown model"),
     ],
 )
@@ -95,7 +94,7 @@ def test_a_missing_key_is_named_before_anything_is_spent(variable: str) -> None:
     for environ in ({}, {variable: "  "}):
         with pytest.raises(UsageError, match=f"needs a key in the environment variable {variable}"):
             make_model(text, environ=environ)
-    with pytest.raises(UsageError, match=f"{variable} holds characters") as caught:
+    with pytest.raises(UsageError, match=f"{variable} contains characters") as caught:
         make_model(text, environ={variable: "sk-\u200bhidden"})
     assert "hidden" not in str(caught.value)
 

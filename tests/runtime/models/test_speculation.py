@@ -3,7 +3,6 @@
 import asyncio
 
 import pytest
-
 from memento.agents.keepers.by_method import KEEPERS
 from memento.agents.keepers.memento import Slots
 from memento.agents.keepers.options import SearchOptions

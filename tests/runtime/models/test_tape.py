@@ -4,7 +4,6 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-
 from memento.core.errors import BudgetSpent, ModelError
 from memento.core.events import Fact, ProposalFailed, ProposalMade, VoteCast
 from memento.core.ports import Ask, Reply

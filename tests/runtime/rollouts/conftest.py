@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
 from memento.runtime.rollouts.limits import Limits
 from memento.runtime.rollouts.pool import ProcessPool
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from memento.core.errors import RolloutError, StoreError
 from memento.core.ports import RollTask
 from memento.core.values import FaultKind, Program

@@ -3,7 +3,6 @@
 import asyncio
 
 import pytest
-
 from memento.core.ports import RollTask
 from memento.core.recording_file import load_recording
 from memento.core.values import FaultKind

@@ -10,7 +10,6 @@ import time
 
 import numpy as np
 import pytest
-
 from memento.core.errors import RolloutError
 from memento.core.ports import RollTask
 from memento.core.recording_file import load_recording

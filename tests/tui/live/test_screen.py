@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from rich.console import Console
-
 from memento.app.announcing import announced, observed
 from memento.core.events import (
     CandidateRejected,
@@ -30,6 +28,7 @@ from memento.tui.display import Attentive, PlainLines, Silence, open_display
 from memento.tui.live.display import RichDisplay
 from memento.tui.live.screen import SHORTEST, draw
 from memento.tui.live.slots import Live, begun, heed, seen
+from rich.console import Console
 
 from ...support.story import CALL, CLIMB_1, CLIMB_2, MACRO, PROGRAM, STORY
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
 from memento.core.events import Fact
 from memento.memory.store import RunStore
 

@@ -5,13 +5,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from textual.widgets import Input, TabbedContent
-
 from memento.cli.watch import Granted
 from memento.memory.store import RunStore
 from memento.tui.watch.rows import Rows
 from memento.tui.watch.screens.candidate import CandidateScreen
 from memento.tui.watch.screens.choosing import ExportScreen
+from textual.widgets import Input, TabbedContent
 
 from .conftest import LiveRun
 from .recording import SetClock, begin

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from memento.core.events import (
     CandidateScored,
     DuplicateFound,

@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 
 import pytest
-
 from memento.core.events import EpisodeEnded, RunPaused, StageEntered
 from memento.core.values import Episode
 from memento.memory.store import RunStore

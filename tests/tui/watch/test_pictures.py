@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-
 from memento.memory.store import RunStore
 from memento.tui.activity import ActivityNote, WorkerNote
 

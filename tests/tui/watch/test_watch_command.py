@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-
 from memento.memory.lock import is_locked
 from memento.memory.store import RunStore
 

@@ -6,10 +6,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from textual.pilot import Pilot
-
 from memento.tui.watch.app import WatchApp
 from memento.tui.watch.run_controls import Wishes
+from textual.pilot import Pilot
 
 ENOUGH_S = 60.0        # a busy machine is no failure
 GOLDEN = Path(__file__).parent / "golden"

@@ -4,7 +4,6 @@ import platform
 import sys
 
 import pytest
-
 from memento.core.values import FaultKind
 from memento.runtime.rollouts import sandbox
 

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-
 from memento.cli import doctor, exit_code, machine
 from memento.runtime.rollouts import sandbox
 from memento.runtime.rollouts.sandbox import probing

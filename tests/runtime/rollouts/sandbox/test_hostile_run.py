@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-
 from memento.agents.evaluator_evolver import EvaluatorEvolver
 from memento.agents.judging import JudgePanel
 from memento.agents.keepers.by_method import KEEPERS

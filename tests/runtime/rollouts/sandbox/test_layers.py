@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from memento.app import isolation
 from memento.app.results import EvaluateResult
 from memento.cli import exit_code

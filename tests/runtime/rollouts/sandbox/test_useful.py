@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 import pytest
-
 from memento.core.values import Program
 
 from ....support import ON_PATH
