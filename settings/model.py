@@ -99,7 +99,7 @@ class Settings(BaseModel):
     evaluator_judges: Positive = Field(description="k, judges who vote on a pool")
     racing: bool = Field(True, description="end a candidate's rollouts once it cannot win; changes no result")
     duplicates: bool = Field(False, description="a known program takes its episodes over; changes no result")
-    speculation: bool = Field(False, description="speculative: ask for the next climb before the verdict; changes no result")
+    speculation: bool = Field(False, description="ask for the next climb before the verdict; changes no result")
     memory_detail: MemoryDetail = Field("summary", description="what climbs learn about rejected edits")
     memory_scope: Literal["generation", "run"] = Field("generation", description="how long rejected edits are kept")
     keep_trajectories: bool = Field(False, description="keep every recorded episode, not T_0's and the elites' only")
