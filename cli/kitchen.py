@@ -40,7 +40,7 @@ def record(
         for scene, objects, cells in record_scenes(asked.unity_build, asked.scenes, out):
             typer.echo(f"{scene}: {objects} objects, {cells} cells to stand on")
     except OSError as error:
-        raise StoreError(f"The recordings cannot be written to {out}: {error}.") from error
+        raise StoreError(f"the recordings cannot be written to {out}: {error}") from error
     typer.echo(
         f"play them: memento run kitchen --set kitchen.backend=recorded --set kitchen.recordings={out}", err=True
     )
