@@ -1,144 +1,165 @@
-"""`memento render`: pictures of an episode, of a run's candidate or of a policy file."""
+"""`memento render`: an episode of a run's candidate, or of a policy file, as a film or a picture."""
 
-import asyncio
-import json as json_lines
-import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from ..core.errors import UsageError, unknown
-from ..core.ports import Renderer
-from ..core.recording import Recording
-from ..core.values import JSON
-from ..memory.runs import find_run
-from ..settings.evaluate import build_evaluate_settings
-from .pictures import KINDS, Captioned, moments, pace, save_film, save_sheet
+from . import completion, flags
+from .look import Look
+from .output import print_json, say
 
-SIDE: Final = (16, 4096)        # of a picture, in pixels
-SIZES: Final = {".mp4": (640, 480), ".gif": (480, 360), ".png": (640, 480)}
-SHEET_SIZE: Final = (400, 300)
-MAX_SHEET: Final = 120
+if TYPE_CHECKING:
+    from ..app.rendering import Wanted
+    from ..core.ports import Renderer
+    from ..core.recording import Recording
+    from ..core.values import JSON
+
+EXAMPLE: Final = "memento render first --out elite.mp4"
+MAX_SHEET: Final = 120           # pictures
+
+Subject = Annotated[
+    str,
+    typer.Argument(metavar="RUN|POLICY.py", show_default=False, autocompletion=completion.runs,
+                   help="A run: its name or its folder; or, with --domain, a policy file."),
+]
+Out = Annotated[
+    Path, typer.Option(metavar="FILE", help="Ends in .mp4, .gif or .png; is replaced.", show_default=False)
+]
+Candidate = Annotated[
+    str | None,
+    typer.Argument(metavar="CANDIDATE", show_default=False, autocompletion=completion.candidates,
+                   help="By default the elite; final/elite and final/initial: on held-out seeds."),
+]
+Domain = Annotated[
+    str | None, typer.Option(metavar="DOMAIN", help="The domain of a policy file.", show_default=False,
+                             autocompletion=completion.domains)
+]
+Episode = Annotated[int, typer.Option(metavar="K", help="Which episode of the candidate, from 0.")]
+Camera = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Camera name; an unknown one lists the choices.", show_default=False)
+]
+At = Annotated[
+    str | None,
+    typer.Option(metavar="STEP", help="A PNG of one moment: a step, start or end; by default a sheet of moments."),
+]
+Size = Annotated[str | None, typer.Option(metavar="WxH", help="The size of one picture in pixels.")]
+Speed = Annotated[
+    float | None, typer.Option(metavar="X", help="Playback speed; by default chosen to fit into 30 s.")
+]
+Every = Annotated[int | None, typer.Option(metavar="N", help="Draw every N-th step.")]
+Seed = Annotated[int | None, typer.Option(metavar="N", help="Roll out a new episode with this seed instead.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """How an episode is to be shown; None for what was left to us."""
+class EpisodeChoice:
+    """Which episode of a candidate: its index, or a new one with this seed."""
 
-    out: Path
-    camera: str | None
-    size: str | None
-    speed: float | None
-    every: int | None
-    at: str | None
-
-    @property
-    def kind(self) -> str:
-        """The kind of file, ".mp4", ".gif" or ".png"."""
-        return self.out.suffix.lower()
+    index: int
+    seed: int | None
 
 
-def render_episode(
-    what: str, candidate: str | None, *, domain: str | None, flags: Mapping[str, JSON], assignments: Sequence[str],
-    episode: int, seed: int | None, look: Look, runs_dir: Path, json: bool,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DomainChoice:
+    """The domain of a policy file, None for a run's own, and the domain's options as given."""
+
+    name: str | None
+    options: "dict[str, JSON]"
+    assignments: Sequence[str]
+
+
+def render(
+    run: Subject,
+    out: Out,
+    candidate: Candidate = None,
+    domain: Domain = None,
+    episode: Episode = 0,
+    camera: Camera = None,
+    at: At = None,
+    size: Size = None,
+    speed: Speed = None,
+    every: Every = None,
+    seed: Seed = None,
+    variant: flags.Variant = None,
+    randomisation: flags.Randomisation = None,
+    scenes: flags.Scenes = None,
+    assignments: flags.DomainSettings = None,
+    runs: flags.Runs = flags.RUNS,
+    as_json: flags.AsJson = False,
 ) -> None:
-    """Draw one episode. Everything that can be refused is refused before anything is rolled out."""
-    _check(look, episode, seed)
+    """Draw an episode as a film or a picture."""
+    flags.require_at_least("--episode", episode, 0)
+    flags.require_at_least("--seed", seed, 0)
+    look = Look(out=out, camera=camera, size=size, speed=speed, every=every, at=at)
+    look.check()
+    options = flags.domain_options(variant, randomisation, scenes)
+    choice = EpisodeChoice(index=episode, seed=seed)
+    task = DomainChoice(name=domain, options=options, assignments=assignments or ())
+    wanted = _wanted(run, candidate, task=task, episode=choice, runs_dir=runs)
+    _draw(wanted, look, as_json=as_json)
+
+
+def _wanted(
+    subject: str, candidate: str | None, *, task: DomainChoice, episode: EpisodeChoice, runs_dir: Path
+) -> "Wanted":
+    """What is to be drawn. Raises UsageError."""
+    from ..app import rendering
+    from ..memory.runs import find_run
+    from ..settings.evaluate import build_evaluate_settings
+
+    if task.name is None:
+        if subject.endswith(".py"):
+            raise UsageError(f"{subject} is a policy file: name its domain, as in --domain hanoi")
+        return rendering.of_run(
+            find_run(runs_dir, subject), candidate, index=episode.index, seed=episode.seed, flags=task.options,
+            assignments=task.assignments,
+        )
+    if candidate is not None:
+        raise UsageError(f"a policy file has no candidate {candidate!r}: omit it, or omit --domain for a run")
+    settings = build_evaluate_settings(
+        Path(subject), task.name, flags=task.options, assignments=task.assignments, episodes=1,
+        seed=episode.seed or 0, evaluator="reference", workers=1,
+    )
+    return rendering.of_policy(
+        settings.policy, task.name, options=settings.options, index=episode.index, seed=settings.seed
+    )
+
+
+def _draw(wanted: "Wanted", look: Look, *, as_json: bool) -> None:
+    """Draw one episode. What can be refused is refused before anything is rolled out."""
+    import asyncio
+
     from ..app import rendering
 
-    if domain is None:
-        if what.endswith(".py"):
-            raise UsageError(f"{what} is a policy file: say in which domain it is to act, as in --domain hanoi")
-        wanted = rendering.of_run(
-            find_run(runs_dir, what), candidate, index=episode, seed=seed, flags=flags, assignments=assignments
-        )
-    else:
-        if candidate is not None:
-            raise UsageError(f"a policy file has no candidate {candidate!r}: leave it out, or --domain for a run")
-        settings = build_evaluate_settings(
-            Path(what), domain, flags=flags, assignments=assignments, episodes=1, seed=seed or 0,
-            evaluator="reference", workers=1,
-        )
-        wanted = rendering.of_policy(
-            settings.policy, domain, options=settings.options, index=episode, seed=settings.seed
-        )
     renderer = rendering.renderer_of(wanted)
     if look.camera is not None and look.camera not in renderer.cameras:
         raise unknown("camera", look.camera, renderer.cameras)
     renderer.require()
     found = asyncio.run(rendering.fetch(wanted))
-    typer.echo(f"memento: {wanted.title}, episode {episode}: {found.source}", err=True)
-    shown = _draw(found.recording, renderer, look, title=f"{wanted.title} e{episode}")
-    if json:
-        typer.echo(json_lines.dumps({
-            "file": str(look.out), "domain": wanted.domain, "episode": episode, "seed": wanted.seed,
-            "steps": found.recording.steps, "source": found.source, "pictures": shown,
-        }))
+    say(f"{wanted.title}, episode {wanted.index}: {found.source}")
+    pictures = _write(found.recording, renderer, look, title=f"{wanted.title} e{wanted.index}")
+    if as_json:
+        print_json({
+            "file": str(look.out), "domain": wanted.domain, "episode": wanted.index, "seed": wanted.seed,
+            "steps": found.recording.steps, "source": found.source, "pictures": pictures,
+        })
     else:
         typer.echo(str(look.out))
 
 
-def _check(look: Look, episode: int, seed: int | None) -> None:
-    if look.kind not in KINDS:
-        raise UsageError(f"--out {look.out}: what kind of file? Let its name end in {', '.join(KINDS)}")
-    if not look.out.parent.is_dir():
-        raise UsageError(f"--out {look.out}: there is no folder {look.out.parent}")
-    for name, number, least in (("--episode", episode, 0), ("--seed", seed, 0), ("--every", look.every, 1)):
-        if number is not None and number < least:
-            raise UsageError(f"{name} must be at least {least}, not {number}")
-    if look.speed is not None and not 0.01 <= look.speed <= 10_000:
-        raise UsageError(f"--speed must be from 0.01 to 10000, not {look.speed:g}")
-    if look.kind == ".png" and look.speed is not None:
-        raise UsageError("--speed has no effect on a PNG, which does not move: leave it out")
-    if look.at is not None and look.kind != ".png":
-        raise UsageError(f"--at is for one moment as a PNG: leave it out, or let --out end in .png, not {look.kind}")
-    if look.at is not None and look.every is not None:
-        raise UsageError("--at is one moment, --every a sheet of many: leave one out")
-    _size(look)
-    if look.at is not None:
-        _row(look.at, None)
+def _write(recording: "Recording", renderer: "Renderer", look: Look, *, title: str) -> int:
+    """Write the file; returns the number of its pictures. Raises UsageError."""
+    from contextlib import closing
 
+    from .episode_images import Captioned, pace, save_film, save_sheet
 
-def _size(look: Look) -> tuple[int, int]:
-    """Width and height of one picture, without its caption. Raises UsageError."""
-    if look.size is None:
-        return SHEET_SIZE if look.kind == ".png" and look.at is None else SIZES[look.kind]
-    found = re.fullmatch(r"(\d{1,5})[xX](\d{1,5})", look.size.strip())
-    sides = (int(found[1]), int(found[2])) if found else (0, 0)
-    if not all(SIDE[0] <= side <= SIDE[1] for side in sides):
-        raise UsageError(
-            f"--size {look.size!r}: give width and height in pixels, each {SIDE[0]} to {SIDE[1]}, as in 640x480"
-        )
-    return sides
-
-
-def _row(at: str, steps: int | None) -> int:
-    """The row of a moment: a step, "start" or "end". Raises UsageError."""
-    if at in ("start", "end"):
-        return 0 if at == "start" else steps or 0
-    if not at.isdecimal():
-        raise UsageError(f"--at {at!r}: give a step, or start, or end")
-    if steps is not None and int(at) > steps:
-        raise UsageError(f"--at {at}: the episode has steps 0 to {steps}")
-    return int(at)
-
-
-def _draw(recording: Recording, renderer: Renderer, look: Look, *, title: str) -> int:
-    """Write the file; returns how many pictures it has."""
-    width, height = _size(look)
+    width, height = look.pixels()
+    rows = _sheet(look, recording.steps)
     camera = look.camera or renderer.cameras[0]
-    rows: tuple[int, ...] = ()
-    if look.at is not None:
-        rows = (_row(look.at, recording.steps),)
-    elif look.kind == ".png":
-        rows = moments(recording.steps, look.every)
-        if len(rows) > MAX_SHEET:
-            raise UsageError(f"--every {look.every} gives {len(rows)} pictures on a sheet; at most {MAX_SHEET} fit")
     with closing(renderer.stage(recording, camera=camera, width=width, height=height)) as stage:
         captioned = Captioned(stage, title=title, steps=recording.steps)
         if rows:
@@ -149,13 +170,27 @@ def _draw(recording: Recording, renderer: Renderer, look: Look, *, title: str) -
         return len(how.rows)
 
 
-def _progress(count: int) -> Callable[[int], None]:
-    """Tells how many pictures are drawn, on a terminal only."""
+def _sheet(look: Look, steps: int) -> tuple[int, ...]:
+    """The rows of a PNG: one moment, or a sheet of them; none for a film. Raises UsageError."""
+    from .episode_images import moments
 
-    def tell(done: int) -> None:
+    if look.kind != ".png":
+        return ()
+    if look.at is not None:
+        return (look.row(steps),)
+    rows = moments(steps, look.every)
+    if len(rows) > MAX_SHEET:
+        raise UsageError(f"--every {look.every} gives {len(rows)} pictures on a sheet; at most {MAX_SHEET} fit")
+    return rows
+
+
+def _progress(count: int) -> Callable[[int], None]:
+    """Shows how many of the pictures are drawn, on a terminal only."""
+
+    def show(done: int) -> None:
         if sys.stderr.isatty():
             end = "\n" if done == count else ""
             sys.stderr.write(f"\rmemento: picture {done} of {count}{end}")
             sys.stderr.flush()
 
-    return tell
+    return show
