@@ -72,7 +72,8 @@ def test_json_is_one_object_and_the_words_go_to_stderr(capsys, monkeypatch) -> N
 
 
 def test_no_renderer_is_not_an_error(capsys, monkeypatch) -> None:
-    monkeypatch.setattr(doctor_checks.machine_checks, "renderers", lambda: {"egl": "no display", "osmesa": "no library"})
+    unusable = {"egl": "no display", "osmesa": "no library"}
+    monkeypatch.setattr(doctor_checks.machine_checks, "renderers", lambda: unusable)
     status, out, _ = called(capsys)
     assert status == 0
     assert "no renderer works here" in out and "libegl1" in out
