@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Coroutine
+from dataclasses import dataclass
 from typing import Any, Final, NoReturn, TypeVar
 
 import typer
@@ -11,7 +12,6 @@ from ..app import StatusAddress
 from ..app.results import RunResult
 from ..core.errors import UsageError
 from ..tui.display import Display, open_display
-from .flags import StatusOptions
 from .log import log_to_stderr
 from .output import say
 from .result_text import describe_run
@@ -21,20 +21,27 @@ T = TypeVar("T")
 INTERRUPTED: Final = 130       # the exit code
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusOptions:
+    """Where to serve a run's status, as given; None for what was not."""
+
+    port: int | None
+    host: str | None
+
+    def address(self) -> StatusAddress | None:
+        """The address to serve at; None for nowhere. Raises UsageError for a host without a port."""
+        if self.port is None:
+            if self.host is not None:
+                raise UsageError("--status-host has no effect without --status-port: give both, or neither")
+            return None
+        return StatusAddress(
+            host=self.host or "127.0.0.1", port=self.port, tell=lambda url: say(f"status at {url}/status")
+        )
+
+
 def open_screen(kind: str) -> Display:
     """The display of this kind, on stderr."""
     return open_display(kind, sys.stderr, environment=os.environ)
-
-
-def status_address(status: StatusOptions) -> StatusAddress | None:
-    """Where to serve the status; None for nowhere. Raises UsageError for a host without a port."""
-    if status.port is None:
-        if status.host is not None:
-            raise UsageError("--status-host has no effect without --status-port: give both, or neither")
-        return None
-    return StatusAddress(
-        host=status.host or "127.0.0.1", port=status.port, tell=lambda url: say(f"status at {url}/status")
-    )
 
 
 def execute(work: Coroutine[Any, Any, T], screen: Display | None = None) -> T:

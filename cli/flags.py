@@ -3,7 +3,6 @@
 Braces in a help text stand for choices, see `command.Command`.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -25,14 +24,6 @@ class DisplayKind(StrEnum):
     RICH = "rich"
     PLAIN = "plain"
     NONE = "none"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatusOptions:
-    """Where to serve a run's status, as given; None for what was not."""
-
-    port: int | None
-    host: str | None
 
 
 Run = Annotated[

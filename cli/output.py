@@ -1,6 +1,5 @@
 """What commands print: results and tables go to stdout, everything else to stderr."""
 
-import json
 from collections.abc import Mapping, Sequence
 
 import typer
@@ -13,6 +12,8 @@ def say(sentence: str) -> None:
 
 def print_json(result: Mapping[str, object]) -> None:
     """Print one JSON object on one line to stdout."""
+    import json
+
     typer.echo(json.dumps(result, allow_nan=False))
 
 

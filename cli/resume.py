@@ -8,10 +8,11 @@ import typer
 
 from ..core.errors import UsageError
 from . import flags
-from .flags import DisplayKind, StatusOptions
+from .flags import DisplayKind
 
 if TYPE_CHECKING:
     from ..core.values import JSON
+    from .execution import StatusOptions
 
 EXAMPLE: Final = "memento resume first"
 
@@ -37,6 +38,8 @@ def resume(
     as_json: flags.AsJson = False,
 ) -> None:
     """Continue a run that was stopped, interrupted or killed, or that spent its budget."""
+    from .execution import StatusOptions
+
     flags.require_at_least("--workers", workers, 1)
     budgets: dict[str, JSON] = {
         "budget_calls": budget_calls, "budget_tokens": budget_tokens, "budget_usd": budget_usd,
@@ -57,7 +60,7 @@ def continue_run(
     budgets: "Mapping[str, JSON]",
     assignments: Sequence[str],
     require_sandbox: bool,
-    status: StatusOptions,
+    status: "StatusOptions",
     display: DisplayKind,
     as_json: bool,
 ) -> None:
@@ -66,10 +69,10 @@ def continue_run(
     from ..memory.lock import is_locked
     from ..memory.runs import find_run
     from ..settings import parse_budgets
-    from .execution import execute, open_screen, print_run, status_address
+    from .execution import execute, open_screen, print_run
     from .pause import end_pause
 
-    address = status_address(status)
+    address = status.address()
     folder = find_run(runs_dir, run)
     given = parse_budgets(budgets, assignments)
     if given and is_locked(folder):

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 from memento.app.budgets import require_usable
-from memento.cli import bench, exit_code
+from memento.cli import bench, exit_code, new_run
 from memento.cli import resume as resume_command
-from memento.cli import run as run_command
 from memento.settings import Settings, build_settings, parse_budgets, with_budgets
 
 GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "language-models.md").read_text()
@@ -17,7 +16,7 @@ BLOCKS = re.findall(r"```sh\n(.*?)```", GUIDE, flags=re.DOTALL)
 COMMANDS = [line for block in BLOCKS for line in block.splitlines()]
 
 
-def settings_of(given: run_command.Given) -> Settings:
+def settings_of(given: new_run.Given) -> Settings:
     return build_settings(given.flags, assignments=given.assignments, config=given.config, environment={})
 
 
@@ -25,7 +24,7 @@ def settings_of(given: run_command.Given) -> Settings:
 def test_the_command_is_taken(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     taken: list[str] = []
 
-    def run(given: run_command.Given, **keywords: Any) -> None:
+    def run(given: new_run.Given, **keywords: Any) -> None:
         if keywords["replay"] is None:
             require_usable(settings_of(given))
         else:
@@ -41,7 +40,7 @@ def test_the_command_is_taken(line: str, monkeypatch: pytest.MonkeyPatch, capsys
         taken.append(f"bench {name}")
         return {}
 
-    monkeypatch.setattr(run_command, "start", run)
+    monkeypatch.setattr(new_run, "start", run)
     monkeypatch.setattr(resume_command, "continue_run", resume)
     monkeypatch.setattr(bench, "measure", measure)
     program, *arguments = shlex.split(line, comments=False)
