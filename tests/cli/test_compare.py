@@ -16,6 +16,8 @@ FLAGS = replace(NOTHING, domains=("hanoi-kinematic",), methods=("memento", "rand
 REFUSED = {
     "compare": "nothing to compare: name an experiment",
     "compare mian": "unknown experiment 'mian': did you mean 'main'?",
+    "compare --domain hanoi": "names no method",
+    "compare main --seeds x": "seeds cannot be 'x'",
     "compare main --jobs 0": "--jobs must be at least 1, not 0",
     "compare main --workers 0": "--workers must be at least 1, not 0",
     "compare main --model openai:gpt-5.2": "OPENAI_API_KEY",

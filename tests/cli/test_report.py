@@ -7,6 +7,7 @@ REFUSED = {
     "report x": "nothing to write: give --out FILE.html",
     "report x --out page.txt": "--out page.txt is not a page: name it *.html",
     "report x --archive a.zip": "--archive a.zip is not an archive: name it *.json.xz",
+    "report none --out x.html": "none",
     "report a.json.xz x --csv rows": "name one archive alone",
 }
 
