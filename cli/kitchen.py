@@ -47,5 +47,5 @@ def record(scenes: Scenes, out: Out, unity_build: UnityBuild = None) -> None:
         for scene, objects, cells in record_scenes(options.unity_build, options.scenes, out):
             typer.echo(f"{scene}: {objects} objects, {cells} cells to stand on")
     except OSError as error:
-        raise StoreError(f"cannot write the recordings to {out}: {error}") from error
+        raise StoreError(f"the recordings cannot be written to {out}: {error}") from error
     say(f"to use them: memento run kitchen --set kitchen.backend=recorded --set kitchen.recordings={out}")
