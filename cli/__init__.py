@@ -1,8 +1,8 @@
-"""The command line: `memento`. Data goes to stdout, talk to stderr.
+"""The command line: `memento`. Results go to stdout, everything else to stderr.
 
-Exit codes: 0 done, 2 usage or settings, 3 fault, 130 interrupted; 1 is `memento doctor`'s
-word that something essential is missing. Nothing heavy is imported before a command
-needs it, so that `memento --help` answers at once.
+Exit codes: 0 done, 2 usage or settings, 3 fault, 130 interrupted; 1 from `memento doctor` if something essential is
+missing. A command's module holds its flags and what it does; `commands` collects them. Nothing heavy is imported
+before a command needs it, so that `memento --help` answers at once.
 """
 
 import sys
@@ -19,7 +19,7 @@ def main() -> None:
 
 
 def exit_code(arguments: Sequence[str]) -> int:
-    """Carry out one command line; returns its exit code. Complaints are one sentence on stderr."""
+    """Carry out one command line; returns its exit code. An error is one sentence on stderr."""
     from ..core.errors import MementoError, UsageError
 
     try:
@@ -27,7 +27,7 @@ def exit_code(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         _say("interrupted")
         return 130
-    except Exception as error:  # noqa: BLE001 - the program's end: what is unforeseen shows its traceback, and is a fault
+    except Exception as error:  # noqa: BLE001 - the top level: an unexpected error shows its traceback, and is a fault
         known = _known(error, MementoError)
         if known is None:
             traceback.print_exception(error)
@@ -39,17 +39,17 @@ def exit_code(arguments: Sequence[str]) -> int:
 def _carried_out(arguments: Sequence[str]) -> int:
     import typer
 
+    from .command import usage_error
     from .commands import commands
     from .completion import answer_shells
 
     answer_shells()
     try:
         status = typer.main.get_command(commands).main(
-            args=list(arguments) or ["--help"], prog_name="memento", standalone_mode=False, obj=tuple(arguments)
+            args=list(arguments), prog_name="memento", standalone_mode=False, obj=tuple(arguments)
         )
     except typer.TyperException as error:
-        _say(" ".join(error.format_message().split()))
-        return 2
+        raise usage_error(error) from None
     except typer.Abort:
         raise KeyboardInterrupt from None
     return status if isinstance(status, int) else 0

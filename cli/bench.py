@@ -1,37 +1,53 @@
-"""Runs the project's own benchmarks, which lie beside the package in a source checkout."""
+"""`memento bench`: the project's own benchmarks, which a source checkout holds."""
 
-import json as json_lines
-from importlib import import_module
-from importlib.util import find_spec
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from ..core.errors import UsageError, unknown
-from ..core.values import JSON
+from . import flags
+from .output import print_json
 
-BENCHMARKS = ("kitchen", "overhead", "search", "steps")      # modules of benchmarks/ with a function measure() -> dict
+if TYPE_CHECKING:
+    from ..core.values import JSON
+
+EXAMPLE: Final = "memento bench steps --json"
+BENCHMARKS: Final = ("kitchen", "overhead", "search", "steps")    # modules of benchmarks/ with measure() -> dict
+
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help=f"The benchmark: {', '.join(BENCHMARKS)}.", show_default=False)
+]
 
 
-def run_benchmark(name: str, *, json: bool) -> None:
-    """`memento bench NAME`. Raises UsageError for an unknown name, and without a checkout."""
-    if name not in BENCHMARKS:
-        raise unknown("benchmark", name, BENCHMARKS)
-    package = f"{__package__.rpartition('.')[0]}.benchmarks"
-    if find_spec(package) is None:
-        raise UsageError("benchmarks are not part of the installed package: run memento bench in a source checkout")
-    figures: dict[str, JSON] = import_module(f"{package}.{name}").measure()
-    if json:
-        typer.echo(json_lines.dumps(figures, allow_nan=False))
+def bench(name: Name, as_json: flags.AsJson = False) -> None:
+    """Run a benchmark of this project on this machine; needs the source checkout."""
+    figures = measure(name)
+    if as_json:
+        print_json(figures)
         return
     for line in _lines(figures):
         typer.echo(line)
 
 
-def _lines(figures: dict[str, JSON], indent: str = "") -> list[str]:
-    lines: list[str] = []
+def measure(name: str) -> "Mapping[str, JSON]":
+    """The figures of a benchmark. Raises UsageError for an unknown name, and without a checkout."""
+    from importlib import import_module
+    from importlib.util import find_spec
+
+    if name not in BENCHMARKS:
+        raise unknown("benchmark", name, BENCHMARKS)
+    package = f"{__package__.rpartition('.')[0]}.benchmarks"
+    if find_spec(package) is None:
+        raise UsageError("benchmarks are not part of the installed package: run memento bench in a source checkout")
+    figures: Mapping[str, JSON] = import_module(f"{package}.{name}").measure()
+    return figures
+
+
+def _lines(figures: "Mapping[str, JSON]", indent: str = "") -> "Iterator[str]":
     for key, value in figures.items():
         if isinstance(value, dict):
-            lines += [f"{indent}{key}", *_lines(value, f"{indent}  ")]
+            yield f"{indent}{key}"
+            yield from _lines(value, f"{indent}  ")
         else:
-            lines.append(f"{indent}{key:<28} {value}")
-    return lines
+            yield f"{indent}{key:<28} {value}"

@@ -1,46 +1,51 @@
-"""`memento kitchen`: what the kitchen task has beside running it."""
+"""`memento kitchen`: commands for the kitchen domain alone."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-kitchen_commands = typer.Typer(
-    help="Record kitchens of AI2-THOR.", no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode=None,
+from .command import CONTEXT, Command, CommandGroup
+from .output import say
+
+EXAMPLE: Final = "memento kitchen record FloorPlan1-3 --out kitchens"
+
+kitchen = typer.Typer(
+    help="Record kitchens of AI2-THOR.", cls=CommandGroup, rich_markup_mode=None,
+    context_settings=CONTEXT,
 )
 
+Scenes = Annotated[
+    list[str],
+    typer.Argument(metavar="SCENE", help="Such as FloorPlan1, FloorPlan4-29, training or held-out.",
+                   show_default=False),
+]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="The folder of recordings.", show_default=False)]
+UnityBuild = Annotated[
+    str | None, typer.Option(metavar="PATH", help="A Unity build; by default an installed one.")
+]
 
-@kitchen_commands.callback()
-def kitchen() -> None:
-    """What the kitchen task has beside running it."""
+
+@kitchen.callback()
+def kitchen_group() -> None:
+    """Without a callback Typer would make the only command the group itself."""
 
 
-@kitchen_commands.command(epilog="Example: memento kitchen record FloorPlan1-3 --out kitchens")
-def record(
-    scenes: Annotated[
-        list[str], typer.Argument(help="FloorPlan1, FloorPlan4-29, training, held-out.", show_default=False)
-    ],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of recordings.", show_default=False)],
-    unity_build: Annotated[
-        str | None, typer.Option(metavar="PATH", help="A Unity build; else one that is installed.")
-    ] = None,
-) -> None:
-    """Record kitchens from a Unity build, to be played without it: kitchen.backend=recorded."""
+@kitchen.command(cls=Command, epilog=f"Example: {EXAMPLE}")
+def record(scenes: Scenes, out: Out, unity_build: UnityBuild = None) -> None:
+    """Record kitchens with a Unity build. Runs with kitchen.backend=recorded then need no build."""
     from ..core.errors import StoreError
     from ..domains import load
     from ..domains.kitchen.options import settings
     from ..domains.kitchen.unity.record import record as record_scenes
 
-    asked = settings(load("kitchen").options(
+    options = settings(load("kitchen").options(
         {"backend": "unity", "unity_build": unity_build, "scenes": [*scenes]}, preset="paper"
     ))
-    assert asked.unity_build is not None
+    assert options.unity_build is not None
     try:
-        for scene, objects, cells in record_scenes(asked.unity_build, asked.scenes, out):
+        for scene, objects, cells in record_scenes(options.unity_build, options.scenes, out):
             typer.echo(f"{scene}: {objects} objects, {cells} cells to stand on")
     except OSError as error:
         raise StoreError(f"the recordings cannot be written to {out}: {error}") from error
-    typer.echo(
-        f"play them: memento run kitchen --set kitchen.backend=recorded --set kitchen.recordings={out}", err=True
-    )
+    say(f"to use them: memento run kitchen --set kitchen.backend=recorded --set kitchen.recordings={out}")

@@ -1,4 +1,4 @@
-"""Where log lines of the controller go: stderr, warnings and worse only; the display tells the rest."""
+"""Where log lines of the controller go: stderr, warnings and worse only; the display shows the rest."""
 
 import sys
 

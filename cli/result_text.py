@@ -1,18 +1,18 @@
-"""Says results to people: a few plain lines."""
+"""Results as a few plain lines of text."""
 
 from ..app.results import EpisodeResult, EvaluateResult, RunResult
 from ..tui.lines import counted, isolation
 
 
-def tell_run(result: RunResult) -> str:
-    """What a run came to, in the order a person asks."""
+def describe_run(result: RunResult) -> str:
+    """The result of a run, the most important first."""
     lines = [
         f"{result.run}: {result.status} after {counted(result.generations, 'generation')}, {duration(result.wall_s)}",
         f"  elite            {result.elite or 'none'}",
         f"  fitness          {number(result.initial_fitness)} -> {number(result.fitness)}"
         "   under the run's own evaluator",
-        f"  unseen episodes  {number(result.reference_initial)} -> {number(result.reference_fitness)}"
-        f"   under the shipped evaluator; success {share(result.final_success)}",
+        f"  held-out         {number(result.reference_initial)} -> {number(result.reference_fitness)}"
+        f"   under the reference evaluator; success {share(result.final_success)}",
         f"  candidates       {result.candidates}, over {counted(result.episodes_run, 'episode')}"
         f" ({result.episodes_saved} saved)",
         f"  model            {result.model}: {counted(result.model_calls, 'call')}, {counted(result.tokens, 'token')},"
@@ -22,8 +22,8 @@ def tell_run(result: RunResult) -> str:
     return "\n".join(lines)
 
 
-def tell_evaluation(result: EvaluateResult) -> str:
-    """How a policy did, one line an episode."""
+def describe_evaluation(result: EvaluateResult) -> str:
+    """The result of a policy, one line per episode."""
     lines = [
         f"{result.policy} in {result.domain}"
         + "".join(f", {word} {value}" for word, value in
@@ -46,7 +46,7 @@ def tell_evaluation(result: EvaluateResult) -> str:
 
 
 def _by_scene(result: EvaluateResult) -> list[str]:
-    """One line a scene, where there are several and some were played more than once."""
+    """One line per scene, where there are several and some were played more than once."""
     scenes: dict[str, list[EpisodeResult]] = {}
     for episode in result.per_episode:
         if episode.scene:

@@ -1,4 +1,4 @@
-"""Ends what is under way in good order when the program is asked to end."""
+"""Ends work cleanly when the program gets a signal to end."""
 
 import asyncio
 import signal
@@ -8,16 +8,16 @@ from typing import Any, NoReturn, TypeVar
 T = TypeVar("T")
 
 
-def run_until_told(work: Coroutine[Any, Any, T], *, at_once: Callable[[], NoReturn] | None = None) -> T:
-    """Run to the end. A SIGTERM raises KeyboardInterrupt once the work is cleaned up, as a Ctrl-C does.
+def run_until_signalled(work: Coroutine[Any, Any, T], *, at_once: Callable[[], NoReturn] | None = None) -> T:
+    """Run to the end. A SIGTERM raises KeyboardInterrupt after the work has cleaned up, as a Ctrl-C does.
 
-    It does so too where SIGINT is ignored, as a shell makes it for what is started in the background. A second
-    SIGTERM ends the program at once; a second Ctrl-C calls `at_once`, which must, while the work still cleans up.
+    A SIGTERM also works where SIGINT is ignored, as a shell sets it for background jobs. A second SIGTERM ends the
+    process at once; a second Ctrl-C, while the work still cleans up, calls `at_once`, which must end the process.
     """
-    return asyncio.run(_told(work, at_once))
+    return asyncio.run(_until_signalled(work, at_once))
 
 
-async def _told(work: Coroutine[Any, Any, T], at_once: Callable[[], NoReturn] | None) -> T:
+async def _until_signalled(work: Coroutine[Any, Any, T], at_once: Callable[[], NoReturn] | None) -> T:
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
     terminated = False
@@ -25,7 +25,7 @@ async def _told(work: Coroutine[Any, Any, T], at_once: Callable[[], NoReturn] | 
     def terminate() -> None:
         nonlocal terminated
         terminated = True
-        loop.remove_signal_handler(signal.SIGTERM)      # from now on it does what it always does
+        loop.remove_signal_handler(signal.SIGTERM)      # from now on a SIGTERM ends the process
         task.cancel()
 
     def interrupt(*_: object) -> None:
@@ -37,7 +37,7 @@ async def _told(work: Coroutine[Any, Any, T], at_once: Callable[[], NoReturn] | 
 
     before = signal.getsignal(signal.SIGINT)
     if at_once is not None and before is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, interrupt)         # not the loop's: it must be heard where the loop is busy
+        signal.signal(signal.SIGINT, interrupt)         # not the loop's handler: it must work while the loop is busy
     loop.add_signal_handler(signal.SIGTERM, terminate)
     try:
         return await work

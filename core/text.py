@@ -1,6 +1,7 @@
-"""Foreign text made fit to be shown: text from candidates and models is bounded before it goes anywhere."""
+"""Text for people: foreign text bounded and printable, and numbers in the one form that every output uses."""
 
 ELLIPSIS = " […] "
+DASH = "–"  # stands for a value that there is not
 
 
 def one_line(text: str, limit: int) -> str:
@@ -21,6 +22,40 @@ def bounded(text: str, limit: int) -> str:
         head = room // 2
         text = text[:head] + ELLIPSIS[:limit] + (text[-(room - head) :] if room - head else "")
     return _printable(text, "\n\t")
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: 1 judge, 3 judges."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def number(value: float | None, *, digits: int = 3, unknown: str = DASH) -> str:
+    """A number with so many decimals, such as a fitness; `unknown` for None."""
+    return unknown if value is None else f"{value:,.{digits}f}"
+
+
+def share(value: float | None, *, unknown: str = DASH) -> str:
+    """A share in [0, 1] in percent; `unknown` for None."""
+    return unknown if value is None else f"{100 * value:.0f} %"
+
+
+def cost(usd: float | None, *, digits: int = 2, unknown: str = "price unknown") -> str:
+    """An amount in US dollars; `unknown` for None."""
+    return unknown if usd is None else f"${usd:.{digits}f}"
+
+
+def signed(value: float, *, digits: int = 2) -> str:
+    """A difference with its sign, a real minus (U+2212); what rounds to 0 has none."""
+    text = f"{abs(value):.{digits}f}"
+    if not float(text):
+        return text
+    return f"{'+' if value > 0 else '−'}{text}"
+
+
+def duration(seconds: float) -> str:
+    """A duration in minutes and seconds: 3 min 05 s, or 4.2 s below a minute."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02d} s" if minutes else f"{seconds:.1f} s"
 
 
 def _printable(text: str, besides: str = "") -> str:

@@ -1,4 +1,4 @@
-"""Bad input gets one clear sentence on stderr that names the thing and the mend, exit 2, no traceback."""
+"""Bad input gets one clear sentence on stderr that names the problem and the fix, exit 2, no traceback."""
 
 import sqlite3
 import subprocess
@@ -123,17 +123,21 @@ OF_A_RUN = {
 }
 
 
+def assert_one_sentence(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("memento: ")
+    assert printed.err.count("\n") == 1
+    assert "Traceback" not in printed.err
+    assert all(word in printed.err for word in words), printed.err
+
+
 @pytest.mark.parametrize("name", BAD)
 def test_one_sentence_and_exit_2(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments, words = BAD[name]
     (tmp_path / "p.py").write_text(GOOD_POLICY)
     assert exit_code(arguments) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith("memento: ")
-    assert told.err.count("\n") == 1
-    assert "Traceback" not in told.err
-    assert all(word in told.err for word in words), told.err
+    assert_one_sentence(capsys, words)
     assert not (tmp_path / "runs").exists(), "nothing is begun before the input is known to be good"
 
 
@@ -160,11 +164,7 @@ def runs(tmp_path: Path) -> Path:
 def test_of_a_run_one_sentence_and_exit_2(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     arguments, words = OF_A_RUN[name]
     assert exit_code(arguments) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.count("\n") == 1
-    assert told.err.startswith("memento: ")
-    assert all(word in told.err for word in words), told.err
+    assert_one_sentence(capsys, words)
 
 
 @pytest.mark.parametrize("arguments", [["resume", "one"], ["resume", "one", "--budget-calls", "5"]])
@@ -183,8 +183,5 @@ def test_a_run_that_another_process_writes(
         assert other.stdout.readline() == "held\n"
         code = exit_code(arguments)
         other.communicate("", timeout=20)
-    told = capsys.readouterr()
     assert code == 2
-    assert "live" in told.err
-    assert "stop" in told.err
-    assert told.err.count("\n") == 1
+    assert_one_sentence(capsys, ["live", "stop"])

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.cli.pictures import LONGEST_S, RATE_HZ, Captioned, moments, pace
+from memento.cli.episode_images import LONGEST_S, RATE_HZ, Captioned, moments, pace
 from memento.core.errors import UsageError
 from memento.core.ports import Renderer
 from memento.core.recording import Recording
@@ -94,19 +94,19 @@ def test_a_file_that_is_there_is_replaced_whole(memento: Call, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ((*DRAWN, "--out", "a.jpg"), "Let its name end in .mp4, .gif, .png"),
+        ((*DRAWN, "--out", "a.jpg"), "the name must end in .mp4, .gif, .png"),
         ((*DRAWN, "--out", "none/a.png"), "there is no folder none"),
         ((*DRAWN, "--out", "a.png", "--camera", "rde"), "did you mean 'red'"),
         ((*DRAWN, "--out", "a.png", "--at", "10"), "the episode has steps 0 to 9"),
         ((*DRAWN, "--out", "a.png", "--at", "soon"), "give a step, or start, or end"),
         ((*DRAWN, "--out", "a.gif", "--at", "3"), "--at is for one moment as a PNG"),
-        ((*DRAWN, "--out", "a.png", "--at", "3", "--every", "2"), "leave one out"),
+        ((*DRAWN, "--out", "a.png", "--at", "3", "--every", "2"), "keep only one"),
         ((*DRAWN, "--out", "a.png", "--speed", "2"), "--speed has no effect on a PNG"),
         ((*DRAWN, "--out", "a.mp4", "--speed", "0"), "--speed must be from"),
         ((*DRAWN, "--out", "a.mp4", "--every", "0"), "--every must be at least 1"),
         ((*DRAWN, "--out", "a.png", "--episode", "-1"), "--episode must be at least 0"),
         ((*DRAWN[:3], "--size", "9000x10", "--out", "a.png"), "as in 640x480"),
-        (("mine.py", "--out", "a.png"), "say in which domain"),
+        (("mine.py", "--out", "a.png"), "name its domain, as in --domain hanoi"),
         (("mine.py", "g1/macro/0", *DRAWN[1:], "--out", "a.png"), "has no candidate 'g1/macro/0'"),
         (("mine.py", "--domain", "painter:PLAIN", "--out", "a.png"), "draws no pictures"),
         (("nothing", "--out", "a.png"), "no run"),

@@ -1,4 +1,4 @@
-"""How a program ends that is asked to, also where a shell started it in the background."""
+"""A program that gets a signal ends cleanly, also where a shell started it in the background."""
 
 import signal
 import subprocess
@@ -11,7 +11,7 @@ from ..support.processes import start_process
 DEADLINE_S = 30
 PROGRAM = """
 import asyncio, signal, sys
-from memento.cli.signals import run_until_told
+from memento.cli.signals import run_until_signalled
 signal.signal(signal.SIGINT, signal.{handler})
 
 async def work():
@@ -24,9 +24,9 @@ async def work():
         print("cleaned up", flush=True)
 
 try:
-    run_until_told(work())
+    run_until_signalled(work())
 except KeyboardInterrupt:
-    print("told", flush=True)
+    print("interrupted", flush=True)
 """
 
 
@@ -39,11 +39,11 @@ def started(*, handler: str, cleaning: str = "") -> "subprocess.Popen[str]":
 
 
 @pytest.mark.parametrize("handler", ["SIG_IGN", "default_int_handler"], ids=["background", "terminal"])
-def test_a_sigterm_ends_in_good_order(handler: str) -> None:
+def test_a_sigterm_ends_cleanly(handler: str) -> None:
     process = started(handler=handler)
     process.send_signal(signal.SIGTERM)
     out, _ = process.communicate(timeout=DEADLINE_S)
-    assert out == "cleaned up\ntold\n"
+    assert out == "cleaned up\ninterrupted\n"
     assert process.returncode == 0
 
 
@@ -51,7 +51,7 @@ def test_in_the_background_a_sigint_is_for_others() -> None:
     process = started(handler="SIG_IGN")
     process.send_signal(signal.SIGINT)
     process.send_signal(signal.SIGTERM)
-    assert process.communicate(timeout=DEADLINE_S)[0] == "cleaned up\ntold\n"
+    assert process.communicate(timeout=DEADLINE_S)[0] == "cleaned up\ninterrupted\n"
 
 
 def test_a_second_sigterm_ends_at_once() -> None:

@@ -112,24 +112,6 @@ def test_an_interrupted_comparison_leaves_nothing_behind_and_is_gone_on_with(tmp
     assert len(interrupted) == 1, "it was gone on with, not begun again"
 
 
-def test_bad_input_is_one_sentence(tmp_path):
-    for arguments, word in (
-        (("compare",), "compare what?"),
-        (("compare", "mian"), "did you mean 'main'"),
-        (("compare", "--domain", "hanoi"), "names no method"),
-        (("compare", "main", "--jobs", "0"), "--jobs must be at least 1"),
-        (("compare", "main", "--model", "anthropic:x"), "ANTHROPIC_API_KEY"),
-        (("compare", "main", "--seeds", "x"), "seeds cannot be"),
-        (("report", "none", "--out", "x.html"), "none"),
-        (("report", "none"), "--out FILE.html"),
-        (("report", "none", "--out", "x.pdf"), ".html"),
-    ):
-        done = memento(tmp_path, *arguments)
-        assert done.returncode == 2, (arguments, done.stderr)
-        assert word in done.stderr and "Traceback" not in done.stderr, done.stderr
-        assert len(done.stderr.strip().splitlines()) == 1, done.stderr
-
-
 def test_a_run_that_cannot_be_read_fails_by_itself(tmp_path):
     """As where a process was killed in the instant in which it made its database, or a disk lost something."""
     words = ("compare", *SMALL, "--method", "random", "--method", "eureka", "--seeds", "1", "--name", "c",

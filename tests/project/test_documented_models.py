@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from memento.app.budgets import require_usable
-from memento.cli import bench, exit_code, start
+from memento.cli import bench, exit_code, new_run
+from memento.cli import resume as resume_command
 from memento.settings import Settings, build_settings, parse_budgets, with_budgets
 
 GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "language-models.md").read_text()
@@ -15,21 +16,19 @@ BLOCKS = re.findall(r"```sh\n(.*?)```", GUIDE, flags=re.DOTALL)
 COMMANDS = [line for block in BLOCKS for line in block.splitlines()]
 
 
-def given(keywords: dict[str, Any]) -> Settings:
-    return build_settings(
-        keywords["flags"], assignments=keywords["assignments"], config=keywords["config"], environment={}
-    )
+def settings_of(given: new_run.Given) -> Settings:
+    return build_settings(given.flags, assignments=given.assignments, config=given.config, environment={})
 
 
 @pytest.mark.parametrize("line", COMMANDS)
 def test_the_command_is_taken(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     taken: list[str] = []
 
-    def run(flags: dict[str, Any], **keywords: Any) -> None:
+    def run(given: new_run.Given, **keywords: Any) -> None:
         if keywords["replay"] is None:
-            require_usable(given({"flags": flags, **keywords}))
+            require_usable(settings_of(given))
         else:
-            assert not any(value for value in flags.values())
+            assert not any(value for value in given.flags.values())
         taken.append("run")
 
     def resume(name: str, **keywords: Any) -> None:
@@ -37,9 +36,13 @@ def test_the_command_is_taken(line: str, monkeypatch: pytest.MonkeyPatch, capsys
         require_usable(with_budgets(settings, parse_budgets(keywords["budgets"], keywords["assignments"])))
         taken.append("resume")
 
-    monkeypatch.setattr(start, "start_run", run)
-    monkeypatch.setattr(start, "resume_run", resume)
-    monkeypatch.setattr(bench, "run_benchmark", lambda name, json: taken.append(f"bench {name}"))
+    def measure(name: str) -> dict[str, Any]:
+        taken.append(f"bench {name}")
+        return {}
+
+    monkeypatch.setattr(new_run, "start", run)
+    monkeypatch.setattr(resume_command, "continue_run", resume)
+    monkeypatch.setattr(bench, "measure", measure)
     program, *arguments = shlex.split(line, comments=False)
     assert program == "memento"
     assert exit_code(arguments) == 0, capsys.readouterr().err

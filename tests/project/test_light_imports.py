@@ -23,6 +23,12 @@ def test_help_imports_neither_numpy_nor_pydantic_nor_rich() -> None:
     assert not modules_after(statement) & (HEAVY | {"numpy", "pydantic", "rich", "asyncio", "sqlite3", "structlog"})
 
 
-@pytest.mark.parametrize("module", ["memento.app", "memento.settings", "memento.cli.start", "memento.cli.show"])
+@pytest.mark.parametrize("command", ["run", "evaluate", "compare", "render"])
+def test_help_with_choices_imports_no_simulator_and_no_client(command: str) -> None:
+    statement = f"from memento.cli import exit_code\nassert exit_code([{command!r}, '--help']) == 0"
+    assert not modules_after(statement) & HEAVY
+
+
+@pytest.mark.parametrize("module", ["memento.app", "memento.settings", "memento.cli.execution", "memento.cli.show"])
 def test_the_controller_imports_no_simulator_and_no_client(module: str) -> None:
     assert not modules_after(f"import {module}") & HEAVY

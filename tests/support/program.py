@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,19 @@ import pytest
 from .processes import start_process
 
 PROGRAM = [sys.executable, "-c", "from memento.cli import main; main()"]
+SMOKE = ("run", "hanoi-kinematic", "--preset", "smoke", "--workers", "1")
+LONG = (*SMOKE, "--set", "generations=500", "--name", "long")
+DEADLINE_S = 40
+Call = Callable[..., "subprocess.CompletedProcess[str]"]
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for a condition; fails after the deadline."""
+    deadline = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < deadline, "the condition never held"
+        time.sleep(0.1)
 
 
 def clean_environment() -> dict[str, str]:
@@ -20,7 +34,7 @@ def clean_environment() -> dict[str, str]:
 
 
 @pytest.fixture
-def memento(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
+def memento(tmp_path: Path) -> Call:
     """Runs `memento ARGUMENTS` in an empty folder."""
 
     def call(*arguments: str | Path, **environment: str) -> "subprocess.CompletedProcess[str]":
@@ -33,7 +47,7 @@ def memento(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
-def memento_live(tmp_path: Path) -> Callable[..., "subprocess.Popen[str]"]:
+def memento_live(tmp_path: Path) -> Start:
     """Starts `memento ARGUMENTS` in an empty folder, to be talked to while it runs."""
 
     def start(*arguments: str | Path) -> "subprocess.Popen[str]":

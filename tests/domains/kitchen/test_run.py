@@ -101,7 +101,7 @@ def test_doctor_says_whether_a_unity_build_is_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr("memento.cli.machine.renderers", dict)
+    monkeypatch.setattr("memento.cli.machine_checks.renderers", dict)
     exit_code(["doctor"])
     told = capsys.readouterr().out
     assert "no build in" in told and "download_only=True" in told

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from memento.app import isolation
 from memento.app.results import EvaluateResult
 from memento.cli import exit_code
-from memento.cli.result_text import tell_evaluation
+from memento.cli.result_text import describe_evaluation
 from memento.runtime.rollouts import sandbox
 from memento.runtime.rollouts.sandbox import landlock, probing, seccomp
 from memento.tui.lines import GUARDS
@@ -182,7 +182,7 @@ def test_a_result_without_isolation_says_so_as_loudly_as_the_start() -> None:
         policy="p.py", domain="toy", variant=None, randomisation=None, episodes=0, success_rate=0.0, fitness=0.0,
         steps_per_s=0.0, wall_s=0.0, sandbox=("rlimits",), per_episode=(),
     )
-    assert "NOT ISOLATED" in tell_evaluation(result)
+    assert "NOT ISOLATED" in describe_evaluation(result)
 
 
 HARDEN = """

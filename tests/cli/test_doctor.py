@@ -4,40 +4,40 @@ import json
 from pathlib import Path
 
 import pytest
-from memento.cli import doctor, exit_code, machine
+from memento.cli import doctor_checks, exit_code, machine_checks
 from memento.runtime.rollouts import sandbox
 from memento.runtime.rollouts.sandbox import probing
 
-LAYERS = {name: sandbox.Layer(live=True, found="tried") for name in doctor.PROMISES}
+LAYERS = {name: sandbox.Layer(live=True, found="tried") for name in doctor_checks.PROMISES}
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine that has everything; drawing is tried by one test only."""
-    monkeypatch.setattr(doctor.machine, "renderers", lambda: {"egl": None, "osmesa": "no library"})
-    monkeypatch.setattr(doctor.sandbox, "layers", lambda: LAYERS)
-    monkeypatch.setattr(doctor.machine, "memory_bytes", lambda: 16 << 30)
-    monkeypatch.setattr(doctor.machine, "free_disk_bytes", lambda folder: 16 << 30)
+    monkeypatch.setattr(doctor_checks.machine_checks, "renderers", lambda: {"egl": None, "osmesa": "no library"})
+    monkeypatch.setattr(doctor_checks.sandbox, "layers", lambda: LAYERS)
+    monkeypatch.setattr(doctor_checks.machine_checks, "memory_bytes", lambda: 16 << 30)
+    monkeypatch.setattr(doctor_checks.machine_checks, "free_disk_bytes", lambda folder: 16 << 30)
 
 
-def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+def called(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
     status = exit_code(["doctor", *arguments])
     captured = capsys.readouterr()
     return status, captured.out, captured.err
 
 
 def test_a_machine_that_has_everything(capsys) -> None:
-    status, out, _ = told(capsys)
+    status, out, _ = called(capsys)
     assert status == 0
-    assert out.splitlines()[-1] == "all that a run needs is here"
+    assert out.splitlines()[-1] == "everything a run needs is installed"
     assert all(name in out for name in LAYERS)
 
 
 @pytest.mark.parametrize("layer", ["landlock", "seccomp", "rlimits"])
-def test_a_missing_layer_is_told_with_its_mend(capsys, monkeypatch, layer) -> None:
+def test_a_missing_layer_is_reported_with_its_fix(capsys, monkeypatch, layer) -> None:
     found = {**LAYERS, layer: sandbox.Layer(live=False, found="the kernel is old")}
-    monkeypatch.setattr(doctor.sandbox, "layers", lambda: found)
-    status, out, _ = told(capsys)
+    monkeypatch.setattr(doctor_checks.sandbox, "layers", lambda: found)
+    status, out, _ = called(capsys)
     assert status == 1
     assert "the kernel is old" in out
     assert "NOT ISOLATED" in out and "--require-sandbox" in out
@@ -45,14 +45,14 @@ def test_a_missing_layer_is_told_with_its_mend(capsys, monkeypatch, layer) -> No
 
 
 def test_every_layer_has_a_promise_in_words() -> None:
-    assert set(doctor.PROMISES) == set(probing.NAMES)
+    assert set(doctor_checks.PROMISES) == set(probing.NAMES)
 
 
 def test_keys_are_named_and_never_shown(capsys, monkeypatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-value")
     monkeypatch.setenv("GROQ_API_KEY", "gsk-value")
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
-    status, out, err = told(capsys, "--json")
+    status, out, err = called(capsys, "--json")
     assert status == 0
     assert "value" not in out + err
     findings = {each["name"]: each["state"] for each in json.loads(out.splitlines()[-1])["findings"]}
@@ -61,8 +61,8 @@ def test_keys_are_named_and_never_shown(capsys, monkeypatch) -> None:
 
 
 def test_json_is_one_object_and_the_words_go_to_stderr(capsys, monkeypatch) -> None:
-    monkeypatch.setattr(doctor.machine, "free_disk_bytes", lambda folder: 1000)
-    status, out, err = told(capsys, "--json")
+    monkeypatch.setattr(doctor_checks.machine_checks, "free_disk_bytes", lambda folder: 1000)
+    status, out, err = called(capsys, "--json")
     assert status == 1
     assert len(out.splitlines()) == 1
     result = json.loads(out)
@@ -71,9 +71,10 @@ def test_json_is_one_object_and_the_words_go_to_stderr(capsys, monkeypatch) -> N
     assert "something essential is missing: disk" in err
 
 
-def test_no_renderer_is_no_fault_and_is_told(capsys, monkeypatch) -> None:
-    monkeypatch.setattr(doctor.machine, "renderers", lambda: {"egl": "no display", "osmesa": "no library"})
-    status, out, _ = told(capsys)
+def test_no_renderer_is_not_an_error(capsys, monkeypatch) -> None:
+    unusable = {"egl": "no display", "osmesa": "no library"}
+    monkeypatch.setattr(doctor_checks.machine_checks, "renderers", lambda: unusable)
+    status, out, _ = called(capsys)
     assert status == 0
     assert "no renderer works here" in out and "libegl1" in out
 
@@ -83,23 +84,23 @@ def test_a_unity_build_of_another_client_is_none(capsys, monkeypatch, tmp_path: 
     build = tmp_path / ".ai2thor/releases/thor-CloudRendering-abc"
     build.mkdir(parents=True)
     (build / build.name).touch(mode=0o755)
-    status, out, _ = told(capsys)
+    status, out, _ = called(capsys)
     assert status == 0
     assert f"no build in {tmp_path}" in out and "download_only=True" in out and build.name not in out
 
 
-def test_a_renderer_that_crashes_or_hangs_is_told(monkeypatch) -> None:
+def test_a_renderer_that_crashes_or_hangs_is_reported(monkeypatch) -> None:
     monkeypatch.undo()
-    monkeypatch.setattr(machine, "_DRAW", "import os; os.abort()")
-    assert all("code -6" in flaw for flaw in machine.renderers().values())
-    monkeypatch.setattr(machine, "_DRAW", "import time; time.sleep(100)")
-    monkeypatch.setattr(machine, "RENDER_S", 0.2)
-    assert all("did not draw within 0.2 s" in flaw for flaw in machine.renderers().values())
-    monkeypatch.setattr(machine, "_DRAW", "raise ImportError('no libEGL')")
-    monkeypatch.setattr(machine, "RENDER_S", 30)
-    assert set(machine.renderers().values()) == {"ImportError: no libEGL"}
+    monkeypatch.setattr(machine_checks, "_DRAW", "import os; os.abort()")
+    assert all("code -6" in flaw for flaw in machine_checks.renderers().values())
+    monkeypatch.setattr(machine_checks, "_DRAW", "import time; time.sleep(100)")
+    monkeypatch.setattr(machine_checks, "RENDER_S", 0.2)
+    assert all("did not draw within 0.2 s" in flaw for flaw in machine_checks.renderers().values())
+    monkeypatch.setattr(machine_checks, "_DRAW", "raise ImportError('no libEGL')")
+    monkeypatch.setattr(machine_checks, "RENDER_S", 30)
+    assert set(machine_checks.renderers().values()) == {"ImportError: no libEGL"}
 
 
 def test_the_machine_is_really_looked_at() -> None:
-    assert machine.version_of("numpy") and machine.version_of("no-such-package") is None
-    assert machine.free_disk_bytes(Path("no/such/folder")) > 0
+    assert machine_checks.version_of("numpy") and machine_checks.version_of("no-such-package") is None
+    assert machine_checks.free_disk_bytes(Path("no/such/folder")) > 0

@@ -1,4 +1,4 @@
-"""What this machine has, looked up without changing it: memory, disk, renderers, builds, versions."""
+"""Read-only checks of this machine for `memento doctor`: versions, memory, disk, renderers."""
 
 import os
 import shutil
@@ -32,21 +32,21 @@ def version_of(package: str) -> str | None:
 
 
 def uv_version() -> str | None:
-    """What uv says of itself, from the PATH or from the launcher's own folder; None where there is none."""
+    """The version of uv in the PATH or in the launcher's folder; None where it is not installed."""
     private = Path(__file__).resolve().parent.parent / ".uv" / "bin" / "uv"
     for command in (shutil.which("uv"), str(private)):
         if command is None:
             continue
         try:
-            told = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=UV_S, check=True)
+            printed = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=UV_S, check=True)
         except (OSError, subprocess.SubprocessError):
             continue
-        return told.stdout.strip().removeprefix("uv ")
+        return printed.stdout.strip().removeprefix("uv ")
     return None
 
 
 def memory_bytes() -> int | None:
-    """Memory that programs could take now, within the limit of this container; None where it cannot be told."""
+    """Memory available to programs, within the limit of this container; None where it cannot be read."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
     except OSError:
@@ -63,7 +63,7 @@ def memory_bytes() -> int | None:
 
 
 def free_disk_bytes(folder: Path) -> int:
-    """Free bytes where the folder is, or would be made."""
+    """Free bytes on the disk where the folder is, or would be created."""
     folder = folder.absolute()
     while not folder.exists():
         folder = folder.parent
@@ -71,9 +71,9 @@ def free_disk_bytes(folder: Path) -> int:
 
 
 def renderers() -> dict[str, str | None]:
-    """The ways of drawing that could be here: None for one that drew a picture, else why it did not.
+    """MuJoCo's renderers on this platform: None for one that drew a picture, else why it did not.
 
-    Each is tried in a process of its own, since a wrong one may crash the process.
+    Each is tried in a separate process, since a broken one may crash its process.
     """
     names = ["egl", "osmesa"] if sys.platform == "linux" else ["cgl" if sys.platform == "darwin" else "wgl"]
     if os.environ.get("DISPLAY"):
@@ -91,12 +91,12 @@ def _drawing(name: str) -> "subprocess.Popen[str]":
 
 def _drawn(process: "subprocess.Popen[str]") -> str | None:
     try:
-        _, said = process.communicate(timeout=RENDER_S)
+        _, printed = process.communicate(timeout=RENDER_S)
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
         return f"it did not draw within {RENDER_S:g} s"
     if process.returncode == 0:
         return None
-    lines = [line for line in said.splitlines() if line.strip() and not line.startswith(" ")]
+    lines = [line for line in printed.splitlines() if line.strip() and not line.startswith(" ")]
     return lines[-1].strip()[:200] if lines else f"it ended with code {process.returncode}"

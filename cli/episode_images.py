@@ -1,4 +1,4 @@
-"""Turns the pictures of an episode into a file: an MP4, a GIF, or a PNG with one moment or a sheet of moments."""
+"""Images of an episode with captions, and files of them: an MP4, a GIF, or a PNG with one moment or a sheet."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,8 +15,7 @@ from ..core.ports import Picture, Stage
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-KINDS: Final = (".mp4", ".gif", ".png")
-RATE_HZ: Final = {".mp4": 25.0, ".gif": 10.0}       # pictures a second, at most
+RATE_HZ: Final = {".mp4": 25.0, ".gif": 10.0}       # pictures per second, at most
 LONGEST_S: Final = {".mp4": 30.0, ".gif": 20.0}     # unless a speed is asked for
 STEP_S: Final = 0.4         # shown for a step that has no duration of its own
 REST_S: Final = 1.5         # the last picture stays
@@ -58,13 +57,13 @@ def moments(steps: int, every: int | None) -> tuple[int, ...]:
 
 
 class Captioned:
-    """Pictures of a stage with what there is to say below each."""
+    """Pictures of a stage, each with a caption below."""
 
     def __init__(self, stage: Stage, *, title: str, steps: int) -> None:
         self._stage, self._title, self._steps = stage, title, steps
 
     def image(self, row: int, *, note: str = "") -> "Image":
-        """One row, with its caption: domain's words left, step and title right, progress below."""
+        """One row, with its caption: the domain's words left, step and title right, progress below."""
         from PIL import Image
 
         picture = Image.fromarray(self._stage.picture(row))
@@ -76,7 +75,7 @@ class Captioned:
         return image
 
     def _strip(self, row: int, width: int, note: str) -> "Image":
-        """The caption. Written larger and made smaller, since small letters are set badly."""
+        """The caption. Drawn larger and scaled down, since small letters are rendered badly."""
         from PIL import Image, ImageDraw, ImageFont
 
         size = FINE * max(10, min(18, width // 30))
@@ -86,23 +85,23 @@ class Captioned:
         height = -(-(lines * line + 2 * margin + bar) // FINE)
         strip = Image.new("RGB", (width * FINE, height * FINE), PAPER)
         draw = ImageDraw.Draw(strip)
-        beside = [self._when(row), (self._title + note, self._title)]
+        right = [self._when(row), (self._title + note, self._title)]
         for number in range(lines):
             top, room = margin + number * line, width * FINE - 2 * margin
             if number < len(words):
-                said = _fitted((words[number],), room, draw.textlength, font)
-                draw.text((margin, top), said, INK, font)
-                room -= round(draw.textlength(said, font)) + size
-            if number < len(beside):
-                told = _fitted(beside[number], room, draw.textlength, font)
-                draw.text((width * FINE - margin - draw.textlength(told, font), top), told, DIM, font)
+                text = _fitted((words[number],), room, draw.textlength, font)
+                draw.text((margin, top), text, INK, font)
+                room -= round(draw.textlength(text, font)) + size
+            if number < len(right):
+                text = _fitted(right[number], room, draw.textlength, font)
+                draw.text((width * FINE - margin - draw.textlength(text, font), top), text, DIM, font)
         done = round(strip.width * row / self._steps) if self._steps else strip.width
         if done:
             draw.rectangle((0, strip.height - bar, done - 1, strip.height), BAR)
         return strip.resize((width, height), Image.Resampling.LANCZOS)
 
     def _when(self, row: int) -> tuple[str, ...]:
-        """Step and time, in words for more and for less room."""
+        """Step and time, the longest form first."""
         short = f"step {row:,}"
         step = f"{short} of {self._steps:,}"
         if self._stage.step_s is None:
@@ -188,7 +187,7 @@ def _write_mp4(path: Path, images: Iterator["Image"], rate_hz: float) -> None:
 
 
 def _even(picture: Picture) -> Picture:
-    """H.264 with 4:2:0 colours wants even sizes: the last row and column are doubled where they are odd."""
+    """H.264 with 4:2:0 colours needs even sizes: the last row and column are repeated where they are odd."""
     odd = [(0, side % 2) for side in picture.shape[:2]]
     padded: Picture = np.pad(picture, [*odd, (0, 0)], mode="edge")
     return padded

@@ -1,0 +1,64 @@
+"""The classes of commands and groups: help that lists choices, and errors in this project's form."""
+
+import re
+from difflib import get_close_matches
+from typing import Any, Final
+
+import typer
+from typer.core import TyperCommand, TyperGroup, TyperOption
+
+from ..core.errors import UsageError, unknown
+from .choices import BY_NAME
+
+CONTEXT: Final = {"help_option_names": ["-h", "--help"]}
+
+_PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
+_TYPE: Final = re.compile(r" <[^>]*>$")     # which Typer adds to an argument's name
+
+
+class Command(TyperCommand):
+    """A command whose help replaces `{presets}` by the names when it is shown: no registry is imported before."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the sections on arguments and options."""
+        for kind, title in (("argument", "Arguments"), ("option", "Options")):
+            parameters = [each for each in self.get_params(ctx) if each.param_type_name == kind]
+            records = [record for each in parameters if (record := each.get_help_record(ctx)) is not None]
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl([(_TYPE.sub("", name), with_choices(text)) for name, text in records])
+
+
+class CommandGroup(TyperGroup):
+    """A command with subcommands, such as `memento` itself. Without arguments it shows its help."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse into `ctx`; returns what is left for the subcommand."""
+        return super().parse_args(ctx, args if args or ctx.resilient_parsing else ["--help"])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is called. Raises UsageError with the nearest names."""
+        if args[0] not in self.commands and not ctx.resilient_parsing:
+            raise unknown("command", args[0], self.commands)
+        return super().resolve_command(ctx, args)
+
+
+def with_choices(text: str) -> str:
+    """A help text with the names that its `{placeholders}` stand for."""
+    return _PLACEHOLDER.sub(lambda found: ", ".join(BY_NAME[found[1]]()), text)
+
+
+def usage_error(error: typer.TyperException) -> UsageError:
+    """What is wrong with a command line, in one sentence."""
+    if hasattr(error, "possibilities"):     # an unknown option; Typer does not export its class
+        return _unknown_option(getattr(error, "option_name", ""), getattr(error, "ctx", None))
+    text = " ".join(error.format_message().split()).rstrip(".").partition(", unable to parse")[0]
+    text = text.replace("Value error, ", "").replace(": Input should", ": it should")
+    return UsageError(text[:1].lower() + text[1:])
+
+
+def _unknown_option(given: str, ctx: Any) -> UsageError:
+    known = [name for each in ctx.command.get_params(ctx) if isinstance(each, TyperOption) for name in each.opts]
+    if get_close_matches(given, known):
+        return unknown("option", given, known)
+    return UsageError(f"unknown option {given!r}: {ctx.command_path} --help lists the options")

@@ -1,0 +1,97 @@
+"""Carries a planned comparison out, and prints its result."""
+
+from collections.abc import Mapping, Sequence
+
+import typer
+
+from ..core.errors import RunRefused, UsageError
+from ..core.text import duration
+from ..core.values import JSON
+from ..evidence.comparing import LOST_MEASURE, Comparing, Effort
+from ..evidence.scheduling import Progress
+from ..evidence.summary import Row, plus_minus
+from ..memory.lock import WriterLock
+from ..runtime.clock import SystemClock
+from .comparison_display import ComparisonDisplay
+from .comparison_plan import Planned
+from .comparison_results import ComparisonResults
+from .execution import INTERRUPTED
+from .flags import DisplayKind
+from .output import print_json, say
+from .signals import run_until_signalled
+
+INCOMPLETE = 3      # the exit code
+
+
+def carry_out(planned: Planned, effort: Effort, *, display: DisplayKind, as_json: bool) -> int:
+    """Do what is left to do and print the result; returns the exit code: 3 where something is not done."""
+    folder = planned.folder
+    clock = SystemClock()
+    began_s = clock.elapsed()
+    folder.write_plan(planned.experiment)
+    try:
+        lock = WriterLock.acquire(folder.path, now=clock.now())
+    except RunRefused:
+        raise UsageError(f"the comparison {folder.path} is being carried out by another process") from None
+    results = ComparisonResults(planned)
+    try:
+        progress = _compared(planned, effort, clock, results, display)
+    finally:
+        lock.release()
+    result = results.result(progress, wall_s=clock.elapsed() - began_s)
+    if as_json:
+        print_json(result)
+    else:
+        for line in describe(result, results.rows(progress)):
+            typer.echo(line)
+    return 0 if result["status"] == "done" else INCOMPLETE
+
+
+def _compared(
+    planned: Planned, effort: Effort, clock: SystemClock, results: ComparisonResults, display: DisplayKind
+) -> Progress:
+    screen = ComparisonDisplay(planned, results, kind=display)
+    comparing = Comparing(
+        planned.folder, planned.experiment, planned.settings, effort=effort, clock=clock, hear=screen.on_phase,
+        tick=screen.on_tick,
+    )
+    try:
+        results.begin(comparing)
+        screen.open(comparing.progress, effort)
+        return run_until_signalled(comparing.run())
+    except KeyboardInterrupt:
+        say(f"interrupted, nothing is lost; go on with: memento compare {planned.folder.path}")
+        raise typer.Exit(INTERRUPTED) from None
+    finally:
+        screen.close()
+
+
+def describe(result: Mapping[str, JSON], rows: Sequence[Row]) -> list[str]:
+    """The result of a comparison as lines of text."""
+    not_done = result["not_done"]
+    assert isinstance(not_done, dict)
+    wall_s = result["wall_s"]
+    assert isinstance(wall_s, float)
+    lines = _table(rows)
+    lines.append("F and S: on the search's own episodes, each under its own evaluator; then success on held-out seeds")
+    lines += [f"not done: {name}: {why}" for name, why in not_done.items() if why != LOST_MEASURE]
+    lines.append(f"{result['comparison']}: {result['status']}, {duration(wall_s)};"
+                 f" a page of it: memento report {result['comparison']} --out report.html")
+    if not_done:
+        lines.append(f"go on with what is not done: memento compare {result['comparison']}")
+    return lines
+
+
+def _table(rows: Sequence[Row]) -> list[str]:
+    names = list(dict.fromkeys(name for row in rows for name in row.measures))
+    head = ["task", "model", "arm", "runs", "F", "S", *names]
+    body = [
+        [row.task, row.model, row.arm, f"{row.done}/{row.runs}", plus_minus(row.fitness), plus_minus(row.success),
+         *(plus_minus(row.measures.get(name, ())) for name in names)]
+        for row in rows
+    ]
+    widths = [max(len(line[place]) for line in [head, *body]) for place in range(len(head))]
+    return [
+        "  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in [head, *body]
+    ]

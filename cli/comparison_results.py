@@ -1,0 +1,93 @@
+"""What a comparison has found so far: how far each run has got, what is measured, what failed."""
+
+from ..core.errors import StoreError
+from ..core.events import EliteChanged
+from ..core.values import JSON
+from ..evidence.comparing import Comparing
+from ..evidence.scheduling import OVER, Phase, Progress, Unit
+from ..evidence.summary import Row, RunStanding, rows_of
+from ..memory.runs import is_run
+from ..memory.store import RunStore
+from .comparison_plan import Planned
+
+
+class ComparisonResults:
+    """Collects results while the runs are carried out. `begin` comes first."""
+
+    def __init__(self, planned: Planned) -> None:
+        self._planned = planned
+        self._folder = planned.folder
+        self._comparing: Comparing | None = None
+        self._standings: dict[str, RunStanding] = {}
+        self._messages: dict[str, str] = {}
+
+    @property
+    def comparing(self) -> Comparing:
+        """The comparison that is carried out."""
+        assert self._comparing is not None
+        return self._comparing
+
+    def begin(self, comparing: Comparing) -> None:
+        """Start with what earlier calls have done."""
+        self._comparing = comparing
+        for unit in comparing.units:
+            self.look(unit)
+
+    def note(self, unit: Unit, phase: Phase, message: str) -> None:
+        """A unit began or ended."""
+        if phase in OVER:
+            self.look(unit)
+        if phase is Phase.FAILED:
+            self._messages[unit.name] = message
+        else:
+            self._messages.pop(unit.name, None)
+
+    def look(self, unit: Unit) -> None:
+        """Read how far a run has got. A measure, and a run that has no store yet, change nothing."""
+        path = self._folder.run_of(unit.job)
+        if unit.measure is not None or not is_run(path):
+            return
+        try:
+            with RunStore.read(path) as store:
+                elites = [fact for fact in store.facts(only=(EliteChanged,)) if isinstance(fact, EliteChanged)]
+        except StoreError:  # its store is being made
+            return
+        if elites:
+            self._standings[unit.job.name] = RunStanding(
+                generation=elites[-1].generation, initial_fitness=elites[0].fitness, fitness=elites[-1].fitness,
+                success=elites[-1].success_rate,
+            )
+
+    def standing(self, unit: Unit) -> RunStanding | None:
+        """How far a unit's run has got; None where it has no elite yet."""
+        return self._standings.get(unit.job.name)
+
+    def success(self, unit: Unit) -> float:
+        """The success rate that a measure found. The unit must be a measure that is done."""
+        assert unit.measure is not None
+        return self._folder.measured()[unit.job.name, unit.measure.name].success
+
+    def rows(self, progress: Progress) -> tuple[Row, ...]:
+        """The results so far, by task, model and arm."""
+        return rows_of(
+            self._planned.experiment, self.comparing.jobs, progress, self._standings, self._folder.measured()
+        )
+
+    def result(self, progress: Progress, *, wall_s: float) -> dict[str, JSON]:
+        """The final object, for scripts."""
+        units = self.comparing.units
+        phases = [progress.phase(unit) for unit in units if unit.measure is None]
+        not_done: dict[str, JSON] = {
+            unit.name: self._messages.get(unit.name, str(progress.phase(unit)))
+            for unit in units if progress.phase(unit) is not Phase.DONE
+        }
+        return {
+            "comparison": str(self._folder.path),
+            "status": "incomplete" if not_done else "done",
+            "runs": len(phases),
+            "done": phases.count(Phase.DONE),
+            "measured": sum(unit.measure is not None and progress.phase(unit) is Phase.DONE for unit in units),
+            "not_done": not_done,
+            "table": [row.as_json() for row in self.rows(progress)],
+            "wall_s": round(wall_s, 3),
+        }

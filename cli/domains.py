@@ -1,0 +1,41 @@
+"""`memento domains`: the tasks, or one of them in full."""
+
+from typing import Annotated, Final
+
+import typer
+
+from . import completion
+from .output import print_table
+
+EXAMPLE: Final = "memento domains hanoi"
+
+Domain = Annotated[
+    str | None,
+    typer.Argument(metavar="DOMAIN", help="Show this domain's full description.", show_default=False,
+                   autocompletion=completion.domains),
+]
+
+
+def domains(domain: Domain = None) -> None:
+    """List the domains, or describe one: its task, the interface of a policy, its options."""
+    from ..domains import load, names
+
+    if domain is None:
+        print_table([(name, load(name).title) for name in names()])
+    else:
+        _describe(domain)
+
+
+def _describe(name: str) -> None:
+    """The task, the contract of a policy, and the options with the paper's values."""
+    from ..domains import load
+
+    domain = load(name)
+    options = domain.options({}, preset="paper")
+    brief = domain.brief(options)
+    for text in (f"# {domain.title}", brief.task, brief.policy_interface, brief.uncertainties, "## Options"):
+        if text.strip():
+            typer.echo(f"{text.strip()}\n")
+    if not options:
+        typer.echo("This domain has no options.")
+    print_table([(f"{domain.name}.{key}", str(value)) for key, value in options.items()])

@@ -1,0 +1,122 @@
+"""Draws one episode for `memento render`: finds or rolls it out, and writes the film or the picture."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ..app import rendering
+from ..app.rendering import Wanted
+from ..core.errors import UsageError, unknown
+from ..core.ports import Renderer
+from ..core.recording import Recording
+from ..core.values import JSON
+from ..memory.runs import find_run
+from ..settings.evaluate import build_evaluate_settings
+from .episode_images import Captioned, moments, pace, save_film, save_sheet
+from .flags import require_at_least
+from .look import Look
+from .output import say
+
+MAX_SHEET: Final = 120           # pictures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeChoice:
+    """Which episode of a candidate: its index, or a new one with this seed."""
+
+    index: int
+    seed: int | None
+
+    def check(self) -> None:
+        """Raise UsageError for a negative number."""
+        require_at_least("--episode", self.index, 0)
+        require_at_least("--seed", self.seed, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DomainChoice:
+    """The domain of a policy file, None for a run's own, and the domain's options as given."""
+
+    name: str | None
+    options: Mapping[str, JSON]
+    assignments: Sequence[str]
+
+
+def wanted_episode(
+    subject: str, candidate: str | None, *, task: DomainChoice, episode: EpisodeChoice, runs_dir: Path
+) -> Wanted:
+    """The episode of a run's candidate or of a policy file. Raises UsageError."""
+    if task.name is None:
+        if subject.endswith(".py"):
+            raise UsageError(f"{subject} is a policy file: name its domain, as in --domain hanoi")
+        return rendering.of_run(
+            find_run(runs_dir, subject), candidate, index=episode.index, seed=episode.seed, flags=task.options,
+            assignments=task.assignments,
+        )
+    if candidate is not None:
+        raise UsageError(f"a policy file has no candidate {candidate!r}: omit it, or omit --domain for a run")
+    settings = build_evaluate_settings(
+        Path(subject), task.name, flags=task.options, assignments=task.assignments, episodes=1,
+        seed=episode.seed or 0, evaluator="reference", workers=1,
+    )
+    return rendering.of_policy(
+        settings.policy, task.name, options=settings.options, index=episode.index, seed=settings.seed
+    )
+
+
+def draw(wanted: Wanted, look: Look) -> dict[str, JSON]:
+    """Draw an episode; returns what `--json` prints. What can be refused is refused before anything is rolled out."""
+    renderer = rendering.renderer_of(wanted)
+    if look.camera is not None and look.camera not in renderer.cameras:
+        raise unknown("camera", look.camera, renderer.cameras)
+    renderer.require()
+    found = asyncio.run(rendering.fetch(wanted))
+    say(f"{wanted.title}, episode {wanted.index}: {found.source}")
+    pictures = _write(found.recording, renderer, look, title=f"{wanted.title} e{wanted.index}")
+    return {
+        "file": str(look.out), "domain": wanted.domain, "episode": wanted.index, "seed": wanted.seed,
+        "steps": found.recording.steps, "source": found.source, "pictures": pictures,
+    }
+
+
+def _write(recording: Recording, renderer: Renderer, look: Look, *, title: str) -> int:
+    """Write the file; returns the number of its pictures. Raises UsageError."""
+    width, height = look.pixels()
+    rows = _sheet(look, recording.steps)
+    camera = look.camera or renderer.cameras[0]
+    with closing(renderer.stage(recording, camera=camera, width=width, height=height)) as stage:
+        captioned = Captioned(stage, title=title, steps=recording.steps)
+        if rows:
+            save_sheet(look.out, captioned, rows, progress=_progress(len(rows)))
+            return len(rows)
+        how = pace(look.kind, recording.steps, stage.step_s, speed=look.speed, every=look.every)
+        save_film(look.out, captioned, how, progress=_progress(len(how.rows)))
+        return len(how.rows)
+
+
+def _sheet(look: Look, steps: int) -> tuple[int, ...]:
+    """The rows of a PNG: one moment, or a sheet of them; none for a film. Raises UsageError."""
+    if look.kind != ".png":
+        return ()
+    if look.at is not None:
+        return (look.row(steps),)
+    rows = moments(steps, look.every)
+    if len(rows) > MAX_SHEET:
+        raise UsageError(f"--every {look.every} gives {len(rows)} pictures on a sheet; at most {MAX_SHEET} fit")
+    return rows
+
+
+def _progress(count: int) -> Callable[[int], None]:
+    """Shows how many of the pictures are drawn, on a terminal only."""
+
+    def show(done: int) -> None:
+        if sys.stderr.isatty():
+            end = "\n" if done == count else ""
+            sys.stderr.write(f"\rmemento: picture {done} of {count}{end}")
+            sys.stderr.flush()
+
+    return show

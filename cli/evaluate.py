@@ -1,0 +1,46 @@
+"""`memento evaluate`: a policy file, rolled out."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from . import completion, flags
+
+EXAMPLE: Final = "memento evaluate elite.py --domain hanoi --episodes 5"
+
+Policy = Annotated[Path, typer.Argument(help="A policy file.", metavar="POLICY.py", show_default=False)]
+Domain = Annotated[
+    str, typer.Option(metavar="DOMAIN", help="The task: {domains}.", show_default=False,
+                      autocompletion=completion.domains),
+]
+Episodes = Annotated[int, typer.Option(metavar="N", help="The number of episodes.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="The seed of the first episode; it counts up from there.")]
+Evaluator = Annotated[str, typer.Option(metavar="reference|FILE", help="The evaluator: reference, or a Python file.")]
+
+
+def evaluate(
+    policy: Policy,
+    domain: Domain,
+    variant: flags.Variant = None,
+    randomisation: flags.Randomisation = None,
+    scenes: flags.Scenes = None,
+    episodes: Episodes = 10,
+    seed: Seed = 0,
+    evaluator: Evaluator = "reference",
+    workers: flags.Workers = None,
+    assignments: flags.DomainSettings = None,
+    as_json: flags.AsJson = False,
+) -> None:
+    """Roll out a policy file and report its success and fitness."""
+    from .. import app
+    from ..settings.evaluate import build_evaluate_settings
+    from .execution import execute
+    from .result_text import describe_evaluation
+
+    settings = build_evaluate_settings(
+        policy, domain, flags=flags.domain_options(variant, randomisation, scenes), assignments=assignments or (),
+        episodes=episodes, seed=seed, evaluator=evaluator, workers=workers,
+    )
+    result = execute(app.evaluate(settings))
+    typer.echo(result.line() if as_json else describe_evaluation(result))

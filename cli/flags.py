@@ -1,0 +1,91 @@
+"""Flags and arguments that several commands share. A command's own flags are in its module.
+
+Braces in a help text stand for choices, see `command.Command`.
+"""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from ..core.errors import UsageError
+from . import completion
+
+if TYPE_CHECKING:
+    from ..core.values import JSON
+
+RUNS: Final = Path("runs")      # where runs are kept unless --runs says otherwise
+
+
+class DisplayKind(StrEnum):
+    """How a run shows its progress, on stderr."""
+
+    RICH = "rich"
+    PLAIN = "plain"
+    NONE = "none"
+
+
+Run = Annotated[
+    str,
+    typer.Argument(help="A run: its name or its folder.", metavar="RUN", show_default=False,
+                   autocompletion=completion.runs),
+]
+Runs = Annotated[
+    Path, typer.Option("--runs", metavar="DIR", envvar="MEMENTO_RUNS", help="The folder that holds the runs.")
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE",
+                 help="A setting, or an option of the domain such as hanoi.goal_update=achieved."),
+]
+Display = Annotated[
+    DisplayKind,
+    typer.Option("--display", metavar="|".join(DisplayKind), envvar="MEMENTO_DISPLAY",
+                 help="How progress is shown on stderr; rich needs a terminal, otherwise plain is used."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line of stdout.")]
+Workers = Annotated[
+    int | None, typer.Option(metavar="N", help="Parallel rollouts; changes the time, never the result.")
+]
+RequireSandbox = Annotated[
+    bool, typer.Option("--require-sandbox", help="Refuse to run where programs cannot be isolated.")
+]
+
+BudgetCalls = Annotated[int | None, typer.Option(metavar="N", help="Stop cleanly after N model calls.")]
+BudgetTokens = Annotated[int | None, typer.Option(metavar="N", help="Stop cleanly after N tokens.")]
+BudgetUsd = Annotated[float | None, typer.Option(metavar="USD", help="Stop cleanly after this much money.")]
+BudgetWall = Annotated[float | None, typer.Option(metavar="S", help="Stop cleanly after S seconds.")]
+
+StatusPort = Annotated[
+    int | None,
+    typer.Option(min=0, max=65535, metavar="PORT", help="Serve /status, /facts and /metrics; 0 takes any free port."),
+]
+StatusHost = Annotated[
+    str | None, typer.Option(metavar="HOST", help="The address to serve the status at; by default this machine only.")
+]
+
+Variant = Annotated[str | None, typer.Option(metavar="NAME", help="A variant of the task.")]
+Randomisation = Annotated[
+    str | None, typer.Option(metavar="NAME", help="How episodes differ: {randomisations}.")
+]
+Scenes = Annotated[str | None, typer.Option(metavar="A,B", help="The scenes to play in, if the domain has scenes.")]
+DomainSettings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="DOMAIN.KEY=VALUE", help="An option of the domain: see `memento domains DOMAIN`."),
+]
+
+
+def domain_options(variant: str | None, randomisation: str | None, scenes: str | None) -> "dict[str, JSON]":
+    """The options of a domain that have a flag, by name; None for what was not given."""
+    return {
+        "variant": variant,
+        "randomisation": randomisation,
+        "scenes": None if scenes is None else [scene.strip() for scene in scenes.split(",")],
+    }
+
+
+def require_at_least(flag: str, value: float | None, least: int) -> None:
+    """Raise UsageError for a number below the least; None was not given."""
+    if value is not None and value < least:
+        raise UsageError(f"{flag} must be at least {least}, not {value}")

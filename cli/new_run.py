@@ -1,0 +1,87 @@
+"""Starts a run from settings, or repeats a finished one from its recorded replies."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import typer
+
+from .. import app
+from ..core.errors import UsageError
+from ..core.values import JSON
+from ..memory.runs import find_run
+from ..settings import Settings, build_settings
+from .execution import StatusOptions, execute, open_screen, print_run
+from .flags import DisplayKind, require_at_least
+from .output import say
+from .watch import run_and_watch
+
+WITH_REPLAY: Final = frozenset({"domain", "workers", "require_sandbox"})     # settings that go together with --replay
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """Settings as given on the command line; a flag that was not given is None."""
+
+    flags: Mapping[str, JSON]
+    assignments: Sequence[str]
+    config: Path | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a new run is kept; without a name it gets one."""
+
+    runs_dir: Path
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Showing:
+    """How a run is shown. `command_line` is this one's arguments if the terminal UI is to follow the run, else None."""
+
+    display: DisplayKind
+    status: StatusOptions
+    as_json: bool
+    command_line: Sequence[str] | None
+
+
+def start(given: Given, *, replay: str | None, place: Place, showing: Showing) -> None:
+    """Make the run and print its result."""
+    address = showing.status.address()
+    settings = _settings(given, replay=replay, runs_dir=place.runs_dir)
+    if showing.command_line is not None:
+        raise typer.Exit(run_and_watch(
+            showing.command_line, runs_dir=place.runs_dir, name=place.name, domain=settings.domain, seed=settings.seed
+        ))
+    screen = open_screen(showing.display)
+    work = app.run(settings, runs_dir=place.runs_dir, name=place.name, display=screen, address=address)
+    print_run(execute(work, screen), as_json=showing.as_json)
+
+
+def _settings(given: Given, *, replay: str | None, runs_dir: Path) -> Settings:
+    if replay is None:
+        return build_settings(
+            given.flags, assignments=given.assignments, config=given.config, environment=os.environ
+        )
+    settings = _recorded_settings(find_run(runs_dir, replay), given)
+    say(f"repeats {replay}: no model is called, calls and costs are those of the record")
+    return settings
+
+
+def _recorded_settings(folder: Path, given: Given) -> Settings:
+    """The settings of a recorded run, with those given that cannot change its result. Raises UsageError for others."""
+    settings = app.read_recorded(folder).settings
+    domain = given.flags.get("domain")
+    if domain not in (None, settings.domain):
+        raise UsageError(f"the run {folder.name!r} was in the domain {settings.domain!r}, not {domain!r}")
+    chosen = [key for key, value in given.flags.items() if value is not None and key not in WITH_REPLAY]
+    if chosen or given.assignments or given.config:
+        what = f"--{chosen[0].replace('_', '-')}" if chosen else "--set and --config"
+        raise UsageError(f"--replay repeats the settings of the run {folder.name!r}: omit {what}")
+    workers = given.flags["workers"]
+    require_at_least("--workers", workers if isinstance(workers, int) else None, 1)
+    kept = {key: given.flags[key] for key in ("workers", "require_sandbox") if given.flags[key] is not None}
+    return settings.model_copy(update=kept)

@@ -1,0 +1,86 @@
+"""What a report is made of: the evidence of runs, of a comparison or of an archive, and pictures of the elites."""
+
+import asyncio
+import base64
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from ..app import rendering
+from ..core.errors import MementoError, UsageError
+from ..core.program_text import digest
+from ..evidence.archive import SUFFIX, read_archive
+from ..evidence.folder import ComparisonFolder
+from ..evidence.loading import Evidence, load_comparison, load_runs
+from ..evidence.page import Picture, shown_runs
+from ..evidence.records import RunRecord
+from ..memory.runs import find_run
+from .episode_images import Captioned
+
+MOMENTS: Final = 6
+SIZE: Final = (400, 300)        # of a picture, in pixels
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pictures:
+    """Pictures by the name of the run; `missing` says why there are none where something could not be drawn."""
+
+    by_run: Mapping[str, tuple[Picture, ...]] = field(default_factory=dict)
+    missing: str = ""
+
+
+def load(given: Sequence[str], runs_dir: Path) -> tuple[Evidence, Pictures | None]:
+    """The evidence, with its pictures if it is an archive. Raises UsageError for names that do not go together."""
+    if any(name.endswith(SUFFIX) for name in given):
+        if len(given) > 1:
+            raise UsageError("a report is of one archive, or of runs: name one archive alone")
+        evidence, drawn = read_archive(Path(given[0]))
+        return evidence, Pictures(by_run=drawn, missing="there are none in the archive")
+    comparisons = [found for name in given if (found := _comparison(name, runs_dir)) is not None]
+    if not comparisons:
+        return load_runs(list(dict.fromkeys(find_run(runs_dir, name) for name in given)), digest), None
+    if len(given) > 1:
+        raise UsageError("a report is of one comparison, or of runs: name one comparison alone")
+    return load_comparison(comparisons[0], digest), None
+
+
+def draw(evidence: Evidence) -> Pictures:
+    """Pictures of the elites that the page shows."""
+    drawn, why = {}, ""
+    for record in shown_runs(evidence):
+        try:
+            drawn[record.name] = _moments(record)
+        except MementoError as error:
+            why = str(error).rstrip(".")
+    return Pictures(by_run=drawn, missing=why)
+
+
+def _comparison(name: str, runs_dir: Path) -> ComparisonFolder | None:
+    for path in (runs_dir / name, Path(name)):
+        folder = ComparisonFolder(path)
+        if folder.exists:
+            return folder
+    return None
+
+
+def _moments(record: RunRecord) -> tuple[Picture, ...]:
+    """Moments of the elite's first episode, as the run keeps it. Raises MementoError."""
+    wanted = rendering.of_run(Path(record.folder), None, index=0, seed=None, flags={}, assignments=())
+    renderer = rendering.renderer_of(wanted)
+    renderer.require()
+    found = asyncio.run(rendering.fetch(wanted))
+    steps = found.recording.steps
+    with closing(renderer.stage(found.recording, camera=renderer.cameras[0], width=SIZE[0], height=SIZE[1])) as stage:
+        return tuple(_encoded(Captioned(stage, title="", steps=steps), steps))
+
+
+def _encoded(captioned: Captioned, steps: int) -> Iterator[Picture]:
+    """Evenly spread moments, as pictures that an HTML page can hold."""
+    for row in sorted({round(steps * place / (MOMENTS - 1)) for place in range(MOMENTS)}):
+        file = io.BytesIO()
+        captioned.image(row).save(file, format="WEBP", quality=78)
+        uri = f"data:image/webp;base64,{base64.b64encode(file.getvalue()).decode()}"
+        yield Picture(uri=uri, caption=f"the elite's first episode, step {row:,} of {steps:,}")

@@ -1,0 +1,86 @@
+"""`memento resume`: continue a run from its last fact."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from ..core.errors import UsageError
+from . import flags
+from .flags import DisplayKind
+
+if TYPE_CHECKING:
+    from ..core.values import JSON
+    from .execution import StatusOptions
+
+EXAMPLE: Final = "memento resume first"
+
+RoleBudgets = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="The budget of a role, such as budget.judge.calls=40."),
+]
+
+
+def resume(
+    run: flags.Run,
+    runs: flags.Runs = flags.RUNS,
+    workers: flags.Workers = None,
+    budget_calls: flags.BudgetCalls = None,
+    budget_tokens: flags.BudgetTokens = None,
+    budget_usd: flags.BudgetUsd = None,
+    budget_wall_s: flags.BudgetWall = None,
+    assignments: RoleBudgets = None,
+    require_sandbox: flags.RequireSandbox = False,
+    status_port: flags.StatusPort = None,
+    status_host: flags.StatusHost = None,
+    display: flags.Display = DisplayKind.RICH,
+    as_json: flags.AsJson = False,
+) -> None:
+    """Continue a run that was stopped, interrupted or killed, or that spent its budget."""
+    from .execution import StatusOptions
+
+    flags.require_at_least("--workers", workers, 1)
+    budgets: dict[str, JSON] = {
+        "budget_calls": budget_calls, "budget_tokens": budget_tokens, "budget_usd": budget_usd,
+        "budget_wall_s": budget_wall_s,
+    }
+    continue_run(
+        run, runs_dir=runs, workers=workers, budgets=budgets, assignments=assignments or (),
+        require_sandbox=require_sandbox, status=StatusOptions(port=status_port, host=status_host), display=display,
+        as_json=as_json,
+    )
+
+
+def continue_run(
+    run: str,
+    *,
+    runs_dir: Path,
+    workers: int | None,
+    budgets: "Mapping[str, JSON]",
+    assignments: Sequence[str],
+    require_sandbox: bool,
+    status: "StatusOptions",
+    display: DisplayKind,
+    as_json: bool,
+) -> None:
+    """Carry the run on and print its result; of a live run, end its pause."""
+    from .. import app
+    from ..memory.lock import is_locked
+    from ..memory.runs import find_run
+    from ..settings import parse_budgets
+    from .execution import execute, open_screen, print_run
+    from .pause import end_pause
+
+    address = status.address()
+    folder = find_run(runs_dir, run)
+    given = parse_budgets(budgets, assignments)
+    if given and is_locked(folder):
+        raise UsageError(f"the run {folder.name!r} is live: stop it first to change its budgets")
+    if end_pause(folder):
+        return
+    screen = open_screen(display)
+    work = app.resume(
+        folder, display=screen, workers=workers, budgets=given, isolated=require_sandbox, address=address
+    )
+    print_run(execute(work, screen), as_json=as_json)

@@ -1,0 +1,78 @@
+"""The help of every command, word by word: a change of a registry or of a flag is seen here."""
+
+import os
+from pathlib import Path
+
+import pytest
+from memento.cli import choices, exit_code
+from memento.cli.commands import COMMANDS
+from memento.settings.presets import DEFAULT_PRESET
+
+GOLDEN = Path(__file__).parent / "golden" / "help"
+CALLS = {
+    "memento": [],
+    **{function.__name__: [function.__name__] for function, _ in COMMANDS},
+    "kitchen": ["kitchen"],
+    "kitchen-record": ["kitchen", "record"],
+}
+LISTED = {
+    ("run",): ["domains", "methods", "presets", "evaluators"],
+    ("evaluate",): ["domains", "randomisations"],
+    ("render",): ["randomisations"],
+    ("compare",): ["domains", "methods", "presets", "evaluators", "experiments"],
+    ("completion",): ["shells"],
+}
+
+
+@pytest.fixture(autouse=True)
+def width_and_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    for variable in ("MEMENTO_RUNS", "MEMENTO_DISPLAY"):
+        monkeypatch.delenv(variable, raising=False)
+
+
+def help_of(arguments: list[str], flag: str, capsys: pytest.CaptureFixture[str]) -> str:
+    assert exit_code([*arguments, flag]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    return printed.out
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_help_is_as_kept(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """After a wanted change run `MEMENTO_GOLDEN=write pytest tests/cli/test_help.py`, and read the difference."""
+    text = help_of(CALLS[name], "--help", capsys)
+    golden = GOLDEN / f"{name}.txt"
+    if os.environ.get("MEMENTO_GOLDEN") == "write":
+        golden.parent.mkdir(parents=True, exist_ok=True)
+        golden.write_text(text, encoding="utf-8")
+    assert text == golden.read_text(encoding="utf-8")
+    assert help_of(CALLS[name], "-h", capsys) == text
+
+
+def test_no_golden_file_is_left_over() -> None:
+    assert {path.stem for path in GOLDEN.iterdir()} == {*CALLS}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_types_are_words_and_all_choices_are_filled_in(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = help_of(CALLS[name], "--help", capsys).partition("Options:")[2]
+    assert not {*"<{"} & {*text.replace("0<=x<=65535", "")}
+
+
+@pytest.mark.parametrize("arguments", LISTED)
+def test_help_lists_every_choice(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    text = " ".join(help_of([*arguments], "--help", capsys).split()).replace("- ", "-")
+    for registry in LISTED[arguments]:
+        assert ", ".join(choices.BY_NAME[registry]()) in text
+
+
+def test_the_default_preset_is_the_one_that_the_help_names(capsys: pytest.CaptureFixture[str]) -> None:
+    text = " ".join(help_of(["run"], "--help", capsys).split())
+    assert f"by default {DEFAULT_PRESET}." in text
+
+
+@pytest.mark.parametrize("arguments", [[], ["kitchen"]])
+def test_without_arguments_a_group_shows_its_help(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(arguments) == 0
+    assert capsys.readouterr().out == help_of(arguments, "--help", capsys)

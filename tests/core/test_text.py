@@ -1,0 +1,25 @@
+"""The forms of numbers and the bounds of foreign text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from memento.core.text import bounded, cost, counted, duration, number, one_line, share, signed
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    (counted(1, "judge"), "1 judge"), (counted(0, "judge"), "0 judges"),
+    (number(0.5), "0.500"), (number(1234.5, digits=0), "1,234"), (number(None), "–"), (number(None, unknown="?"), "?"),
+    (share(0.875), "88 %"), (share(None), "–"),
+    (cost(1.234), "$1.23"), (cost(0.01234, digits=4), "$0.0123"), (cost(None), "price unknown"),
+    (signed(0.126), "+0.13"), (signed(-0.126), "−0.13"), (signed(-0.001), "0.00"),
+    (duration(4.23), "4.2 s"), (duration(59.96), "1 min 00 s"), (duration(185), "3 min 05 s"),
+])
+def test_forms(text: str, expected: str) -> None:
+    assert text == expected
+
+
+@given(st.text(), st.integers(1, 50))
+def test_foreign_text_is_bounded_and_printable(text: str, limit: int) -> None:
+    line = one_line(text, limit)
+    assert len(line) <= limit and line.isprintable()
+    assert len(bounded(text, limit)) <= limit
