@@ -1,4 +1,4 @@
-"""What a machine does to a run: full and read-only disks, stopped processes, Ctrl-C, fewer layers than before."""
+"""The machine's effects on a run: full and read-only disks, stopped processes, Ctrl-C, fewer layers than before."""
 
 import contextlib
 import os
@@ -33,7 +33,7 @@ PYTHON = sys.executable
 
 
 def can_mount() -> bool:
-    """Whether a disk of one's own can be had here, for which a user namespace or root is needed."""
+    """Whether this machine allows a private mount, which needs a user namespace or root."""
     if shutil.which("unshare") is None:
         return False
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Recordings on a real disk: what goes when a generation is over, what a size limit takes, what a crash left behind."""
+"""Recordings on a real disk: what is deleted after a generation, by a size limit, and after a crash."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,7 +18,7 @@ KB = 1000
 
 
 def recording(steps: int = STEPS) -> Recording:
-    """One that cannot be compressed: 8 bytes a value."""
+    """A recording that cannot be compressed: 8 bytes per value."""
     noise = np.random.default_rng(0).random((steps + 1, 20))
     return Recording(states={"pos": noise}, actions={"u": noise[1:]}, info={"scene": "A"})
 

@@ -22,7 +22,7 @@ from .conftest import SMALL, Runs, kill
 
 
 def verdicts(facts: list[Fact]) -> dict[str, list]:
-    """What a run decided, in an order of its own."""
+    """What a run decided, sorted."""
     return {
         "evaluators": [fact.chosen.program for fact in facts if isinstance(fact, EvaluatorChosen)],
         "accepted": sorted(fact.candidate for fact in facts if isinstance(fact, CandidateAccepted)),

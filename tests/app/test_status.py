@@ -1,4 +1,4 @@
-"""A run of the real program, watched over HTTP: what it tells is what it wrote down."""
+"""A run of the real program, followed over HTTP: the status agrees with the log."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Bad input gets one clear sentence on stderr that names the thing and the mend, exit 2, no traceback."""
+"""Bad input gets one clear sentence on stderr that names the problem and the fix, exit 2, no traceback."""
 
 import sqlite3
 import subprocess
@@ -139,7 +139,7 @@ def test_one_sentence_and_exit_2(name: str, tmp_path: Path, capsys: pytest.Captu
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
-    """A finished run "one", and "newer", by a version that is to come."""
+    """A finished run "one", and a run "newer" by a future version."""
     folder = tmp_path / "runs"
     for name in ("one", "newer"):
         facts = [

@@ -1,4 +1,4 @@
-"""The registry of domains: names, import strings, refusals, and that no simulator comes with it."""
+"""The registry of domains: names, import strings, refusals, and that it imports no simulator."""
 
 import subprocess
 import sys

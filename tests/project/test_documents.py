@@ -1,4 +1,4 @@
-"""The documents say what is true: commands exist, links lead somewhere, the example policy runs."""
+"""The documents are true: commands, links, files and modules exist, the example policy runs."""
 
 import importlib
 import re

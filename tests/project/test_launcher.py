@@ -1,6 +1,6 @@
-"""The launcher, with no network: a uv that writes down what it was asked stands in the PATH.
+"""The launcher, without a network: a fake uv in the PATH records how it was called.
 
-That a bare machine can really be set up is what CI proves, which begins with this launcher.
+CI proves that a bare machine can be set up, since it begins with this launcher.
 """
 
 import os
@@ -125,10 +125,10 @@ def test_a_working_environment_is_kept_when_the_lock_changes(checkout: Checkout)
 def test_two_first_uses_at_once_set_up_once(tmp_path: Path) -> None:
     checkout = Checkout(tmp_path, slow_s=2.0)
     both = [checkout.start("x") for _ in range(2)]
-    errors = [process.communicate(timeout=50) for process in both]
-    assert [process.returncode for process in both] == [0, 0], errors
+    outputs = [process.communicate(timeout=50) for process in both]
+    assert [process.returncode for process in both] == [0, 0], outputs
     assert checkout.syncs() == 1
-    assert sum("waiting for it" in errors for _, errors in errors) == 1
+    assert sum("waiting for it" in errors for _, errors in outputs) == 1
 
 
 def test_a_killed_set_up_leaves_no_lock(tmp_path: Path) -> None:

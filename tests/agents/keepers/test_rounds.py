@@ -47,7 +47,7 @@ def budget(generations: int, candidates: int) -> Slots:
 
 
 class Watched(World):
-    """A world that remembers whom each proposal was asked of, and may give scores as scripted."""
+    """A world that records the agent of each proposal and can give scripted scores."""
 
     def __init__(self, seed: int = 0, *, scores: Mapping[str, float] | None = None, failing: str = "", **world) -> None:
         super().__init__(seed, **world)

@@ -24,7 +24,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def assert_same(one: Kitchen, other: Kitchen) -> None:
-    """All but walls and bare shelves, which a recording does not tell, and parents that are no receptacles really."""
+    """All but walls and bare shelves, which a recording lacks, and parents that are not receptacles."""
     assert (one.name, one.start, one.agent_y_m) == (other.name, other.start, other.agent_y_m)
     assert one.cells == reachable(other.cells, other.start.cell)
     for first, second in zip(one.things, other.things, strict=True):

@@ -25,7 +25,7 @@ SCENES = [f"FloorPlan{number}" for number in range(1, 31)]
 
 
 def told(words: str) -> None:
-    """A figure that was measured, for who reads the test's output."""
+    """A measured figure, for the reader of the test's output."""
     sys.stdout.write(f"\n{words}\n")
 
 
@@ -103,7 +103,7 @@ def test_every_recorded_open_and_close_succeeds(kind: str, capsys: pytest.Captur
 def test_from_every_recorded_pickup_pose_something_can_be_picked_up(
     kind: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The recordings tell poses, not where the item was: some place that it may lie in must do."""
+    """The recordings hold poses, not where the item was: any place where it may lie is accepted."""
     done = 0
     for scene in SCENES:
         where = world(scene)

@@ -1,4 +1,4 @@
-"""Runs in chosen scenes: the search stays in them, the final measure is taken in kitchens that it did not see."""
+"""Runs in chosen scenes: the search stays in them, the final measure is taken in held-out kitchens."""
 
 import os
 import subprocess

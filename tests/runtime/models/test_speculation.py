@@ -1,4 +1,4 @@
-"""A search over a slow model that asks ahead: nothing else is concluded, withdrawn calls are told, the tape fits."""
+"""A speculative search over a slow model: the same conclusions, withdrawn calls are reported, the tape fits."""
 
 import asyncio
 
@@ -43,7 +43,7 @@ class SlowPool(HashPool):
 
 
 class Scripted:
-    """A model that answers by the slot and by what it is shown, after a time of its own."""
+    """A model whose answer and latency depend on the slot and the prompt."""
 
     name = "scripted"
 
