@@ -1,4 +1,4 @@
-"""Budgets: what is refused before anything is spent, and how the last calls are completed."""
+"""Budgets: what is refused before anything is spent, and how the last calls come home."""
 
 import asyncio
 from collections.abc import Mapping
@@ -119,7 +119,7 @@ def test_each_role_has_its_models_and_the_seats_are_dealt(monkeypatch: pytest.Mo
 
 
 class Slow:
-    """A model that answers when the test allows it."""
+    """A model that answers when it is let."""
 
     name = "slow"
 
@@ -132,7 +132,7 @@ class Slow:
 
 
 class Closing(Slow):
-    """A model with a socket; on request one that cannot be closed in time."""
+    """A model with a socket; one that cannot be closed in time, if it is told so."""
 
     def __init__(self, *, hangs: bool = False) -> None:
         super().__init__()

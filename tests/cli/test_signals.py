@@ -1,4 +1,4 @@
-"""How a program ends on a signal, also if a shell started it in the background."""
+"""How a program ends that is asked to, also where a shell started it in the background."""
 
 import signal
 import subprocess
