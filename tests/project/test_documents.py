@@ -2,6 +2,7 @@
 
 import importlib
 import re
+import runpy
 import subprocess
 import tomllib
 from collections.abc import Callable, Iterator
@@ -149,6 +150,10 @@ def test_the_architecture_draws_the_layers_that_are_checked() -> None:
         if each["type"] == "layers"
     ]
     assert drawn == [[name.strip() for name in layer.split("|")] for layer in contract["layers"] if layer != "__main__"]
+
+
+def test_the_program_that_draws_the_pictures_uses_names_that_exist() -> None:
+    assert callable(runpy.run_path(str(ROOT / "docs" / "pictures" / "make.py"))["draw_all"])
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
