@@ -38,9 +38,9 @@ def assert_same(one: Kitchen, other: Kitchen) -> None:
 
 def test_a_generated_kitchen_comes_back(tmp_path: Path) -> None:
     folder = tmp_path / "recordings"
-    told = [*record(build(tmp_path), ["Kitchen1", "Kitchen2"], folder)]
-    assert [scene for scene, _, _ in told] == ["Kitchen1", "Kitchen2"]
-    for scene, things, cells in told:
+    made = [*record(build(tmp_path), ["Kitchen1", "Kitchen2"], folder)]
+    assert [scene for scene, _, _ in made] == ["Kitchen1", "Kitchen2"]
+    for scene, things, cells in made:
         again = recorded.load(folder, scene)
         assert (len(again.things), len(again.cells)) == (things, cells)
         assert_same(again, generated.load(scene))

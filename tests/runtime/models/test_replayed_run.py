@@ -121,12 +121,12 @@ def conclusions(facts: Iterable[Fact]) -> dict[object, Fact]:
     """What the search concluded, independent of the order of arrival."""
     kinds = (CandidateScored, EliteChanged, SearchEnded, ProposalMade, ProposalFailed)
     counted = itertools.count()
-    told: dict[object, Fact] = {}
+    concluded: dict[object, Fact] = {}
     for fact in facts:
         if isinstance(fact, kinds):
             key = fact.candidate.id if isinstance(fact, CandidateScored) else fact.order
-            told[type(fact).__name__, key or next(counted)] = fact
-    return told
+            concluded[type(fact).__name__, key or next(counted)] = fact
+    return concluded
 
 
 async def test_a_replayed_search_is_the_same_search() -> None:

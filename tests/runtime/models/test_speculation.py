@@ -89,8 +89,8 @@ async def search(model: Model, *, ahead: bool) -> list[Fact]:
 
 
 def conclusions(facts: list[Fact]) -> list[str]:
-    told = [repr(fact) for fact in facts if isinstance(fact, CandidateAccepted | EliteChanged | SearchEnded)]
-    return told + [f"rejected {fact.candidate}" for fact in facts if isinstance(fact, CandidateRejected)]
+    decided = [repr(fact) for fact in facts if isinstance(fact, CandidateAccepted | EliteChanged | SearchEnded)]
+    return decided + [f"rejected {fact.candidate}" for fact in facts if isinstance(fact, CandidateRejected)]
 
 
 async def test_what_is_asked_ahead_changes_no_conclusion_and_what_is_withdrawn_is_told() -> None:
