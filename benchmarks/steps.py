@@ -1,8 +1,8 @@
-"""Control steps per second of the robosuite domain: robosuite itself, our paths, and bare MuJoCo as the upper limit.
+"""Control steps per second of the robosuite domain: robosuite itself, our paths, and bare MuJoCo as the floor.
 
-All run in one process, in one thread and in turns, over the same episodes from the same states, so that a busy
-machine slows all of them alike. Time is the process's CPU time. For our paths that covers the whole environment and
-this side of the round trip to the policy's process, but not the policy's time, which is reported separately.
+All run in one process, one thread and in turns, over the same episodes from the same states, so that a busy
+machine slows all of them alike. Time is the process's CPU time: of our paths that is the whole environment and
+this side of the round trip to a policy in its own process, without the policy's own time, which is told apart.
 """
 
 import json
@@ -58,7 +58,7 @@ UNBOUNDED = Limits(episode_cpu_s=1e6, episode_wait_s=1e6)
 
 @dataclass(slots=True)
 class _Path:
-    """One way to step, and its CPU seconds per round."""
+    """One way to step, and its CPU seconds a round."""
 
     environment: HanoiEnvironment
     run: Callable[["_Path", Array], None]
@@ -75,7 +75,7 @@ def measure(
     "stock" is robosuite's `env.step` with its own robot observables; "exact", "near-exact" and "fast" are
     the environment as a worker steps it, with observation, round trip, referee and recording; "bare" is
     `mj_step` on the controls that "exact" computed, in a compiled loop, and "bare-sleep" the same with
-    MuJoCo's sleep flag, on separate controls; "bare-fast" replays those of "fast", with its flag and its longer
+    MuJoCo's sleep flag, on controls of its own; "bare-fast" replays those of "fast", with its flag and its longer
     substeps. Two workers over one are of wall time (benchmarks/workers.py).
     """
     figures = measure_paths(rounds=rounds, steps=steps, seed=seed, goal_update=goal_update)
@@ -137,14 +137,14 @@ def _environment(physics: str, goal_update: str, *, observables: bool = False) -
 
 
 def _sleeping(goal_update: str) -> HanoiEnvironment:
-    """Only the sleep flag of what "fast" has."""
+    """With the sleep flag alone, of what "fast" has."""
     environment = _environment("near-exact", goal_update)
     environment._physics = CompiledPhysics(environment._scene, goal_update=goal_update, near_exact=True, sleep=True)
     return environment
 
 
 def _actions(environment: HanoiEnvironment, seed: int, steps: int) -> Array:
-    """A policy's actions, from true positions: take the smallest cube from A, set it down in B, come back."""
+    """What a policy would do: take the smallest cube from A, set it down in B, come back; by true positions."""
     environment.reset(index=0, seed=seed)
     truth = environment._truth
     actions = np.zeros((steps, 7))
@@ -159,7 +159,7 @@ def _actions(environment: HanoiEnvironment, seed: int, steps: int) -> Array:
 
 
 def _policy(host: ProgramHost, path: _Path) -> PolicyProcess:
-    """A policy in a separate sandboxed process, ready to act."""
+    """A policy in its own sandboxed process, ready to act."""
     policy = PolicyProcess(host, POLICY, DOMAIN.contract, path.environment, seed=0)
     policy.wait_ready()
     return policy

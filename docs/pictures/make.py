@@ -1,8 +1,8 @@
-"""Draws the pictures of the terminal program for the documents from a real run, as SVG.
+"""Draws the README's pictures of the terminal program from a real run, as SVG.
 
     python docs/pictures/make.py RUN_FOLDER
 
-`memento watch` runs without a terminal; each picture is the screen that it would show.
+The run is watched by the program itself, without a terminal; the pictures are what it would show.
 """
 
 import asyncio
@@ -34,10 +34,10 @@ async def draw(folder: Path, name: str) -> None:
 
 
 async def _settled(app: WatchApp, pilot: Pilot[None]) -> None:
-    """Wait until no screen is reading any more."""
+    """Wait until nothing is being read any more."""
     await pilot.pause()
     async with asyncio.timeout(ENOUGH_S):
-        while app.sight is None or app.sight.reading or any(  # noqa: ASYNC110 - the program has no event for this
+        while app.sight is None or app.sight.reading or any(  # noqa: ASYNC110 - what is waited for has no event
             not worker.is_finished for worker in app.workers if worker.group != "follow"
         ):
             await asyncio.sleep(0.02)

@@ -1,4 +1,4 @@
-"""Recordings on a real disk: what is deleted after a generation, by a size limit, and after a crash."""
+"""Recordings on a real disk: what goes when a generation is over, what a size limit takes, what a crash left behind."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,7 +18,7 @@ KB = 1000
 
 
 def recording(steps: int = STEPS) -> Recording:
-    """A recording that cannot be compressed: 8 bytes per value."""
+    """One that cannot be compressed: 8 bytes a value."""
     noise = np.random.default_rng(0).random((steps + 1, 20))
     return Recording(states={"pos": noise}, actions={"u": noise[1:]}, info={"scene": "A"})
 
@@ -94,11 +94,11 @@ def test_a_limit_is_kept_and_the_most_important_stay(disk: Disk, tmp_path: Path)
 
 
 def test_what_the_run_needs_stays_over_the_limit_and_that_is_told_once(disk: Disk, tmp_path: Path) -> None:
-    with capture_logs() as logged:
+    with capture_logs() as told:
         retention = Retention(tmp_path, (), limit_mb=1 * KB / 1e6)
         disk.play(retention, [*begin(disk), disk.rolled("g1/macro/0/e0"), disk.rolled("g1/macro/1/e0")])
     assert disk.keys == {"init_0_e0", "g1_macro_0_e0", "g1_macro_1_e0"}
-    assert [entry["event"] for entry in logged] == ["trajectories-over-limit"]
+    assert [entry["event"] for entry in told] == ["trajectories-over-limit"]
 
 
 def test_a_resumed_run_drops_what_the_killed_one_had_no_time_to_drop(disk: Disk, tmp_path: Path) -> None:

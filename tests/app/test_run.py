@@ -22,7 +22,7 @@ from .conftest import SMALL, Runs, kill
 
 
 def verdicts(facts: list[Fact]) -> dict[str, list]:
-    """What a run decided, sorted."""
+    """What a run decided, in an order of its own."""
     return {
         "evaluators": [fact.chosen.program for fact in facts if isinstance(fact, EvaluatorChosen)],
         "accepted": sorted(fact.candidate for fact in facts if isinstance(fact, CandidateAccepted)),
@@ -105,11 +105,11 @@ def test_a_live_run_is_not_resumed_by_a_second_controller(runs: Runs) -> None:
     process = runs.start("run", "hanoi-kinematic", *SMALL, "--name", "one", "--json")
     runs.await_first_fact("one")
     second = runs.start("resume", "one")
-    _, errors = second.communicate(timeout=30)
+    _, told = second.communicate(timeout=30)
     if process.poll() is None:  # else the first had ended before the second came
         assert second.returncode == 2
-        assert f"process {process.pid}" in errors
-        assert errors.count("\n") == 1
+        assert f"process {process.pid}" in told
+        assert told.count("\n") == 1
     assert runs.finish(process)["status"] == "done"
 
 

@@ -1,4 +1,4 @@
-"""The commands on a small real run: what goes to stdout, what to stderr, and the exit codes."""
+"""The commands over a real, small run: what goes to stdout, what to stderr, and the exit codes."""
 
 import json
 import signal
@@ -26,7 +26,7 @@ POLICY_CLASS = f"class {load_domain('hanoi-kinematic').contract.class_name}"
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, "CompletedProcess[str]"]:
-    """A finished run, `runs/one`, and its output."""
+    """A finished run, `runs/one`, and what it said."""
     folder = tmp_path_factory.mktemp("finished")
     done = subprocess.run(
         [*PROGRAM, *SMOKE, "--name", "one", "--json"], cwd=folder, env=clean_environment(), capture_output=True,

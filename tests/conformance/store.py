@@ -13,7 +13,7 @@ from ..support.strategies import PATIENT, facts
 
 
 class StoppedClock:
-    """A clock that returns the time it was set to."""
+    """A clock that tells what it was set to."""
 
     def __init__(self, now: float = 1_700_000_000.5) -> None:
         self.time = now

@@ -1,4 +1,4 @@
-"""The page is self-contained, treats hostile texts as text, and agrees with the runs."""
+"""The page: whole by itself, hostile texts are texts, and what it says is what the runs say."""
 
 import csv
 from dataclasses import replace
@@ -76,7 +76,7 @@ def read(page):
 
 
 def hostile_log():
-    """A run in which every text of a model or a program is hostile."""
+    """A run in which everything that a model or a program can say is hostile."""
     found = []
     for fact in log(seed=5):
         match fact:

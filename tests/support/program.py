@@ -1,4 +1,4 @@
-"""Command lines as a person would type them: the real program, in a separate process."""
+"""Command lines as a person would give them: the real program, in a process of its own."""
 
 import os
 import subprocess
@@ -34,7 +34,7 @@ def memento(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def memento_live(tmp_path: Path) -> Callable[..., "subprocess.Popen[str]"]:
-    """Starts `memento ARGUMENTS` in an empty folder and returns the running process."""
+    """Starts `memento ARGUMENTS` in an empty folder, to be talked to while it runs."""
 
     def start(*arguments: str | Path) -> "subprocess.Popen[str]":
         return start_process(

@@ -1,4 +1,4 @@
-"""Runs in chosen scenes: the search stays in them, the final measure is taken in held-out kitchens."""
+"""Runs in chosen scenes: the search stays in them, the final measure is taken in kitchens that it did not see."""
 
 import os
 import subprocess
@@ -91,9 +91,9 @@ def test_without_a_unity_build_every_command_says_so_and_how_to_get_one(
     monkeypatch.setenv("HOME", str(tmp_path))
     unity = [] if command[0] == "kitchen" else ["--set", "kitchen.backend=unity"]
     assert exit_code([*command, *unity]) == 2
-    output = capsys.readouterr().err
-    assert output.startswith("memento: No Unity build of AI2-THOR is in") and "download_only=True" in output
-    assert output.count("\n") == 1, "one sentence, no traceback"
+    told = capsys.readouterr().err
+    assert told.startswith("memento: No Unity build of AI2-THOR is in") and "download_only=True" in told
+    assert told.count("\n") == 1, "one sentence, no traceback"
     assert [*tmp_path.iterdir()] == [], "ai2thor was not even imported"
 
 
@@ -103,12 +103,12 @@ def test_doctor_says_whether_a_unity_build_is_there(
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr("memento.cli.machine.renderers", dict)
     exit_code(["doctor"])
-    output = capsys.readouterr().out
-    assert "no build in" in output and "download_only=True" in output
+    told = capsys.readouterr().out
+    assert "no build in" in told and "download_only=True" in told
     name = f"thor-{PLATFORMS[0]}-{client_commit()}"
     program = tmp_path / ".ai2thor/releases" / name / name
     program.parent.mkdir(parents=True)
     program.touch(mode=0o755)
     exit_code(["doctor"])
-    output = capsys.readouterr().out
-    assert name in output and "no build in" not in output
+    told = capsys.readouterr().out
+    assert name in told and "no build in" not in told

@@ -20,14 +20,14 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor.machine, "free_disk_bytes", lambda folder: 16 << 30)
 
 
-def run_doctor(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
     status = exit_code(["doctor", *arguments])
     captured = capsys.readouterr()
     return status, captured.out, captured.err
 
 
 def test_a_machine_that_has_everything(capsys) -> None:
-    status, out, _ = run_doctor(capsys)
+    status, out, _ = told(capsys)
     assert status == 0
     assert out.splitlines()[-1] == "all that a run needs is here"
     assert all(name in out for name in LAYERS)
@@ -37,7 +37,7 @@ def test_a_machine_that_has_everything(capsys) -> None:
 def test_a_missing_layer_is_told_with_its_mend(capsys, monkeypatch, layer) -> None:
     found = {**LAYERS, layer: sandbox.Layer(live=False, found="the kernel is old")}
     monkeypatch.setattr(doctor.sandbox, "layers", lambda: found)
-    status, out, _ = run_doctor(capsys)
+    status, out, _ = told(capsys)
     assert status == 1
     assert "the kernel is old" in out
     assert "NOT ISOLATED" in out and "--require-sandbox" in out
@@ -52,7 +52,7 @@ def test_keys_are_named_and_never_shown(capsys, monkeypatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-value")
     monkeypatch.setenv("GROQ_API_KEY", "gsk-value")
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
-    status, out, err = run_doctor(capsys, "--json")
+    status, out, err = told(capsys, "--json")
     assert status == 0
     assert "value" not in out + err
     findings = {each["name"]: each["state"] for each in json.loads(out.splitlines()[-1])["findings"]}
@@ -62,7 +62,7 @@ def test_keys_are_named_and_never_shown(capsys, monkeypatch) -> None:
 
 def test_json_is_one_object_and_the_words_go_to_stderr(capsys, monkeypatch) -> None:
     monkeypatch.setattr(doctor.machine, "free_disk_bytes", lambda folder: 1000)
-    status, out, err = run_doctor(capsys, "--json")
+    status, out, err = told(capsys, "--json")
     assert status == 1
     assert len(out.splitlines()) == 1
     result = json.loads(out)
@@ -73,7 +73,7 @@ def test_json_is_one_object_and_the_words_go_to_stderr(capsys, monkeypatch) -> N
 
 def test_no_renderer_is_no_fault_and_is_told(capsys, monkeypatch) -> None:
     monkeypatch.setattr(doctor.machine, "renderers", lambda: {"egl": "no display", "osmesa": "no library"})
-    status, out, _ = run_doctor(capsys)
+    status, out, _ = told(capsys)
     assert status == 0
     assert "no renderer works here" in out and "libegl1" in out
 
@@ -83,7 +83,7 @@ def test_a_unity_build_of_another_client_is_none(capsys, monkeypatch, tmp_path: 
     build = tmp_path / ".ai2thor/releases/thor-CloudRendering-abc"
     build.mkdir(parents=True)
     (build / build.name).touch(mode=0o755)
-    status, out, _ = run_doctor(capsys)
+    status, out, _ = told(capsys)
     assert status == 0
     assert f"no build in {tmp_path}" in out and "download_only=True" in out and build.name not in out
 
