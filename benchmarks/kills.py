@@ -3,16 +3,16 @@
     python -m memento.benchmarks.kills [--kills 100] [--seed 1] [--json]
 
 A run on the kinematic domain is recorded, then repeated from its taped replies over and over. While a repetition
-is under way one of these is killed, at moments drawn from the seed, and what died is resumed until the run ends:
+runs, one of these is killed at moments drawn from the seed, and the run is resumed until it ends:
 
     controller    the process that decides and writes; workers, warm processes and programs must end by themselves
     worker        one of the processes with a simulator; the controller must replace it
     zygote        one of the warm processes that fork programs; its worker must be replaced
     everything    the controller and all that descends from it
 
-Then the log is compared with that of the repetition that nobody disturbed: the same accepts, branch winners and
-elites; every order answered once; every candidate there, once; no trajectory written again after its episode was
-in the log; and no process left. Linux only: it looks at processes through /proc.
+Then the log is compared with that of an undisturbed repetition: the same accepts, branch winners and
+elites; every order answered once; every candidate present, once; no trajectory written again after its episode was
+in the log; and no process left. Linux only: it reads processes from /proc.
 """
 
 import argparse
@@ -68,7 +68,7 @@ CLOCK_GRAIN_S = 0.05        # file times are coarser than the clock
 
 
 def kill_all(pids: Iterable[int]) -> None:
-    """SIGKILL to all of them. One that has gone is no error."""
+    """Send SIGKILL to all of them. A process that has ended already is not an error."""
     for pid in pids:
         try:
             os.kill(pid, signal.SIGKILL)
@@ -99,10 +99,10 @@ def verdicts(facts: Sequence[Fact]) -> Mapping[str, Sequence[object]]:
 
 
 def differences(entries: Sequence[Entry], whole: Sequence[Fact], trajectories: Path) -> list[str]:
-    """What is wrong with a run that was killed and resumed, against one that nobody disturbed; best nothing."""
+    """What differs between a run that was killed and resumed and an undisturbed one; empty if all is well."""
     facts = [entry.fact for entry in entries]
-    told, expected = verdicts(facts), verdicts(whole)
-    found = [f"other {name}" for name in expected if told[name] != expected[name]]
+    actual, expected = verdicts(facts), verdicts(whole)
+    found = [f"other {name}" for name in expected if actual[name] != expected[name]]
     answers = Counter(fact.order for fact in facts if isinstance(fact, ANSWERS))
     found += [f"{order} was answered {times} times" for order, times in answers.items() if times > 1]
     for entry in entries:
@@ -124,12 +124,12 @@ class Tally:
     kills: Counter[str] = field(default_factory=Counter)
     stages: Counter[str] = field(default_factory=Counter)    # of the run at the moment of a kill
     resumes: int = 0
-    beginnings: int = 0                                         # a run killed before its first fact begins anew
-    gave_up: int = 0                                            # controllers that ended with an error of their own
+    beginnings: int = 0                                         # runs killed before their first fact, begun again
+    gave_up: int = 0                                            # controllers that ended with an error
     wrong: list[str] = field(default_factory=list)
     left: int = 0                                               # processes that outlived their controller
 
-    def told(self) -> dict[str, JSON]:
+    def as_json(self) -> dict[str, JSON]:
         """As plain values."""
         return {
             "kills": sum(self.kills.values()), "by_target": dict(self.kills), "by_stage": dict(self.stages),
@@ -139,7 +139,7 @@ class Tally:
 
 
 class Killing:
-    """Repeats one recorded run in `folder` while it kills what it is told to."""
+    """Repeats one recorded run in `folder` and kills the given targets meanwhile."""
 
     def __init__(self, folder: Path, *, seed: int, settings: Sequence[str] = SETTINGS) -> None:
         self._folder = folder
@@ -150,7 +150,7 @@ class Killing:
         self._length_s = 0.0
 
     def record(self) -> None:
-        """Make the tape, and the repetition that nobody disturbs."""
+        """Make the tape and the undisturbed repetition."""
         self._finish(self._start("run", "hanoi-kinematic", *self._settings, "--name", "tape",
                                  "--set", "keep_trajectories=true"))
         begun_s = time.monotonic()
@@ -159,7 +159,7 @@ class Killing:
         self._whole = tuple(entry.fact for entry in self._entries("whole"))
 
     def disturb(self, name: str, targets: Callable[[], str], *, kills: int) -> int:
-        """One repetition with up to `kills` kills (it may end before); returns how many there were."""
+        """One repetition with up to `kills` kills; it may end earlier. Returns the number of kills."""
         self.tally.runs += 1
         done, seen = 0, set[int]()
         process = self._start("run", "--replay", "tape", "--name", name)
@@ -241,7 +241,7 @@ class Killing:
         try:
             with RunStore.read(self._folder / name) as store:
                 return tuple(store.facts_after(0))
-        except MementoError:    # killed, or not yet come so far, before its tables were there
+        except MementoError:    # killed before its tables existed
             return ()
 
     def _start(self, *arguments: str) -> "subprocess.Popen[str]":
@@ -272,29 +272,29 @@ def measure(*, kills: int, seed: int, targets: Sequence[str] = TARGETS, settings
         return tally
 
 
-def table(told: Mapping[str, JSON]) -> str:
+def table(figures: Mapping[str, JSON]) -> str:
     """The figures for people."""
     lines = [f"{'killed':<14}times"]
-    by_target, by_stage = told["by_target"], told["by_stage"]
+    by_target, by_stage = figures["by_target"], figures["by_stage"]
     assert isinstance(by_target, dict) and isinstance(by_stage, dict)
     lines += [f"{target:<14}{times}" for target, times in by_target.items()]
     lines += ["", f"{'while':<14}times", *(f"{stage:<14}{times}" for stage, times in by_stage.items()), ""]
-    lines += [f"{name.replace('_', ' ')}: {told[name]}" for name in (
+    lines += [f"{name.replace('_', ' ')}: {figures[name]}" for name in (
         "kills", "runs", "resumes", "begun_anew", "controllers_that_gave_up", "processes_left", "wrong",
     )]
     return "\n".join(lines)
 
 
 def main() -> None:
-    """Measure and print; the exit code is 1 where anything was wrong."""
+    """Measure and print; the exit code is 1 if anything was wrong."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--kills", type=int, default=100, help="how often something is killed")
     arguments.add_argument("--seed", type=int, default=1, help="what is killed, and when")
     arguments.add_argument("--json", action="store_true")
     given = arguments.parse_args()
-    told = measure(kills=given.kills, seed=given.seed).told()
-    print(json.dumps(told) if given.json else table(told))
-    sys.exit(1 if told["wrong"] or told["processes_left"] else 0)
+    figures = measure(kills=given.kills, seed=given.seed).as_json()
+    print(json.dumps(figures) if given.json else table(figures))
+    sys.exit(1 if figures["wrong"] or figures["processes_left"] else 0)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,16 @@
-"""Measures the kitchen: steps a second through the whole environment with a policy in a process of its own.
+"""Measures the kitchen: steps per second through the whole environment, with the policy in a separate process.
 
     memento bench kitchen [--json]
     python -m memento.benchmarks.kitchen [--recordings FOLDER] [--scene FloorPlan1] [--episodes 40]
 
-The policy cycles through the actions; object actions take the ids that are valid in turn. Recorded kitchens
-are used where their folder is named (or set in KITCHEN_RECORDINGS), else a generated one. Figures:
+The policy cycles through the actions; object actions take the valid ids in turn. Recorded kitchens are used if
+their folder is named (or set in KITCHEN_RECORDINGS), else a generated one. Figures:
 
     steps_per_s                     wall clock, from reset to the last action; processes are made beforehand
     worker_cpu_us_per_step          CPU time of the process with the simulator
-    policy_cpu_us_per_step          CPU time of the policy's own process
-    steps_per_cpu_s                 steps a second of CPU time of both together: what one core would give
-    first_episode_steps_per_s       the same for an episode in a kitchen that nobody has walked through yet
+    policy_cpu_us_per_step          CPU time of the policy's process
+    steps_per_cpu_s                 steps per second of CPU time of both together: what one core would give
+    first_episode_steps_per_s       the same for the first episode in a kitchen, with empty caches
 """
 
 import argparse
@@ -52,7 +52,7 @@ class Policy:
 
 @dataclass(slots=True)
 class Tally:
-    """What some episodes took: steps, and seconds of wall clock, of the worker's CPU, of the policy's CPU."""
+    """The cost of some episodes: steps, and seconds of wall clock, of the worker's CPU, of the policy's CPU."""
 
     steps: int = 0
     wall_s: float = 0.0

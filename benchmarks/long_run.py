@@ -1,19 +1,19 @@
-"""Runs thousands of candidates and samples what must not grow: memory, descriptors, processes, and how the store does.
+"""Runs thousands of candidates and samples what must not grow: memory, descriptors, processes; and the store's size.
 
     python -m memento.benchmarks.long_run [--candidates 10000] [--json]
 
-The kinematic domain with a horizon of a few steps, one episode a candidate, the offline model and the shipped
-evaluator: little is simulated, so that a candidate costs what the controller and the sandbox cost. At every sample:
+The kinematic domain with a horizon of a few steps, one episode per candidate, the offline model and the reference
+evaluator: little is simulated, so that the controller and the sandbox dominate the cost. At every sample:
 
     controller_mb          resident memory of the controller
     workers_mb             of its workers and their warm processes together
     descriptors            open in the controller
-    processes              the controller and all that descends from it, programs left out
+    processes              the controller and its descendants, without programs
     store_mb               the database with its log, and the kept trajectories
     cpu_ms_per_candidate   CPU of the controller alone, since the last sample
 
-When the candidates are there the run is stopped, and what a person then waits for is timed: `memento show`, and
-`memento resume` until its first new fact. Linux only: it reads /proc.
+After the last candidate the run is stopped, and the commands that a person then waits for are timed: `memento show`,
+and `memento resume` until its first new fact. Linux only: it reads /proc.
 """
 
 import argparse
@@ -44,7 +44,7 @@ NAME = "long"
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE_MB = os.sysconf("SC_PAGE_SIZE") / 2**20
 START_S = 120.0
-STALL_S = 300.0             # no new candidate for so long is an error
+STALL_S = 300.0             # longest time without a new candidate
 STOP_S = 60.0
 
 
@@ -71,13 +71,13 @@ def candidates_of(folder: Path) -> int:
         with sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=10) as db:
             row = db.execute("SELECT count(*) FROM facts WHERE kind = 'CandidateScored'").fetchone()
         db.close()
-    except sqlite3.OperationalError:    # its tables are not there yet
+    except sqlite3.OperationalError:    # its tables do not exist yet
         return 0
     return int(row[0])
 
 
 def resident_mb(pid: int) -> float:
-    """Resident memory of a process; 0 where it has gone."""
+    """Resident memory of a process; 0 if it has ended."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE_MB
     except (OSError, IndexError):
@@ -85,7 +85,7 @@ def resident_mb(pid: int) -> float:
 
 
 def cpu_s(pid: int) -> float:
-    """CPU seconds of a process so far, its children left out."""
+    """CPU seconds of a process so far, without its children."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
@@ -96,7 +96,7 @@ def size_mb(folder: Path) -> float:
     for path in (*folder.glob(f"{DATABASE}*"), *(folder / TRAJECTORIES).glob("*")):
         try:
             total += path.stat().st_size
-        except FileNotFoundError:       # dropped meanwhile
+        except FileNotFoundError:       # deleted meanwhile
             continue
     return total / 1e6
 
@@ -125,7 +125,7 @@ def start(folder: Path, *arguments: str) -> "subprocess.Popen[bytes]":
 def grow(
     folder: Path, *, candidates: int, samples: int, settings: Sequence[str] = SETTINGS
 ) -> tuple[list[Sample], int]:
-    """Run until so many candidates are there, then stop; the samples, and how many processes were left."""
+    """Run until there are so many candidates, then stop; returns the samples and the number of processes left."""
     generations = 2 + candidates // sum(GENERATION.values())
     arguments = [*settings, "--set", f"generations={generations}", "--workers", str(WORKERS)]
     process = start(folder, "run", "hanoi-kinematic", *arguments, "--name", NAME, "--display", "plain")
@@ -144,7 +144,7 @@ def grow(
             if known >= max(1, len(taken) * candidates // samples):
                 taken.append(sample(process.pid, folder / NAME, candidates=known, since_s=since_s))
         below = {pid for level in levels(process.pid) for pid in level}
-        process.send_signal(signal.SIGTERM)    # heard in the background too
+        process.send_signal(signal.SIGTERM)    # works for background jobs too
         process.wait(timeout=STOP_S)
         return taken, len(left_of(below))
     finally:
@@ -174,12 +174,12 @@ def timed_resume(folder: Path) -> tuple[float, float, float]:
             time.sleep(0.02)
         return cpu_s(process.pid), time.monotonic() - begun_s, resident_mb(process.pid)
     finally:
-        process.send_signal(signal.SIGTERM)    # heard in the background too
+        process.send_signal(signal.SIGTERM)    # works for background jobs too
         process.wait(timeout=STOP_S)
 
 
 def slope(samples: Sequence[Sample], name: str) -> float:
-    """What a figure grows by a candidate, fitted to the later two thirds, when all is loaded."""
+    """Growth of a figure per candidate, fitted to the later two thirds, when everything is loaded."""
     late = samples[len(samples) // 3:]
     return float(np.polyfit([each.candidates for each in late], [getattr(each, name) for each in late], 1)[0])
 
@@ -206,14 +206,14 @@ def measure(*, candidates: int, samples: int = 20, keep: Path | None = None) -> 
     }
 
 
-def table(told: Mapping[str, JSON]) -> str:
+def table(figures: Mapping[str, JSON]) -> str:
     """The figures for people."""
-    rows = told["samples"]
+    rows = figures["samples"]
     assert isinstance(rows, list)
     head = list(Sample.__dataclass_fields__)
     lines = ["  ".join(f"{name:>13}" for name in head)]
     lines += ["  ".join(f"{row[name]!s:>13}" for name in head) for row in rows if isinstance(row, dict)]
-    return "\n".join([*lines, "", *(f"{name.replace('_', ' ')}: {value}" for name, value in told.items()
+    return "\n".join([*lines, "", *(f"{name.replace('_', ' ')}: {value}" for name, value in figures.items()
                                       if name != "samples")])
 
 
@@ -224,8 +224,8 @@ def main() -> None:
     arguments.add_argument("--keep", type=Path, metavar="FOLDER", help="make the run there, and keep it")
     arguments.add_argument("--json", action="store_true")
     given = arguments.parse_args()
-    told = measure(candidates=given.candidates, keep=given.keep)
-    print(json.dumps(told) if given.json else table(told))
+    figures = measure(candidates=given.candidates, keep=given.keep)
+    print(json.dumps(figures) if given.json else table(figures))
 
 
 if __name__ == "__main__":

@@ -1,17 +1,17 @@
-"""Measures what the controller adds to the waiting for a model: real agents, keeper, store and HTTP client.
+"""Measures what the controller adds to the time spent waiting for a model: real agents, keeper, store and HTTP client.
 
     memento bench overhead --json
     python -m memento.benchmarks.overhead [--in-flight 16 32 64] [--latency 1.0] [--rounds 20] [--json]
 
-Method `random`, whose proposals wait for nothing but a place. A server in another process, whose CPU is not
+Method `random`, whose proposals wait only for a free place. A server in another process, whose CPU is not
 counted, answers every call after a fixed latency with a new valid program. An episode is 5 ms of waiting, so
-that only the controller's own work shows. For each number of calls in flight:
+that only the controller's work shows. For each number of calls in flight:
 
     share_of_ideal             (calls / in flight * latency) / wall time; 1.0 is a controller that takes no time.
                                The first and the last round are in it.
     cpu_ms_per_candidate       CPU of the controller process, from the order to the scored candidate
-    client_cpu_ms_per_call     of that, the share of the client libraries: the same calls asked by themselves
-    own_cpu_ms_per_candidate   the rest, which is MEMENTO's own
+    client_cpu_ms_per_call     of that, the share of the client libraries: the same calls without MEMENTO
+    own_cpu_ms_per_candidate   the rest, MEMENTO's share
     import_floor_mb            resident memory once everything is imported and one call was made
     controller_peak_mb         peak resident memory of the controller process, client libraries included
     above_floor_mb             the difference: what the run itself took
@@ -54,7 +54,7 @@ WORKERS = 4
 
 
 class FreePool:
-    """Episodes that take their time and no CPU, and scores that take neither."""
+    """Episodes that take time but no CPU, and scores that take neither."""
 
     async def roll(self, task: RollTask) -> Episode:
         """An episode that never succeeds."""
@@ -124,14 +124,14 @@ async def measure_one(port: int, in_flight: int, latency_s: float, rounds: int) 
             scored: list[CandidateScored] = []
             prompt = ""
 
-            def heed(fact: Fact) -> None:
+            def on_fact(fact: Fact) -> None:
                 nonlocal prompt
                 if isinstance(fact, CandidateScored):
                     scored.append(fact)
                 elif isinstance(fact, ProposalMade):
                     prompt = fact.call.prompt.text
 
-            bus.subscribe(heed)
+            bus.subscribe(on_fact)
             supervisor = Supervisor(keeper=Sequencer(_plan(in_flight, rounds)), bus=bus, lanes=_lanes(model, in_flight))
             wall, cpu = time.perf_counter(), time.process_time()
             status = await supervisor.run()
@@ -155,18 +155,18 @@ async def measure_one(port: int, in_flight: int, latency_s: float, rounds: int) 
 
 
 def peak_mb() -> float:
-    """The most memory that this process had since `forget_peak`, MB (proc(5), VmHWM)."""
+    """Peak memory of this process since `forget_peak`, in MB (proc(5), VmHWM)."""
     line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
     return int(line.split()[1]) / 1024
 
 
 def forget_peak() -> None:
-    """Begin the peak at what is resident now (proc(5), clear_refs)."""
+    """Reset the peak to the resident memory (proc(5), clear_refs)."""
     Path("/proc/self/clear_refs").write_text("5")
 
 
 async def calls_alone(model: Model, prompts: Sequence[str]) -> float:
-    """CPU seconds of the controller process for the same questions with nothing around them."""
+    """CPU seconds of the controller process for the same calls alone."""
     began = time.process_time()
     asks = [
         Ask(order=Order(id=f"alone/{number}"), attempt=0, role="proposer", prompt=prompt)
@@ -206,7 +206,7 @@ def _lanes(model: Model, in_flight: int) -> tuple[Lane, ...]:
 def measure(
     *, in_flight: Sequence[int] = IN_FLIGHT, latency_s: float = LATENCY_S, rounds: int = ROUNDS
 ) -> dict[str, JSON]:
-    """All figures, each number of calls in flight in a controller process of its own."""
+    """All figures, with a separate controller process for each number of calls in flight."""
     me = [sys.executable, "-m", __spec__.name]
     settings = ["--latency", str(latency_s), "--rounds", str(rounds)]
     with subprocess.Popen([*me, "--serve", *settings], stdout=subprocess.PIPE, text=True) as server:

@@ -1,10 +1,10 @@
-"""Processes of this machine as /proc tells of them: who descends from whom, and who is still alive."""
+"""Processes of this machine, from /proc: which descend from which, and which are still alive."""
 
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
-GONE_S = 10.0       # processes that are told to end are gone so long after it
+GONE_S = 10.0       # processes that were asked to end are gone after this time
 
 
 def parents() -> dict[int, int]:

@@ -6,8 +6,8 @@
     python benchmarks/reference.py show solved.jsonl
     python benchmarks/reference.py compare pairs.jsonl
 
-Every episode runs as a candidate's does: through the pool, the policy in a sandboxed process of its own. An episode
-is a line of JSON in the file; started again with the same file it goes on where it stopped.
+Every episode runs like a candidate's: through the pool, with the policy in a separate sandboxed process. An episode
+is one line of JSON in the file; started again with the same file, the benchmark continues where it stopped.
 
 A case is a randomisation preset, then options of the domain: `table:variant=cylinder,goal_update=desired`. A policy
 is "reference", that policy with constants changed (`reference:BIAS_STD=0.0001`), one of the names in POLICIES, or
@@ -61,7 +61,7 @@ def wilson(successes: int, n: int) -> tuple[float, float]:
 def paired_rates(only_first: int, only_second: int, n: int) -> tuple[float, float, float]:
     """Second rate minus first over n pairs, and its 95 % interval (Bonett and Price, adjusted Wald).
 
-    The interval has a width also where no pair differs.
+    The interval has a width even if no pair differs.
     """
     up, down = (only_second + 1) / (n + 2), (only_first + 1) / (n + 2)
     half = Z_95 * math.sqrt((up + down - (up - down) ** 2) / (n + 2))
@@ -86,7 +86,7 @@ def quantile(values: Iterable[float], share: float) -> float:
 
 
 def parse_case(text: str) -> dict[str, JSON]:
-    """Options of the domain from `preset:name=value,…`; values are JSON where they can be."""
+    """Options of the domain from `preset:name=value,…`; values are JSON where possible."""
     preset, _, rest = text.partition(":")
     options: dict[str, JSON] = {"randomisation": preset}
     for pair in filter(None, rest.split(",")):
@@ -99,7 +99,7 @@ def parse_case(text: str) -> dict[str, JSON]:
 
 
 def policy(name: str) -> Program:
-    """The program that a policy's name stands for."""
+    """The program of a named policy."""
     base, _, changes = POLICIES.get(name, name).partition(":")
     text = (REFERENCE if base == "reference" else Path(base)).read_text(encoding="utf-8")
     for change in filter(None, changes.split(",")):
@@ -121,14 +121,14 @@ class Work:
 
 
 def left_of(work: Work, program: Program, found: Iterable[Line]) -> list[int]:
-    """The seeds of the work that were not rolled out yet by this program under this physics."""
+    """The seeds of the work that this program has not rolled out yet under this physics."""
     done = {key_of(line) for line in found}
     physics = work.options["physics"]
     return [seed for seed in work.seeds if (work.policy, work.case, physics, seed, program.digest) not in done]
 
 
 async def run(work: Work, out: Path, *, workers: int) -> None:
-    """Roll out what `out` does not have yet and append a line for each episode."""
+    """Roll out the episodes that `out` lacks and append one line for each."""
     program, evaluator = policy(work.policy), DOMAIN.reference_evaluator()
     seeds = left_of(work, program, lines(out))
     if not seeds:
@@ -155,12 +155,12 @@ async def _worker(
         if episode.trajectory is not None:
             score = await pool.score(evaluator, episode)
             trajectory_path(folder, episode.trajectory).unlink()
-        line = told(work, program, episode, score)
+        line = line_of(work, program, episode, score)
         with out.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
 
 
-def told(work: Work, program: Program, episode: Episode, score: Score) -> Line:
+def line_of(work: Work, program: Program, episode: Episode, score: Score) -> Line:
     """One line of the file."""
     drawn = episode.info.get("drawn")
     fault = episode.fault or score.fault
@@ -175,7 +175,7 @@ def told(work: Work, program: Program, episode: Episode, score: Score) -> Line:
 
 
 def lines(path: Path) -> list[Line]:
-    """The episodes so far; a last line that was cut off does not count."""
+    """The episodes so far; an incomplete last line does not count."""
     if not path.exists():
         return []
     text = path.read_text(encoding="utf-8")
@@ -186,12 +186,12 @@ def lines(path: Path) -> list[Line]:
 
 
 def distinct(found: Iterable[Line]) -> list[Line]:
-    """Every episode once, where files overlap."""
+    """Every episode once, even if files overlap."""
     return list({key_of(line): line for line in found}.values())
 
 
 def key_of(line: Line) -> tuple[JSON, ...]:
-    """What tells an episode from all others."""
+    """The key that identifies an episode."""
     return line["policy"], line["case"], line["physics"], line["seed"], line["digest"]
 
 
@@ -223,8 +223,8 @@ def show(found: list[Line]) -> str:
 def compare(found: list[Line], first: str = "exact") -> str:
     """The paired differences of each physics from `first`, by policy and case."""
     rows: list[tuple[str, ...]] = [(
-        "policy", "case", "physics", "pairs", f"success {first}", "here", "difference [95 %]",
-        f"fitness {first}", "here", "difference [95 %]",
+        "policy", "case", "physics", "pairs", f"success {first}", "success", "difference [95 %]",
+        f"fitness {first}", "fitness", "difference [95 %]",
     )]
     for (name, case, physics), group in _grouped(found, ("policy", "case", "physics")):
         base = {
@@ -282,7 +282,7 @@ def pairs_command(arguments: argparse.Namespace) -> str:
 
 
 def _roll(arguments: argparse.Namespace, physics: list[str]) -> list[Line]:
-    """In blocks of seeds, so that an interrupted measurement has some of everything."""
+    """Roll out in blocks of seeds, so that an interrupted measurement covers every case."""
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.n)
     for start in range(seeds.start, seeds.stop, arguments.block):
         for name in arguments.policy or ["reference"]:

@@ -34,14 +34,14 @@ class Policy:
 
 
 class Vectors:
-    """What a policy process asks of an environment: its layout."""
+    """What a policy process needs of an environment: its layout."""
 
     observation_layout = LAYOUT
     action_size = 7
 
 
 def direct(steps: int, observation: NDArray[np.float64]) -> float:
-    """Microseconds a step without any process boundary."""
+    """Microseconds per step without any process boundary."""
     namespace: dict[str, Any] = {}
     exec(TEXT, namespace)
     policy = namespace["Policy"]()
@@ -89,8 +89,8 @@ def main() -> None:
         own = (time.process_time() - cpu) / given.steps * 1e6
     launcher.close()
     plain = direct(given.steps, observation)
-    print(f"direct call            {plain:8.1f} µs a step")
-    print(f"own process            {isolated:8.1f} µs a step, of which {own:.1f} µs CPU of the worker")
+    print(f"direct call            {plain:8.1f} µs per step")
+    print(f"own process            {isolated:8.1f} µs per step, of which {own:.1f} µs CPU of the worker")
     print(f"start, end of process  {statistics.median(s for s, _ in starts):8.1f} ms, "
           f"{statistics.median(e for _, e in starts):.1f} ms")
 

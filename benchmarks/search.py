@@ -1,18 +1,18 @@
-"""Wall time of the same taped search with no saving, with each saving alone and with all of them.
+"""Wall time of the same taped search without savings, with each saving alone and with all of them.
 
     memento bench search --json
     python -m memento.benchmarks.search [--rounds 2] [--latency 2.0] [--episode 0.5] [--workers 2] [--json]
 
-One search on the kinematic domain is recorded with the offline model, real workers and no saving at all. Its tape is
+One search on the kinematic domain is recorded with the offline model, real workers and no savings. Its tape is
 then replayed with each choice of savings: every reply comes after a latency that is drawn from its slot's name, and
-every episode takes its recorded time, scaled to a mean, in a lane of as many workers. Nothing is computed anew, so the
-replays wait side by side and a busy machine hardly matters. Language models repeat themselves and the offline model
-hardly does, so in the recording a share of the replies is an earlier one with another comment.
+every episode takes its recorded time, scaled to a mean, in a lane of as many workers. Nothing is computed again, so the
+replays wait at the same time and a busy machine hardly matters. Language models repeat themselves and the offline model
+hardly does, so in the recording a share of the replies repeats an earlier one with another comment.
 
-What is saved depends on what a search waits for: racing and duplicates save rollouts, and need an elite that is hard to
+The gain depends on what a search waits for: racing and duplicates save rollouts, and need an elite that is hard to
 reach, or repeated programs; speculation saves waiting for the model, where the workers are not the bottleneck.
 
-Every replay must conclude what the recording did: the same accepts, winners and elites; else this fails.
+Every replay must reach the recording's conclusions: the same accepts, winners and elites; else this fails.
 
     wall_s              median over the rounds, from the first order of the search to its last
     saved               share of the time without savings: 1 - the median of the ratios
@@ -62,7 +62,7 @@ from ..runtime.supervisor import Supervisor
 from ..settings import Settings, build_settings
 
 DOMAIN = "hanoi-kinematic"
-REPEATED = 0.15     # of the replies; of our making, since the offline model hardly repeats itself
+REPEATED = 0.15     # share of replies that repeat an earlier one; the offline model alone hardly repeats itself
 SAVINGS = {
     "none": (False, False, False),
     "racing": (True, False, False),
@@ -100,7 +100,7 @@ class Repeating:
 
 
 class Delayed:
-    """A model whose replies take their time: a latency between half and three halves of the mean, by the slot."""
+    """A model with a latency between half and three halves of the mean, by the slot."""
 
     def __init__(self, model: Model, *, latency_s: float) -> None:
         self.name = model.name
@@ -166,7 +166,7 @@ class Log:
         return tuple(fact for _, fact in self.kept)
 
     def search_s(self) -> float:
-        """Seconds from the begin of the search to its end."""
+        """Seconds from the beginning of the search to its end."""
         begun = next(at for at, fact in self.kept if isinstance(fact, StageEntered) and fact.stage == "search")
         ended = next(at for at, fact in self.kept if isinstance(fact, SearchEnded))
         return ended - begun
@@ -176,7 +176,7 @@ def measure(
     *, rounds: int = 2, latency_s: float = 2.0, episode_s: float = 0.5, workers: int = 2,
     budget: Mapping[str, JSON] = BUDGET,
 ) -> dict[str, JSON]:
-    """All figures. Raises RuntimeError where a saving changed what the search concluded."""
+    """All figures. Raises RuntimeError if a saving changed a conclusion of the search."""
     settings = build_settings({"domain": DOMAIN, "preset": "quick", **budget}, environment={})
     work = _measure(settings, rounds=rounds, latency_s=latency_s, episode_s=episode_s, workers=workers)
     return asyncio.run(work)
@@ -248,15 +248,15 @@ def _plan(settings: Settings, saving: Sequence[bool]) -> RunPlan:
 
 
 def conclusions(facts: Iterable[Fact]) -> list[str]:
-    """What a search decided, in an order of its own. A rejection's fitness may be a bound, its rejection may not."""
+    """What a search decided, sorted. The fitness of a rejected candidate may be a bound, so it is left out."""
     kinds = (CandidateAccepted, BranchEnded, EliteChanged, SearchEnded)
-    told = [f"rejected {fact.candidate}" if isinstance(fact, CandidateRejected) else repr(fact)
+    decided = [f"rejected {fact.candidate}" if isinstance(fact, CandidateRejected) else repr(fact)
             for fact in facts if isinstance(fact, (*kinds, CandidateRejected))]
-    return sorted(told)
+    return sorted(decided)
 
 
 def _accepted(facts: Sequence[Fact]) -> float:
-    """The share of the climbs that were accepted: each loses the question that was asked ahead."""
+    """The share of the climbs that were accepted: each wastes one speculative call."""
     accepted = sum(isinstance(fact, CandidateAccepted) for fact in facts)
     return accepted / max(1, accepted + sum(isinstance(fact, CandidateRejected) for fact in facts))
 

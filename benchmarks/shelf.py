@@ -3,8 +3,8 @@
     python benchmarks/shelf.py random --out random.json            500 random programs, a few seeds each
     python benchmarks/shelf.py search --out search.json            the paper's loop and a small one
 
-Results are JSON, written as they come: started again with the same file it goes on where it stopped.
-Shelf programs are the project's own text, so they run in this process; generated programs never do.
+Results are JSON, written as they arrive: started again with the same file, the benchmark continues where it stopped.
+Shelf programs are part of this project, so they run in this process; generated programs never do.
 """
 
 import argparse
@@ -154,7 +154,7 @@ def random_programs(
 
 
 def best_of(draws: int, good: int, total: int) -> float:
-    """The chance that at least one of `draws` programs, drawn from `total` without return, is good."""
+    """The chance that at least one of `draws` programs, drawn from `total` without replacement, is good."""
     return 1.0 - math.prod((total - good - k) / (total - k) for k in range(draws))
 
 
@@ -174,7 +174,7 @@ def search(bench: Bench, arguments: argparse.Namespace, found: dict[str, Any], s
 
 
 def one_search(bench: Bench, budget: dict[str, int], run_seed: int, unseen: int) -> dict[str, Any]:
-    """One run; its curve, and p_0 and the elite on seeds that it never saw."""
+    """One run: its curve, and p_0 and the elite on held-out seeds."""
     model = OfflineModel(shelf(N_CUBES), run_seed=run_seed)
     seeds = [derive_seed(run_seed, "search", index) for index in range(budget["rollouts"])]
     other = [derive_seed(run_seed, "final", index) for index in range(unseen)]

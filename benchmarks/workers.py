@@ -19,8 +19,8 @@ from ..runtime.rollouts.pool import ProcessPool
 ROUNDS = 5
 STEPS = 300
 EPISODES = 2        # for each worker, a round
-PULSE_S = 0.01      # how often the controller is asked whether it is there
-# It waves above the tower: nothing that it does may end an episode early.
+PULSE_S = 0.01      # how often the delay of the controller is measured
+# It moves above the tower, so that nothing it does ends an episode early.
 POLICY = Program('''
 import numpy as np
 
@@ -77,7 +77,7 @@ async def _measure(physics: str, *, rounds: int, steps: int, seed: int) -> dict[
 
 
 async def _round(pool: ProcessPool, episodes: int, *, seed: int) -> float:
-    """Steps per second of wall time over so many episodes at once."""
+    """Steps per second of wall time over the given number of parallel episodes."""
     begun = time.perf_counter()
     async with asyncio.TaskGroup() as group:
         tasks = [
@@ -94,7 +94,7 @@ async def _round(pool: ProcessPool, episodes: int, *, seed: int) -> float:
 
 
 async def _pulse(delays: list[float]) -> None:
-    """Note how late the event loop comes back, in seconds."""
+    """Note the delay of the event loop, in seconds."""
     while True:
         begun = time.perf_counter()
         await asyncio.sleep(PULSE_S)

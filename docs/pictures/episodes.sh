@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the pictures of episodes anew, by the policies that the tests use. From the checkout's root.
+# Makes the pictures of episodes again, with the reference policies. Run it from the root of the checkout.
 set -eu
 out=docs/pictures
 ./memento render tests/reference_policies/hanoi.py --domain hanoi --randomisation light --seed 1 \

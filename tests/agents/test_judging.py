@@ -1,4 +1,4 @@
-"""Judges: position and name carry nothing, programs cannot plead, unusable answers are asked for once more."""
+"""Judges: position and name have no effect, programs cannot plead, an unusable answer is requested once more."""
 
 import json
 import re

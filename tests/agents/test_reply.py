@@ -1,4 +1,4 @@
-"""Each kind of bad reply is told apart; no reply whatever raises."""
+"""Each kind of bad reply is distinguished; no reply raises an exception."""
 
 import pytest
 from hypothesis import given, settings
@@ -140,5 +140,5 @@ def test_no_line_is_lost_in_splitting(text: str) -> None:
     "text", ["```" + "a" * 500_000 + "`", "`" * 500_000, "```python\n" * 100_000, "Summary:" * 100_000, " " * 500_000]
 )
 def test_long_replies_take_no_longer_than_their_length(text: str) -> None:
-    """A pattern that tries again from every place would not end within the test's own limit."""
+    """A pattern that backtracks from every position would exceed the test's time limit."""
     assert read_program(reply(text), CONTRACT).fault is not None

@@ -1,4 +1,4 @@
-"""The agents over the pool hand the order on as it is and report what came back."""
+"""The agents over the pool pass the order on unchanged and report the result."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from ..support.prompt_samples import EPISODES, EVALUATOR, POLICY
 
 
 class Counting:
-    """A pool that answers from what it is given, so that a mixed-up argument shows."""
+    """A pool whose answers depend on its arguments, so that swapped arguments show."""
 
     async def roll(self, task: RollTask) -> Episode:
         if task.setting == "broken":

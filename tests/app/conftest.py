@@ -1,4 +1,4 @@
-"""Runs of the real program in processes of their own."""
+"""Runs of the real program in separate processes."""
 
 import json
 import os
@@ -19,7 +19,7 @@ SMALL = ["--preset", "smoke", "--seed", "3", "--set", "k_hc=2", "--set", "k_macr
 
 
 def environment() -> dict[str, str]:
-    """The test's own environment without settings of whoever runs the tests."""
+    """The environment without the settings of the person who runs the tests."""
     return {key: value for key, value in os.environ.items() if not key.startswith("MEMENTO_")}
 
 
@@ -44,7 +44,7 @@ class Runs:
         return self.finish(self.start(*arguments, "--json"))
 
     def await_first_fact(self, name: str, *, within_s: float = 30) -> None:
-        """A run killed before its first fact is no run yet."""
+        """A run killed before its first fact does not exist yet."""
         deadline_s = time.monotonic() + within_s
         while not (is_run(self.folder / name) and self.facts(name)):
             assert time.monotonic() < deadline_s
@@ -67,6 +67,6 @@ def runs(tmp_path: Path) -> Runs:
 
 
 def kill(process: "subprocess.Popen[str]") -> None:
-    """kill -9 of the controller alone: what it started must notice by itself."""
+    """kill -9 of the controller alone: its child processes must notice it."""
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=20)

@@ -73,7 +73,7 @@ LOST = (
 
 
 def unreliable(number: int, prompt: str) -> Act:
-    """Three of ten requests go wrong: two in a way that is asked again, one in a way that costs the slot."""
+    """Three of ten requests fail: two in a way that is retried, one in a way that costs the slot."""
     if number % 10 in (2, 6):
         return HICCUPS[number // 5 % len(HICCUPS)]
     if number % 10 == 8:

@@ -1,4 +1,4 @@
-"""What a machine does to a run: full and read-only disks, stopped processes, Ctrl-C, fewer layers than before."""
+"""The machine's effects on a run: full and read-only disks, stopped processes, Ctrl-C, fewer layers than before."""
 
 import contextlib
 import os
@@ -33,7 +33,7 @@ PYTHON = sys.executable
 
 
 def can_mount() -> bool:
-    """Whether a disk of one's own can be had here, for which a user namespace or root is needed."""
+    """Whether this machine allows a private mount, which needs a user namespace or root."""
     if shutil.which("unshare") is None:
         return False
     with tempfile.TemporaryDirectory() as folder:
@@ -85,8 +85,8 @@ def test_a_full_disk_ends_a_run_with_one_sentence_and_loses_nothing(small_disk: 
     options = " ".join([*QUICK, "--set", "keep_trajectories=true"])
     done = on_a_disk(small_disk, FULL.format(size=size, options=options))
     assert done.returncode == 3, done.stdout + done.stderr
-    [told] = sentences(done)
-    assert "the disk is full; free some space and resume" in told
+    [sentence] = sentences(done)
+    assert "the disk is full; free some space and resume" in sentence
     assert "Traceback" not in done.stderr
     first, result, last = done.stdout.splitlines()
     assert "killed" in first and "done" in last
@@ -157,9 +157,9 @@ def test_a_damaged_store_is_told_by_every_command(small: Runs, tmp_path: Path, d
     for left in (tmp_path / "damaged" / "one").glob("run.sqlite-*"):
         left.unlink()
     process = Runs(tmp_path / "damaged").start(command, "one")
-    _, told = process.communicate(timeout=40)
+    _, errors = process.communicate(timeout=40)
     assert process.returncode == 3
-    assert words in told and told.count("\n") == 1
+    assert words in errors and errors.count("\n") == 1
 
 
 # ------------------------------------------------------------------------------------- stopped processes
@@ -205,13 +205,13 @@ def test_a_second_controller_is_told_who_holds_the_run(runs: Runs) -> None:
     process.send_signal(signal.SIGSTOP)         # alive, for as long as the second takes
     try:
         second = runs.start("resume", "one", "--budget-calls", "99")
-        _, told = second.communicate(timeout=40)
+        _, errors = second.communicate(timeout=40)
         with pytest.raises(StoreError, match=f"process {process.pid} on "):
             RunStore.open(runs.folder / "one", clock=_Clock())
     finally:
         process.send_signal(signal.SIGCONT)
     assert second.returncode == 2
-    assert "is live" in told and told.count("\n") == 1
+    assert "is live" in errors and errors.count("\n") == 1
     assert runs.finish(process)["status"] == "done"
 
 
@@ -228,9 +228,9 @@ def test_one_interrupt_stops_cleanly_and_leaves_a_fact(runs: Runs, small: Runs) 
     until_search(runs, "one", process)
     below = members_of(process.pid)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert "memento resume" in told and "Traceback" not in told
+    assert "memento resume" in errors and "Traceback" not in errors
     assert runs.facts("one")[-1] == RunStopped(reason="stopped")
     wait_until_gone(below)
     shown, _ = runs.start("show", "one").communicate(timeout=30)
@@ -251,9 +251,9 @@ def test_a_second_interrupt_ends_at_once_though_the_first_waits(runs: Runs) -> N
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
     began_s = time.monotonic()
-    _, told = process.communicate(timeout=20)
+    _, errors = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert "memento resume" in told and "Traceback" not in told
+    assert "memento resume" in errors and "Traceback" not in errors
     assert time.monotonic() - began_s < 10
     for pid in workers:
         if pid in parents():

@@ -1,4 +1,4 @@
-"""Every method as a whole run of the real program: any number of workers, left in the middle and resumed."""
+"""Every method as a whole run of the real program: any number of workers, interrupted in the middle and resumed."""
 
 import pytest
 from memento.core.events import CandidateScored, EliteChanged, EpisodeEnded, Fact, PopulationChanged, ProposalMade

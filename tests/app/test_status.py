@@ -1,4 +1,4 @@
-"""A run of the real program, watched over HTTP: what it tells is what it wrote down."""
+"""A run of the real program, followed over HTTP: the status agrees with the log."""
 
 import asyncio
 import json
@@ -27,10 +27,10 @@ async def test_a_run_tells_every_fact_its_spend_and_its_progress(tmp_path: Path)
         assert first.startswith("memento: status at http://127.0.0.1:"), first
         url = first.rpartition("/")[0].rpartition(" ")[2]
         async with aiohttp.ClientSession() as session, session.get(f"{url}/facts") as response:
-            async with session.get(f"{url}/status") as told:
-                status = await told.json()
-            async with session.get(f"{url}/metrics") as told:
-                metrics = await told.text()
+            async with session.get(f"{url}/status") as page:
+                status = await page.json()
+            async with session.get(f"{url}/metrics") as page:
+                metrics = await page.text()
             stream = (await response.content.read()).decode()
         await process.communicate()
     assert process.returncode == 0

@@ -1,4 +1,4 @@
-"""Runs whose processes are killed at random moments end as the run that nobody disturbed; see benchmarks/kills.py."""
+"""Runs whose processes are killed at random moments end like an undisturbed run; see benchmarks/kills.py."""
 
 import random
 import sys

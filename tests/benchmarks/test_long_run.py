@@ -1,4 +1,4 @@
-"""A longer run, in short: the memory of the controller does not grow with it, and nothing is leaked."""
+"""A short version of the long run: the controller's memory does not grow, and nothing is leaked."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The benchmark's statistics against known values, its cases, and that it goes on where it stopped."""
+"""The benchmark's statistics against known values, its cases, and that it continues where it stopped."""
 
 import math
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`memento bench steps` measures what it says: every path and ratio, on controls that a replay follows to the bit."""
+"""`memento bench steps` measures what it says: every path and ratio, on controls that a replay follows bit for bit."""
 
 import pytest
 from memento.benchmarks.steps import RATIOS, measure_paths

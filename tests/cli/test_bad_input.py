@@ -143,7 +143,7 @@ def test_one_sentence_and_exit_2(name: str, tmp_path: Path, capsys: pytest.Captu
 
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
-    """A finished run "one", and "newer", by a version that is to come."""
+    """A finished run "one", and a run "newer" by a future version."""
     folder = tmp_path / "runs"
     for name in ("one", "newer"):
         facts = [

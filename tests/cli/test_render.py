@@ -1,4 +1,4 @@
-"""`memento render`: files that decode, from a run or a policy, and one sentence where it cannot be done."""
+"""`memento render`: files that decode, from a run or a policy, and one sentence if it is not possible."""
 
 import json
 import re

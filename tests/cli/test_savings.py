@@ -1,4 +1,4 @@
-"""What is told of duplicates and of climbs that were asked ahead: counts, the story, single candidates, the screen."""
+"""What is shown of duplicates and of speculative climbs: counts, the story, single candidates, the screen."""
 
 import random
 from dataclasses import replace

@@ -27,7 +27,7 @@ FACTS: tuple[Fact, ...] = tuple(
 
 
 def test_the_story_on_one_screen_word_for_word() -> None:
-    """After a wanted change run `MEMENTO_GOLDEN=write pytest tests/cli`, and read it as a newcomer would."""
+    """After an intended change run `MEMENTO_GOLDEN=write pytest tests/cli`, and read it as a newcomer would."""
     told = "\n".join(tell_story(FACTS, STANDING, width=80)) + "\n"
     if os.environ.get("MEMENTO_GOLDEN") == "write":
         GOLDEN.write_text(told, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What is read from program texts: contract, history, digest, bare print; no text whatever raises or is executed."""
+"""What is read from program texts: contract, history, digest, bare print; no text raises or is executed."""
 
 import ast
 

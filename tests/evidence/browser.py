@@ -1,4 +1,4 @@
-"""A real browser for tests: Chromium without a window, spoken to in its own debugging protocol."""
+"""A real browser for tests: Chromium without a window, driven by its debugging protocol."""
 
 import asyncio
 import base64
@@ -64,7 +64,7 @@ class Tab:
             await asyncio.sleep(0.05)
 
     async def value(self, expression: str) -> Any:
-        """What an expression comes to in the page."""
+        """The value of an expression in the page."""
         found = await self.call("Runtime.evaluate", expression=expression, returnByValue=True)
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
@@ -80,7 +80,7 @@ class Tab:
 
 @asynccontextmanager
 async def browser() -> AsyncIterator[Tab]:
-    """A browser with one tab and a profile of its own, ended with all its processes."""
+    """A browser with one tab and a fresh profile, ended with all its processes."""
     assert PROGRAM is not None
     with tempfile.TemporaryDirectory(prefix="browser-", ignore_cleanup_errors=True) as profile:
         process = await asyncio.create_subprocess_exec(
@@ -106,7 +106,7 @@ async def browser() -> AsyncIterator[Tab]:
 
 
 async def _port(profile: Path) -> int:
-    """The port that the browser chose, as soon as it has said so."""
+    """The port that the browser chose, as soon as it reports it."""
     file = profile / "DevToolsActivePort"
     async with asyncio.timeout(LIMIT_S):
         while not file.exists() or not file.read_text().strip():  # noqa: ASYNC110 - a file tells nobody

@@ -1,4 +1,4 @@
-"""An archive holds what a page is made of: the same page comes of it, and nothing tells of the machine."""
+"""An archive holds what a page needs: it gives the same page, and it holds nothing about the machine."""
 
 import lzma
 from dataclasses import replace
@@ -23,7 +23,7 @@ def made_up(tmp_path_factory):
 
 
 def named_by_folder(evidence):
-    """As an archive has it: a run's folder without where it lay."""
+    """As an archive has it: a run's folder without its path."""
     records = tuple(replace(one, folder=one.folder.rpartition("/")[2]) for one in evidence.records)
     return replace(evidence, records=records)
 

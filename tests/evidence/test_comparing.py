@@ -1,4 +1,4 @@
-"""`memento compare` as a person gives it: real processes, interrupted and gone on with."""
+"""`memento compare` as a person uses it: real processes, interrupted and continued."""
 
 import json
 import signal
@@ -65,7 +65,7 @@ def test_methods_share_p_0_evaluator_and_seeds_and_are_measured_on_others(tmp_pa
 
 
 def test_it_goes_on_past_a_failed_run_and_says_so_in_the_end(tmp_path):
-    """One arm's evaluator is no valid one: its run fails, the others do not wait for it."""
+    """One arm's evaluator is not valid: its run fails, the others do not wait for it."""
     (tmp_path / "wrong.py").write_text(
         "class Evaluator:\n    def evaluate(self, trajectory):\n        return float('nan'), {}\n"
     )
@@ -113,7 +113,7 @@ def test_an_interrupted_comparison_leaves_nothing_behind_and_is_gone_on_with(tmp
 
 
 def test_a_run_that_cannot_be_read_fails_by_itself(tmp_path):
-    """As where a process was killed in the instant in which it made its database, or a disk lost something."""
+    """As if a process was killed at the moment it made its database, or a disk lost something."""
     words = ("compare", *SMALL, "--method", "random", "--method", "eureka", "--seeds", "1", "--name", "c",
              "--evaluator", "reference", "--no-measure", "--json")
     assert memento(tmp_path, *words).returncode == 0

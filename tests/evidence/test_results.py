@@ -12,10 +12,11 @@ RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
 
 def table(evidence) -> str:
-    """What the reading shows: each method on unseen seeds, and MEMENTO less that method, paired."""
+    """What the reading shows: each method on held-out seeds, and the paired difference MEMENTO − method."""
     (group,) = find(evidence).groups
     lines = [
-        "| method | success, unseen | shipped fitness, unseen | area under F | MEMENTO less it, success | adjusted p |",
+        "| method | success, held-out | reference fitness, held-out | area under F "
+        "| Δ success (MEMENTO − method) | adjusted p |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     tests = {one.other: one for one in group.tests if one.quantity == "success: unseen"}

@@ -1,4 +1,4 @@
-"""The order of work: within the limit, nothing before what it needs, and everything comes to an end."""
+"""The order of work: within the limit, nothing before its dependencies, and everything ends."""
 
 import random
 

@@ -37,7 +37,7 @@ def round_trip(fact: Fact) -> Fact:
 
 
 def with_types(value: object) -> str:
-    """repr tells 1 from 1.0 and True, -0.0 from 0.0, a tuple from a list and a Program from a Document."""
+    """repr distinguishes 1 from 1.0 and True, -0.0 from 0.0, a tuple from a list and a Program from a Document."""
     return repr(value)
 
 

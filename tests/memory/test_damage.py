@@ -1,4 +1,4 @@
-"""What a person is told of a run that is missing, damaged, full, or of another version."""
+"""The messages for a run that is missing, damaged, full, or of another version."""
 
 import sqlite3
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A run's store across processes: kills, two writers, readers beside a writer, and what survives."""
+"""A run's store across processes: kills, two writers, readers during writes, and what survives."""
 
 import json
 import os
@@ -84,7 +84,7 @@ def folder() -> Iterator[Path]:
 
 
 def check_whole(folder: Path, announced: int) -> int:
-    """All that was announced is there, in pairs, and nothing is torn."""
+    """Everything that was announced is there, in pairs, and no pair is incomplete."""
     with RunStore.read(folder) as store:
         facts = list(store.facts())
         assert store._db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
@@ -181,7 +181,7 @@ with store.RunStore.read(folder) as reader:
 
 
 def read_as_nobody(folder: Path) -> int:
-    """How many facts a process reads that may not write in the folder."""
+    """How many facts a process reads that cannot write to the folder."""
     before = {path: path.stat().st_mode for path in [folder, *folder.iterdir()]}
     folder.parent.chmod(0o755)
     try:
@@ -318,7 +318,7 @@ def test_the_holder_note_is_json(folder):
 
 
 class LeapingClock:
-    """A wall clock that somebody sets, over a monotonic one."""
+    """A wall clock that the test sets, over a monotonic one."""
 
     def __init__(self) -> None:
         self.wall, self.steady = 1_700_000_000.0, 50.0

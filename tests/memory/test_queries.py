@@ -59,7 +59,7 @@ PLAN = RunPlan(
 
 
 def run(seed: int) -> list[Fact]:
-    """The log of a whole run, or of one that ended early for want of something valid."""
+    """The log of a whole run, or of one that ended early because nothing valid was proposed."""
     sequencer = Sequencer(PLAN)
     try:
         log, _ = play(sequencer, World(seed), random.Random(seed).randrange)

@@ -1,4 +1,4 @@
-"""What is kept of a run's recordings, and what goes first, from scripted facts."""
+"""Which recordings of a run are kept, and which are deleted first, from scripted facts."""
 
 import random
 

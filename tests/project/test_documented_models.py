@@ -1,4 +1,4 @@
-"""Every command and every file in the guide to language models is one that MEMENTO takes."""
+"""MEMENTO accepts every command and every file in the guide to language models."""
 
 import re
 import shlex

@@ -1,8 +1,11 @@
-"""The documents say what is true: commands exist, links lead somewhere, the example policy runs."""
+"""The documents are true: commands, links, files and modules exist, the example policy runs."""
 
+import importlib
 import re
-import shlex
-from collections.abc import Callable
+import runpy
+import subprocess
+import tomllib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -12,8 +15,10 @@ from memento.cli.commands import commands
 from memento.settings import Settings
 from memento.settings.presets import PRESETS
 
+from ..support.guide import commands_of
+
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+DOCUMENTS = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md"))]
 COMMANDS = {command.name or command.callback.__name__ for command in commands.registered_commands if command.callback}
 COMMANDS |= {group.name for group in commands.registered_groups}
 
@@ -64,44 +69,94 @@ def test_the_example_policy_runs(
     assert float(lifted[1]) > 0.2, "it picks the smallest cube up"
 
 
-# ----------------------------------------------------------------------------- the commands in the documents
-
-BLOCK = re.compile(r"(<!-- runs -->\n)?```sh\n(.*?)```", flags=re.DOTALL)
-COMMAND = re.compile(r"^((?:[A-Z_]+=\S+ )*)(?:\./)?memento (.*)$")
-
-
-def commands_of(path: Path) -> list[tuple[bool, dict[str, str], list[str]]]:
-    """(to be run, environment, arguments) of every memento command in a document's sh blocks, in order."""
-    found = []
-    for marked, block in BLOCK.findall(path.read_text()):
-        for line in block.splitlines():
-            command = COMMAND.match(re.split(r"\s+#|\s+\|\s|\s+>", line)[0])
-            if command is not None:
-                environment = dict(each.split("=", 1) for each in command[1].split())
-                found.append((bool(marked), environment, shlex.split(command[2])))
-            assert command is not None or not marked, f"{line!r} is no command that can be run here"
-    return found
-
-
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_every_command_parses(path: Path) -> None:
     group = typer.main.get_command(commands)
-    for _, _, (name, *arguments) in commands_of(path):
+    for command in commands_of(path.read_text(encoding="utf-8")):
+        name, *arguments = command.arguments
         if name != "test":      # the launcher's own
             group.commands[name].make_context(name, arguments)
 
 
-RUNNABLE = [path for path in DOCUMENTS if any(marked for marked, _, _ in commands_of(path))]
+# ----------------------------------------------------------------------------- paths, modules and folders
+
+SPAN = re.compile(r"`([^`\n]+)`")
+FENCE = re.compile(r"```.*?```", flags=re.DOTALL)
+FILE = re.compile(r"[\w.*-]+(?:/[\w.*-]+)*/?")
+ENDINGS = (".py", ".md", ".toml", ".tcss", ".css", ".html", ".lock", "/")
+MADE = {"runs/", "trajectories/", "elite.py", "mine.py", "cart.py", "test_cart.py"}   # by commands, or by the reader
+PACKAGES = "agents|app|benchmarks|cli|core|domains|evidence|memory|runtime|settings|tui"
+MODULE = re.compile(rf"(?:memento\.)?((?:{PACKAGES})\.[\w.]+)")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("path", RUNNABLE, ids=lambda path: path.name)
-def test_the_marked_commands_run(path: Path, memento: Callable[..., "CompletedProcess[str]"], tmp_path: Path) -> None:
-    named = re.findall(r"Save it as `(\w+\.py)`.*?```python\n(.*?)```", path.read_text(), flags=re.DOTALL)
-    for name, program in named:
-        (tmp_path / name).write_text(program)
-    for marked, environment, arguments in commands_of(path):
-        if marked:
-            done = memento(*arguments, **environment)
-            assert done.returncode == 0, (arguments, done.stderr)
-            assert done.stdout + done.stderr, arguments
+def tracked(*patterns: str) -> list[Path]:
+    """The files under version control."""
+    done = subprocess.run(["git", "ls-files", *patterns], cwd=ROOT, capture_output=True, text=True, check=True)
+    return [ROOT / line for line in done.stdout.splitlines()]
+
+
+def named_paths(text: str) -> Iterator[str]:
+    """The code-marked words that read as a file or a folder of this repository."""
+    for span in SPAN.findall(FENCE.sub("", text)):
+        if FILE.fullmatch(span) and span.endswith(ENDINGS) and span not in MADE:
+            yield span
+
+
+@pytest.mark.parametrize("path", tracked("*.md"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_named_files_exist(path: Path) -> None:
+    there = {part for each in tracked() for part in each.relative_to(ROOT).parts}
+
+    def found(named: str) -> bool:
+        """A path from the root or from the document; a bare name is that of any file or folder."""
+        bare = named.rstrip("/")
+        return bare in there if "/" not in bare else any(any(home.glob(bare)) for home in (ROOT, path.parent))
+
+    assert not [named for named in named_paths(path.read_text(encoding="utf-8")) if not found(named)]
+
+
+def exists(dotted: str) -> bool:
+    """Whether `a.b.c` is a module of the package, or an attribute of one."""
+    parts = dotted.split(".")
+    for count in range(len(parts), 0, -1):
+        home = ROOT.joinpath(*parts[:count])
+        if home.is_dir() or home.with_suffix(".py").exists():
+            found = importlib.import_module(".".join(["memento", *parts[:count]]))
+            return all((found := getattr(found, name, None)) is not None for name in parts[count:])
+    return False
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_named_modules_exist(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    named = {found[1] for span in SPAN.findall(FENCE.sub("", text)) if (found := MODULE.fullmatch(span))}
+    named |= {each.rstrip(".") for each in re.findall(r"python -m memento\.([\w.]+)", text)}
+    assert not [each for each in named if not each.endswith((*ENDINGS, ".NAME")) and not exists(each)]
+
+
+def test_the_architecture_has_a_row_for_every_folder() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    newcomers = "\n".join(text.splitlines()[:35])      # what a person reads before looking for a file
+    rows = {row.rstrip("/") for row in re.findall(r"^\| `([\w./]+/)` \|", newcomers, flags=re.MULTILINE)}
+    folders = {path.relative_to(ROOT).parts[0] for path in tracked() if path.parent != ROOT}
+    assert {folder for folder in folders if not folder.startswith(".")} <= rows
+
+
+def test_the_architecture_draws_the_layers_that_are_checked() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    picture = text.split("```")[1]
+    drawn = [names for line in picture.splitlines() if (names := re.findall(r"(\w+)/", line))]
+    [contract] = [
+        each for each in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+        if each["type"] == "layers"
+    ]
+    assert drawn == [[name.strip() for name in layer.split("|")] for layer in contract["layers"] if layer != "__main__"]
+
+
+def test_the_program_that_draws_the_pictures_uses_names_that_exist() -> None:
+    assert callable(runpy.run_path(str(ROOT / "docs" / "pictures" / "make.py"))["draw_all"])
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_documents_wrap(path: Path) -> None:
+    lines = FENCE.sub("", path.read_text(encoding="utf-8")).splitlines()
+    assert not [line for line in lines if len(line) > 120 and not line.startswith("|") and "](" not in line]

@@ -1,6 +1,6 @@
-"""The launcher, with no network: a uv that writes down what it was asked stands in the PATH.
+"""The launcher, without a network: a fake uv in the PATH records how it was called.
 
-That a bare machine can really be set up is what CI proves, which begins with this launcher.
+CI proves that a bare machine can be set up, since it begins with this launcher.
 """
 
 import os
@@ -63,8 +63,8 @@ class Checkout:
     def call(self, *arguments: str, program: Path | None = None, cwd: Path | None = None,
              path: str | None = None) -> tuple[int, str, str]:
         process = self.start(*arguments, program=program, cwd=cwd, path=path)
-        out, told = process.communicate(timeout=50)
-        return process.returncode, out, told
+        out, errors = process.communicate(timeout=50)
+        return process.returncode, out, errors
 
     def syncs(self) -> int:
         return self.log.read_text().count("pip sync") if self.log.exists() else 0
@@ -76,9 +76,9 @@ def checkout(tmp_path: Path) -> Checkout:
 
 
 def test_first_use_sets_up_and_hands_its_arguments_over(checkout: Checkout) -> None:
-    status, out, told = checkout.call("run", "a b", "--set", "x=*")
-    assert (status, out) == (0, "memento got 4 arguments: run a b --set x=*\n"), told
-    assert "setting up" in told
+    status, out, errors = checkout.call("run", "a b", "--set", "x=*")
+    assert (status, out) == (0, "memento got 4 arguments: run a b --set x=*\n"), errors
+    assert "setting up" in errors
     assert "--require-hashes" in checkout.log.read_text()
     assert "--no-deps --no-build-isolation --editable" in checkout.log.read_text()
 
@@ -102,10 +102,10 @@ def test_a_changed_lock_is_installed_anew(checkout: Checkout, name: str) -> None
 
 def test_a_set_up_that_was_killed_is_begun_again(checkout: Checkout) -> None:
     checkout.broken.touch()
-    status, _, told = checkout.call("x")
+    status, _, errors = checkout.call("x")
     assert status == 3
-    assert "going on with pip" in told
-    assert told.splitlines()[-1].startswith("memento: could not install")
+    assert "going on with pip" in errors
+    assert errors.splitlines()[-1].startswith("memento: could not install")
     left = checkout.root / ".venv" / "left-over"
     left.touch()
     checkout.broken.unlink()
@@ -125,10 +125,10 @@ def test_a_working_environment_is_kept_when_the_lock_changes(checkout: Checkout)
 def test_two_first_uses_at_once_set_up_once(tmp_path: Path) -> None:
     checkout = Checkout(tmp_path, slow_s=2.0)
     both = [checkout.start("x") for _ in range(2)]
-    told = [process.communicate(timeout=50) for process in both]
-    assert [process.returncode for process in both] == [0, 0], told
+    outputs = [process.communicate(timeout=50) for process in both]
+    assert [process.returncode for process in both] == [0, 0], outputs
     assert checkout.syncs() == 1
-    assert sum("waiting for it" in errors for _, errors in told) == 1
+    assert sum("waiting for it" in errors for _, errors in outputs) == 1
 
 
 def test_a_killed_set_up_leaves_no_lock(tmp_path: Path) -> None:
@@ -141,8 +141,8 @@ def test_a_killed_set_up_leaves_no_lock(tmp_path: Path) -> None:
     first.communicate(timeout=50)
     subprocess.run(["rm", "-f", checkout.tools / "uv"], check=True)
     checkout.install_uv(0.0)
-    status, out, told = checkout.call("x")
-    assert status == 0, told
+    status, out, errors = checkout.call("x")
+    assert status == 0, errors
     assert out == "memento got 1 arguments: x\n"
 
 
@@ -168,10 +168,10 @@ def test_without_a_fitting_python_it_says_so(checkout: Checkout, tmp_path: Path)
     old = bare / "python3"
     old.write_text("#!/bin/sh\nexit 1\n")
     old.chmod(0o755)
-    status, out, told = checkout.call("x", path=str(bare))
+    status, out, errors = checkout.call("x", path=str(bare))
     assert (status, out) == (3, "")
-    assert told.startswith("memento: needs Python 3.11 or 3.12 and found neither")
-    assert told.count("\n") == 1
+    assert errors.startswith("memento: needs Python 3.11 or 3.12 and found neither")
+    assert errors.count("\n") == 1
 
 
 @pytest.mark.parametrize("shell", ["dash", "bash", "busybox", "zsh", "ksh"])

@@ -1,4 +1,4 @@
-"""The checkout holds what it says: packages are declared, imports have one name, no file knows a machine."""
+"""The checkout is consistent: packages are declared, imports have one name, no file names a machine."""
 
 import ast
 import subprocess
@@ -75,7 +75,7 @@ def test_the_package_imports_itself_relatively() -> None:
 
 
 def test_no_file_knows_a_machine() -> None:
-    """No path of a home or a workplace, no host name of a package registry."""
+    """No path of a home or a work folder, no host name of a package registry."""
     forbidden = ["/" + "work/", "/" + "home/", "/" + "root/", "pypi" + ".org", "/" + "opt/"]
     found = []
     for path in TRACKED:

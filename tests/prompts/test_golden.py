@@ -49,7 +49,7 @@ CASES = (
 
 
 async def filled(case: str) -> str:
-    """The prompt that the agent in question asks with."""
+    """The prompt that the agent sends."""
     model = Scripted(lambda ask: '{"choice": "none"}' if ask.role == "judge" else program_reply())
     common = {"prompts": PromptFolder(), "brief": BRIEF}
     policy = {"model": model, "contract": CONTRACT, **common}

@@ -1,4 +1,4 @@
-"""The status server over real sockets: what it tells, and that no client can hold the run up."""
+"""The status server over real sockets: what it serves, and that no client can delay the run."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ from memento.runtime.status_server import Line, Source, StatusServer, open_statu
 
 
 class Log:
-    """Facts so far; telling one to the server comes after keeping it, as in a run."""
+    """Facts so far; the server gets each after it is kept, as in a run."""
 
     def __init__(self, count: int = 0) -> None:
         self.lines = [line(seq) for seq in range(1, count + 1)]

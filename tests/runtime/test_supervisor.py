@@ -59,7 +59,7 @@ class Log:
 
 
 class Doer:
-    """Answers from the world, at random moments; remembers what it was asked and how many at once."""
+    """Answers from the world, at random moments; records its orders and how many were open at once."""
 
     def __init__(self, world: World, jitter: int = 0) -> None:
         self.world = world

@@ -1,4 +1,4 @@
-"""Where settings come from, what is refused, and that a run can be repeated from its own text."""
+"""Where settings come from, what is refused, and that a run can be repeated from its settings text."""
 
 import tomllib
 from collections.abc import Mapping

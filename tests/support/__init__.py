@@ -1,4 +1,4 @@
-"""What several test folders share. `on_path/` holds modules that worker processes find through PYTHONPATH."""
+"""Shared by several test folders. `on_path/` holds modules that worker processes find through PYTHONPATH."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A loopback server of chat completions that writes policies, evaluators and votes, and fails as it is told."""
+"""A loopback server of chat completions that writes policies, evaluators and votes, and fails on demand."""
 
 import asyncio
 import itertools
@@ -22,7 +22,7 @@ Answerer = Callable[[int, str], Act]
 
 @dataclass(kw_only=True)
 class Service:
-    """A running server and what it was asked."""
+    """A running server and its requests."""
 
     url: str = ""
     prompts: list[str] = field(default_factory=list)
@@ -31,7 +31,7 @@ class Service:
     arrived: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     async def has_been_asked(self, times: int) -> None:
-        """Wait until so many requests came."""
+        """Wait until this number of requests has arrived."""
         async with self.arrived:
             await self.arrived.wait_for(lambda: len(self.prompts) >= times)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def processes_of(controller: int) -> dict[int, str]:
-    """Live processes that the controller's pool started, directly or not: pid to state and command line.
+    """Live processes that the controller's pool started, directly or indirectly: pid to state and command line.
 
     Workers, warm processes and their forks carry the controller's id in their arguments.
     """

@@ -1,4 +1,4 @@
-"""Processes that tests start, and looks at processes of this machine: who descends from whom, who is alive."""
+"""Starts and ends processes for tests, and looks up the processes of this machine and their descendants."""
 
 import subprocess
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ _started: list["subprocess.Popen[str]"] = []
 
 
 def start_process(command: list[Any], **options: Any) -> "subprocess.Popen[str]":
-    """Start a process that ends with the test at the latest, so that the next one is not blamed for it.
+    """Start a process that ends with the test at the latest, so that it cannot disturb the next test.
 
     Its pipes are of text; `options` are those of subprocess.Popen.
     """
@@ -21,7 +21,7 @@ def start_process(command: list[Any], **options: Any) -> "subprocess.Popen[str]"
 
 
 def end_started() -> None:
-    """Kill and reap what was started and is not over, and close the pipes."""
+    """Kill and reap started processes that still run, and close the pipes."""
     while _started:
         process = _started.pop()
         process.kill()
@@ -32,7 +32,7 @@ def end_started() -> None:
 
 
 def members_of(root: int) -> set[int]:
-    """All live descendants of a process, itself left out."""
+    """All live descendants of a process, without itself."""
     return set().union(*levels(root))
 
 

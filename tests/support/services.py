@@ -1,4 +1,4 @@
-"""Loopback servers of ours that speak chat completions, Responses and Anthropic messages, and misbehave on demand."""
+"""Loopback servers that speak chat completions, Responses and Anthropic messages, and misbehave on demand."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ ENDINGS = {
 
 @dataclass(kw_only=True)
 class Act:
-    """How the server answers one request. The default is a sound answer."""
+    """How the server answers one request. The default is a correct answer."""
 
     text: str = "Hello."
     status: int = 200
@@ -41,7 +41,7 @@ class Act:
 
 @dataclass(kw_only=True)
 class Service:
-    """A running server: what it was asked, and what it will do next (the last act is repeated)."""
+    """A running server: its requests, and what it will do next (the last act is repeated)."""
 
     url: str
     acts: list[Act]

@@ -1,4 +1,4 @@
-"""A made-up run as facts, with everything in it that a display has to say."""
+"""A made-up run as facts, with everything that a display can show."""
 
 from dataclasses import replace
 

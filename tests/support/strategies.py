@@ -12,7 +12,7 @@ from memento.core import events
 from memento.core.events import Fact
 from memento.core.values import Document, Program
 
-# A busy machine is no failure.
+# A busy machine is not a failure.
 PATIENT = settings(
     deadline=None,
     suppress_health_check=[

@@ -1,4 +1,4 @@
-"""A store in memory, for tests and for trying things out: the same words as RunStore, gone with the process."""
+"""A store in memory for tests: the interface of RunStore, lost with the process."""
 
 import copy
 import itertools

@@ -1,4 +1,4 @@
-"""What a person reads while a run goes on: the lines, word for word, and a time left that can be believed."""
+"""What a person reads during a run: the lines, word for word, and a plausible time left."""
 
 import io
 import os
@@ -18,7 +18,7 @@ GOLDEN = Path(__file__).parent / "golden" / "plain-lines.txt"
 
 
 class Clock:
-    """Every look at it costs a second, unless it is told to jump."""
+    """Every reading advances it by a second, unless a jump is set."""
 
     def __init__(self, step_s: float = 1.0) -> None:
         self.now_s = 0.0
@@ -30,7 +30,7 @@ class Clock:
 
 
 def test_the_whole_story_word_for_word() -> None:
-    """After a wanted change run `MEMENTO_GOLDEN=write pytest tests/tui`, and read it as a newcomer would."""
+    """After an intended change run `MEMENTO_GOLDEN=write pytest tests/tui`, and read it as a newcomer would."""
     view, told = View(), []
     for second, fact in enumerate(STORY):
         view = after(view, fact, now_s=float(second))

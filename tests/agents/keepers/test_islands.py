@@ -1,4 +1,4 @@
-"""REvolve's islands: each rule against its words, probabilities against their formula."""
+"""REvolve's islands: each rule against its description, probabilities against their formula."""
 
 import math
 import random

@@ -47,7 +47,7 @@ def budget(generations: int, candidates: int) -> Slots:
 
 
 class Watched(World):
-    """A world that remembers whom each proposal was asked of, and may give scores as scripted."""
+    """A world that records the agent of each proposal and can give scripted scores."""
 
     def __init__(self, seed: int = 0, *, scores: Mapping[str, float] | None = None, failing: str = "", **world) -> None:
         super().__init__(seed, **world)
@@ -118,13 +118,13 @@ def test_the_ablations_share_out_the_same_budget() -> None:
 def test_arrival_never_changes_what_is_asked_or_selected(
     method: str, generations: int, candidates: int, seed: int, one: int, other: int
 ) -> None:
-    def told(arrival: int) -> tuple[object, ...]:
+    def decisions(arrival: int) -> tuple[object, ...]:
         world = Watched(seed)
         log = run(method, budget(generations, candidates), world, arrival=arrival, seed=seed)
         kinds = (BranchEnded, EliteChanged, PopulationChanged, SearchEnded)
         return [fact for fact in log if isinstance(fact, kinds)], dict(sorted(world.asked.items()))
 
-    assert told(one) == told(other)
+    assert decisions(one) == decisions(other)
 
 
 @pytest.mark.parametrize("method", ROUNDS)

@@ -1,4 +1,4 @@
-"""What makes a search faster changes nothing in it: racing, known programs, the next climb asked for ahead."""
+"""What makes a search faster changes none of its results: racing, known programs, speculative climbs."""
 
 import itertools
 import random
@@ -52,7 +52,7 @@ PLAN = RolloutPlan(setting="search", seeds=(11, 12, 13), evaluator=Program("E*")
 
 
 def initial(seed: int) -> Candidate:
-    """C_0 is one of the world's programs, with the episodes that it would have."""
+    """C_0 is one of the world's programs, with its episodes."""
     program = Program("program = 0\n")
     world = Repeating(seed, failure_rate=0.0)
     rolls = [Roll(id="r", program=program, setting="search", index=i, seed=s) for i, s in enumerate(PLAN.seeds)]
@@ -86,7 +86,7 @@ def of(log: list[Fact], *kinds: type) -> list:
 
 
 def verdicts(log: list[Fact], *, method: str = "memento", racing: bool = False) -> list[str]:
-    """All that a search decides. Under racing `random` need not know the best of a generation that cannot win."""
+    """What a search decides. Under racing `random` need not know the best of a generation that cannot win."""
     kinds = [CandidateAccepted, EliteChanged, SearchEnded, PopulationChanged]
     if not (racing and method == "random"):
         kinds.append(BranchEnded)
@@ -189,7 +189,7 @@ def test_the_program_of_p0_is_known() -> None:
 
 
 class Script:
-    """Orders answered by hand, in any order that a test wants."""
+    """Orders that a test answers by hand, in any order."""
 
     def __init__(self, keeper) -> None:
         self.keeper = keeper

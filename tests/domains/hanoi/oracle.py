@@ -14,7 +14,7 @@ DOWN = np.diag([1.0, -1.0, -1.0])    # the hand's axes in the world when the too
 
 
 class Oracle:
-    """Solves the tower by true positions, plus an error of its own that makes it as good or bad as wanted."""
+    """Solves the tower by true positions, plus a chosen error that makes it as good or bad as wanted."""
 
     def __init__(self, environment: HanoiEnvironment, *, error_m: tuple[float, float] = (0.0, 0.0)) -> None:
         self._environment = environment
@@ -110,7 +110,7 @@ def moves(count: int, source: int, spare: int, target: int) -> Iterator[tuple[in
 
 
 def play(environment: HanoiEnvironment, seed: int, **how: tuple[float, float]) -> tuple[str | None, int]:
-    """What ended the episode of this seed (None: the plan was done without an end), and after how many steps."""
+    """What ended the episode of this seed (None: the plan was completed first), and after how many steps."""
     environment.reset(index=0, seed=seed)
     oracle = Oracle(environment, **how)
     steps = 0

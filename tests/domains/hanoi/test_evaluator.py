@@ -20,7 +20,7 @@ ORIGINS = np.array([[x, y, task.CONTAINER_Z_M] for x, y in task.CONTAINER_XY_M])
 
 
 def load_evaluator() -> Any:
-    """The program text as a class of its own, as a sandbox would."""
+    """The program text loaded as a class, as a sandbox would."""
     space: dict[str, Any] = {"__name__": "program"}
     exec(compile(DOMAIN.reference_evaluator().text, "reference", "exec"), space)
     return space["Evaluator"]()
@@ -201,7 +201,7 @@ def test_speed_costs_smoothness() -> None:
 
 
 def falling(height_m: float) -> dict[str, np.ndarray]:
-    """The small cube, held beside the tower, falls freely to the table from `height_m`, at 20 Hz."""
+    """The small cube, held next to the tower, falls freely to the table from `height_m`, at 20 Hz."""
     cubes = tower(0)
     cubes[0] = [0.2, 0.0, 0.822 + height_m]
     arrays = still(cubes, 40)

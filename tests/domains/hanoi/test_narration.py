@@ -1,4 +1,4 @@
-"""The words below a picture: moves are counted, phases follow one another, the end is told."""
+"""The words below a picture: moves are counted, phases follow one another, the end is shown."""
 
 import numpy as np
 import pytest

@@ -103,15 +103,15 @@ def test_a_brief_tells_how_the_goal_is_updated(domain: HanoiDomain) -> None:
 
 @BOTH
 def test_a_brief_tells_what_is_uncertain_and_only_that(domain: HanoiDomain) -> None:
-    def told(given: dict[str, JSON]) -> str:
+    def texts_of(given: dict[str, JSON]) -> str:
         brief = domain.brief(domain.options(given, preset="paper"))
         return brief.uncertainties + brief.policy_interface
 
-    assert "[0.002, 0.025] m" in told({}) and "**noisy**" in told({})
-    assert "late" not in told({})
-    assert "late" in told({"randomisation": "hard"}) and "AR(1)" in told({"randomisation": "hard"})
-    assert "noisy" not in told({"randomisation": "none"})
-    assert "Gaussian" in told({"randomisation": "none", "noise_std_m": 0.01})
+    assert "[0.002, 0.025] m" in texts_of({}) and "**noisy**" in texts_of({})
+    assert "late" not in texts_of({})
+    assert "late" in texts_of({"randomisation": "hard"}) and "AR(1)" in texts_of({"randomisation": "hard"})
+    assert "noisy" not in texts_of({"randomisation": "none"})
+    assert "Gaussian" in texts_of({"randomisation": "none", "noise_std_m": 0.01})
 
 
 @BOTH

@@ -1,4 +1,4 @@
-"""Pictures of recordings, where a graphics back end is live, and a plain word where none is."""
+"""Pictures of recordings if a graphics back end works, and a plain message if none does."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Episodes of the kinematic domain: they can be solved, repeat to the bit, and record what happened."""
+"""Episodes of the kinematic domain: they can be solved, repeat bit for bit, and record what happened."""
 
 import hashlib
 import subprocess

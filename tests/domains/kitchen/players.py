@@ -9,7 +9,7 @@ from .kitchens import RECORDINGS
 
 
 def build(folder: Path, *, recorded: bool = False) -> Path:
-    """A program that is our player."""
+    """The project's player as a program."""
     arguments = f"--recordings '{RECORDINGS}'" if recorded else ""
     return _program(folder / "build", f"""
         #!/bin/sh

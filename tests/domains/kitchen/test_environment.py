@@ -248,9 +248,9 @@ def test_what_is_recorded() -> None:
     assert all(len(rows) == recording.steps for rows in recording.actions.values())
     assert arrays["success"].tolist() == [False] * recording.steps + [True]
     names, targets = arrays["action_names"].tolist(), arrays["target_names"].tolist()
-    told = [(names[a], targets[t]) for a, t in zip(arrays["action"], arrays["action_target"], strict=True)]
-    assert told[-1] == ("put_object", "fridge")
-    assert [name for name, _ in told] == [name for name, _ in steps]
+    recorded = [(names[a], targets[t]) for a, t in zip(arrays["action"], arrays["action_target"], strict=True)]
+    assert recorded[-1] == ("put_object", "fridge")
+    assert [name for name, _ in recorded] == [name for name, _ in steps]
     assert (np.diff(arrays["apple_seen"].astype(int)) >= 0).all()
     assert (arrays["apple_seen"] >= arrays["apple_visible"]).all()
     assert arrays["max_steps"] == 40

@@ -1,4 +1,4 @@
-"""The player as anyone's ai2thor client sees it: the unmodified Controller over both of its servers."""
+"""The player as any ai2thor client sees it: the unmodified Controller over both of its servers."""
 
 import os
 import subprocess
@@ -122,7 +122,7 @@ def test_stop_ends_the_player(client: Any) -> None:
 
 
 def test_a_player_ends_when_its_client_is_gone(tmp_path: Path) -> None:
-    """Killed, the client cannot say goodbye."""
+    """A killed client cannot close the connection."""
     code = (
         "import sys, time, warnings\nwarnings.simplefilter('ignore')\n"
         "from ai2thor.controller import Controller\n"

@@ -1,4 +1,4 @@
-"""Generated kitchens: the same everywhere, like real ones in their numbers, free of overlaps, solvable."""
+"""Generated kitchens: the same on every machine, statistically like real ones, free of overlaps, solvable."""
 
 from collections import Counter
 from functools import cache
@@ -20,7 +20,7 @@ NUMBERS = range(1, 30)
 
 @cache
 def drafted(number: int) -> Kitchen:
-    """The first draft that came out, without the proof."""
+    """The first complete draft, without the proof."""
     return next(kitchen for attempt in range(50) if (kitchen := generated.draft(number, attempt)) is not None)
 
 

@@ -24,7 +24,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def assert_same(one: Kitchen, other: Kitchen) -> None:
-    """All but walls and bare shelves, which a recording does not tell, and parents that are no receptacles really."""
+    """All but walls and bare shelves, which a recording lacks, and parents that are not receptacles."""
     assert (one.name, one.start, one.agent_y_m) == (other.name, other.start, other.agent_y_m)
     assert one.cells == reachable(other.cells, other.start.cell)
     for first, second in zip(one.things, other.things, strict=True):
@@ -38,9 +38,9 @@ def assert_same(one: Kitchen, other: Kitchen) -> None:
 
 def test_a_generated_kitchen_comes_back(tmp_path: Path) -> None:
     folder = tmp_path / "recordings"
-    told = [*record(build(tmp_path), ["Kitchen1", "Kitchen2"], folder)]
-    assert [scene for scene, _, _ in told] == ["Kitchen1", "Kitchen2"]
-    for scene, things, cells in told:
+    made = [*record(build(tmp_path), ["Kitchen1", "Kitchen2"], folder)]
+    assert [scene for scene, _, _ in made] == ["Kitchen1", "Kitchen2"]
+    for scene, things, cells in made:
         again = recorded.load(folder, scene)
         assert (len(again.things), len(again.cells)) == (things, cells)
         assert_same(again, generated.load(scene))

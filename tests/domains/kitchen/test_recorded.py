@@ -24,8 +24,8 @@ pytestmark = needs_recordings
 SCENES = [f"FloorPlan{number}" for number in range(1, 31)]
 
 
-def told(words: str) -> None:
-    """A figure that was measured, for who reads the test's output."""
+def report(words: str) -> None:
+    """A measured figure, for the reader of the test's output."""
     sys.stdout.write(f"\n{words}\n")
 
 
@@ -63,7 +63,7 @@ def test_visible_flags_agree(capsys: pytest.CaptureFixture[str]) -> None:
             agreed += bool(seen) == ("visible" in thing["flags"])
             wrong[thing["objectType"]] += bool(seen) != ("visible" in thing["flags"])
     with capsys.disabled():
-        told(f"visible: {agreed} of {total} flags agree, {agreed / total:.2%}; wrong {dict(+wrong)}")
+        report(f"visible: {agreed} of {total} flags agree, {agreed / total:.2%}; wrong {dict(+wrong)}")
     assert total == 2088
     assert agreed / total >= 0.985
 
@@ -95,7 +95,7 @@ def test_every_recorded_open_and_close_succeeds(kind: str, capsys: pytest.Captur
             assert where.act("close_object", target) == "", (scene, x, z, yaw, horizon)
             done += 1
     with capsys.disabled():
-        told(f"{kind}: opened and closed from {done} recorded poses")
+        report(f"{kind}: opened and closed from {done} recorded poses")
     assert done > 50
 
 
@@ -103,7 +103,7 @@ def test_every_recorded_open_and_close_succeeds(kind: str, capsys: pytest.Captur
 def test_from_every_recorded_pickup_pose_something_can_be_picked_up(
     kind: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The recordings tell poses, not where the item was: some place that it may lie in must do."""
+    """The recordings hold poses, not where the item was: any place where it may lie is accepted."""
     done = 0
     for scene in SCENES:
         where = world(scene)
@@ -112,7 +112,7 @@ def test_from_every_recorded_pickup_pose_something_can_be_picked_up(
             assert picked_up(where, kind, stance(x, z, yaw, horizon), spots), (scene, x, z, yaw, horizon)
             done += 1
     with capsys.disabled():
-        told(f"{kind}: picked up from {done} recorded poses")
+        report(f"{kind}: picked up from {done} recorded poses")
     assert done > 100
 
 

@@ -308,17 +308,17 @@ def test_the_domain_imports_no_client() -> None:
 def test_it_is_played_in_the_main_thread_only(unity: Unity) -> None:
     import threading
 
-    told = []
+    errors = []
     unity.begin("Kitchen1", seed=None)
 
     def elsewhere() -> None:
         with pytest.raises(RolloutError, match="main thread") as caught:
             unity.move("rotate_left")
-        told.append(caught)
+        errors.append(caught)
 
     thread = threading.Thread(target=elsewhere)
     thread.start()
     thread.join(20)
-    assert told
+    assert errors
 
 

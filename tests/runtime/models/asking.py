@@ -25,7 +25,7 @@ LIMITS = CallLimits(total_s=600.0, read_s=20.0, connect_s=5.0, attempts=3)
 
 @dataclass
 class JumpingClock:
-    """Real time, plus all that was slept: a wait passes at once and is written down."""
+    """Real time plus the time slept: a wait passes at once and is recorded."""
 
     waits_s: list[float] = field(default_factory=list)
 

@@ -1,4 +1,4 @@
-"""What comes back of a sound call, and what is sent: votes as JSON, tokens, costs, places in flight, imports."""
+"""What a successful call returns and sends: votes as JSON, tokens, costs, places in flight, imports."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Budgets: what may start, what is left, what a resumed run begins with."""
+"""Budgets: which calls may start, what is left, what a resumed run begins with."""
 
 import asyncio
 from collections.abc import Callable
@@ -25,7 +25,7 @@ from .asking import JumpingClock, ask
 
 
 class Answering:
-    """A model that takes what it is told to take, and can be told to fail."""
+    """A model with given usage that can be made to fail."""
 
     name = "answering"
 

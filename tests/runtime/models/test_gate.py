@@ -48,8 +48,8 @@ def test_waits(failures: int, seed: int, asked_s: float) -> None:
     mean_s = min(60.0, 2.0 ** min(failures - 1, 10))
     assert mean_s * 0.5 <= free <= mean_s * 1.5
     assert free == wait_s(failures, BUSY, LIMITS, Random(seed)), "the jitter comes from the seed alone"
-    told = Failure(problem="is overloaded", retry=True, retry_after_s=asked_s)
-    assert asked_s <= wait_s(failures, told, LIMITS, Random(seed)) <= asked_s * 1.1
+    failure = Failure(problem="is overloaded", retry=True, retry_after_s=asked_s)
+    assert asked_s <= wait_s(failures, failure, LIMITS, Random(seed)) <= asked_s * 1.1
 
 
 @given(st.integers(1, 5), st.lists(st.integers(0, 3), min_size=1, max_size=30), st.data())

@@ -13,14 +13,14 @@ from .asking import DIALECT, KEY, KINDS, ask, client
 
 
 def everything(error: BaseException) -> str:
-    """All that anyone could print of an exception: the texts, the causes, the locals of our frames."""
-    told = traceback.TracebackException.from_exception(error, capture_locals=False)
+    """Everything that could be printed of an exception: the texts, the causes, the locals of our frames."""
+    trace = traceback.TracebackException.from_exception(error, capture_locals=False)
     chain: list[BaseException] = []
     seen: BaseException | None = error
     while seen is not None:
         chain.append(seen)
         seen = seen.__cause__ or seen.__context__
-    return "".join(told.format(chain=True)) + "".join(f"{e!r}{e.args}{vars(e)}" for e in chain)
+    return "".join(trace.format(chain=True)) + "".join(f"{e!r}{e.args}{vars(e)}" for e in chain)
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500, 503])
@@ -31,12 +31,12 @@ async def test_no_key_in_errors_or_logs(kind: str, status: int, caplog: pytest.L
             model = client(kind, service.url)
             with pytest.raises(ModelError) as caught:
                 await model.complete(ask())
-            told = everything(caught.value) + repr(model) + repr(vars(model))
+            printed = everything(caught.value) + repr(model) + repr(vars(model))
             await close_model(model)
     assert KEY in str(service.headers), "the key was sent"
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None
-    assert KEY not in told
+    assert KEY not in printed
     assert KEY not in caplog.text
 
 

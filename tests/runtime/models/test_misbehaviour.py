@@ -36,12 +36,12 @@ class Case:
 
 
 def mended(act: Act, **fields: object) -> Case:
-    """It goes wrong once, then well: one more request and nothing lost."""
+    """It fails once, then succeeds: one more request and nothing lost."""
     return Case(acts=(act, SOUND), requests=2, text="Hello.", **fields)  # type: ignore[arg-type]
 
 
 def hopeless(act: Act, says: str, **fields: object) -> Case:
-    """It goes wrong every time: all attempts are made, and only this call has failed."""
+    """It fails every time: all attempts are made, and only this call has failed."""
     return Case(acts=(act,), requests=3, says=says, **fields)  # type: ignore[arg-type]
 
 

@@ -108,7 +108,7 @@ async def search(model: Model, *, at_once: int) -> list[Fact]:
 
 
 def acts() -> list[Act]:
-    """Programs of many kinds, and replies that are none: cut off, refused, empty, a hiccup between them."""
+    """Programs of many kinds, and replies without a program: truncated, refused, empty, a failure between them."""
     made = []
     for number in range(40):
         text = f"Summary: NUMBER is {number}.\n\n```python\n{shelf_program()}\nNUMBER = {number}\n```\n"
@@ -118,15 +118,15 @@ def acts() -> list[Act]:
 
 
 def conclusions(facts: Iterable[Fact]) -> dict[object, Fact]:
-    """What the search concluded, whatever came first."""
+    """What the search concluded, independent of the order of arrival."""
     kinds = (CandidateScored, EliteChanged, SearchEnded, ProposalMade, ProposalFailed)
     counted = itertools.count()
-    told: dict[object, Fact] = {}
+    concluded: dict[object, Fact] = {}
     for fact in facts:
         if isinstance(fact, kinds):
             key = fact.candidate.id if isinstance(fact, CandidateScored) else fact.order
-            told[type(fact).__name__, key or next(counted)] = fact
-    return told
+            concluded[type(fact).__name__, key or next(counted)] = fact
+    return concluded
 
 
 async def test_a_replayed_search_is_the_same_search() -> None:

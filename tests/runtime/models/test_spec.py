@@ -1,4 +1,4 @@
-"""What a user may write for a model, and what one reads who wrote something else."""
+"""What a user may write for a model, and the messages for anything else."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""A search over a slow model that asks ahead: nothing else is concluded, withdrawn calls are told, the tape fits."""
+"""A speculative search over a slow model: the same conclusions, withdrawn calls are reported, the tape fits."""
 
 import asyncio
 
@@ -43,7 +43,7 @@ class SlowPool(HashPool):
 
 
 class Scripted:
-    """A model that answers by the slot and by what it is shown, after a time of its own."""
+    """A model whose answer and latency depend on the slot and the prompt."""
 
     name = "scripted"
 
@@ -89,8 +89,8 @@ async def search(model: Model, *, ahead: bool) -> list[Fact]:
 
 
 def conclusions(facts: list[Fact]) -> list[str]:
-    told = [repr(fact) for fact in facts if isinstance(fact, CandidateAccepted | EliteChanged | SearchEnded)]
-    return told + [f"rejected {fact.candidate}" for fact in facts if isinstance(fact, CandidateRejected)]
+    decided = [repr(fact) for fact in facts if isinstance(fact, CandidateAccepted | EliteChanged | SearchEnded)]
+    return decided + [f"rejected {fact.candidate}" for fact in facts if isinstance(fact, CandidateRejected)]
 
 
 async def test_what_is_asked_ahead_changes_no_conclusion_and_what_is_withdrawn_is_told() -> None:

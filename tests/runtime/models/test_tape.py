@@ -97,7 +97,7 @@ async def test_a_tape_of_a_plain_mapping() -> None:
 
 
 class Scripted:
-    """A model that fails as told, then answers; closes visibly."""
+    """A model that fails a given number of times, then answers; records that it was closed."""
 
     def __init__(self, name: str, *errors: ModelError) -> None:
         self.name = name

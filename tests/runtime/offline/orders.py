@@ -52,7 +52,7 @@ def summary_of(reply: Reply) -> str:
 
 
 def run_class(program: Program, name: str) -> Any:
-    """An object of a class of the shelf's own programs."""
+    """An instance of a shelf program's class."""
     namespace: dict[str, Any] = {}
     exec(compile(program.text, name, "exec"), namespace)
     return namespace[name]()

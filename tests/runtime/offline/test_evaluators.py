@@ -147,10 +147,10 @@ def test_ten_judges_are_not_one_vote_and_do_not_choose_a_flat_evaluator():
 
 
 def test_a_judge_prefers_an_evaluator_that_tells_episodes_apart():
-    told = [Score(fitness=value, metrics={"max_lift": value}) for value in (0.1, 0.3, 0.5)]
+    distinct = [Score(fitness=value, metrics={"max_lift": value}) for value in (0.1, 0.3, 0.5)]
     same = [Score(fitness=0.3, metrics={"max_lift": value}) for value in (0.1, 0.3, 0.5)]
     text = SHELF.evaluators[0]
-    count = votes((entry(3, text, same), entry(7, text, told)), 0)
+    count = votes((entry(3, text, same), entry(7, text, distinct)), 0)
     assert count[7] >= 9
 
 

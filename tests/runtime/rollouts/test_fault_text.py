@@ -1,4 +1,4 @@
-"""What becomes of hostile policies: each gets its own fault, and the pool goes on."""
+"""Hostile policies: each gets its fault, and the pool continues."""
 
 import asyncio
 
@@ -69,7 +69,7 @@ async def test_json_actions(make_pool, body, kind):
 
 
 async def test_what_a_program_forks_dies_with_it(make_pool):
-    """Where forking is allowed at all; the check that nothing is left runs after every test."""
+    """Only if forking is allowed; the check that no process is left runs after every test."""
     fork = "pid = os.fork()\nif pid == 0:\n    {leave}\n    time.sleep(1000)\nreturn [0.1, 0, 0]"
     async with make_pool() as pool:
         stays = await pool.roll(task(programs.policy(fork.format(leave="pass"))))
@@ -81,7 +81,7 @@ async def test_what_a_program_forks_dies_with_it(make_pool):
 
 
 async def test_total_limits_hold_over_an_episode(make_pool, short_limits):
-    """Each step is within its own limit, but all together are not."""
+    """Each step is within its limit, but all together are not."""
     burn = "t = time.process_time()\nwhile time.process_time() - t < 0.25: pass\nreturn [0, 0, 0]"
     async with make_pool(limits=short_limits(episode_cpu_s=1.0)) as pool:
         burner = await pool.roll(task(programs.policy(burn), setting="long"))

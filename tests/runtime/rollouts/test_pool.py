@@ -308,12 +308,12 @@ async def test_a_cancelled_read_of_a_message_loses_nothing():
         stream.feed_data(bytes([byte]))
         try:
             async with asyncio.timeout(0.001):
-                told = await reader.read()
+                message = await reader.read()
         except TimeoutError:
             continue
-        if told == {"note": "two"}:
+        if message == {"note": "two"}:
             break
-        assert told == {"note": "one"}
+        assert message == {"note": "one"}
     else:
         pytest.fail("the second message never came")
 

@@ -1,4 +1,4 @@
-"""What a program process is made of: no secrets, bounded resources, nothing of the project; layers told as data."""
+"""The contents of a program process: no secrets, bounded resources, nothing of the project; layers as data."""
 
 from memento.core.ports import RollTask
 from memento.core.values import Program

@@ -1,4 +1,4 @@
-"""A domain of a user's own that draws its episodes without any graphics: a square that slides to the right."""
+"""A user's domain that draws its episodes without graphics: a square that slides to the right."""
 
 import numpy as np
 from memento.core.recording import Recording

@@ -1,4 +1,4 @@
-"""A tiny domain for the pool's tests: a point on a line that must come to 1. No simulator, no dependencies."""
+"""A tiny domain for the pool's tests: a point on a line that must reach 1. No simulator, no dependencies."""
 
 import os
 import sys

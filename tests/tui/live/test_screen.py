@@ -60,7 +60,7 @@ def told(live: Live, facts: Iterable[Fact]) -> Live:
 
 
 def searching() -> Live:
-    """In the midst of generation 1: a climb accepted and one rolling out, a macro failed."""
+    """In the middle of generation 1: a climb accepted and one rolling out, a macro failed."""
     first = next(place for place, fact in enumerate(STORY) if isinstance(fact, EliteChanged)) + 1
     live = told(Live(folder=Path("runs/x")), STORY[:first])
     for order in ("g1/hill/0", "g1/macro/0"):
@@ -83,7 +83,7 @@ def text_of(live: Live, width: int, height: int, now_s: float = 75.0) -> str:
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 40), (60, 14)])
 def test_the_screen_word_for_word(width: int, height: int) -> None:
-    """After a wanted change run `MEMENTO_GOLDEN=write pytest tests/tui`, and look at it as a newcomer would."""
+    """After an intended change run `MEMENTO_GOLDEN=write pytest tests/tui`, and look at it as a newcomer would."""
     golden = GOLDEN / f"screen-{width}x{height}.txt"
     text = text_of(searching(), width, height)
     if os.environ.get("MEMENTO_GOLDEN") == "write":
@@ -139,7 +139,7 @@ def test_a_new_generation_begins_with_empty_lanes() -> None:
 
 
 class Terminal:
-    """A pseudo-terminal whose output is read by a thread, as a terminal does, unless it `reads` not."""
+    """A pseudo-terminal; a thread reads its output, as a terminal does, unless `reads` is false."""
 
     def __init__(self, *, reads: bool = True) -> None:
         self._ours, theirs = pty.openpty()
@@ -171,7 +171,7 @@ class Terminal:
 
 @pytest.fixture
 def terminal_of() -> Iterator[Callable[..., Terminal]]:
-    """Makes terminals, and takes them away when no display draws any more."""
+    """Makes terminals, and removes them when no display draws any more."""
     made: list[Terminal] = []
 
     def make(*, reads: bool = True) -> Terminal:
@@ -269,7 +269,7 @@ def test_rich_is_plain_where_it_cannot_draw(
 
 
 class Hearing(Silence):
-    """An attentive display that writes down what it hears."""
+    """A display that records what it receives."""
 
     def __init__(self) -> None:
         self.heard: list[object] = []

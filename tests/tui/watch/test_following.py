@@ -1,4 +1,4 @@
-"""A live run followed from elsewhere: what comes is seen, what vanishes or is replaced is said."""
+"""A live run followed from another process: new facts are shown, a vanished or replaced run is reported."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""`memento watch`, `memento-tui` and `memento run --tui` as a person types them, in a terminal of their own."""
+"""`memento watch`, `memento-tui` and `memento run --tui` as a person types them, in a separate terminal."""
 
 import fcntl
 import os

@@ -10,12 +10,12 @@ from memento.tui.watch.app import WatchApp
 from memento.tui.watch.run_controls import Wishes
 from textual.pilot import Pilot
 
-ENOUGH_S = 60.0        # a busy machine is no failure
+ENOUGH_S = 60.0        # a busy machine is not a failure
 GOLDEN = Path(__file__).parent / "golden"
 
 
 class Wished:
-    """Grants nothing and remembers everything."""
+    """Refuses every request and records it."""
 
     def __init__(self, command: list[str] | None = None) -> None:
         self.asked: list[tuple[str, str]] = []
@@ -64,7 +64,7 @@ async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
 
 
 async def settled(pilot: Pilot[None]) -> None:
-    """Wait until nothing is being read for a screen any more."""
+    """Wait until no screen is reading any more."""
     await pilot.pause()
     await until(pilot, lambda: all(worker.is_finished for worker in pilot.app.workers if worker.group != "follow"))
     await pilot.pause()

@@ -36,7 +36,7 @@ GOOD = Program(
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of an attack."""
+    """The result of an attack."""
 
     attack: Attack
     episode: Episode | None = None
@@ -45,7 +45,7 @@ class Outcome:
 
 @dataclasses.dataclass(slots=True)
 class Targets:
-    """What the corpus aims at: files, a process, listening sockets, another run's recording."""
+    """The targets of the corpus: files, a process, listening sockets, another run's recording."""
 
     folder: Path
     victim: int
@@ -119,7 +119,7 @@ def targets(folder: Path) -> Iterator[Targets]:
 
 
 def pool(folder: Path, limits: Limits, *, workers: int) -> ProcessPool:
-    """A pool of the toy domain. Nothing of the sandbox is switched: there is no switch."""
+    """A pool of the toy domain. The sandbox cannot be switched off."""
     return ProcessPool(
         domain="toy_domain:DOMAIN", settings={name: {"horizon": 20} for name in ("search", "final")},
         workers=workers, limits=limits, trajectories=folder,

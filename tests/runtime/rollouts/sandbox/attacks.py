@@ -1,6 +1,6 @@
-"""The hostile corpus: one program a file, with the promise that it tries to break and the outcome it must have.
+"""The hostile corpus: one program per file, with the promise that it tries to break and the outcome it must have.
 
-A file begins with lines "# key: value" and goes on with the program. The keys:
+A file begins with lines "# key: value", followed by the program. The keys:
 
     promise   what must hold
     role      policy; evaluator (called once); examined evaluator (called as evolved ones are)

@@ -1,4 +1,4 @@
-"""The corpus is run once, and its outcomes looked at by many tests."""
+"""The corpus runs once, and many tests check its outcomes."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ from .attacks import ATTACKS
 
 @pytest.fixture(scope="session")
 def fought(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, object]]:
-    """Outcomes of all attacks by name, and what became of the targets."""
+    """Outcomes of all attacks by name, and the state of the targets."""
     given = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ON_PATH), given]))
     folder = tmp_path_factory.mktemp("corpus")

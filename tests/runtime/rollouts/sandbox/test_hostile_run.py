@@ -1,4 +1,4 @@
-"""A whole run whose every proposal is hostile: it ends as any other, and what pleads is quoted in its prompts."""
+"""A whole run in which every proposal is hostile: it ends like any other, and pleas are quoted in its prompts."""
 
 import asyncio
 import json
@@ -63,7 +63,7 @@ class Log:
 
 
 class HostileModel:
-    """Proposes the corpus, one program after the other, and votes for nothing; keeps what it is asked."""
+    """Proposes the corpus, one program after the other, and votes for nothing; keeps its prompts."""
 
     name = "hostile"
 

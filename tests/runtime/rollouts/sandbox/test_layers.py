@@ -1,4 +1,4 @@
-"""Each layer by itself: what the filter says of every call, what is told of a missing layer, what fails closed."""
+"""Each layer alone: the filter's verdict on every call, the report of a missing layer, what fails closed."""
 
 import errno
 import json
@@ -30,7 +30,7 @@ CODE = list(struct.iter_unpack("<HBBI", seccomp.compiled()))
 
 
 def verdict(number: int, *arguments: int, machine: int = X86_64) -> int:
-    """What the kernel would make of a call: the filter run as the kernel runs it."""
+    """The kernel's verdict on a call: the filter run as the kernel runs it."""
     data = struct.pack("<IIQ6Q", number, machine, 0, *arguments, *[0] * (6 - len(arguments)))
     place = accumulator = 0
     while True:
