@@ -14,13 +14,14 @@ import typer
 from ..app.budgets import models_of
 from ..core.errors import RunRefused, StoreError, UsageError
 from ..core.events import EliteChanged
+from ..core.text import counted, duration
 from ..core.values import JSON
 from ..evidence.comparing import LOST_MEASURE, Comparing, Effort, default_effort
 from ..evidence.experiment import Experiment, load_experiment, with_flags
 from ..evidence.folder import ComparisonFolder
 from ..evidence.plan import candidates_of, check, merge
 from ..evidence.scheduling import OVER, Phase, Progress, Unit
-from ..evidence.summary import Row, RunStanding, plus_minus, rows_of
+from ..evidence.summary import Row, RunStanding, rows_of, spread
 from ..memory.lock import WriterLock
 from ..memory.runs import is_run
 from ..memory.store import RunStore
@@ -28,8 +29,7 @@ from ..runtime.clock import SystemClock
 from ..runtime.models.spec import key_of, parse_specs
 from ..settings import Settings, parse_assignments
 from ..tui.display import can_draw
-from ..tui.lines import counted
-from .result_text import duration, number
+from .result_text import number
 from .signals import run_until_told
 
 if TYPE_CHECKING:
@@ -260,8 +260,8 @@ class _Teller:
             now = " ".join(f"s{seed} g{one.generation if one.generation is not None else '·'}"
                            for seed, one in row.running)
             done = f"{row.done}/{row.runs}" + (f" ({failed} failed)" if failed else "")
-            table.add_row(row.task, *((row.model,) if models else ()), row.arm, done, now, plus_minus(row.fitness),
-                          plus_minus(row.success), *(plus_minus(row.measures.get(name, ())) for name in names))
+            table.add_row(row.task, *((row.model,) if models else ()), row.arm, done, now, spread(row.fitness),
+                          spread(row.success), *(spread(row.measures.get(name, ())) for name in names))
         return table
 
     def _say(self, line: str) -> None:
@@ -288,8 +288,8 @@ def tell(result: Mapping[str, JSON], rows: Sequence[Row]) -> list[str]:
     names = list(dict.fromkeys(name for row in rows for name in row.measures))
     head = ["task", "model", "arm", "runs", "F", "S", *names]
     body = [
-        [row.task, row.model, row.arm, f"{row.done}/{row.runs}", plus_minus(row.fitness), plus_minus(row.success),
-         *(plus_minus(row.measures.get(name, ())) for name in names)]
+        [row.task, row.model, row.arm, f"{row.done}/{row.runs}", spread(row.fitness), spread(row.success),
+         *(spread(row.measures.get(name, ())) for name in names)]
         for row in rows
     ]
     widths = [max(len(line[place]) for line in [head, *body]) for place in range(len(head))]

@@ -13,7 +13,7 @@ import typer
 from .. import __version__
 from ..app.isolation import ISOLATING
 from ..core.errors import MementoError, UsageError
-from ..core.program_text import digest
+from ..core.text import counted
 from ..evidence.archive import SUFFIX, read_archive, write_archive
 from ..evidence.export import write_csv
 from ..evidence.folder import ComparisonFolder
@@ -21,7 +21,6 @@ from ..evidence.loading import Evidence, load_comparison, load_runs
 from ..evidence.page import Frame, Picture, render, shown_runs
 from ..evidence.records import RunRecord
 from ..memory.runs import find_run
-from ..tui.lines import counted
 
 MOMENTS = 6
 SIZE = (400, 300)
@@ -113,10 +112,10 @@ def _load(given: Sequence[str], runs_dir: Path) -> tuple[Evidence, Pictures | No
         return read_archive(Path(given[0]))
     comparisons = [found for name in given if (found := _comparison(name, runs_dir)) is not None]
     if not comparisons:
-        return load_runs(list(dict.fromkeys(find_run(runs_dir, name) for name in given)), digest), None
+        return load_runs(list(dict.fromkeys(find_run(runs_dir, name) for name in given))), None
     if len(given) > 1:
         raise UsageError("a report is of one comparison, or of runs: name one comparison alone")
-    return load_comparison(comparisons[0], digest), None
+    return load_comparison(comparisons[0]), None
 
 
 def _comparison(name: str, runs_dir: Path) -> ComparisonFolder | None:

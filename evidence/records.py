@@ -1,11 +1,12 @@
 """One run as evidence: what its log says, in the numbers that tables and curves are made of. Pure: facts -> record."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
 from ..core.events import EpisodeEnded, EvaluatorChosen, Fact, FinalMeasured, InitialChosen
+from ..core.program_text import digest
 from ..core.values import JSON, Operator, Program
 from ..memory.evaluator_pools import Pool, list_pools
 from ..memory.queries import (
@@ -22,8 +23,6 @@ from ..memory.queries import (
 from ..memory.spending import Spending
 
 NEAR_DUPLICATE = 0.9  # the ratio of difflib from which two edit summaries say the same
-Identify = Callable[[Program], str]
-"""The same text for programs that do the same by their text: comments, docstrings and history left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,9 +117,7 @@ class RunRecord:
         return self.curve[-1].best_success if self.curve else None
 
 
-def read_record(
-    facts: Sequence[Fact], *, name: str, folder: str, wall_s: float, identify: Identify
-) -> RunRecord:
+def read_record(facts: Sequence[Fact], *, name: str, folder: str, wall_s: float) -> RunRecord:
     """The record of the run whose log is `facts`, complete or not."""
     summary = summarise(facts)
     rows = list_candidates(facts)
@@ -141,7 +138,7 @@ def read_record(
         sandbox=summary.sandbox,
         curve=curve_of(list_generations(facts)),
         operators=count_operators(rows),
-        memory=count_repeats(rows, facts, identify),
+        memory=count_repeats(rows, facts),
         failures=count_failures(facts),
         candidates=summary.candidates,
         failed=summary.failed,
@@ -213,11 +210,11 @@ def count_operators(rows: Iterable[CandidateRow]) -> tuple[OperatorCount, ...]:
     )
 
 
-def count_repeats(rows: Iterable[CandidateRow], facts: Iterable[Fact], identify: Identify) -> MemoryCount:
+def count_repeats(rows: Iterable[CandidateRow], facts: Iterable[Fact]) -> MemoryCount:
     """How often a hill-climb proposal repeats one that its own chain had already rejected.
 
-    By program (as `identify` sees it), else by a near-duplicate edit summary. A slot without a program
-    counts as rejected but cannot repeat a program.
+    By program (comments, docstrings and history left out), else by a near-duplicate edit summary. A slot without
+    a program counts as rejected but cannot repeat a program.
     """
     chains: dict[int, list[CandidateRow]] = {}
     for row in rows:
@@ -227,7 +224,7 @@ def count_repeats(rows: Iterable[CandidateRow], facts: Iterable[Fact], identify:
     for chain in chains.values():
         programs, summaries = set[str](), list[str]()
         for row in sorted(chain, key=lambda row: row.slot):
-            identity = identify(row.program) if row.program.text.strip() else None
+            identity = digest(row.program) if row.program.text.strip() else None
             if programs or summaries:
                 counts["climbs"] += 1
                 if identity is not None and identity in programs:

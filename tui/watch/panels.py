@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from textual.content import Content
 
 from ...core.methods import branches_of
-from ..lines import counted, one_line
+from ...core.text import counted
+from ..lines import one_line
 from .braille import Curve, draw_curves
 from .snapshot import (
     BAD,
