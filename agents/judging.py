@@ -53,8 +53,8 @@ def labelling(order: Judge, run_seed: int) -> Labelling:
     return Labelling(entries=tuple(entries))
 
 
-class JudgePanel:
-    """Casts the vote of one seat at a time; the seats are dealt round-robin over the models."""
+class Judges:
+    """Cast votes: one order is the vote of one seat. The seats are dealt round-robin over the models."""
 
     def __init__(self, *, models: Sequence[Model], prompts: Prompts, brief: Brief, run_seed: int) -> None:
         if not models:

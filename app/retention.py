@@ -6,7 +6,8 @@ from pathlib import Path
 import structlog
 
 from ..core.events import EpisodeEnded, Fact
-from ..core.recording_file import load_recording, save_recording, trajectory_key
+from ..core.order_ids import episode_id
+from ..core.recording_file import load_recording, owner_of_key, save_recording, trajectory_key
 from ..memory.retention_policy import Change, Keeping
 from ..memory.trajectories import Trajectories
 
@@ -49,12 +50,12 @@ class Retention:
         for key in change.dropped:
             self._drop(key)
         if change.over:
-            self._sweep({trajectory_key(f"{name}/e0").rpartition("_")[0] for name in change.over})
+            self._sweep({owner_of_key(trajectory_key(episode_id(name, 0))) for name in change.over})
 
     def _sweep(self, over: set[str]) -> None:
         """Drop what rollouts left that were withdrawn in the moment they ended: no fact tells of them."""
         for key in tuple(self._trajectories.keys()):
-            if key not in self._sizes and key.rpartition("_")[0] in over:
+            if key not in self._sizes and owner_of_key(key) in over:
                 self._trajectories.delete([key])
 
     def _shorten(self, key: str) -> None:

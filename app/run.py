@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .. import __version__
 from ..agents.keepers.by_method import KEEPERS
-from ..agents.keepers.evaluator_search import Panel
+from ..agents.keepers.evaluator_search import EvaluatorBudget
 from ..agents.keepers.memento import Slots
 from ..agents.keepers.options import SearchOptions
 from ..agents.keepers.sequencer import RunPlan, Sequencer
@@ -175,7 +175,7 @@ async def _drive(
 
     pool_of_run = ProcessPool(
         domain=import_string(settings.domain),
-        settings={"search": settings.options, "final": final_options(settings, domain)},
+        splits={"search": settings.options, "final": final_options(settings, domain)},
         workers=workers,
         trajectories=store.folder / TRAJECTORIES,
         observer=observed(watch.observe, display),
@@ -234,7 +234,7 @@ def plan_of(
     settings: Settings, domain: Domain, initial: Program | None, evaluator: Program | None
 ) -> RunPlan:
     """What the run decides by. Episode e of every candidate has the same seed; final seeds are others."""
-    panel = Panel(
+    budget = EvaluatorBudget(
         pool=settings.evaluator_pool,
         judges=settings.evaluator_judges,
         generations=settings.evaluator_generations,
@@ -254,7 +254,7 @@ def plan_of(
         final_seeds=tuple(derive_seed(settings.seed, "final", e) for e in range(settings.final_episodes)),
         initial=initial,
         evaluator=evaluator,
-        panel=panel if settings.evaluator == "evolve" else None,
+        evaluator_budget=budget if settings.evaluator == "evolve" else None,
         reference=domain.reference_evaluator(),
     )
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
 from ..core.events import EpisodeEnded, EvaluatorChosen, Fact, FinalMeasured, InitialChosen
+from ..core.order_ids import FINAL, parse
 from ..core.program_text import digest
 from ..core.values import JSON, Operator, Program
 from ..memory.evaluator_pools import Pool, list_pools
@@ -160,7 +161,7 @@ def read_record(facts: Sequence[Fact], *, name: str, folder: str, wall_s: float)
         seen_seeds=frozenset(
             fact.episode.seed
             for fact in facts
-            if isinstance(fact, EpisodeEnded) and not (fact.order or "").startswith("final/")
+            if isinstance(fact, EpisodeEnded) and parse(fact.order or "").stage != FINAL
         ),
         wall_s=wall_s,
     )

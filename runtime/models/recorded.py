@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ...core.events import Fact, ProposalFailed, ProposalMade, SpeculationEnded, VoteCast
+from ...core.order_ids import parse
 from ...core.values import Call
 
 Key = tuple[str, int]
@@ -24,13 +25,6 @@ class Recorded:
     withdrawn: bool = False
 
 
-def role_of(order: str) -> str:
-    """The role that answered an order, from its id (see core.events)."""
-    if order.startswith("eval/"):
-        return "judge" if "/judge/" in order else "evaluator-writer"
-    return "proposer"
-
-
 def recorded_in(facts: Iterable[Fact]) -> Iterator[Recorded]:
     """What the orders answered by these facts asked of a model, in the order they were committed."""
     withdrawn: set[str] = set()
@@ -47,6 +41,6 @@ def recorded_in(facts: Iterable[Fact]) -> Iterator[Recorded]:
         elif isinstance(fact, ProposalFailed) and fact.call is None:
             failure = fact.fault.message
         withdrawn.discard(fact.order)  # its answer came in the moment of the withdrawal
-        yield Recorded(order=fact.order, role=role_of(fact.order), calls=calls, failure=failure)
+        yield Recorded(order=fact.order, role=parse(fact.order).role, calls=calls, failure=failure)
     for order in sorted(withdrawn):
-        yield Recorded(order=order, role=role_of(order), withdrawn=True)
+        yield Recorded(order=order, role=parse(order).role, withdrawn=True)

@@ -4,7 +4,8 @@ import json
 import random
 
 from ...core.errors import ModelError
-from ...core.events import Judge, Propose, ProposeEvaluator, slot_of
+from ...core.events import Judge, Propose, ProposeEvaluator
+from ...core.order_ids import slot_of
 from ...core.ports import Ask, Reply, Shelf
 from ...core.seeds import derive_seed
 from ...core.values import Usage
