@@ -104,7 +104,7 @@ class Judges:
 
 def _entry(name: str, entry: EvaluatorCandidate) -> str:
     """One evaluator as a judge sees it: its bare program and what it gave on T_0, without name or history."""
-    text = bounded(bare(entry.program or Program("")), 2 * MAX_EVALUATOR)  # printing anew may lengthen it
+    text = bounded(bare(entry.program or Program("")), 2 * MAX_EVALUATOR)  # printing it again may lengthen it
     return f"### Evaluator {name}\n\n{fenced(text, 'python')}\n\n{evaluator_feedback(entry)}"
 
 

@@ -124,7 +124,7 @@ class RunStarted(Fact):
 class RunResumed(Fact):
     """A controller took the run up again.
 
-    `budgets` are those that were given anew, by their full names, such as "budget_usd" or "budget.judge.calls".
+    `budgets` are those that were changed, by their full names, such as "budget_usd" or "budget.judge.calls".
     `sandbox` are the isolation layers that were live from then on; None in the logs of older versions.
     """
 
@@ -332,9 +332,9 @@ class SearchEnded(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinalMeasured(Fact):
-    """p_0 and the elite on seeds that the search never saw, under the shipped reference evaluator.
+    """p_0 and the elite on seeds that the search never saw, under the reference evaluator.
 
-    The fitnesses are None where the domain ships no evaluator.
+    The fitnesses are None where the domain has no reference evaluator.
     """
 
     episodes: int

@@ -40,10 +40,10 @@ def parse(program: Program, limit: int = MAX_PROGRAM) -> ast.Module | Fault:
 
 @lru_cache(maxsize=4)  # a reply is checked, read and compared with its parents; trees are large
 def _tree(program: Program) -> ast.Module | Fault:
-    return _parse_anew(program)
+    return _parse_fresh(program)
 
 
-def _parse_anew(program: Program) -> ast.Module | Fault:
+def _parse_fresh(program: Program) -> ast.Module | Fault:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # such as invalid escapes: the text is foreign, the warning not ours
@@ -183,12 +183,12 @@ def shape(node: ast.AST) -> str:
 
 @lru_cache(maxsize=64)
 def bare(program: Program) -> str:
-    """The program printed anew without comments, docstrings and history, so that it cannot plead for itself.
+    """The program printed again without comments, docstrings and history, so that it cannot plead for itself.
 
     Empty where the program does not parse.
     """
     tree = parse(program)
-    own = _parse_anew(program) if isinstance(tree, ast.Module) else tree  # the shared tree is not to be changed
+    own = _parse_fresh(program) if isinstance(tree, ast.Module) else tree  # the shared tree is not to be changed
     return "" if isinstance(own, Fault) else ast.unparse(_without_talk(own))
 
 

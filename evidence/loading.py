@@ -18,7 +18,7 @@ OWN_FINAL = "the run's own"  # measure: what a run measures itself, at its end, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unseen:
-    """What an elite does on episodes that its search did not meet. `fitness` is under the shipped evaluator."""
+    """What an elite does on episodes that its search did not meet. `fitness` is under the reference evaluator."""
 
     success: float
     fitness: float | None
@@ -79,12 +79,12 @@ def load_run(folder: Path) -> RunRecord:
 
 
 def load_runs(folders: Sequence[Path]) -> Evidence:
-    """Single runs as evidence. Runs that share a name are told apart by their folder's path."""
+    """Single runs as evidence. Runs that share a name get their folder's path as a name."""
     records = [load_run(folder) for folder in folders]
     names = [record.name for record in records]
-    told = [record if names.count(record.name) == 1 else replace(record, name=record.folder) for record in records]
-    title = told[0].name if len(told) == 1 else f"{len(told)} runs"
-    return Evidence(title=title, records=tuple(told))
+    named = [record if names.count(record.name) == 1 else replace(record, name=record.folder) for record in records]
+    title = named[0].name if len(named) == 1 else f"{len(named)} runs"
+    return Evidence(title=title, records=tuple(named))
 
 
 def load_comparison(folder: ComparisonFolder) -> Evidence:

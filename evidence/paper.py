@@ -1,4 +1,4 @@
-"""The values that the paper publishes, to stand beside our own: mean ± standard deviation over three seeds."""
+"""The values that the paper publishes, for comparison with ours: mean ± standard deviation over three seeds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

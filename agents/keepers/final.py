@@ -1,4 +1,4 @@
-"""The last stage: p_0 and the elite on seeds that the search never saw, under the shipped evaluator."""
+"""The last stage: p_0 and the elite on seeds that the search never saw, under the reference evaluator."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

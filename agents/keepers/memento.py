@@ -1,6 +1,6 @@
 """Single-elite memetic policy search (paper, Algorithm 2): hill-climb with memory, macro-mutation, crossover.
 
-The hill-climb chain is sequential, the macro-mutation branch runs beside it, and crossover begins when
+The hill-climb chain is sequential, the macro-mutation branch runs in parallel, and crossover begins when
 both have ended. Nothing here depends on the order in which answers arrive.
 
 While a hill-climb proposal rolls out, the next one may be asked for as if this one were rejected: the prompt
@@ -164,15 +164,15 @@ class MementoKeeper:
         if ahead is None:
             return self._ask_climb(state)
         kept, answered = ahead.current == state.current.id, ahead.answer is not None
-        told = SpeculationEnded(order=ahead.order, slot=order_ids.slot_of(ahead.order), kept=kept, answered=answered)
-        decision = Decision(state=replace(state, ahead=None), facts=(told,))
+        ended = SpeculationEnded(order=ahead.order, slot=order_ids.slot_of(ahead.order), kept=kept, answered=answered)
+        decision = Decision(state=replace(state, ahead=None), facts=(ended,))
         if not kept:
             withdrawn = () if answered else (Withdraw(id=order_ids.withdraw_id(ahead.order), target=ahead.order),)
             state = replace(decision.state, asked=state.asked - {ahead.order})
             return chained(replace(decision, orders=withdrawn), self._ask_climb(state))
         if ahead.answer is None:
             return decision
-        return chained(decision, self._try(decision.state, told.slot, ahead.answer))
+        return chained(decision, self._try(decision.state, ended.slot, ahead.answer))
 
     def _ask_climb(self, state: Search) -> Decision[Search]:
         order = self._propose(state, Operator.HILL_CLIMB, state.climbed)
