@@ -53,8 +53,8 @@ def labelling(order: Judge, run_seed: int) -> Labelling:
     return Labelling(entries=tuple(entries))
 
 
-class JudgePanel:
-    """Casts the vote of one seat at a time; the seats are dealt round-robin over the models."""
+class Judges:
+    """Cast votes: one order is the vote of one seat. The seats are dealt round-robin over the models."""
 
     def __init__(self, *, models: Sequence[Model], prompts: Prompts, brief: Brief, run_seed: int) -> None:
         if not models:
@@ -104,7 +104,7 @@ class JudgePanel:
 
 def _entry(name: str, entry: EvaluatorCandidate) -> str:
     """One evaluator as a judge sees it: its bare program and what it gave on T_0, without name or history."""
-    text = bounded(bare(entry.program or Program("")), 2 * MAX_EVALUATOR)  # printing anew may lengthen it
+    text = bounded(bare(entry.program or Program("")), 2 * MAX_EVALUATOR)  # printing it again may lengthen it
     return f"### Evaluator {name}\n\n{fenced(text, 'python')}\n\n{evaluator_feedback(entry)}"
 
 

@@ -15,7 +15,7 @@ class Roller:
         task = RollTask(
             order=order.id,
             program=order.program,
-            setting=order.setting,
+            split=order.split,
             index=order.index,
             seed=order.seed,
         )

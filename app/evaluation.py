@@ -5,6 +5,7 @@ import tempfile
 from math import fsum
 from pathlib import Path
 
+from ..core.order_ids import episode_id
 from ..core.ports import RollTask
 from ..core.values import Episode, Program, Score
 from ..domains import import_string
@@ -16,7 +17,7 @@ from .isolation import live_layers
 from .program_files import read_evaluator, read_program
 from .results import EpisodeResult, EvaluateResult
 
-SETTING = "evaluate"
+SPLIT = "evaluate"
 
 
 async def evaluate(settings: EvaluateSettings) -> EvaluateResult:
@@ -34,7 +35,7 @@ async def evaluate(settings: EvaluateSettings) -> EvaluateResult:
     with tempfile.TemporaryDirectory(prefix="memento-evaluate-") as folder:
         async with ProcessPool(
             domain=import_string(settings.domain),
-            settings={SETTING: settings.options},
+            splits={SPLIT: settings.options},
             workers=min(settings.workers, settings.episodes),
             trajectories=Path(folder),
         ) as pool, asyncio.TaskGroup() as group:
@@ -63,7 +64,7 @@ async def evaluate(settings: EvaluateSettings) -> EvaluateResult:
 async def _one(
     pool: ProcessPool, policy: Program, evaluator: Program | None, index: int, seed: int
 ) -> tuple[Episode, Score]:
-    task = RollTask(order=f"evaluate/e{index}", program=policy, setting=SETTING, index=index, seed=seed)
+    task = RollTask(order=episode_id(SPLIT, index), program=policy, split=SPLIT, index=index, seed=seed)
     episode = await pool.roll(task)
     if evaluator is None or episode.fault is not None:
         return episode, Score(fitness=0.0)

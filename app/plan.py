@@ -1,7 +1,7 @@
 """What a run decides by, from its settings."""
 
 from ..agents.keepers.by_method import KEEPERS
-from ..agents.keepers.evaluator_search import Panel
+from ..agents.keepers.evaluator_search import EvaluatorBudget
 from ..agents.keepers.memento import Slots
 from ..agents.keepers.options import SearchOptions
 from ..agents.keepers.sequencer import RunPlan
@@ -16,7 +16,7 @@ def plan_of(
     settings: Settings, domain: Domain, initial: Program | None, evaluator: Program | None
 ) -> RunPlan:
     """What the run decides by. Episode e of every candidate has the same seed; final seeds are others."""
-    panel = Panel(
+    budget = EvaluatorBudget(
         pool=settings.evaluator_pool,
         judges=settings.evaluator_judges,
         generations=settings.evaluator_generations,
@@ -36,7 +36,7 @@ def plan_of(
         final_seeds=tuple(derive_seed(settings.seed, "final", e) for e in range(settings.final_episodes)),
         initial=initial,
         evaluator=evaluator,
-        panel=panel if settings.evaluator == "evolve" else None,
+        evaluator_budget=budget if settings.evaluator == "evolve" else None,
         reference=domain.reference_evaluator(),
     )
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..core.errors import StoreError, UsageError, unknown
 from ..core.events import CandidateScored, EpisodeEnded, Fact
+from ..core.order_ids import episode_id, final, owner_of
 from ..core.ports import Domain, Drawable, Renderer, RollTask
 from ..core.recording import Recording
 from ..core.recording_file import load_recording, trajectory_key, trajectory_path
@@ -14,7 +15,7 @@ from ..core.seeds import derive_seed
 from ..core.values import JSON, Episode, Program
 from ..domains import import_string
 from ..domains import load as load_domain
-from ..memory.queries import list_candidates, owner_of, trace_lineage
+from ..memory.queries import list_candidates, trace_lineage
 from ..memory.runs import TRAJECTORIES
 from ..memory.store import RunStore
 from ..runtime.rollouts.pool import ProcessPool
@@ -23,8 +24,8 @@ from ..settings.evaluate import given_options
 from .program_files import read_program
 from .wiring import final_options
 
-SETTING, ORDER = "render", "render/e0"
-FINAL_INITIAL, FINAL_ELITE = "final/initial", "final/elite"
+SPLIT, ORDER = "render", episode_id("render", 0)
+FINAL_INITIAL, FINAL_ELITE = str(final("initial")), str(final("elite"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,18 +113,18 @@ def _episodes(facts: Sequence[Fact], candidate: str) -> dict[int, Episode]:
     }
     rolled = {
         fact.episode.index: fact.episode for fact in facts
-        if isinstance(fact, EpisodeEnded) and owner_of(fact) == candidate
+        if isinstance(fact, EpisodeEnded) and owner_of(fact.order or "") == candidate
     }
     return {**rolled, **found}
 
 
 def _seed(settings: Settings, candidate: str, index: int) -> int:
     """The seed of an episode that was not rolled out (yet). Raises UsageError where the run has no such episode."""
-    final = candidate in (FINAL_INITIAL, FINAL_ELITE)
-    count = settings.final_episodes if final else settings.n_roll
+    held_out = candidate in (FINAL_INITIAL, FINAL_ELITE)
+    count = settings.final_episodes if held_out else settings.n_roll
     if index >= count:
         raise UsageError(f"{candidate} has episodes 0 to {count - 1}, not {index}")
-    return derive_seed(settings.seed, "final" if final else "search", index)
+    return derive_seed(settings.seed, "final" if held_out else "search", index)
 
 
 def renderer_of(wanted: Wanted) -> Renderer:
@@ -153,10 +154,10 @@ async def _rolled(wanted: Wanted, source: str) -> Found:
     with tempfile.TemporaryDirectory(prefix="memento-render-") as text:
         folder = Path(text)
         async with ProcessPool(
-            domain=import_string(wanted.domain), settings={SETTING: wanted.options}, workers=1, trajectories=folder,
+            domain=import_string(wanted.domain), splits={SPLIT: wanted.options}, workers=1, trajectories=folder,
         ) as pool:
             episode = await pool.roll(RollTask(
-                order=ORDER, program=wanted.program, setting=SETTING, index=wanted.index, seed=wanted.seed,
+                order=ORDER, program=wanted.program, split=SPLIT, index=wanted.index, seed=wanted.seed,
             ))
         recording = load_recording(trajectory_path(folder, trajectory_key(ORDER)))
     if episode.fault is not None:

@@ -5,7 +5,8 @@ from pathlib import Path
 import structlog
 
 from ..core.events import EpisodeEnded, Fact
-from ..core.recording_file import load_recording, save_recording, trajectory_key
+from ..core.order_ids import episode_id
+from ..core.recording_file import load_recording, owner_of_key, save_recording, trajectory_key
 from ..memory.retention_policy import Change, RetentionPolicy
 from ..memory.trajectories import Trajectories
 
@@ -57,12 +58,12 @@ class Retention:
         for key in change.dropped:
             self._drop(key)
         if change.over:
-            self._sweep({trajectory_key(f"{name}/e0").rpartition("_")[0] for name in change.over})
+            self._sweep({owner_of_key(trajectory_key(episode_id(name, 0))) for name in change.over})
 
     def _sweep(self, over: set[str]) -> None:
         """Drop the recordings of rollouts that were withdrawn as they ended: no fact names them."""
         for key in tuple(self._trajectories.keys()):
-            if key not in self._sizes and key.rpartition("_")[0] in over:
+            if key not in self._sizes and owner_of_key(key) in over:
                 self._trajectories.delete([key])
 
     def _shorten(self, key: str) -> None:

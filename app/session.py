@@ -91,7 +91,7 @@ class Session:
         work = self._work
         return ProcessPool(
             domain=import_string(work.settings.domain),
-            settings={"search": work.settings.options, "final": final_options(work.settings, work.domain)},
+            splits={"search": work.settings.options, "final": final_options(work.settings, work.domain)},
             workers=work.workers,
             trajectories=self._store.folder / TRAJECTORIES,
             observer=observer,

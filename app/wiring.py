@@ -9,12 +9,12 @@ from functools import partial
 from importlib import import_module
 
 from ..agents.evaluator_evolver import EvaluatorEvolver
-from ..agents.judging import JudgePanel
-from ..agents.keepers.memento import BRANCH_WORDS
+from ..agents.judging import Judges
 from ..agents.proposers import Crosser, HillClimber, Initiator, Mutator
 from ..agents.rollout_agents import Examiner, Roller, Scorer
 from ..core.errors import UsageError
 from ..core.events import Examine, Fact, Judge, Order, Propose, ProposeEvaluator, Roll, ScoreEpisode
+from ..core.order_ids import HILL, owner_of, parse
 from ..core.ports import Domain, Generalising, Model, Pool
 from ..core.values import JSON, Operator
 from ..runtime.models import ClientSettings, close_model, make_model
@@ -30,7 +30,6 @@ from ..settings import ALL, Asking, Settings
 from .budgets import models_of, prices_of
 
 CLOSING_S = 5.0             # for the sockets of one model, when the run is over
-CHAIN = f"/{BRANCH_WORDS[Operator.HILL_CLIMB]}/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +157,7 @@ def make_lanes(
     evolver = EvaluatorEvolver(
         model=models.evaluator_writer, prompts=prompts, brief=brief, contract=domain.evaluator_contract
     )
-    panel = JudgePanel(models=models.judges, prompts=prompts, brief=brief, run_seed=settings.seed)
+    judges = Judges(models=models.judges, prompts=prompts, brief=brief, run_seed=settings.seed)
     return (
         Lane(
             name="proposals",
@@ -166,7 +165,7 @@ def make_lanes(
             agents={Propose: ByOperator(proposals), ProposeEvaluator: evolver},
             urgency=urgency,
         ),
-        Lane(name="judges", limit=settings.calls_at_once, agents={Judge: panel}),
+        Lane(name="judges", limit=settings.calls_at_once, agents={Judge: judges}),
         Lane(
             name="rollouts",
             limit=workers,
@@ -180,7 +179,7 @@ def urgency(order: Order) -> int:
     """Scores first, which end candidates; then the hill-climb chain, which is the critical path."""
     if isinstance(order, ScoreEpisode):
         return 0
-    return 1 if CHAIN in order.id else 2
+    return 1 if parse(owner_of(order.id)).branch == HILL else 2
 
 
 def final_options(settings: Settings, domain: Domain) -> Mapping[str, JSON]:

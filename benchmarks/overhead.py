@@ -30,12 +30,12 @@ from pathlib import Path
 
 from ..agents.keepers.by_method import KEEPERS
 from ..agents.keepers.memento import Slots
-from ..agents.keepers.random_search import WORD
 from ..agents.keepers.sequencer import RunPlan, Sequencer
 from ..agents.proposers import Initiator
 from ..agents.rollout_agents import Examiner, Roller, Scorer
 from ..app.wiring import spare_the_loaded
 from ..core.events import CandidateScored, Examine, Fact, Order, ProposalMade, Propose, Roll, RunStarted, ScoreEpisode
+from ..core.order_ids import RANDOM, parse
 from ..core.ports import Ask, Model, RollTask
 from ..core.values import JSON, Episode, Examination, Program, Score
 from ..domains import load
@@ -139,7 +139,7 @@ async def measure_one(port: int, in_flight: int, latency_s: float, rounds: int) 
     run_mb = peak_mb()
     client_cpu = await calls_alone(model, [prompt] * calls)
     await close_model(model)
-    made = sum(not fact.candidate.fault for fact in scored if f"/{WORD}/" in fact.candidate.id)
+    made = sum(not fact.candidate.fault for fact in scored if parse(fact.candidate.id).branch == RANDOM)
     if status != "done" or made != calls:
         raise RuntimeError(f"the run ended as {status!r} with {made} of {calls} candidates")
     return {
@@ -180,7 +180,7 @@ async def calls_alone(model: Model, prompts: Sequence[str]) -> float:
 
 def _plan(in_flight: int, rounds: int) -> RunPlan:
     return RunPlan(
-        method=KEEPERS[WORD],
+        method=KEEPERS["random"],
         slots=Slots(generations=rounds, hill_climb=0, macro=in_flight, crossover=0),
         search_seeds=(0,),
         final_seeds=(1000,),

@@ -136,7 +136,7 @@ async def run(work: Work, out: Path, *, workers: int) -> None:
     waiting = iter(seeds)
     with tempfile.TemporaryDirectory(prefix="memento-reference-") as folder:
         async with ProcessPool(
-            domain=import_string("hanoi"), settings={"bench": dict(work.options)}, workers=workers,
+            domain=import_string("hanoi"), splits={"bench": dict(work.options)}, workers=workers,
             trajectories=Path(folder),
         ) as pool, asyncio.TaskGroup() as group:
             for _ in range(workers):
@@ -149,7 +149,7 @@ async def _worker(
 ) -> None:
     for seed in waiting:
         episode = await pool.roll(RollTask(
-            order=f"bench/{seed}", program=program, setting="bench", index=seed, seed=seed,
+            order=f"bench/{seed}", program=program, split="bench", index=seed, seed=seed,
         ))
         score = Score(fitness=0.0)
         if episode.trajectory is not None:

@@ -34,7 +34,6 @@ from ..agents.keepers.sequencer import RunPlan, Sequencer
 from ..app.plan import plan_of
 from ..app.wiring import Models, make_lanes
 from ..core.events import (
-    AHEAD,
     BranchEnded,
     CandidateAccepted,
     CandidateRejected,
@@ -47,13 +46,13 @@ from ..core.events import (
     Propose,
     SearchEnded,
     StageEntered,
-    slot_of,
 )
+from ..core.order_ids import is_ahead, owner_of, score_id, slot_of
 from ..core.ports import Ask, Model, Pool, Reply, RollTask
 from ..core.seeds import derive_seed
 from ..core.values import JSON, Episode, Examination, Program, Score
 from ..domains import import_string, load
-from ..memory.queries import owner_of, summarise
+from ..memory.queries import summarise
 from ..runtime.bus import EventBus
 from ..runtime.models.tape import ReplayModel, tape_of
 from ..runtime.offline import OfflineModel
@@ -115,7 +114,7 @@ class Delayed:
             await asyncio.sleep(self._latency_s * (0.5 + share))
             return await self._model.complete(ask)
         except asyncio.CancelledError:
-            self.withdrawn += ask.order.id.endswith(AHEAD)
+            self.withdrawn += is_ahead(ask.order.id)
             raise
 
 
@@ -128,10 +127,10 @@ class TapedPool:
         self._episodes: dict[tuple[Program, int], Episode] = {}
         self._scores: dict[str | None, Score] = {}
         for fact in facts:
-            if isinstance(fact, EpisodeEnded):
-                self._episodes[programs[owner_of(fact)], fact.episode.index] = fact.episode
-                if f"{fact.order}/score" in scores:
-                    self._scores[fact.episode.trajectory] = scores[f"{fact.order}/score"]
+            if isinstance(fact, EpisodeEnded) and fact.order is not None:
+                self._episodes[programs[owner_of(fact.order)], fact.episode.index] = fact.episode
+                if score_id(fact.order) in scores:
+                    self._scores[fact.episode.trajectory] = scores[score_id(fact.order)]
         self._scale = mean_s / mean(episode.wall_s for episode in self._episodes.values())
         self._examination = next(fact.examination for fact in facts if isinstance(fact, EvaluatorExamined))
 
@@ -220,7 +219,7 @@ async def _record(settings: Settings, *, workers: int) -> Log:
     options = {"search": settings.options, "final": settings.options}
     with tempfile.TemporaryDirectory() as folder:
         async with ProcessPool(
-            domain=import_string(DOMAIN), settings=options, workers=workers, trajectories=Path(folder)
+            domain=import_string(DOMAIN), splits=options, workers=workers, trajectories=Path(folder)
         ) as pool:
             return await _search(settings, model, pool, SAVINGS["none"], workers=workers)
 

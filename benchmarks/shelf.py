@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from memento.core import order_ids
 from memento.core.events import Propose
 from memento.core.metrics import aggregate
 from memento.core.ports import Ask, Environment
@@ -178,15 +179,16 @@ def one_search(bench: Bench, budget: dict[str, int], run_seed: int, unseen: int)
     model = OfflineModel(shelf(N_CUBES), run_seed=run_seed)
     seeds = [derive_seed(run_seed, "search", index) for index in range(budget["rollouts"])]
     other = [derive_seed(run_seed, "final", index) for index in range(unseen)]
-    program, summary = ask(model, Propose(id="init/0", operator=Operator.INITIAL, generation=0, slot=0))
-    initial = elite = bench.candidate("init/0", program, Operator.INITIAL, seeds, summary)
+    first = str(order_ids.initial(0))
+    program, summary = ask(model, Propose(id=first, operator=Operator.INITIAL, generation=0, slot=0))
+    initial = elite = bench.candidate(first, program, Operator.INITIAL, seeds, summary)
     curve = [point(elite)]
     steps = []
     for generation in range(budget["generations"]):
 
         def propose(operator: Operator, branch: str, slot: int, parents: tuple[Candidate, ...],
                     memory: tuple[Rejection, ...] = (), generation: int = generation) -> Candidate:
-            name = f"g{generation}/{branch}/{slot}"
+            name = str(order_ids.candidate(generation, branch, slot))
             order = Propose(id=name, operator=operator, generation=generation, slot=slot, parents=parents,
                             rejections=memory)
             program, summary = ask(model, order)

@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..core import order_ids
 from ..core.events import (
     BranchEnded,
     CandidateAccepted,
@@ -32,6 +33,9 @@ from ..core.events import (
     RunStarted,
     StageEntered,
 )
+from ..core.operators import OPERATOR_OF_WORD
+from ..core.order_ids import CROSS, HILL, MACRO, episode_id, score_id
+from ..core.recording_file import trajectory_key
 from ..core.values import Call, Candidate, Document, Episode, Operator, Program, Rejection, Score, Usage
 from ..memory.store import RunStore
 from ..tui.watch.app import WatchApp
@@ -40,8 +44,7 @@ from ..tui.watch.rows import Rows
 from ..tui.watch.view import RunView
 
 EPISODES = 3
-PER_GENERATION = {"hill": 4, "macro": 4, "cross": 2}
-OPERATORS = {"hill": Operator.HILL_CLIMB, "macro": Operator.MACRO, "cross": Operator.CROSSOVER}
+PER_GENERATION = {HILL: 4, MACRO: 4, CROSS: 2}
 PROMPT_LETTERS, PROGRAM_LETTERS = 30_000, 9_000
 METRICS = ("max_approach", "max_grasp_lift", "max_transport", "final_arrangement", "steps", "cubes_at_target_end")
 
@@ -67,12 +70,12 @@ def beginning(candidates: int) -> Iterator[Fact]:
         versions={}, sandbox=("landlock", "seccomp"),
     )
     yield StageEntered(stage="initial")
-    yield proposal("init/0", 0)
-    yield from (episode("init/0", index) for index in range(EPISODES))
-    yield InitialChosen(order="init/0", program=program(0))
+    yield proposal(climb_of(0), 0)
+    yield from (episode(climb_of(0), index) for index in range(EPISODES))
+    yield InitialChosen(order=climb_of(0), program=program(0))
     yield StageEntered(stage="search")
     yield EliteChanged(
-        generation=0, candidate="init/0", origin=Operator.INITIAL, fitness=0.1, success_rate=0.0
+        generation=0, candidate=climb_of(0), origin=Operator.INITIAL, fitness=0.1, success_rate=0.0
     )
 
 
@@ -82,29 +85,34 @@ def generation(number: int, fitness: float) -> Iterator[Fact]:
     for branch, slots in PER_GENERATION.items():
         for slot in range(slots):
             serial += 1
-            name = f"g{number}/{branch}/{slot}"
+            name = str(order_ids.candidate(number, branch, slot))
             yield proposal(name, serial)
             for index in range(EPISODES):
                 yield episode(name, index)
-                yield EpisodeScored(order=f"{name}/e{index}/score", score=Score(
+                yield EpisodeScored(order=score_id(episode_id(name, index)), score=Score(
                     fitness=fitness, metrics=dict.fromkeys(METRICS, 0.123456789 + serial % 7)
                 ))
             candidate = Candidate(
-                id=name, program=program(serial), operator=OPERATORS[branch], generation=number, slot=slot,
-                parents=("init/0",) if number == 1 else (f"g{number - 1}/hill/0",), summary=summary(serial),
+                id=name, program=program(serial), operator=OPERATOR_OF_WORD[branch], generation=number, slot=slot,
+                parents=(climb_of(number - 1),), summary=summary(serial),
                 fitness=fitness, metrics={metric: {"mean": 0.5, "min": 0.1, "max": 0.9} for metric in METRICS},
             )
             yield CandidateScored(order=name, candidate=candidate)
-            if branch == "hill" and slot:
+            if branch == HILL and slot:
                 rejection = Rejection(summary=summary(serial), candidate=name, fitness_difference=-0.01, reason="lower")
                 yield CandidateRejected(order=name, candidate=name, rejection=rejection)
-            elif branch == "hill":
+            elif branch == HILL:
                 yield CandidateAccepted(order=name, candidate=name, fitness=fitness, fitness_difference=0.001)
-        yield BranchEnded(generation=number, operator=OPERATORS[branch], winner=name, fitness=fitness)
+        yield BranchEnded(generation=number, operator=OPERATOR_OF_WORD[branch], winner=name, fitness=fitness)
     yield EliteChanged(
-        generation=number, candidate=f"g{number}/hill/0", origin=Operator.HILL_CLIMB, fitness=fitness,
+        generation=number, candidate=climb_of(number), origin=Operator.HILL_CLIMB, fitness=fitness,
         success_rate=fitness,
     )
+
+
+def climb_of(generation: int) -> str:
+    """The first hill-climb proposal of a generation, which becomes its elite; p_0 of generation 0."""
+    return str(order_ids.candidate(generation, HILL, 0) if generation else order_ids.initial(0))
 
 
 def proposal(name: str, serial: int) -> ProposalMade:
@@ -128,9 +136,9 @@ def summary(serial: int) -> str:
 
 def episode(name: str, index: int) -> EpisodeEnded:
     """A rollout."""
-    return EpisodeEnded(order=f"{name}/e{index}", episode=Episode(
+    return EpisodeEnded(order=episode_id(name, index), episode=Episode(
         index=index, seed=index, steps=900, ended_by="horizon", success=False, wall_s=1.5,
-        trajectory=f"{name.replace('/', '_')}_e{index}",
+        trajectory=trajectory_key(episode_id(name, index)),
         info={"goal_update": "achieved", "drawn": {f"friction_{k}": 0.9697289328057885 for k in range(8)}},
     ))
 

@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from statistics import median
 
+from ..core.order_ids import episode_id
 from ..core.ports import RollTask
 from ..core.values import JSON, Program
 from ..domains import import_string
@@ -50,7 +51,7 @@ async def _measure(physics: str, *, rounds: int, steps: int, seed: int) -> dict[
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="memento-bench-")))
         pools = {
             count: await stack.enter_async_context(ProcessPool(
-                domain=import_string("hanoi"), settings={"bench": options}, workers=count,
+                domain=import_string("hanoi"), splits={"bench": options}, workers=count,
                 trajectories=folder / str(count),
             ))
             for count in speeds
@@ -82,7 +83,7 @@ async def _round(pool: ProcessPool, episodes: int, *, seed: int) -> float:
     async with asyncio.TaskGroup() as group:
         tasks = [
             group.create_task(pool.roll(RollTask(
-                order=f"bench/e{number}", program=POLICY, setting="bench", index=number, seed=seed + number,
+                order=episode_id("bench", number), program=POLICY, split="bench", index=number, seed=seed + number,
             )))
             for number in range(episodes)
         ]

@@ -9,7 +9,7 @@ from ..core.text import duration
 from ..core.values import JSON
 from ..evidence.comparing import LOST_MEASURE, Comparing, Effort
 from ..evidence.scheduling import Progress
-from ..evidence.summary import Row, plus_minus
+from ..evidence.summary import Row, spread
 from ..memory.lock import WriterLock
 from ..runtime.clock import SystemClock
 from .comparison_display import ComparisonDisplay
@@ -86,8 +86,8 @@ def _table(rows: Sequence[Row]) -> list[str]:
     names = list(dict.fromkeys(name for row in rows for name in row.measures))
     head = ["task", "model", "arm", "runs", "F", "S", *names]
     body = [
-        [row.task, row.model, row.arm, f"{row.done}/{row.runs}", plus_minus(row.fitness), plus_minus(row.success),
-         *(plus_minus(row.measures.get(name, ())) for name in names)]
+        [row.task, row.model, row.arm, f"{row.done}/{row.runs}", spread(row.fitness), spread(row.success),
+         *(spread(row.measures.get(name, ())) for name in names)]
         for row in rows
     ]
     widths = [max(len(line[place]) for line in [head, *body]) for place in range(len(head))]

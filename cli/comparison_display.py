@@ -11,7 +11,7 @@ from ..core.text import counted, number
 from ..evidence.comparing import Effort
 from ..evidence.plan import candidates_of
 from ..evidence.scheduling import Phase, Progress, Unit
-from ..evidence.summary import Row, plus_minus
+from ..evidence.summary import Row, spread
 from ..tui.display import can_draw
 from .comparison_plan import Planned
 from .comparison_results import ComparisonResults
@@ -102,9 +102,9 @@ class ComparisonDisplay:
         for column in ("task", *(("model",) if with_model else ()), "arm", "done", "now", "F", "S", *names):
             table.add_column(column, no_wrap=column == "done")
         for row in self._results.rows(progress):
-            measures = [plus_minus(row.measures.get(name, ())) for name in names]
+            measures = [spread(row.measures.get(name, ())) for name in names]
             table.add_row(row.task, *((row.model,) if with_model else ()), row.arm, _done(row), _running(row),
-                          plus_minus(row.fitness), plus_minus(row.success), *measures)
+                          spread(row.fitness), spread(row.success), *measures)
         return table
 
     def _say(self, line: str) -> None:

@@ -11,7 +11,6 @@ from typing import Final
 
 from ..app import rendering
 from ..core.errors import MementoError, UsageError
-from ..core.program_text import digest
 from ..evidence.archive import SUFFIX, read_archive
 from ..evidence.folder import ComparisonFolder
 from ..evidence.loading import Evidence, load_comparison, load_runs
@@ -41,10 +40,10 @@ def load(given: Sequence[str], runs_dir: Path) -> tuple[Evidence, Pictures | Non
         return evidence, Pictures(by_run=drawn, missing="there are none in the archive")
     comparisons = [found for name in given if (found := _comparison(name, runs_dir)) is not None]
     if not comparisons:
-        return load_runs(list(dict.fromkeys(find_run(runs_dir, name) for name in given)), digest), None
+        return load_runs(list(dict.fromkeys(find_run(runs_dir, name) for name in given))), None
     if len(given) > 1:
         raise UsageError("a report is of one comparison, or of runs: name one comparison alone")
-    return load_comparison(comparisons[0], digest), None
+    return load_comparison(comparisons[0]), None
 
 
 def draw(evidence: Evidence) -> Pictures:

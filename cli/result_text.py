@@ -1,7 +1,14 @@
 """Results as a few plain lines of text."""
 
+from functools import partial
+
 from ..app.results import EpisodeResult, EvaluateResult, RunResult
-from ..tui.lines import counted, isolation
+from ..core import text
+from ..core.text import cost, counted, duration
+from ..tui.lines import isolation
+
+number = partial(text.number, unknown="?")
+share = partial(text.share, unknown="?")
 
 
 def describe_run(result: RunResult) -> str:
@@ -60,24 +67,3 @@ def _by_scene(result: EvaluateResult) -> list[str]:
         won = sum(episode.success for episode in episodes)
         lines.append(f"  {scene:<14} success {won} of {len(episodes)}, fitness {number(mean)}")
     return lines
-
-
-def number(value: float | None) -> str:
-    """A fitness, or ? where it is not known."""
-    return "?" if value is None else f"{value:.3f}"
-
-
-def share(value: float | None) -> str:
-    """A share in percent, or ? where it is not known."""
-    return "?" if value is None else f"{100 * value:.0f} %"
-
-
-def cost(cost_usd: float | None) -> str:
-    """An amount, or that it is not known."""
-    return "price unknown" if cost_usd is None else f"${cost_usd:.2f}"
-
-
-def duration(seconds: float) -> str:
-    """Minutes and seconds."""
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest:02d} s" if minutes else f"{seconds:.1f} s"

@@ -18,11 +18,12 @@ from ..core.events import (
     VoteCast,
 )
 from ..core.metrics import aggregate
+from ..core.text import cost, counted
 from ..core.values import JSON, Episode, EvaluatorCandidate, Program, Score
 from ..memory.queries import CandidateRow, list_candidates, order_of_slots, owner_of, sources_of
 from ..memory.spending import CallRow, list_calls
-from ..tui.lines import counted, one_line
-from .result_text import cost, number, share
+from ..tui.lines import one_line
+from .result_text import number, share
 
 PARTS = ("metrics", "diff", "code", "prompt", "reply")
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.events import BranchEnded, Fact
+from ..core.methods import branches_of
+from ..core.operators import OPERATORS
+from ..core.text import cost, counted, duration
 from ..core.values import Operator
 from ..memory.evaluator_pools import Pool, list_pools
 from ..memory.queries import (
@@ -18,18 +21,14 @@ from ..memory.queries import (
     list_rejections,
     summarise,
 )
-from ..tui.branches import branches_of
-from ..tui.lines import counted, isolation, one_line
-from .result_text import cost, duration, number, share
+from ..tui.lines import isolation, one_line
+from .result_text import number, share
 
 LABEL = 12                # columns of the left margin, where a section is named
 FAILURES_SHOWN = 4
 REASONS_SHOWN = 2
 GENERATIONS_SHOWN = 12    # the first, and the last ones of a longer run
 BARS = "▁▂▃▄▅▆▇█"
-BRANCHES = {
-    Operator.INITIAL: "random", Operator.HILL_CLIMB: "climb", Operator.MACRO: "macro", Operator.CROSSOVER: "cross",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,9 +113,9 @@ def _abstained(pool: Pool) -> str:
 def _curve(rows: Sequence[GenerationRow]) -> Iterator[str]:
     if not rows:
         return
-    operators = [each for each in BRANCHES if any(branch.operator is each for row in rows for branch in row.branches)]
+    operators = [each for each in Operator if any(branch.operator is each for row in rows for branch in row.branches)]
     yield ""
-    yield _row("fitness", f"{'elite':<17}" + "".join(f"{BRANCHES[each]:>9}" for each in operators) + "  slots")
+    yield _row("fitness", f"{'elite':<17}" + "".join(f"{OPERATORS[each].branch:>9}" for each in operators) + "  slots")
     shown = rows if len(rows) <= GENERATIONS_SHOWN else (rows[0], *rows[1 - GENERATIONS_SHOWN:])
     least, most = min(row.fitness for row in rows), max(row.fitness for row in rows)
     before: GenerationRow | None = None

@@ -1,15 +1,7 @@
 """Orders go down, facts come up. Orders are imperative, have one addressee, and only a keeper issues them.
 Facts are in the past tense and anyone may listen.
 
-Ids of orders name what they are for, so that seeds and replays never depend on who came first:
-
-    init/0                a try at p_0                 eval/g1/3              evaluator slot 3 of generation 1
-    init/0/e3             episode 3 of T_0             eval/g1/3/examine      its examination on T_0
-    g2/hill/7             hill-climb slot 7            eval/g1/judge/4        judge 4 of generation 1
-    g2/macro/7            macro-mutation slot 7        final/initial/e3       an unseen episode of p_0
-    g2/cross/2            crossover slot 2             final/elite/e3         an unseen episode of the elite
-    g2/macro/7/e3         its episode 3                …/score                the score of an episode
-    g2/hill/7/ahead       the same slot asked for before the verdict on slot 6 was known
+What the id of an order says is in `order_ids`.
 """
 
 from collections.abc import Mapping
@@ -28,14 +20,6 @@ from .values import (
     Rejection,
     Score,
 )
-
-AHEAD = "/ahead"  # ends the id of a proposal that was asked for before its turn
-
-
-def slot_of(order: str) -> str:
-    """The slot that a proposal's order is for, which is the candidate's id: g2/hill/7 of g2/hill/7/ahead."""
-    return order.removesuffix(AHEAD)
-
 
 # --------------------------------------------------------------------------------------------- orders
 
@@ -74,7 +58,7 @@ class Roll(Order):
     """Roll one episode out. Answered by EpisodeEnded."""
 
     program: Program
-    setting: str  # "search", or another environment of the run such as "final"
+    split: str  # "search" or "final": which environment of the run
     index: int
     seed: int
 
@@ -140,7 +124,7 @@ class RunStarted(Fact):
 class RunResumed(Fact):
     """A controller took the run up again.
 
-    `budgets` are those that were given anew, by their full names, such as "budget_usd" or "budget.judge.calls".
+    `budgets` are those that were changed, by their full names, such as "budget_usd" or "budget.judge.calls".
     `sandbox` are the isolation layers that were live from then on; None in the logs of older versions.
     """
 
@@ -348,9 +332,9 @@ class SearchEnded(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinalMeasured(Fact):
-    """p_0 and the elite on seeds that the search never saw, under the shipped reference evaluator.
+    """p_0 and the elite on seeds that the search never saw, under the reference evaluator.
 
-    The fitnesses are None where the domain ships no evaluator.
+    The fitnesses are None where the domain has no reference evaluator.
     """
 
     episodes: int

@@ -13,17 +13,23 @@ and, about one of these (its *owner*):
 
     …/e3                  its episode 3                     …/examine           the examination of an evaluator on T_0
     …/e3/score            the score of that episode         …/ahead             the slot, proposed speculatively
+
+An id is a text; `OrderId` is the same taken apart. Keepers handle ids by the thousand and make the ids about an
+owner with `episode_id`, `score_id`, `examine_id`, `ahead_id` and `withdraw_id`, from text to text.
 """
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal, cast
+from typing import Final, Literal, cast
 
 INITIAL, EVALUATOR, SEARCH, FINAL = "initial", "evaluator", "search", "final"   # as in StageEntered
-HILL, MACRO, CROSS, RANDOM = "hill", "macro", "cross", "random"
+HILL, MACRO, CROSS = "hill", "macro", "cross"   # branches of a generation
+PROGRAM, RANDOM = "initial", "random"           # independent programs, of zero-shot and of random search
 JUDGE, FIXED, ZERO_SHOT = "judge", "fixed", "zero-shot"
-ELITE = "elite"
-AHEAD = "/ahead"
+P_0, ELITE = "initial", "elite"                 # who is measured on held-out episodes
+SCORE: Final = "score"
+EXAMINE: Final = "examine"
+AHEAD: Final = "ahead"
 
 Part = Literal["", "score", "examine", "ahead"]
 
@@ -33,13 +39,13 @@ class OrderId:
     """One id, taken apart. `str()` gives the text; `parse` reads it.
 
     `stage` is that of StageEntered, "" for an id of another form, whose text is then `branch`. `slot` is the
-    place in the branch: a slot, an attempt or a judge's seat; None where there is only one.
+    place in the branch: a slot, an attempt or a judge's seat; 0 where there is only one.
     """
 
     stage: str
     generation: int = 0
     branch: str = ""
-    slot: int | None = None
+    slot: int = 0
     episode: int | None = None
     part: Part = ""
 
@@ -74,15 +80,15 @@ class OrderId:
 
     def score(self) -> "OrderId":
         """The scoring of this episode."""
-        return replace(self, part="score")
+        return replace(self, part=SCORE)
 
     def examine(self) -> "OrderId":
         """The examination of this evaluator."""
-        return replace(self, part="examine")
+        return replace(self, part=EXAMINE)
 
     def ahead(self) -> "OrderId":
         """The same slot, proposed before the verdict on the slot before is known."""
-        return replace(self, part="ahead")
+        return replace(self, part=AHEAD)
 
 
 def initial(attempt: int) -> OrderId:
@@ -120,48 +126,84 @@ def final(who: Literal["initial", "elite"]) -> OrderId:
     return OrderId(stage=FINAL, branch=who)
 
 
+def episode_id(owner: str, index: int) -> str:
+    """The rollout of episode `index` of an owner: g2/hill/7/e3."""
+    return f"{owner}/e{index}"
+
+
+def score_id(episode: str) -> str:
+    """The scoring of an episode, by the id of its rollout: g2/hill/7/e3/score."""
+    return f"{episode}/{SCORE}"
+
+
+def examine_id(evaluator: str) -> str:
+    """The examination of an evaluator: eval/g1/3/examine."""
+    return f"{evaluator}/{EXAMINE}"
+
+
+def ahead_id(slot: str) -> str:
+    """The speculative proposal for a slot: g2/hill/7/ahead."""
+    return f"{slot}/{AHEAD}"
+
+
+def withdraw_id(order: str) -> str:
+    """The withdrawal of an order. It is never answered, so that no fact has such an id."""
+    return f"{order}/withdraw"
+
+
+def slot_of(order: str) -> str:
+    """The slot that a proposal's order is for, which is the candidate's id: g2/hill/7 of g2/hill/7/ahead."""
+    return order.removesuffix(f"/{AHEAD}")
+
+
+def is_ahead(order: str) -> bool:
+    """Whether an order is a speculative proposal."""
+    return order.endswith(f"/{AHEAD}")
+
+
+def owner_of(order: str) -> str:
+    """The id of the candidate, evaluator or vote that an order is about: g2/hill/7 of g2/hill/7/e3/score."""
+    return split(order)[0]
+
+
+def split(order: str) -> tuple[str, int | None, Part]:
+    """Owner, episode and part of an id: ("g2/hill/7", 3, "score") of g2/hill/7/e3/score. The fast half of `parse`."""
+    part: Part = ""
+    rest, slash, last = order.rpartition("/")
+    if slash and last in (SCORE, EXAMINE, AHEAD):
+        order, part = rest, cast(Part, last)
+        rest, slash, last = order.rpartition("/")
+    episode = _numbered("e", last) if slash else None
+    return (order if episode is None else rest), episode, part
+
+
 @lru_cache(maxsize=4096)
 def parse(text: str) -> OrderId:
     """Take an id apart. A text of another form gives stage "" and itself as the branch, so nothing raises."""
-    words = text.split("/")
-    part: Part = ""
-    if len(words) > 1 and words[-1] in ("score", "examine", "ahead"):
-        part = cast(Part, words.pop())
-    episode = _numbered("e", words[-1]) if len(words) > 1 else None
-    if episode is not None:
-        words.pop()
-    owner = _owner(words)
-    if owner is None:
-        return OrderId(stage="", branch="/".join(words), episode=episode, part=part)
-    return replace(owner, episode=episode, part=part)
+    owner, episode, part = split(text)
+    found = _owner(owner)
+    return found if episode is None and not part else replace(found, episode=episode, part=part)
 
 
-def owner_of(text: str) -> str:
-    """The id of the candidate, evaluator or vote that an order is about: g2/hill/7 of g2/hill/7/e3/score."""
-    return str(parse(text).owner)
-
-
-def _owner(words: list[str]) -> OrderId | None:
-    """The id of one to four words; None for another form."""
-    match words:
+@lru_cache(maxsize=1024)  # an owner has many episodes
+def _owner(text: str) -> OrderId:
+    """The id of an owner; stage "" for another form."""
+    match text.split("/"):
         case ["init", slot] if _is_number(slot):
-            return OrderId(stage=INITIAL, slot=int(slot))
+            return initial(int(slot))
         case ["final", ("initial" | "elite") as who]:
-            return OrderId(stage=FINAL, branch=who)
+            return final(who)
         case ["eval", "fixed"]:
             return fixed_evaluator()
         case ["eval", "zero-shot", slot] if _is_number(slot):
             return zero_shot_evaluator(int(slot))
-        case ["eval", generation, slot] if _is_number(slot):
-            number = _numbered("g", generation)
-            return None if number is None else evaluator(number, int(slot))
-        case ["eval", generation, "judge", seat] if _is_number(seat):
-            number = _numbered("g", generation)
-            return None if number is None else judge(number, int(seat))
-        case [generation, branch, slot] if _is_number(slot) and branch:
-            number = _numbered("g", generation)
-            return None if number is None else candidate(number, branch, int(slot))
-    return None
+        case ["eval", word, slot] if _is_number(slot) and (number := _numbered("g", word)) is not None:
+            return evaluator(number, int(slot))
+        case ["eval", word, "judge", seat] if _is_number(seat) and (number := _numbered("g", word)) is not None:
+            return judge(number, int(seat))
+        case [word, branch, slot] if _is_number(slot) and branch and (number := _numbered("g", word)) is not None:
+            return candidate(number, branch, int(slot))
+    return OrderId(stage="", branch=text)
 
 
 def _numbered(letter: str, word: str) -> int | None:
@@ -175,24 +217,24 @@ def _is_number(word: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _text(order: OrderId) -> str:
-    words: list[str] = []
+    text = _owner_text(order)
+    if order.episode is not None:
+        text = episode_id(text, order.episode)
+    return f"{text}/{order.part}" if order.part else text
+
+
+def _owner_text(order: OrderId) -> str:
     match order.stage:
         case "initial":
-            words = ["init", str(order.slot)]
+            return f"init/{order.slot}"
         case "final":
-            words = ["final", order.branch]
-        case "evaluator":
-            words = ["eval"]
-            if order.branch not in (FIXED, ZERO_SHOT):
-                words.append(f"g{order.generation}")
-            words += [order.branch] if order.branch else []
-            words += [str(order.slot)] if order.slot is not None else []
+            return f"final/{order.branch}"
         case "search":
-            words = [f"g{order.generation}", order.branch, str(order.slot)]
-        case _:
-            words = [order.branch]
-    if order.episode is not None:
-        words.append(f"e{order.episode}")
-    if order.part:
-        words.append(order.part)
-    return "/".join(words)
+            return f"g{order.generation}/{order.branch}/{order.slot}"
+        case "evaluator" if order.branch == FIXED:
+            return "eval/fixed"
+        case "evaluator" if order.branch == ZERO_SHOT:
+            return f"eval/zero-shot/{order.slot}"
+        case "evaluator":
+            return f"eval/g{order.generation}/{'judge/' if order.branch == JUDGE else ''}{order.slot}"
+    return order.branch

@@ -199,11 +199,11 @@ class Prompts(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RollTask:
-    """One episode to roll out. `setting` names one of the environments the pool was made with."""
+    """One episode to roll out. `split` names one of the environments the pool was made with."""
 
     order: str
     program: Program
-    setting: str
+    split: str
     index: int
     seed: int
 

@@ -24,6 +24,7 @@ BODIES = ("body", "orelse", "finalbody")  # the fields of a node that hold state
 _UNSAID = ("kind", "type_comment", "type_ignores", "type_params")  # differ between Pythons; say nothing here
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+HistoryNode = ast.Assign | ast.AnnAssign
 
 
 def parse(program: Program, limit: int = MAX_PROGRAM) -> ast.Module | Fault:
@@ -39,10 +40,10 @@ def parse(program: Program, limit: int = MAX_PROGRAM) -> ast.Module | Fault:
 
 @lru_cache(maxsize=4)  # a reply is checked, read and compared with its parents; trees are large
 def _tree(program: Program) -> ast.Module | Fault:
-    return _parse_anew(program)
+    return _parse_fresh(program)
 
 
-def _parse_anew(program: Program) -> ast.Module | Fault:
+def _parse_fresh(program: Program) -> ast.Module | Fault:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # such as invalid escapes: the text is foreign, the warning not ours
@@ -109,11 +110,8 @@ def history(program: Program) -> tuple[str, ...]:
     tree = parse(program)
     if isinstance(tree, Fault):
         return ()
-    found: tuple[str, ...] = ()
-    for statement in tree.body:
-        value = _assigned_history(statement)
-        if value is not None:
-            found = _entries(value)
+    assignment = history_assignment(tree)
+    found = () if assignment is None else _bounded(entries(assignment))
     if found:
         return found
     for holder in tree.body:
@@ -121,8 +119,22 @@ def history(program: Program) -> tuple[str, ...]:
             if isinstance(function, ast.FunctionDef) and function.name == HISTORY_METHOD:
                 for statement in function.body:
                     if isinstance(statement, ast.Return) and statement.value is not None:
-                        found = _entries(statement.value) or found
+                        found = _bounded(_strings(statement.value)) or found
     return found
+
+
+def history_assignment(tree: ast.Module) -> HistoryNode | None:
+    """The statement that gives the module its `HISTORY`, the last one; None where there is none."""
+    found = None
+    for statement in tree.body:
+        if isinstance(statement, HistoryNode) and _assigned_history(statement) is not None:
+            found = statement
+    return found
+
+
+def entries(assignment: HistoryNode) -> tuple[str, ...]:
+    """The edit summaries that a history holds, as they were written, oldest first."""
+    return _strings(assignment.value)
 
 
 def summary_of(program: Program, parents: Sequence[Program], said: str = "") -> str:
@@ -160,17 +172,23 @@ def digest(program: Program) -> str:
     SHA-256 of the normalised syntax tree; of the text itself where it does not parse.
     """
     tree = parse(program)
-    return program.digest if isinstance(tree, Fault) else _shape(tree)
+    return program.digest if isinstance(tree, Fault) else shape(tree)
+
+
+def shape(node: ast.AST) -> str:
+    """SHA-256 of a syntax tree without its positions, history and bare strings: equal for equal code."""
+    text = "\x00".join(_tokens(node)) + "\x00"
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @lru_cache(maxsize=64)
 def bare(program: Program) -> str:
-    """The program printed anew without comments, docstrings and history, so that it cannot plead for itself.
+    """The program printed again without comments, docstrings and history, so that it cannot plead for itself.
 
     Empty where the program does not parse.
     """
     tree = parse(program)
-    own = _parse_anew(program) if isinstance(tree, ast.Module) else tree  # the shared tree is not to be changed
+    own = _parse_fresh(program) if isinstance(tree, ast.Module) else tree  # the shared tree is not to be changed
     return "" if isinstance(own, Fault) else ast.unparse(_without_talk(own))
 
 
@@ -185,10 +203,14 @@ def _assigned_history(statement: ast.stmt) -> ast.expr | None:
     return statement.value if any(isinstance(t, ast.Name) and t.id == HISTORY_NAME for t in targets) else None
 
 
-def _entries(value: ast.expr) -> tuple[str, ...]:
-    """The strings of a literal string, list or tuple, each on one bounded line; others are passed over."""
+def _strings(value: ast.expr | None) -> tuple[str, ...]:
+    """The strings of a literal string, list or tuple; others are passed over."""
     items = value.elts if isinstance(value, ast.List | ast.Tuple) else (value,)
-    texts = (item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, str))
+    return tuple(item.value for item in items if isinstance(item, ast.Constant) and isinstance(item.value, str))
+
+
+def _bounded(texts: Iterable[str]) -> tuple[str, ...]:
+    """Each text on one bounded line; empty ones are passed over."""
     lines = (one_line(text, MAX_SUMMARY) for text in texts)
     return tuple(line for line in lines if line)
 
@@ -219,12 +241,6 @@ def _is_talk(statement: ast.stmt, holder: ast.AST) -> bool:
     return isinstance(holder, ast.ClassDef) and isinstance(statement, FunctionNode) and statement.name == HISTORY_METHOD
 
 
-def _shape(node: ast.AST) -> str:
-    """SHA-256 of a syntax tree without its positions, history and bare strings."""
-    text = "\x00".join(_tokens(node)) + "\x00"
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
 def _tokens(root: ast.AST) -> Iterator[str]:
     """An unambiguous flat text of a syntax tree, without recursion."""
     stack: list[object] = [root]
@@ -253,8 +269,8 @@ def _functions(program: Program) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for node in _plain(tree, "body"):
         if isinstance(node, FunctionNode):
-            found[node.name] = _shape(node)
+            found[node.name] = shape(node)
         elif isinstance(node, ast.ClassDef):
             methods = [method for method in _plain(node, "body") if isinstance(method, FunctionNode)]
-            found.update((method.name, _shape(method)) for method in methods)
+            found.update((method.name, shape(method)) for method in methods)
     return found

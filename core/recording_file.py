@@ -36,6 +36,11 @@ def trajectory_key(order: str) -> str:
     return f"{key}_{hashlib.sha256(order.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
+def owner_of_key(key: str) -> str:
+    """What the keys of all episodes of one owner begin with: "g1_macro_3" of "g1_macro_3_e2"."""
+    return key.rpartition("_")[0]
+
+
 def trajectory_path(folder: Path, key: str) -> Path:
     """Where the trajectory with this key lies. Raises StoreError for a key that is no plain file name."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", key):

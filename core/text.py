@@ -52,6 +52,14 @@ def signed(value: float, *, digits: int = 2) -> str:
     return f"{'+' if value > 0 else '−'}{text}"
 
 
+def plus_minus(value: tuple[float, float | None] | None) -> str:
+    """A mean and its deviation as the paper prints them: 0.54 ± 0.02; a dash for None."""
+    if value is None:
+        return DASH
+    mean, deviation = value
+    return f"{mean:.2f}" if deviation is None else f"{mean:.2f} ± {deviation:.2f}"
+
+
 def duration(seconds: float) -> str:
     """A duration in minutes and seconds: 3 min 05 s, or 4.2 s below a minute."""
     minutes, rest = divmod(round(seconds), 60)

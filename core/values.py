@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from typing_extensions import TypeAliasType
 
 JSON = TypeAliasType("JSON", "None | bool | int | float | str | list[JSON] | dict[str, JSON]")
-MemoryDetail: TypeAlias = Literal["none", "summary", "full"]  # what a climb is told of the edits that were rejected
+MemoryDetail: TypeAlias = Literal["none", "summary", "full"]  # what a climb sees of the rejected edits
 
 
 @dataclass(frozen=True, slots=True)

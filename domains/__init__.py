@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import cast
 
+from typing_extensions import get_protocol_members
+
 from ..core.errors import UsageError, unknown
 from ..core.ports import Domain
 
@@ -15,9 +17,7 @@ DOMAINS: Mapping[str, str] = {
     "hanoi-kinematic": "memento.domains.hanoi_kinematic:DOMAIN",
     "kitchen": "memento.domains.kitchen:DOMAIN",
 }
-_ASKED_OF_A_DOMAIN = (
-    "name", "contract", "evaluator_contract", "options", "brief", "environment", "reference_evaluator", "shelf",
-)
+_MEMBERS = sorted(get_protocol_members(Domain))
 
 
 def names() -> tuple[str, ...]:
@@ -52,7 +52,7 @@ def load(name: str) -> Domain:
             " install it, or name its folder in PYTHONPATH"
         ) from None
     domain = getattr(module, attribute, None)
-    missing = [asked for asked in _ASKED_OF_A_DOMAIN if not hasattr(domain, asked)]
+    missing = [member for member in _MEMBERS if not hasattr(domain, member)]
     if domain is None:
         raise UsageError(f"the domain {where!r} cannot be loaded: the module {module_name!r} has no {attribute!r}")
     if missing:

@@ -79,9 +79,10 @@ def read_archive(path: Path) -> tuple[Evidence, Mapping[str, tuple[Picture, ...]
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     except (lzma.LZMAError, EOFError, ValidationError) as error:
-        told = f"{error.error_count()} of its fields are not as they should be" if isinstance(error, ValidationError) \
-            else str(error)
-        raise UsageError(f"{path} is no archive of evidence, or a damaged one: {told}") from None
+        damage = str(error)
+        if isinstance(error, ValidationError):
+            damage = f"{error.error_count()} of its fields are not as they should be"
+        raise UsageError(f"{path} is no archive of evidence, or a damaged one: {damage}") from None
     if content.version != VERSION:
         raise UsageError(f"{path} is an archive of version {content.version}; this MEMENTO reads version {VERSION}")
     evidence = Evidence(
@@ -125,10 +126,10 @@ def _portable(record: RunRecord, *, whole: bool) -> RunRecord:
 
 def _silent(pool: Pool) -> Pool:
     """A pool without what its judges were asked and how they put their answers; who answered what stays."""
-    return replace(pool, votes=tuple(_told(vote) for vote in pool.votes))
+    return replace(pool, votes=tuple(_without_texts(vote) for vote in pool.votes))
 
 
-def _told(vote: VoteCast) -> VoteCast:
+def _without_texts(vote: VoteCast) -> VoteCast:
     call = None if vote.call is None else replace(vote.call, prompt=_NOT_KEPT, reply=_NOT_KEPT)
     return replace(vote, call=call, earlier=tuple(replace(each, prompt=_NOT_KEPT, reply=_NOT_KEPT)
                                                   for each in vote.earlier))

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from ..core.text import bounded, one_line
+from ..core.operators import OPERATORS
+from ..core.text import bounded, number, one_line, share
 from ..core.values import Operator
 from ..memory.queries import CandidateRow
 from .svg import Node, rail
-from .tables import OPERATORS, number, share
 
 ROW_HEIGHT = 58  # pixels; the style sheet has the same
-LANES = {Operator.INITIAL: 0, Operator.CROSSOVER: 0, Operator.HILL_CLIMB: 1, Operator.MACRO: 2}
-PLACES = {Operator.INITIAL: 7, Operator.HILL_CLIMB: 0, Operator.MACRO: 1, Operator.CROSSOVER: 2}
+LANES = {Operator.INITIAL: 0, Operator.CROSSOVER: 0, Operator.HILL_CLIMB: 1, Operator.MACRO: 2}  # of the rail
+PLACES = {Operator.INITIAL: 7, Operator.HILL_CLIMB: 0, Operator.MACRO: 1, Operator.CROSSOVER: 2}  # in the colours
 DIFF_LINES = 400
 LINE = 240
 
@@ -72,7 +72,7 @@ def _step(row: CandidateRow, by_id: dict[str, CandidateRow]) -> Step:
     lines = compare_texts(parent.program.text, row.program.text) if parent is not None else []
     return Step(
         id=row.id,
-        operator=OPERATORS[row.operator],
+        operator=OPERATORS[row.operator].title,
         what=f"F {number(row.fitness)}, S {share(row.success_rate)}",
         summary=one_line(row.summary, 200),
         elite_of=", ".join(f"g{generation}" for generation in row.elite_of),

@@ -11,14 +11,14 @@ from ..memory.store import RunStore
 from .experiment import Experiment
 from .folder import ComparisonFolder, Measured
 from .plan import list_jobs
-from .records import Identify, RunRecord, read_record
+from .records import RunRecord, read_record
 
 OWN_FINAL = "the run's own"  # measure: what a run measures itself, at its end, on seeds that it did not search on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unseen:
-    """What an elite does on episodes that its search did not meet. `fitness` is under the shipped evaluator."""
+    """What an elite does on episodes that its search did not meet. `fitness` is under the reference evaluator."""
 
     success: float
     fitness: float | None
@@ -69,25 +69,25 @@ class Evidence:
         }
 
 
-def load_run(folder: Path, identify: Identify) -> RunRecord:
+def load_run(folder: Path) -> RunRecord:
     """One run, live or not. Raises UsageError, StoreError."""
     with RunStore.read(folder) as store:
         entries = tuple(store.facts_after(0))
     wall_s = active_seconds((entry.at, entry.fact) for entry in entries)
     facts = tuple(entry.fact for entry in entries)
-    return read_record(facts, name=folder.name, folder=str(folder), wall_s=wall_s, identify=identify)
+    return read_record(facts, name=folder.name, folder=str(folder), wall_s=wall_s)
 
 
-def load_runs(folders: Sequence[Path], identify: Identify) -> Evidence:
-    """Single runs as evidence. Runs that share a name are told apart by their folder's path."""
-    records = [load_run(folder, identify) for folder in folders]
+def load_runs(folders: Sequence[Path]) -> Evidence:
+    """Single runs as evidence. Runs that share a name get their folder's path as a name."""
+    records = [load_run(folder) for folder in folders]
     names = [record.name for record in records]
-    told = [record if names.count(record.name) == 1 else replace(record, name=record.folder) for record in records]
-    title = told[0].name if len(told) == 1 else f"{len(told)} runs"
-    return Evidence(title=title, records=tuple(told))
+    named = [record if names.count(record.name) == 1 else replace(record, name=record.folder) for record in records]
+    title = named[0].name if len(named) == 1 else f"{len(named)} runs"
+    return Evidence(title=title, records=tuple(named))
 
 
-def load_comparison(folder: ComparisonFolder, identify: Identify) -> Evidence:
+def load_comparison(folder: ComparisonFolder) -> Evidence:
     """A comparison, as far as it has got. A run that cannot be read is missing, and says why."""
     experiment = folder.plan()
     last = {line["job"]: f"{line['event']}: {line['message']}".rstrip(": ") for line in folder.journal()}
@@ -98,7 +98,7 @@ def load_comparison(folder: ComparisonFolder, identify: Identify) -> Evidence:
             missing[job.name] = last.get(job.name, "not begun")
             continue
         try:
-            record = load_run(path, identify)
+            record = load_run(path)
         except StoreError as error:
             missing[job.name] = str(error)
             continue

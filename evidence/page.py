@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ..core.text import bounded, one_line
+from ..core.operators import OPERATORS
+from ..core.text import bounded, number, one_line
 from ..core.values import Operator
 from ..memory.evaluator_pools import Pool
 from . import paper, paper_tables, tables
@@ -19,7 +20,7 @@ from .loading import Evidence
 from .reading import sentences
 from .records import RunRecord
 from .svg import Dots, Line, Mark, bars, curves, dot_rows, scatter, swatch
-from .tables import OPERATORS, Table
+from .tables import Table
 
 FEW = 3  # runs that are shown one by one; of more, the best of each task
 REASONS = 3
@@ -207,7 +208,7 @@ def _origins(group: GroupFinding) -> Markup:
 def _operator_legend() -> tuple[tuple[str, Markup], ...]:
     box = Markup('<svg class="swatch" width="14" height="10" viewBox="0 0 14 10" aria-hidden="true">'
                  '<rect class="bar c{}" width="14" height="10"/></svg>')
-    return tuple((OPERATORS[operator], box.format(PLACES[operator])) for operator in Operator)
+    return tuple((OPERATORS[operator].title, box.format(PLACES[operator])) for operator in Operator)
 
 
 # ------------------------------------------------------------------------------ the paper's tables
@@ -270,7 +271,7 @@ def _pool_view(pool: Pool) -> PoolView:
         fault = entry.candidate.examination.fault
         said = f"invalid: {fault.kind}, {fault.message}" if fault is not None else entry.candidate.summary
         mark = " ✓" if pool.chosen is not None and pool.chosen.id == entry.candidate.id else ""
-        rows.append((f"{entry.candidate.id}{mark}", tables.number(entry.fitness), str(entry.votes),
+        rows.append((f"{entry.candidate.id}{mark}", number(entry.fitness), str(entry.votes),
                      one_line(said, 160)))
     reasons = [
         (f"judge {vote.seat}" + (f" ({one_line(vote.call.model, 40)})" if vote.call is not None else ""),

@@ -1,9 +1,10 @@
 """The paper's own tables, in its layout, with its published values beside ours. Pure: findings -> tables."""
 
+from ..core.text import DASH, plus_minus
 from . import paper
 from .findings import Findings
 from .loading import Evidence
-from .tables import NOTHING, Table, measured, plus_minus
+from .tables import Table, measured, spread
 
 
 def paper_generalisation(evidence: Evidence, findings: Findings) -> Table:
@@ -14,7 +15,7 @@ def paper_generalisation(evidence: Evidence, findings: Findings) -> Table:
     for method, published in paper.GENERALISATION.items():
         here = [_published_here(findings, column, arms.get(method)) for column in paper.GENERALISATION_COLUMNS]
         rows.append((method, "here", *here))
-        rows.append(("", "paper", *(NOTHING if v is None else f"{v[0]:.2f} ± {v[1]:.2f}" for v in published)))
+        rows.append(("", "paper", *(plus_minus(value) for value in published)))
     return Table(
         title="Final success rate on original and held-out domains",
         columns=("Method", "", *(column.title for column in paper.GENERALISATION_COLUMNS)),
@@ -22,7 +23,7 @@ def paper_generalisation(evidence: Evidence, findings: Findings) -> Table:
         rows=tuple(rows),
         texts=2,
         strong=frozenset({4}),
-        note=f"Mean ± standard deviation over seeds; “{NOTHING}”: not evaluated. Here: success on unseen seeds. The "
+        note=f"Mean ± standard deviation over seeds; “{DASH}”: not evaluated. Here: success on unseen seeds. The "
         "paper's values come from its own simulators, language model and three seeds.",
     )
 
@@ -32,8 +33,8 @@ def _published_here(findings: Findings, column: paper.Column, arm: str | None) -
         if group.domain == column.domain:
             for one in group.arms:
                 if one.arm == arm:
-                    return plus_minus(measured(one, column.measure, fitness=False))
-    return NOTHING
+                    return spread(measured(one, column.measure, fitness=False))
+    return DASH
 
 
 def paper_final(evidence: Evidence, findings: Findings, domain: str) -> Table:
@@ -46,10 +47,10 @@ def paper_final(evidence: Evidence, findings: Findings, domain: str) -> Table:
         fitness = published.fitness
         rows.append((
             method,
-            plus_minus(here.fitness if here else None),
-            NOTHING if fitness is None else f"{fitness[0]:.2f} ± {fitness[1]:.2f}",
-            plus_minus(here.success if here else None),
-            f"{published.success[0]:.2f} ± {published.success[1]:.2f}",
+            spread(here.fitness if here else None),
+            plus_minus(fitness),
+            spread(here.success if here else None),
+            plus_minus(published.success),
         ))
     return Table(
         title=f"Fitness and success at the last generation: {paper.DOMAIN_TITLES[domain]}",
@@ -69,8 +70,8 @@ def paper_scenes(findings: Findings) -> Table | None:
             found = measured(arm, paper.ONE_KITCHEN_MEASURE, fitness=False)
             if found is not None:
                 one = arm.arm.startswith("one")
-                value = f"{paper.ONE_KITCHEN[0]:.2f} ± {paper.ONE_KITCHEN[1]:.2f}" if one else NOTHING
-                rows.append((arm.arm, plus_minus(found), value))
+                value = plus_minus(paper.ONE_KITCHEN if one else None)
+                rows.append((arm.arm, spread(found), value))
     if not rows:
         return None
     return Table(

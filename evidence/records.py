@@ -1,11 +1,13 @@
 """One run as evidence: what its log says, in the numbers that tables and curves are made of. Pure: facts -> record."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
-from ..core.events import EpisodeEnded, EvaluatorChosen, Fact, FinalMeasured, InitialChosen, VoteCast
+from ..core.events import EpisodeEnded, EvaluatorChosen, Fact, FinalMeasured, InitialChosen
+from ..core.order_ids import FINAL, parse
+from ..core.program_text import digest
 from ..core.values import JSON, Operator, Program
 from ..memory.evaluator_pools import Pool, list_pools
 from ..memory.queries import (
@@ -22,8 +24,6 @@ from ..memory.queries import (
 from ..memory.spending import Spending
 
 NEAR_DUPLICATE = 0.9  # the ratio of difflib from which two edit summaries say the same
-Identify = Callable[[Program], str]
-"""The same text for programs that do the same by their text: comments, docstrings and history left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,20 +117,8 @@ class RunRecord:
         """S of the candidate with the best F so far, on the search's own episodes."""
         return self.curve[-1].best_success if self.curve else None
 
-    @property
-    def votes_by_model(self) -> Mapping[str, tuple[VoteCast, ...]]:
-        """The judges' votes by the model that cast them; votes without a call are left out."""
-        found: dict[str, list[VoteCast]] = {}
-        for pool in self.pools:
-            for vote in pool.votes:
-                if vote.call is not None:
-                    found.setdefault(vote.call.model, []).append(vote)
-        return {model: tuple(votes) for model, votes in sorted(found.items())}
 
-
-def read_record(
-    facts: Sequence[Fact], *, name: str, folder: str, wall_s: float, identify: Identify
-) -> RunRecord:
+def read_record(facts: Sequence[Fact], *, name: str, folder: str, wall_s: float) -> RunRecord:
     """The record of the run whose log is `facts`, complete or not."""
     summary = summarise(facts)
     rows = list_candidates(facts)
@@ -151,7 +139,7 @@ def read_record(
         sandbox=summary.sandbox,
         curve=curve_of(list_generations(facts)),
         operators=count_operators(rows),
-        memory=count_repeats(rows, facts, identify),
+        memory=count_repeats(rows, facts),
         failures=count_failures(facts),
         candidates=summary.candidates,
         failed=summary.failed,
@@ -173,7 +161,7 @@ def read_record(
         seen_seeds=frozenset(
             fact.episode.seed
             for fact in facts
-            if isinstance(fact, EpisodeEnded) and not (fact.order or "").startswith("final/")
+            if isinstance(fact, EpisodeEnded) and parse(fact.order or "").stage != FINAL
         ),
         wall_s=wall_s,
     )
@@ -223,11 +211,11 @@ def count_operators(rows: Iterable[CandidateRow]) -> tuple[OperatorCount, ...]:
     )
 
 
-def count_repeats(rows: Iterable[CandidateRow], facts: Iterable[Fact], identify: Identify) -> MemoryCount:
+def count_repeats(rows: Iterable[CandidateRow], facts: Iterable[Fact]) -> MemoryCount:
     """How often a hill-climb proposal repeats one that its own chain had already rejected.
 
-    By program (as `identify` sees it), else by a near-duplicate edit summary. A slot without a program
-    counts as rejected but cannot repeat a program.
+    By program (comments, docstrings and history left out), else by a near-duplicate edit summary. A slot without
+    a program counts as rejected but cannot repeat a program.
     """
     chains: dict[int, list[CandidateRow]] = {}
     for row in rows:
@@ -237,7 +225,7 @@ def count_repeats(rows: Iterable[CandidateRow], facts: Iterable[Fact], identify:
     for chain in chains.values():
         programs, summaries = set[str](), list[str]()
         for row in sorted(chain, key=lambda row: row.slot):
-            identity = identify(row.program) if row.program.text.strip() else None
+            identity = digest(row.program) if row.program.text.strip() else None
             if programs or summaries:
                 counts["climbs"] += 1
                 if identity is not None and identity in programs:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum, sqrt
 
+from ..core.text import plus_minus
 from ..core.values import JSON
 from .experiment import Experiment
 from .folder import Measured
@@ -111,13 +112,9 @@ def mean_and_std(values: Sequence[float]) -> tuple[float, float | None] | None:
     return mean, sqrt(fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
 
 
-def plus_minus(values: Sequence[float]) -> str:
-    """mean ± std as the paper prints it; an en dash for nothing."""
-    found = mean_and_std(values)
-    if found is None:
-        return "–"
-    mean, std = found
-    return f"{mean:.2f}" if std is None else f"{mean:.2f} ± {std:.2f}"
+def spread(values: Sequence[float]) -> str:
+    """mean ± std, as the paper prints it."""
+    return plus_minus(mean_and_std(values))
 
 
 def _both(values: Sequence[float]) -> JSON:

@@ -3,20 +3,14 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from ..core.operators import OPERATORS
+from ..core.text import DASH, cost, number, plus_minus, share, signed
 from ..core.values import Operator
 from . import paper
 from .findings import ArmFinding, Findings, GroupFinding, MeasureFinding, VotingFinding
 from .loading import Evidence
 from .records import RunRecord
 from .statistics import Spread, ratio
-
-NOTHING = "–"
-OPERATORS = {
-    Operator.INITIAL: "first prompt",
-    Operator.HILL_CLIMB: "climb",
-    Operator.MACRO: "macro-mutation",
-    Operator.CROSSOVER: "crossover",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +36,11 @@ def glance(group: GroupFinding) -> Table:
         (
             arm.arm,
             str(len(arm.records)),
-            plus_minus(arm.fitness),
-            plus_minus(arm.success),
-            *(plus_minus(measured(arm, name, fitness=False)) for name in measures),
-            *(plus_minus(measured(arm, name, fitness=True)) for name in measures),
-            plus_minus(arm.area),
+            spread(arm.fitness),
+            spread(arm.success),
+            *(spread(measured(arm, name, fitness=False)) for name in measures),
+            *(spread(measured(arm, name, fitness=True)) for name in measures),
+            spread(arm.area),
         )
         for arm in group.arms
     ]
@@ -86,7 +80,7 @@ def intervals(group: GroupFinding) -> Table:
 def _interval_cells(measure: MeasureFinding) -> tuple[str, ...]:
     return (
         str(measure.success.n),
-        plus_minus(measure.success),
+        spread(measure.success),
         between(measure.success.low, measure.success.high),
         str(measure.episodes),
         str(measure.successes),
@@ -140,7 +134,7 @@ def operators(group: GroupFinding) -> Table:
             best = [count.best_fitness for count in counts if count.best_fitness is not None]
             rows.append((
                 arm.arm,
-                OPERATORS[operator],
+                OPERATORS[operator].title,
                 str(slots),
                 share(ratio(sum(count.failed for count in counts), slots)),
                 share(ratio(sum(count.cut for count in counts), slots)),
@@ -218,7 +212,7 @@ def costs(group: GroupFinding) -> Table:
             number(sum(record.wall_s for record in arm.records) / len(arm.records) / 60, digits=1),
             number(arm.calls_per_point, digits=1),
             number(arm.episodes_per_point, digits=1),
-            NOTHING if arm.usd_per_point is None else f"${arm.usd_per_point:.4f}",
+            cost(arm.usd_per_point, digits=4, unknown=DASH),
         ))
     return Table(
         title=f"What it took: {group.task}",
@@ -274,7 +268,7 @@ def correlations(findings: Findings) -> Table:
         found = group.correlation
         rows.append((
             group.task, group.model, str(found.n), number(found.pearson), number(found.spearman),
-            *((f"{published[0]:.3f}", f"{published[1]:.3f}") if published else (NOTHING, NOTHING)),
+            *((number(published[0]), number(published[1])) if published else (DASH, DASH)),
         ))
     return Table(
         title="Does fitness go with success?",
@@ -295,9 +289,9 @@ def runs(evidence: Evidence) -> Table:
         rows.append((
             record.name, record.arm, str(record.seed), record.status, number(record.initial_fitness),
             number(record.best_fitness), number(record.best_success), str(record.candidates),
-            str(record.episodes_run), unseen or NOTHING,
+            str(record.episodes_run), unseen or DASH,
         ))
-    rows += [(name, NOTHING, NOTHING, why, *[NOTHING] * 6) for name, why in evidence.missing.items()]
+    rows += [(name, DASH, DASH, why, *[DASH] * 6) for name, why in evidence.missing.items()]
     return Table(
         title="Runs",
         columns=("Run", "Method", "Seed", "Status", "F of p_0", "F", "S", "Candidates", "Episodes", "Unseen success"),
@@ -321,46 +315,26 @@ def measured(arm: ArmFinding, measure: str, *, fitness: bool) -> Spread | None:
     return found.fitness if fitness else found.success
 
 
-def plus_minus(found: Spread | None) -> str:
+def spread(found: Spread | None) -> str:
     """mean ± std, as the paper prints it."""
-    if found is None:
-        return NOTHING
-    return f"{found.mean:.2f}" if found.std is None else f"{found.mean:.2f} ± {found.std:.2f}"
+    return plus_minus(None if found is None else (found.mean, found.std))
 
 
 def between(low: float | None, high: float | None, *, difference: bool = False) -> str:
     """An interval."""
     if low is None or high is None:
-        return NOTHING
+        return DASH
     words = (signed(low), signed(high)) if difference else (f"{low:.2f}", f"{high:.2f}")
     return f"[{', '.join(words)}]"
 
 
-def signed(value: float, *, digits: int = 2) -> str:
-    """A difference, with its sign; 0 has none."""
-    text = f"{abs(value):.{digits}f}"
-    if not float(text):
-        return text
-    return f"{'+' if value > 0 else '−'}{text}"
-
-
-def number(value: float | None, *, digits: int = 3) -> str:
-    """A number, or that there is none."""
-    return NOTHING if value is None else f"{value:,.{digits}f}"
-
-
-def share(value: float | None) -> str:
-    """A share in percent."""
-    return NOTHING if value is None else f"{100 * value:.0f} %"
-
-
 def money(cost_usd: float | None, among: int) -> str:
     """An amount for each of so many runs."""
-    return "not known" if cost_usd is None else f"${cost_usd / max(1, among):.2f}"
+    return cost(None if cost_usd is None else cost_usd / max(1, among), unknown="not known")
 
 
 def p_value(value: float | None) -> str:
     """A p-value: no more digits than it has meaning."""
     if value is None:
-        return NOTHING
+        return DASH
     return "< 0.001" if value < 0.001 else f"{value:.3f}"

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..core.events import CandidateScored, DuplicateFound, EliteChanged, EpisodeEnded, Fact
+from ..core.order_ids import owner_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +51,7 @@ class RetentionPolicy:
         """Take a fact in; what is to be done with recordings now."""
         match fact:
             case EpisodeEnded(order=str(order), episode=episode) if episode.trajectory is not None:
-                self._own(order.rpartition("/")[0], episode.trajectory, faulty=episode.fault is not None)
+                self._own(owner_of(order), episode.trajectory, faulty=episode.fault is not None)
             case CandidateScored(candidate=candidate):
                 self._scored[candidate.id] = candidate.generation, candidate.fitness
                 for episode in candidate.episodes:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..core.events import Fact, ProposalFailed, ProposalMade, SpeculationEnded, VoteCast
+from ..core.order_ids import parse
 from ..core.values import Call, Fault, Usage
 
 
@@ -110,6 +111,4 @@ def calls_of(fact: Fact) -> tuple[Call, ...]:
 
 def role_of(fact: Fact) -> str:
     """Who was asked: the words of Ask.role."""
-    if isinstance(fact, VoteCast):
-        return "judge"
-    return "evaluator-writer" if (fact.order or "").startswith("eval/") else "proposer"
+    return "judge" if isinstance(fact, VoteCast) else parse(fact.order or "").role

@@ -198,11 +198,6 @@ class RunStore:
         with self._mutex, storage_errors(self.folder):
             return int(self._db.execute("SELECT coalesce(max(seq), 0) FROM facts").fetchone()[0])
 
-    def meta(self) -> dict[str, str]:
-        """run_id, created (seconds since the epoch) and schema_version."""
-        with self._mutex, storage_errors(self.folder):
-            return dict(self._db.execute("SELECT key, value FROM meta").fetchall())
-
     def _rows(self, seq: int, only: Collection[type[Fact]] | None, about: str | None) -> list[Any]:
         query = "SELECT seq, at, kind, order_id, body FROM facts WHERE seq > ?"
         arguments: list[Any] = [seq]

@@ -71,11 +71,6 @@ class Supervisor:
         self._stop_after: type[Fact] | None = None
         self._state: Any = None
 
-    @property
-    def state(self) -> Any:
-        """The keeper's present state."""
-        return self._state
-
     async def run(self, history: Iterable[Fact] = ()) -> str:
         """Go on from `history` until the keeper is finished ("done") or the run was left.
 

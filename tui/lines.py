@@ -20,14 +20,16 @@ from ..core.events import (
     RunStopped,
     StageEntered,
 )
+from ..core.methods import branch_of, branches_of
+from ..core.operators import OPERATORS
+from ..core.text import counted
 from ..core.values import Candidate, EvaluatorCandidate, Fault, Operator
-from .branches import branch_of, branches_of
 from .view import View, time_left_s
 
 SUMMARY_LENGTH = 72
 FAULT_LENGTH = 100
 GUARDS = {"landlock": "reach your files", "seccomp": "use the network and start programs"}  # layer: without it
-_OPERATORS = {Operator.HILL_CLIMB: "hill-climb", Operator.MACRO: "macro", Operator.CROSSOVER: "crossover"}
+WIDTH = 10
 
 
 def lines_of(fact: Fact, view: View, *, now_s: float | None) -> tuple[str, ...]:
@@ -156,7 +158,7 @@ def _verdict(candidate_id: str, view: View, verdict: str, difference: float | No
 
 def _candidate(candidate: Candidate, view: View, verdict: str) -> str:
     slots = branch_of(view.settings, candidate.operator).slots
-    head = f"   g{candidate.generation} {_word(view, candidate.operator):<10} {candidate.slot + 1}/{slots}"
+    head = f"   g{candidate.generation} {_word(view, candidate.operator):<{WIDTH}} {candidate.slot + 1}/{slots}"
     if candidate.fault is not None:
         return f"{head}  failed: {_fault(candidate.fault)}{_summary(candidate.summary)}"
     if candidate.bound is not None:
@@ -169,7 +171,11 @@ def _candidate(candidate: Candidate, view: View, verdict: str) -> str:
 
 
 def _word(view: View, operator: Operator) -> str:
-    return _OPERATORS.get(operator) or branch_of(view.settings, operator).label
+    """The operator as it fits into its column; the branch of a method that has no operators."""
+    if operator is Operator.INITIAL:
+        return branch_of(view.settings, operator).label
+    names = OPERATORS[operator]
+    return names.proposal if len(names.proposal) <= WIDTH else names.short
 
 
 def _elite(fact: EliteChanged, view: View, now_s: float | None) -> tuple[str, ...]:
@@ -223,11 +229,6 @@ def _summary(summary: str) -> str:
 
 def _fault(fault: Fault) -> str:
     return f"{fault.kind}, {one_line(fault.message, FAULT_LENGTH)}" if fault.message else str(fault.kind)
-
-
-def counted(number: int, word: str) -> str:
-    """A number with its noun: 1 judge, 3 judges."""
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 def one_line(text: str, length: int = FAULT_LENGTH) -> str:

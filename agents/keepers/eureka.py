@@ -36,8 +36,8 @@ class Eureka:
         elite = fitter(candidates, elite)
         chosen = elite if self.keeps_best else best or population
         winner = elite if self.keeps_best else best
-        told = branch_ended(generation, Operator.MACRO, winner)
-        return Selection(population=chosen, elite=elite, facts=(told,))
+        ended = branch_ended(generation, Operator.MACRO, winner)
+        return Selection(population=chosen, elite=elite, facts=(ended,))
 
     def is_hopeless(self, trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
         """Whether it cannot be the best of its generation, or, where the best so far is kept, reach that."""

@@ -1,9 +1,9 @@
 """Evaluator evolution (paper, Algorithm 1): a pool of programs, scored on T_0, chosen by a panel of judges."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from ...core import order_ids
 from ...core.errors import SearchError
 from ...core.events import (
     EvaluatorChosen,
@@ -18,12 +18,14 @@ from ...core.events import (
     VoteCast,
 )
 from ...core.keeper import Decision
-from ...core.values import Candidate, EvaluatorCandidate, Examination, Program
+from ...core.values import Candidate, EvaluatorCandidate, Examination
+from .places import put
+from .votes import majority, tally
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Panel:
-    """The budget: pool size n, voting budget k, evaluator generations T_eval."""
+class EvaluatorBudget:
+    """The budget of evaluator search: pool size n, voting budget k, evaluator generations T_eval."""
 
     pool: int
     judges: int
@@ -46,9 +48,9 @@ class Evolution:
 class EvaluatorKeeper:
     """Decides evaluator evolution over the fixed rollouts T_0 of p_0."""
 
-    def __init__(self, *, baseline: Candidate, panel: Panel) -> None:
+    def __init__(self, *, baseline: Candidate, budget: EvaluatorBudget) -> None:
         self._baseline = baseline
-        self._panel = panel
+        self._budget = budget
 
     def start(self) -> Decision[Evolution]:
         """Ask for the initial pool."""
@@ -76,30 +78,30 @@ class EvaluatorKeeper:
     def _begin_generation(self, generation: int, parent: EvaluatorCandidate | None) -> Decision[Evolution]:
         orders = tuple(
             ProposeEvaluator(
-                id=f"eval/g{generation}/{slot}",
+                id=str(order_ids.evaluator(generation, slot)),
                 generation=generation,
                 slot=slot,
                 parent=parent,
                 episodes=self._baseline.episodes,
                 success_rate=self._baseline.success_rate,
             )
-            for slot in range(self._panel.pool)
+            for slot in range(self._budget.pool)
         )
         state = Evolution(
             generation=generation,
             parent=parent,
             written={},
-            pool=(None,) * self._panel.pool,
+            pool=(None,) * self._budget.pool,
             votes={},
         )
         return Decision(state=state, orders=orders)
 
     def _take_proposal(self, state: Evolution, fact: ProposalMade | ProposalFailed) -> Decision[Evolution]:
-        slot = self._slot(state, fact.order)
+        slot = self._open_slot(state, fact.order, part="")
         if slot is None or slot in state.written:
             return Decision(state=state)
         candidate = EvaluatorCandidate(
-            id=f"eval/g{state.generation}/{slot}",
+            id=str(order_ids.evaluator(state.generation, slot)),
             generation=state.generation,
             slot=slot,
             program=fact.program if isinstance(fact, ProposalMade) else None,
@@ -107,20 +109,21 @@ class EvaluatorKeeper:
         )
         if isinstance(fact, ProposalFailed):
             return self._fill(state, replace(candidate, examination=Examination(fault=fact.fault)))
-        order = Examine(id=f"{candidate.id}/examine", evaluator=fact.program, episodes=self._baseline.episodes)
+        order = Examine(
+            id=order_ids.examine_id(candidate.id), evaluator=fact.program, episodes=self._baseline.episodes
+        )
         return Decision(state=replace(state, written={**state.written, slot: candidate}), orders=(order,))
 
     def _take_examination(self, state: Evolution, fact: EvaluatorExamined) -> Decision[Evolution]:
-        slot = self._slot(state, (fact.order or "").removesuffix("/examine"))
+        slot = self._open_slot(state, fact.order, part=order_ids.EXAMINE)
         if slot is None or slot not in state.written:
             return Decision(state=state)
         return self._fill(state, replace(state.written[slot], examination=fact.examination))
 
     def _fill(self, state: Evolution, candidate: EvaluatorCandidate) -> Decision[Evolution]:
-        slot = candidate.slot
-        state = replace(state, pool=(*state.pool[:slot], candidate, *state.pool[slot + 1 :]))
+        state = replace(state, pool=put(state.pool, candidate.slot, candidate))
         pool = tuple(entry for entry in state.pool if entry is not None)
-        if len(pool) < self._panel.pool:
+        if len(pool) < self._budget.pool:
             return Decision(state=state)
         scored = EvaluatorPoolScored(generation=state.generation, pool=pool)
         valid = tuple(entry for entry in pool if entry.examination.valid)
@@ -128,13 +131,13 @@ class EvaluatorKeeper:
             return self._carry_over(state, scored)
         orders = tuple(
             Judge(
-                id=f"eval/g{state.generation}/judge/{seat}",
+                id=str(order_ids.judge(state.generation, seat)),
                 generation=state.generation,
                 seat=seat,
                 pool=valid,
                 success_rate=self._baseline.success_rate,
             )
-            for seat in range(self._panel.judges)
+            for seat in range(self._budget.judges)
         )
         return Decision(state=replace(state, voting=True), orders=orders, facts=(scored,))
 
@@ -156,10 +159,10 @@ class EvaluatorKeeper:
 
     def _take_vote(self, state: Evolution, fact: VoteCast) -> Decision[Evolution]:
         mine = state.voting and fact.generation == state.generation
-        if not mine or fact.seat in state.votes or not 0 <= fact.seat < self._panel.judges:
+        if not mine or fact.seat in state.votes or not 0 <= fact.seat < self._budget.judges:
             return Decision(state=state)
         state = replace(state, votes={**state.votes, fact.seat: fact.choice})
-        if len(state.votes) < self._panel.judges:
+        if len(state.votes) < self._budget.judges:
             return Decision(state=state)
         valid = {entry.slot: entry for entry in state.pool if entry is not None and entry.examination.valid}
         slot = majority(slot for slot in state.votes.values() if slot in valid)
@@ -168,35 +171,20 @@ class EvaluatorKeeper:
                 f"no judge of evaluator generation {state.generation} gave a usable vote: use another "
                 "--judge model, or --evaluator reference"
             )
-        count = Counter(slot for slot in state.votes.values() if slot is not None)
-        votes = {str(key): count[key] for key in sorted(count)}
-        return self._choose(state, valid[slot], votes)
+        return self._choose(state, valid[slot], tally(state.votes.values()))
 
     def _choose(self, state: Evolution, choice: EvaluatorCandidate, votes: Mapping[str, int]) -> Decision[Evolution]:
-        final = state.generation == self._panel.generations - 1
+        final = state.generation == self._budget.generations - 1
         fact = EvaluatorChosen(generation=state.generation, chosen=choice, votes=votes, final=final)
         if final:
             return Decision(state=replace(state, chosen=choice), facts=(fact,))
         begun = self._begin_generation(state.generation + 1, choice)
         return replace(begun, facts=(fact,))
 
-    def _slot(self, state: Evolution, order: str | None) -> int | None:
-        """The open slot of this generation that `order` names, or None."""
-        prefix, _, slot = (order or "").rpartition("/")
-        if prefix != f"eval/g{state.generation}" or not slot.isdecimal():
+    def _open_slot(self, state: Evolution, order: str | None, *, part: order_ids.Part) -> int | None:
+        """The slot without an end of this generation whose proposal or examination `order` names, or None."""
+        named = order_ids.parse(order or "")
+        asked = replace(order_ids.evaluator(state.generation, named.slot), part=part)
+        if named != asked or named.slot >= self._budget.pool:
             return None
-        number = int(slot)
-        return number if number < self._panel.pool and state.pool[number] is None else None
-
-
-def majority(votes: Iterable[int | None]) -> int | None:
-    """The slot with most votes; a tie goes to the lower slot; None where nobody voted."""
-    count = Counter(vote for vote in votes if vote is not None)
-    return min(count, key=lambda slot: (-count[slot], slot), default=None)
-
-
-def frozen(state: Evolution) -> tuple[Program, EvaluatorCandidate]:
-    """E* and its pool entry. Raises SearchError where evaluator evolution has not ended."""
-    if state.chosen is None or state.chosen.program is None:
-        raise SearchError("evaluator evolution has not ended")
-    return state.chosen.program, state.chosen
+        return named.slot if state.pool[named.slot] is None else None

@@ -1,14 +1,15 @@
-"""The last stage: p_0 and the elite on seeds that the search never saw, under the shipped evaluator."""
+"""The last stage: p_0 and the elite on seeds that the search never saw, under the reference evaluator."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from ...core import order_ids
 from ...core.events import Fact, FinalMeasured, Order
 from ...core.keeper import Decision
 from ...core.values import Candidate, Operator, Program
 from .trials import RolloutPlan, Trial, Trials
 
-INITIAL, ELITE = "final/initial", "final/elite"
+INITIAL, ELITE = str(order_ids.final("initial")), str(order_ids.final("elite"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

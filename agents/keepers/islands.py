@@ -1,6 +1,6 @@
 """Islands of programs: how REvolve draws parents, admits children and resets islands. Pure; draws are arguments.
 
-A draw is a number in [0, 1) from whoever holds the seed, so that every rule can be told and tested alone.
+A draw is a number in [0, 1) that the caller makes from the seed, so that every rule can be tested by itself.
 """
 
 import math

@@ -1,6 +1,6 @@
 """Single-elite memetic policy search (paper, Algorithm 2): hill-climb with memory, macro-mutation, crossover.
 
-The hill-climb chain is sequential, the macro-mutation branch runs beside it, and crossover begins when
+The hill-climb chain is sequential, the macro-mutation branch runs in parallel, and crossover begins when
 both have ended. Nothing here depends on the order in which answers arrive.
 
 While a hill-climb proposal rolls out, the next one may be asked for as if this one were rejected: the prompt
@@ -10,8 +10,8 @@ question is withdrawn and the right one is asked, so the proposals are drawn as 
 
 from dataclasses import dataclass, replace
 
+from ...core import order_ids
 from ...core.events import (
-    AHEAD,
     CandidateScored,
     Fact,
     Order,
@@ -20,17 +20,16 @@ from ...core.events import (
     Propose,
     SpeculationEnded,
     Withdraw,
-    slot_of,
 )
 from ...core.keeper import Decision
+from ...core.operators import OPERATOR_OF_WORD, OPERATORS
 from ...core.values import Candidate, Operator, Rejection
 from .options import PLAIN, SearchOptions
 from .outcomes import branch_ended, elite_changed, search_ended
+from .places import put
+from .search_state import followed
 from .selection import Ahead, Search, best_macro, best_of, climb, is_hopeless, select_elite
-from .trials import RolloutPlan, Step, Trial, Trials, brief_of, chained, failed, trial_of
-
-BRANCH_WORDS = {Operator.HILL_CLIMB: "hill", Operator.MACRO: "macro", Operator.CROSSOVER: "cross"}
-_OPERATORS = {word: operator for operator, word in BRANCH_WORDS.items()}
+from .trials import RolloutPlan, Trial, Trials, brief_of, chained, failed, trial_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +75,7 @@ class MementoKeeper:
             decision = self._take_proposal(state, fact)
             decides = self._plan.duplicates  # else no proposal brings a fitness with it
         else:
-            decision = self._follow(state, state.trials.take(fact))
+            decision = followed(state, state.trials.take(fact), self._settle)
             decides = True
         return self._race(decision) if self._plan.racing and decides else decision
 
@@ -92,7 +91,7 @@ class MementoKeeper:
         state = replace(state, asked=state.asked - {fact.order})
         if state.ahead is not None and fact.order == state.ahead.order:
             return Decision(state=replace(state, ahead=replace(state.ahead, answer=fact)))
-        return self._try(state, slot_of(fact.order), fact)
+        return self._try(state, order_ids.slot_of(fact.order), fact)
 
     def _try(self, state: Search, slot: str, fact: ProposalMade | ProposalFailed) -> Decision[Search]:
         """What became of the proposal for `slot`: a trial, or nothing."""
@@ -103,21 +102,14 @@ class MementoKeeper:
         if trial.operator is Operator.HILL_CLIMB and not step.settled:
             state, ahead = self._speculate(state, trial)
             step = replace(step, orders=(*step.orders, *ahead))
-        return self._follow(state, step)
-
-    def _follow(self, state: Search, step: Step) -> Decision[Search]:
-        """Go on from what a step on trials came to."""
-        decision = Decision(state=replace(state, trials=step.trials), orders=step.orders, facts=step.facts)
-        for candidate in step.settled:
-            decision = chained(decision, self._settle(decision.state, candidate))
-        return decision
+        return followed(state, step, self._settle)
 
     def _trial(self, state: Search, order: str, fact: ProposalMade | ProposalFailed) -> Trial:
-        _, word, slot = order.split("/")
-        operator = _OPERATORS[word]
+        named = order_ids.parse(order)
+        operator = OPERATOR_OF_WORD[named.branch]
         return trial_of(
             fact, order,
-            operator=operator, generation=state.generation, slot=int(slot), parents=self._parents(state, operator),
+            operator=operator, generation=state.generation, slot=named.slot, parents=self._parents(state, operator),
         )
 
     def _settle(self, state: Search, candidate: Candidate) -> Decision[Search]:
@@ -128,9 +120,9 @@ class MementoKeeper:
                 state, verdict = climb(state, candidate)
                 facts = (*facts, verdict)
             case Operator.MACRO:
-                state = replace(state, macros=_put(state.macros, candidate))
+                state = replace(state, macros=put(state.macros, candidate.slot, candidate))
             case _:
-                state = replace(state, crosses=_put(state.crosses, candidate))
+                state = replace(state, crosses=put(state.crosses, candidate.slot, candidate))
         onward = self._advance(state, candidate.operator)
         return replace(onward, facts=(*facts, *onward.facts))
 
@@ -143,7 +135,7 @@ class MementoKeeper:
             if self._options.full_memory and trial.operator is Operator.HILL_CLIMB:
                 continue  # its fitness is shown to the model
             if is_hopeless(state, trial, leaders.get(trial.operator)):
-                return self._race(chained(decision, self._follow(state, state.trials.prune(name))))
+                return self._race(chained(decision, followed(state, state.trials.prune(name), self._settle)))
         return decision
 
     # ---------------------------------------------------------------------------- the three branches
@@ -172,15 +164,15 @@ class MementoKeeper:
         if ahead is None:
             return self._ask_climb(state)
         kept, answered = ahead.current == state.current.id, ahead.answer is not None
-        told = SpeculationEnded(order=ahead.order, slot=slot_of(ahead.order), kept=kept, answered=answered)
-        decision = Decision(state=replace(state, ahead=None), facts=(told,))
+        ended = SpeculationEnded(order=ahead.order, slot=order_ids.slot_of(ahead.order), kept=kept, answered=answered)
+        decision = Decision(state=replace(state, ahead=None), facts=(ended,))
         if not kept:
-            withdrawn = () if answered else (Withdraw(id=f"{ahead.order}/withdraw", target=ahead.order),)
+            withdrawn = () if answered else (Withdraw(id=order_ids.withdraw_id(ahead.order), target=ahead.order),)
             state = replace(decision.state, asked=state.asked - {ahead.order})
             return chained(replace(decision, orders=withdrawn), self._ask_climb(state))
         if ahead.answer is None:
             return decision
-        return chained(decision, self._try(decision.state, told.slot, ahead.answer))
+        return chained(decision, self._try(decision.state, ended.slot, ahead.answer))
 
     def _ask_climb(self, state: Search) -> Decision[Search]:
         order = self._propose(state, Operator.HILL_CLIMB, state.climbed)
@@ -192,7 +184,7 @@ class MementoKeeper:
             return state, ()
         order = self._propose(state, Operator.HILL_CLIMB, state.climbed + 1)
         presumed = Rejection(summary=trial.summary, candidate=trial.id, fitness_difference=None, reason="presumed")
-        order = replace(order, id=f"{order.id}{AHEAD}", rejections=(*order.rejections, presumed))
+        order = replace(order, id=order_ids.ahead_id(order.id), rejections=(*order.rejections, presumed))
         ahead = Ahead(order=order.id, current=state.current.id)
         return replace(state, ahead=ahead, asked=state.asked | {order.id}), (order,)
 
@@ -261,7 +253,7 @@ class MementoKeeper:
 
     def _propose(self, state: Search, operator: Operator, slot: int) -> Propose:
         return Propose(
-            id=f"g{state.generation}/{BRANCH_WORDS[operator]}/{slot}",
+            id=str(order_ids.candidate(state.generation, OPERATORS[operator].word, slot)),
             operator=operator,
             generation=state.generation,
             slot=slot,
@@ -277,7 +269,3 @@ class MementoKeeper:
                 return best_macro(state)
             case _:
                 return best_of(state.crosses)
-
-
-def _put(slots: tuple[Candidate | None, ...], candidate: Candidate) -> tuple[Candidate | None, ...]:
-    return (*slots[: candidate.slot], candidate, *slots[candidate.slot + 1 :])

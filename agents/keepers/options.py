@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOptions:
-    """Choices of a run, for the methods that heed them.
+    """Choices of a run, for the methods that use them.
 
     `seed` is the run's, for methods that draw. With `speculation` the next hill-climb proposal is asked for
     while the present one still rolls out. `full_memory`: prompts show why an edit was rejected, not only which.

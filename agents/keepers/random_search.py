@@ -5,27 +5,23 @@ No parents, no memory, no operators: what a method gains over this at an equal b
 
 from dataclasses import dataclass, replace
 
+from ...core import order_ids
 from ...core.events import CandidateScored, Fact, ProposalFailed, ProposalMade, Propose
 from ...core.keeper import Decision
 from ...core.values import Candidate, Operator
 from .outcomes import branch_ended, elite_changed, search_ended
+from .places import put
 from .rounds import fitter
+from .search_state import SearchState, followed, tried
 from .selection import best_of, falls_behind
-from .trials import RolloutPlan, Step, Trial, Trials, bound, brief_of, chained, failed, trial_of
-
-WORD = "random"
+from .trials import RolloutPlan, Trial, Trials, bound, brief_of, chained, trial_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draws:
+class Draws(SearchState):
     """The state between two facts. `generation` g is the first that is not complete; `elite` is C_(g-1)."""
 
-    generation: int
-    elite: Candidate
     slots: tuple[tuple[Candidate | None, ...], ...]  # of all generations, the first first
-    asked: frozenset[str]  # proposals that have no answer yet
-    trials: Trials
-    over: bool = False
 
 
 class RandomKeeper:
@@ -66,7 +62,7 @@ class RandomKeeper:
         if isinstance(fact, ProposalMade | ProposalFailed):
             decision = self._take_proposal(state, fact)
             return self._race(decision) if self._plan.duplicates else decision  # else it brings no fitness with it
-        return self._race(self._follow(state, state.trials.take(fact)))
+        return self._race(followed(state, state.trials.take(fact), self._settle))
 
     def finished(self, state: Draws) -> bool:
         """Whether the whole budget is spent."""
@@ -76,31 +72,25 @@ class RandomKeeper:
         # Tries are numbered on from p_0, which was try 0 at the same prompt.
         number = 1 + (generation - 1) * self._candidates + slot
         return Propose(
-            id=f"g{generation}/{WORD}/{slot}", operator=Operator.INITIAL, generation=generation, slot=number
+            id=str(order_ids.candidate(generation, order_ids.RANDOM, slot)),
+            operator=Operator.INITIAL,
+            generation=generation,
+            slot=number,
         )
 
     def _take_proposal(self, state: Draws, fact: ProposalMade | ProposalFailed) -> Decision[Draws]:
         if fact.order is None or fact.order not in state.asked:
             return Decision(state=state)
         state = replace(state, asked=state.asked - {fact.order})
-        generation, _, slot = fact.order[1:].split("/")
+        order = order_ids.parse(fact.order)
         trial = trial_of(
-            fact, fact.order, operator=Operator.INITIAL, generation=int(generation), slot=int(slot)
+            fact, fact.order, operator=Operator.INITIAL, generation=order.generation, slot=order.slot
         )
-        if isinstance(fact, ProposalFailed):
-            return self._settle(state, failed(trial, fact.fault))
-        return self._follow(state, state.trials.begin(trial, shape=fact.shape))
-
-    def _follow(self, state: Draws, step: Step) -> Decision[Draws]:
-        decision = Decision(state=replace(state, trials=step.trials), orders=step.orders, facts=step.facts)
-        for candidate in step.settled:
-            decision = chained(decision, self._settle(decision.state, candidate))
-        return decision
+        return tried(state, trial, fact, self._settle)
 
     def _settle(self, state: Draws, candidate: Candidate) -> Decision[Draws]:
         place = candidate.generation - 1
-        row = state.slots[place]
-        row = (*row[: candidate.slot], candidate, *row[candidate.slot + 1 :])
+        row = put(state.slots[place], candidate.slot, candidate)
         state = replace(state, slots=(*state.slots[:place], row, *state.slots[place + 1 :]))
         concluded = self._conclude(state)
         scored = CandidateScored(order=candidate.id, candidate=brief_of(candidate))
@@ -129,7 +119,7 @@ class RandomKeeper:
             state = decision.state
             trial = state.trials.open[name]
             if not state.over and is_hopeless(trial, leaders[trial.generation], state.elite):
-                decision = chained(decision, self._follow(state, state.trials.prune(name)))
+                decision = chained(decision, followed(state, state.trials.prune(name), self._settle))
         return decision
 
 

@@ -70,8 +70,8 @@ class Revolve:
             for operator in (Operator.MACRO, Operator.CROSSOVER)
             if (children := of_operator(candidates, operator))
         ]
-        told = PopulationChanged(generation=generation, islands=members(islands), reset=weak)
-        return Selection(population=islands, elite=fitter(candidates, elite), facts=(*branches, told))
+        changed = PopulationChanged(generation=generation, islands=members(islands), reset=weak)
+        return Selection(population=islands, elite=fitter(candidates, elite), facts=(*branches, changed))
 
     def is_hopeless(self, trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
         """Never: the islands use every fitness."""

@@ -7,16 +7,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
+from ...core import order_ids
 from ...core.events import CandidateScored, Fact, ProposalFailed, ProposalMade, Propose
 from ...core.keeper import Decision
+from ...core.operators import OPERATORS
 from ...core.values import Candidate, Operator
 from .outcomes import elite_changed, search_ended
+from .places import put
+from .search_state import SearchState, followed, tried
 from .selection import best_of
-from .trials import RolloutPlan, Step, Trial, Trials, brief_of, chained, failed, trial_of
+from .trials import RolloutPlan, Trial, Trials, brief_of, chained, trial_of
 
 P = TypeVar("P")
-
-WORDS = {Operator.INITIAL: "initial", Operator.MACRO: "macro", Operator.CROSSOVER: "cross"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,17 +57,12 @@ class Rule(Protocol[P]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Round:
-    """The state between two facts. `generation` g is the one being made; `elite` is C_(g-1)."""
+class Round(SearchState):
+    """The state between two facts: what the generation asked for, and the slots that are spent."""
 
-    generation: int
-    elite: Candidate
     population: Any
     requests: tuple[Request, ...] = ()
     slots: tuple[Candidate | None, ...] = ()
-    asked: frozenset[str] = frozenset()  # proposals that have no answer yet
-    trials: Trials
-    over: bool = False
 
 
 class RoundsKeeper:
@@ -94,7 +91,7 @@ class RoundsKeeper:
             return Decision(state=state)
         if isinstance(fact, ProposalMade | ProposalFailed):
             return self._race(self._take_proposal(state, fact))
-        return self._race(self._follow(state, state.trials.take(fact)))
+        return self._race(followed(state, state.trials.take(fact), self._settle))
 
     def finished(self, state: Round) -> bool:
         """Whether all generations are over."""
@@ -120,25 +117,17 @@ class RoundsKeeper:
         if fact.order is None or fact.order not in state.asked:
             return Decision(state=state)
         state = replace(state, asked=state.asked - {fact.order})
-        slot = int(fact.order.rpartition("/")[2])
+        slot = order_ids.parse(fact.order).slot
         request = state.requests[slot]
         trial = trial_of(
             fact, fact.order,
             operator=request.operator, generation=state.generation, slot=slot, parents=request.parents,
         )
-        if isinstance(fact, ProposalFailed):
-            return self._settle(state, failed(trial, fact.fault))
-        return self._follow(state, state.trials.begin(trial, shape=fact.shape))
-
-    def _follow(self, state: Round, step: Step) -> Decision[Round]:
-        decision = Decision(state=replace(state, trials=step.trials), orders=step.orders, facts=step.facts)
-        for candidate in step.settled:
-            decision = chained(decision, self._settle(decision.state, candidate))
-        return decision
+        return tried(state, trial, fact, self._settle)
 
     def _settle(self, state: Round, candidate: Candidate) -> Decision[Round]:
         """A slot is spent; the last one ends the generation."""
-        slots = (*state.slots[: candidate.slot], candidate, *state.slots[candidate.slot + 1 :])
+        slots = put(state.slots, candidate.slot, candidate)
         scored = CandidateScored(order=candidate.id, candidate=brief_of(candidate))
         decision = Decision(state=replace(state, slots=slots), facts=(scored,))
         return decision if None in slots else chained(decision, self._end_generation(decision.state))
@@ -159,7 +148,7 @@ class RoundsKeeper:
             state = decision.state
             trial = state.trials.open[name]
             if self._rule.is_hopeless(trial, leader, state.elite):
-                decision = chained(decision, self._follow(state, state.trials.prune(name)))
+                decision = chained(decision, followed(state, state.trials.prune(name), self._settle))
         return decision
 
 
@@ -178,7 +167,7 @@ def _proposal(generation: int, slot: int, request: Request) -> Propose:
     # Tries at the initial prompt are numbered on from p_0, which was try 0.
     number = slot + 1 if request.operator is Operator.INITIAL else slot
     return Propose(
-        id=f"g{generation}/{WORDS[request.operator]}/{slot}",
+        id=str(order_ids.candidate(generation, OPERATORS[request.operator].word, slot)),
         operator=request.operator,
         generation=generation,
         slot=number,

@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 
 from ...core.events import CandidateAccepted, CandidateRejected, Fact, ProposalFailed, ProposalMade
 from ...core.values import Candidate, Operator, Rejection
-from .trials import Trial, Trials, bound
+from .search_state import SearchState
+from .trials import Trial, bound
 
 # At equal fitness the newer idea wins, so that neutral moves are taken; the old elite comes last.
 _PRECEDENCE = {Operator.INITIAL: 0, Operator.HILL_CLIMB: 1, Operator.MACRO: 2, Operator.CROSSOVER: 3}
@@ -23,14 +24,9 @@ class Ahead:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Search:
-    """The state between two facts.
+class Search(SearchState):
+    """The state between two facts."""
 
-    `generation` g is the one being made: its parents come from the elite C_(g-1).
-    """
-
-    generation: int
-    elite: Candidate  # C_(g-1)
     current: Candidate  # C^hc, the last accepted of the chain
     rejections: tuple[Rejection, ...] = ()  # H, of this generation's chain
     ahead: Ahead | None = None
@@ -38,9 +34,6 @@ class Search:
     macros: tuple[Candidate | None, ...] = ()
     crosses: tuple[Candidate | None, ...] = ()
     crossing: bool = False
-    asked: frozenset[str] = frozenset()  # proposals that have no answer yet
-    trials: Trials
-    over: bool = False
 
 
 def is_hopeless(state: Search, trial: Trial, leader: Candidate | None) -> bool:

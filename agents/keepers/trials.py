@@ -19,10 +19,11 @@ from ...core.events import (
 )
 from ...core.keeper import Decision
 from ...core.metrics import aggregate
+from ...core.order_ids import SCORE, episode_id, score_id, split, withdraw_id
 from ...core.program_text import digest
 from ...core.values import Candidate, Episode, Fault, FaultKind, Operator, Program, Score
+from .places import put
 
-T = TypeVar("T")
 S = TypeVar("S")
 
 KNOWN = 1000    # programs whose episodes are remembered, the latest: a bound on memory, which changes no result
@@ -38,7 +39,7 @@ class RolloutPlan:
     was proposed before takes that one's episodes over.
     """
 
-    setting: str
+    split: str  # of the run's environments: "search" or "final"
     seeds: tuple[int, ...]
     evaluator: Program | None
     racing: bool = False
@@ -133,18 +134,19 @@ class Trials:
         A fact of no open trial, or a second answer to the same order, changes nothing.
         """
         match fact:
-            case EpisodeEnded():
-                trial_id, index = _episode_of(fact.order)
-            case EpisodeScored():
-                trial_id, index = _episode_of((fact.order or "").removesuffix("/score"))
+            case EpisodeEnded() | EpisodeScored():
+                trial_id, index, part = split(fact.order or "")
             case _:
                 return Step(trials=self)
         trial = self.open.get(trial_id)
-        if trial is None or not 0 <= index < len(trial.episodes):
+        if trial is None or index is None or index >= len(trial.episodes):
             return Step(trials=self)
-        if isinstance(fact, EpisodeEnded):
-            return self._take_episode(trial, index, fact.episode)
-        return self._take_score(trial, index, fact.score)
+        match fact:
+            case EpisodeEnded() if not part:
+                return self._take_episode(trial, index, fact.episode)
+            case EpisodeScored() if part == SCORE:
+                return self._take_score(trial, index, fact.score)
+        return Step(trials=self)
 
     def prune(self, trial_id: str) -> Step:
         """Give a trial up: what is still open of it is withdrawn, and its candidate has a bound for an F.
@@ -153,11 +155,11 @@ class Trials:
         """
         trial = self.open[trial_id]
         targets = [
-            f"{trial.id}/e{index}" if trial.episodes[index] is None else f"{trial.id}/e{index}/score"
+            _open_order(trial, index)
             for index, score in enumerate(trial.scores)
             if score is None and trial.source is None
         ]
-        withdrawn = tuple(Withdraw(id=f"{target}/withdraw", target=target) for target in targets)
+        withdrawn = tuple(Withdraw(id=withdraw_id(target), target=target) for target in targets)
         candidate = replace(evaluated(trial), fitness=0.0, bound=bound(trial))
         trials = self._without(trial)
         heirs = [trials.open[name] for name in trials._sharing(trial.id)]
@@ -173,8 +175,10 @@ class Trials:
         if trial.episodes[index] is not None:
             return Step(trials=self)
         if self.plan.evaluator is not None and episode.fault is None:
-            order = ScoreEpisode(id=f"{trial.id}/e{index}/score", evaluator=self.plan.evaluator, episode=episode)
-            trials = self._keep(replace(trial, episodes=_put(trial.episodes, index, episode)))
+            order = ScoreEpisode(
+                id=score_id(episode_id(trial.id, index)), evaluator=self.plan.evaluator, episode=episode
+            )
+            trials = self._keep(replace(trial, episodes=put(trial.episodes, index, episode)))
             return Step(trials=trials, orders=(order,))
         # A crash, a time-out or a malformed action ends the episode with f_e = 0: nothing to score.
         return self._enter(trial, index, episode, Score(fitness=0.0))
@@ -192,7 +196,7 @@ class Trials:
         for name in names:
             each = trials.open[name]
             each = replace(
-                each, episodes=_put(each.episodes, index, episode), scores=_put(each.scores, index, score)
+                each, episodes=put(each.episodes, index, episode), scores=put(each.scores, index, score)
             )
             trials = trials._keep(each)
         settled: tuple[Candidate, ...] = ()
@@ -211,9 +215,9 @@ class Trials:
         """The episodes that a trial still lacks."""
         return tuple(
             Roll(
-                id=f"{trial.id}/e{index}",
+                id=episode_id(trial.id, index),
                 program=trial.program,
-                setting=self.plan.setting,
+                split=self.plan.split,
                 index=index,
                 seed=seed,
             )
@@ -339,13 +343,7 @@ def _taken_over(trial: Trial, same: Trial) -> Trial:
     )
 
 
-def _episode_of(order: str | None) -> tuple[str, int]:
-    """("g1/macro/2", 3) for "g1/macro/2/e3"; ("", -1) for anything else."""
-    trial_id, _, episode = (order or "").rpartition("/")
-    if episode.startswith("e") and episode[1:].isdecimal():
-        return trial_id, int(episode[1:])
-    return "", -1
-
-
-def _put(items: tuple[T | None, ...], index: int, item: T) -> tuple[T | None, ...]:
-    return (*items[:index], item, *items[index + 1 :])
+def _open_order(trial: Trial, index: int) -> str:
+    """The id of what is under way for an episode without a score: its rollout, or its scoring."""
+    rollout = episode_id(trial.id, index)
+    return rollout if trial.episodes[index] is None else score_id(rollout)

@@ -27,8 +27,8 @@ class ZeroShot:
     ) -> Selection[None]:
         """The fittest of the candidates, also where p_0 was fitter; p_0 only where all failed."""
         best = best_of(candidates)
-        told = branch_ended(generation, Operator.INITIAL, best)
-        return Selection(population=None, elite=best or elite, facts=(told,))
+        ended = branch_ended(generation, Operator.INITIAL, best)
+        return Selection(population=None, elite=best or elite, facts=(ended,))
 
     def is_hopeless(self, trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
         """Whether it cannot be the best."""

@@ -1,11 +1,8 @@
 """What a kitchen is at the start of an episode: its objects, where one can stand, its walls."""
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
-
-from ...core.values import JSON
+from typing import Final
 
 GRID_M: Final = 0.25            # spacing of the lattice that the agent's x and z lie on
 CAMERA_RISE_M: Final = 0.675    # of the camera above the agent's own position
@@ -86,46 +83,3 @@ def reachable(cells: frozenset[Cell], start: Cell) -> frozenset[Cell]:
 def object_id(kind: str, position: Iterable[float]) -> str:
     """An id as AI2-THOR writes it, from the initial position. An exact zero has no sign."""
     return "|".join([kind, *(f"{value:+06.2f}" if value else "00.00" for value in position)])
-
-
-# ------------------------------------------------------------------------------------------- as JSON
-
-
-def to_json(kitchen: Kitchen) -> str:
-    """A kitchen as JSON text, one object a line."""
-    head = {
-        "name": kitchen.name,
-        "start": [*kitchen.start.cell, kitchen.start.yaw, kitchen.start.horizon_deg],
-        "agent_y_m": kitchen.agent_y_m,
-        "cells": sorted(kitchen.cells),
-        "structure": [[box.name, box.centre, box.size] for box in kitchen.structure],
-    }
-    lines = ",\n".join(json.dumps(_thing_json(thing)) for thing in kitchen.things)
-    return f"{json.dumps(head)[:-1]}, \"things\": [\n{lines}\n]}}\n"
-
-
-def _thing_json(thing: Thing) -> dict[str, JSON]:
-    return {
-        "object_id": thing.object_id, "name": thing.name, "object_type": thing.object_type,
-        "position": [*thing.position], "yaw_deg": thing.yaw_deg, "centre": [*thing.centre],
-        "size": [*thing.size], "extent": [*thing.extent], "flags": [*sorted(thing.flags)],
-        "parents": [*thing.parents], "shelves": [*thing.shelves],
-    }
-
-
-def from_json(text: str) -> Kitchen:
-    """A kitchen from what `to_json` wrote. Raises ValueError, KeyError for another text."""
-    data: Mapping[str, Any] = json.loads(text)
-    x, z, yaw, horizon = data["start"]
-    things = tuple(
-        Thing(**{
-            **row, "flags": frozenset(row["flags"]),
-            **{name: tuple(row[name]) for name in ("position", "centre", "size", "extent", "parents", "shelves")},
-        })
-        for row in data["things"]
-    )
-    return Kitchen(
-        name=data["name"], start=Stance(cell=(x, z), yaw=yaw, horizon_deg=horizon), agent_y_m=data["agent_y_m"],
-        things=things, cells=frozenset((x, z) for x, z in data["cells"]),
-        structure=tuple(Box(name=name, centre=tuple(c), size=tuple(s)) for name, c, s in data["structure"]),
-    )

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ...core.events import Fact, ProposalFailed, ProposalMade, SpeculationEnded, VoteCast
+from ...core.order_ids import parse
 from ...core.values import Call
 
 Key = tuple[str, int]
@@ -22,13 +23,6 @@ class Recorded:
     calls: tuple[Call, ...] = ()
     failure: str | None = None
     withdrawn: bool = False
-
-
-def role_of(order: str) -> str:
-    """The role that answered an order, from its id (see core.events)."""
-    if order.startswith("eval/"):
-        return "judge" if "/judge/" in order else "evaluator-writer"
-    return "proposer"
 
 
 class CallReader:
@@ -51,12 +45,12 @@ class CallReader:
         elif isinstance(fact, ProposalFailed) and fact.call is None:
             failure = fact.fault.message
         self._withdrawn.discard(fact.order)  # its answer came in the moment of the withdrawal
-        return Recorded(order=fact.order, role=role_of(fact.order), calls=calls, failure=failure)
+        return Recorded(order=fact.order, role=parse(fact.order).role, calls=calls, failure=failure)
 
     def withdrawn(self) -> Iterator[Recorded]:
         """The calls that were withdrawn before their answer, after the facts read so far."""
         for order in sorted(self._withdrawn):
-            yield Recorded(order=order, role=role_of(order), withdrawn=True)
+            yield Recorded(order=order, role=parse(order).role, withdrawn=True)
 
 
 def recorded_in(facts: Iterable[Fact]) -> Iterator[Recorded]:

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ...core.errors import ModelError
-from ...core.events import AHEAD, Fact, slot_of
+from ...core.events import Fact
+from ...core.order_ids import ahead_id, is_ahead, slot_of
 from ...core.ports import Ask, Reply
 from ...core.values import Call, Document
 from .gate import Sleep
@@ -46,8 +47,8 @@ WITHDRAWN_S = 3600.0  # longer than a candidate rolls out: a speculative questio
 
 def _other_turn(ask: Ask) -> Key:
     """Under which key the slot's call is where it was asked for in its turn, and is now asked ahead, or vice versa."""
-    slot = slot_of(ask.order.id)
-    return (slot if ask.order.id != slot else slot + AHEAD), ask.attempt
+    order = ask.order.id
+    return (slot_of(order) if is_ahead(order) else ahead_id(order)), ask.attempt
 
 
 class ReplayModel:
@@ -80,7 +81,7 @@ class ReplayModel:
         failure = self._tape.failures.get(key) or self._tape.failures.get(_other_turn(ask))
         if failure is not None:
             raise ModelError(failure)
-        ahead = ask.order.id in self._tape.withdrawn or ask.order.id.endswith(AHEAD)
+        ahead = ask.order.id in self._tape.withdrawn or is_ahead(ask.order.id)
         await self._sleep(WITHDRAWN_S if ahead else self._patience_s)
         raise ModelError(
             f"the tape holds no reply for the order {ask.order.id}, attempt {ask.attempt}: "

@@ -4,15 +4,18 @@ import json
 import random
 
 from ...core.errors import ModelError
-from ...core.events import Judge, Propose, ProposeEvaluator, slot_of
+from ...core.events import Judge, Propose, ProposeEvaluator
+from ...core.order_ids import slot_of
 from ...core.ports import Ask, Reply, Shelf
 from ...core.seeds import derive_seed
+from ...core.text import one_line
 from ...core.values import Usage
 from .edits import Workshop
 from .evaluator_writer import write_evaluator
 from .judge import judge
 from .proposer import propose
-from .source import one_line
+
+MAX_LINE = 4000  # characters of a summary line; a summary of many edits is far shorter
 
 
 class OfflineModel:
@@ -53,5 +56,6 @@ class OfflineModel:
 
 
 def program_reply(program: str, summary: str) -> str:
-    """A reply that holds a program: one summary line and one fenced block."""
-    return f"Summary: {one_line(summary)}\n\n```python\n{program.rstrip()}\n```\n"
+    """A reply that holds a program: one summary line, without fences, and one fenced block."""
+    line = one_line(summary.replace("```", "'''"), MAX_LINE)
+    return f"Summary: {line}\n\n```python\n{program.rstrip()}\n```\n"

@@ -6,9 +6,10 @@ from typing import TypeAlias
 
 from ...core.events import Propose
 from ...core.ports import Part
-from ...core.values import Candidate, Operator, Rejection
+from ...core.program_text import digest
+from ...core.values import Candidate, Operator, Program, Rejection
 from .edits import Forbidden, Workshop, constant_edit, summary_of
-from .source import Edit, Source, alternative_of, fits, normalised
+from .source import Edit, Source, alternative_of, fits
 from .steering import weights
 
 SWAP_SHARE = 0.75          # of hill-climb edits: a method swapped; the rest moves one or two constants
@@ -142,13 +143,13 @@ def crossed(parents: Sequence[Candidate], workshop: Workshop, rng: random.Random
         taken = [rng.choice(differences)]
     chosen = tuple(taken)
     mutated = len(differences) < FEW or rng.random() < MUTATED_SHARE
-    known = {normalised(source.text), normalised(other.text)}
+    known = {digest(Program(source.text)), digest(Program(other.text))}
     for _ in range(TRIES):
         if mutated:
             extra = small_edit(source, focus_of(source, first, workshop), workshop, Forbidden((), {}), rng)
             names = {edit.name for edit in extra}
             chosen = (*extra, *(edit for edit in taken if edit.name not in names))
-        if normalised(source.edited(chosen, "")) not in known:
+        if digest(Program(source.edited(chosen, ""))) not in known:
             break
         mutated = True
     origin = first.id if first.id == second.id else f"{first.id} with {second.id}"

@@ -1,12 +1,13 @@
 """A program text seen as named pieces, the methods and constants of its class, that can be replaced in place."""
 
 import ast
-import re
 import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeGuard
+
+from ...core.program_text import HISTORY_NAME, entries, history_assignment, shape
 
 HISTORY_LIMIT = 24  # older entries are dropped, so that a long line of descent does not outgrow its program
 
@@ -45,6 +46,7 @@ class Source:
         self.text = text
         self._bytes = text.encode()
         self._tree = ast.parse(text)
+        self._history = history_assignment(self._tree)
         self._lines = [0]
         for line in self._bytes.splitlines(keepends=True):
             self._lines.append(self._lines[-1] + len(line))
@@ -92,7 +94,7 @@ class Source:
             target, value = node.target, node.value
         else:
             return
-        if isinstance(target, ast.Name) and target.id != "HISTORY" and is_literal(value):
+        if isinstance(target, ast.Name) and target.id != HISTORY_NAME and is_literal(value):
             self.constants[target.id] = self._piece(target.id, value)
 
     @cached_property
@@ -117,7 +119,7 @@ class Source:
 
     def shape(self, method: str) -> str:
         """The method's syntax tree without docstring and comments: equal for equal code."""
-        return shape_of(self._nodes[method])
+        return shape(self._nodes[method])
 
     def reads(self, name: str) -> bool:
         """Whether the program reads `self.<name>` or a bare `<name>` somewhere."""
@@ -125,22 +127,7 @@ class Source:
 
     def history(self) -> tuple[str, ...]:
         """The edit summaries embedded in the program as a module-level HISTORY, oldest first."""
-        node = self._history_node()
-        if node is None:
-            return ()
-        value = ast.literal_eval(node.value)
-        return (value,) if isinstance(value, str) else tuple(value)
-
-    def _history_node(self) -> ast.Assign | None:
-        for node in self._tree.body:
-            if (
-                isinstance(node, ast.Assign)
-                and isinstance(node.targets[0], ast.Name)
-                and node.targets[0].id == "HISTORY"
-                and is_history(node.value)
-            ):
-                return node
-        return None
+        return () if self._history is None else entries(self._history)
 
     # ------------------------------------------------------------------------------------------ writing
 
@@ -190,8 +177,8 @@ class Source:
 
     def _history_span(self, summary: str) -> tuple[int, int, str]:
         entries = [*self.history(), summary][-HISTORY_LIMIT:]
-        text = "HISTORY = [\n" + "".join(f"    {entry!r},\n" for entry in entries) + "]"
-        node = self._history_node()
+        text = f"{HISTORY_NAME} = [\n" + "".join(f"    {entry!r},\n" for entry in entries) + "]"
+        node = self._history
         if node is not None:
             assert node.end_lineno is not None and node.end_col_offset is not None
             start = self._offset(node.lineno, node.col_offset)
@@ -233,7 +220,7 @@ def alternative_of(text: str) -> Alternative:
         name=node.name,
         text=text,
         title=doc[0].rstrip(".") if doc else "another way",
-        shape=shape_of(node),
+        shape=shape(node),
         arguments=argument_names(node),
         reads=reads - assigned,
     )
@@ -273,26 +260,10 @@ def is_literal(node: ast.expr) -> bool:
     return True
 
 
-def is_history(node: ast.expr) -> bool:
-    """Whether an expression is a string or a list of strings."""
-    if not is_literal(node):
-        return False
-    value = ast.literal_eval(node)
-    return isinstance(value, str) or (
-        isinstance(value, list | tuple) and all(isinstance(entry, str) for entry in value)
-    )
-
-
 def argument_names(node: ast.FunctionDef) -> tuple[str, ...]:
     """The names of all arguments of a function, in order."""
     every = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
     return tuple(argument.arg for argument in every)
-
-
-def shape_of(node: ast.FunctionDef) -> str:
-    """The syntax tree of a function without its docstring: equal for equal code."""
-    body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
-    return ast.dump(ast.Module(body=[*body], type_ignores=[])) + ast.dump(node.args)
 
 
 def is_read(node: ast.AST) -> TypeGuard[ast.Name]:
@@ -312,27 +283,3 @@ def self_attributes(node: ast.AST) -> tuple[frozenset[str], frozenset[str]]:
 def _assigned_names(node: ast.stmt) -> Iterator[str]:
     targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
     yield from (target.id for target in targets if isinstance(target, ast.Name))
-
-
-def one_line(text: str) -> str:
-    """A text folded into one line without fences, fit for a Summary line."""
-    return re.sub(r"\s+", " ", text.replace("```", "'''")).strip()
-
-
-def normalised(text: str) -> str:
-    """A program's syntax without comments, docstrings and history: equal for equal programs."""
-    tree = ast.parse(text)
-    tree.body = [
-        node
-        for node in tree.body
-        if not (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
-                and node.targets[0].id == "HISTORY")
-    ]
-    for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
-            and ast.get_docstring(node, clean=False) is not None
-        ):
-            node.body = node.body[1:]
-    return ast.dump(tree)
-

@@ -44,17 +44,17 @@ class _Slot:
 class ProcessPool:
     """A core.ports.Pool of worker processes. An async context manager; leaving it ends every process.
 
-    `domain` is an import string "module:attribute", resolved in the workers only. `settings` maps the
-    name of a setting to its environment's options. Trajectories go to the folder `trajectories`.
+    `domain` is an import string "module:attribute", resolved in the workers only. `splits` maps the
+    name of each split to its environment's options. Trajectories go to the folder `trajectories`.
     """
 
-    def __init__(self, *, domain: str, settings: Mapping[str, Mapping[str, JSON]], workers: int,
+    def __init__(self, *, domain: str, splits: Mapping[str, Mapping[str, JSON]], workers: int,
                  trajectories: Path, limits: Limits = DEFAULT_LIMITS, observer: Observer | None = None) -> None:
         self._start: dict[str, object] = {
-            "domain": domain, "settings": {name: dict(options) for name, options in settings.items()},
+            "domain": domain, "splits": {name: dict(options) for name, options in splits.items()},
             "trajectories": str(trajectories.resolve()), "limits": asdict(limits),
         }
-        self._settings = frozenset(settings)
+        self._splits = frozenset(splits)
         self._folder = trajectories
         self._limits = limits
         self._observe = observer or (lambda _: None)
@@ -105,10 +105,10 @@ class ProcessPool:
 
         Raises RolloutError, and StoreError where the disk does not take the trajectory.
         """
-        if task.setting not in self._settings:
-            raise RolloutError(f"the pool has no setting {task.setting!r}, only {sorted(self._settings)}")
+        if task.split not in self._splits:
+            raise RolloutError(f"the pool has no split {task.split!r}, only {sorted(self._splits)}")
         message = {
-            "do": "roll", "key": trajectory_key(task.order), "setting": task.setting, "index": task.index,
+            "do": "roll", "key": trajectory_key(task.order), "split": task.split, "index": task.index,
             "seed": task.seed,
         }
         return messages.episode_of(await self._call(message, task.program, task.order))

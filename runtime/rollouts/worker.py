@@ -37,7 +37,7 @@ class Worker:
 
     def __init__(self, channel: socket.socket, start: Mapping[str, Any]) -> None:
         self._channel = channel
-        self._settings: Mapping[str, Mapping[str, JSON]] = start["settings"]
+        self._splits: Mapping[str, Mapping[str, JSON]] = start["splits"]
         self._folder = Path(start["trajectories"])
         self._environments: dict[str, Environment] = {}     # by their options
         self._steps = 0
@@ -73,7 +73,7 @@ class Worker:
     def _roll(self, request: Mapping[str, Any], program: Program) -> messages.Message:
         """One episode: its trajectory is on disk before the answer."""
         begun = time.perf_counter()
-        environment = self._environment(request["setting"])
+        environment = self._environment(request["split"])
         index, seed = int(request["index"]), int(request["seed"])
         # Not the episode's own seed, from which a policy could draw what the simulator drew.
         policy = PolicyProcess(
@@ -128,9 +128,9 @@ class Worker:
             return {"overdue": messages.score_message(failed_score(error.fault))}
         return {"done": messages.score_message(score)}
 
-    def _environment(self, setting: str) -> Environment:
-        """The environment of this setting, made at its first use and kept; equal options share one."""
-        options = self._settings[setting]
+    def _environment(self, split: str) -> Environment:
+        """The environment of this split, made at its first use and kept; equal options share one."""
+        options = self._splits[split]
         key = json.dumps(options, sort_keys=True)
         if key not in self._environments:
             self._note("environment")

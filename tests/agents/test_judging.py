@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.agents.judging import JudgePanel, label, labelling
+from memento.agents.judging import Judges, label, labelling
 from memento.agents.verdict import MAX_REASON, Unusable, Verdict, read_verdict
 from memento.core.errors import ModelError
 from memento.core.events import Judge
@@ -21,8 +21,8 @@ from ..support.prompt_samples import BRIEF, EVALUATOR, Scripted, judge_order
 SLOTS = {"A": 4, "B": 0, "C": 7}
 
 
-def panel(*models: Scripted, run_seed: int = 7) -> JudgePanel:
-    return JudgePanel(models=models, prompts=PromptFolder(), brief=BRIEF, run_seed=run_seed)
+def panel(*models: Scripted, run_seed: int = 7) -> Judges:
+    return Judges(models=models, prompts=PromptFolder(), brief=BRIEF, run_seed=run_seed)
 
 
 def verdict(text: str, stop: str = "end") -> Verdict | Unusable:

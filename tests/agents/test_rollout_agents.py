@@ -16,9 +16,9 @@ class Counting:
     """A pool whose answers depend on its arguments, so that swapped arguments show."""
 
     async def roll(self, task: RollTask) -> Episode:
-        if task.setting == "broken":
+        if task.split == "broken":
             raise RolloutError("the simulator is gone")
-        kind = f"{task.order} {task.setting} {task.program.digest}"
+        kind = f"{task.order} {task.split} {task.program.digest}"
         return Episode(index=task.index, seed=task.seed, steps=1, ended_by=kind, success=False)
 
     async def score(self, evaluator: Program, episode: Episode) -> Score:
@@ -29,14 +29,14 @@ class Counting:
 
 
 async def test_roller() -> None:
-    order = Roll(id="g1/macro/2/e3", program=POLICY, setting="search", index=3, seed=11)
+    order = Roll(id="g1/macro/2/e3", program=POLICY, split="search", index=3, seed=11)
     fact = await Roller(pool=Counting()).carry_out(order)
     ended = Episode(index=3, seed=11, steps=1, ended_by=f"g1/macro/2/e3 search {POLICY.digest}", success=False)
     assert fact == EpisodeEnded(order=order.id, episode=ended)
 
 
 async def test_a_rollout_error_is_not_hidden() -> None:
-    order = Roll(id="g1/macro/2/e3", program=POLICY, setting="broken", index=3, seed=11)
+    order = Roll(id="g1/macro/2/e3", program=POLICY, split="broken", index=3, seed=11)
     with pytest.raises(RolloutError):
         await Roller(pool=Counting()).carry_out(order)
 

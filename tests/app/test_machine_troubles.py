@@ -100,12 +100,12 @@ async def test_a_trajectory_that_finds_no_room_is_a_sentence_and_no_retry(tmp_pa
     assert shelf is not None
     folder = tmp_path / "trajectories"
     async with ProcessPool(
-        domain="memento.domains.hanoi_kinematic:DOMAIN", settings={"search": domain.options({}, preset="smoke")},
+        domain="memento.domains.hanoi_kinematic:DOMAIN", splits={"search": domain.options({}, preset="smoke")},
         workers=1, trajectories=folder,
     ) as pool:
         [worker] = [pid for pid, parent in parents().items() if parent == os.getpid() and pid in _workers()]
         (folder / f".init_0_e0.npz.{worker}.partial").symlink_to("/dev/full")
-        task = RollTask(order="init/0/e0", program=shelf.initial, setting="search", index=0, seed=1)
+        task = RollTask(order="init/0/e0", program=shelf.initial, split="search", index=0, seed=1)
         with pytest.raises(StoreError, match=r"init_0_e0.npz cannot be written .* the disk is full; free some space"):
             await pool.roll(task)
         episode = await pool.roll(task)     # the worker lives on, and there is room again

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memento.core import order_ids
-from memento.core.order_ids import OrderId, owner_of, parse
+from memento.core.order_ids import OrderId, is_ahead, owner_of, parse, slot_of, split
 
 numbers = st.integers(0, 10**6)
 owners = st.one_of(
@@ -39,7 +39,15 @@ def test_every_form_is_parsed_and_written(text: str, order: OrderId) -> None:
 @given(owners, numbers)
 def test_what_is_made_can_be_parsed(owner: OrderId, index: int) -> None:
     episode = owner.of_episode(index)
+    name = str(owner)
+    assert str(episode) == order_ids.episode_id(name, index)
+    assert str(episode.score()) == order_ids.score_id(str(episode))
+    assert str(owner.examine()) == order_ids.examine_id(name)
+    assert str(owner.ahead()) == order_ids.ahead_id(name)
+    assert (slot_of(name), slot_of(order_ids.ahead_id(name))) == (name, name)
+    assert (is_ahead(name), is_ahead(order_ids.ahead_id(name))) == (False, True)
     for order in (owner, episode, episode.score(), owner.examine(), owner.ahead()):
+        assert split(str(order)) == (name, order.episode, order.part)
         assert parse(str(order)) == order
         assert order.owner == owner
         assert owner_of(str(order)) == str(owner)

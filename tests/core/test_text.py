@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.core.text import bounded, cost, counted, duration, number, one_line, share, signed
+from memento.core.text import bounded, cost, counted, duration, number, one_line, plus_minus, share, signed
 
 
 @pytest.mark.parametrize(("text", "expected"), [
@@ -12,6 +12,7 @@ from memento.core.text import bounded, cost, counted, duration, number, one_line
     (share(0.875), "88 %"), (share(None), "–"),
     (cost(1.234), "$1.23"), (cost(0.01234, digits=4), "$0.0123"), (cost(None), "price unknown"),
     (signed(0.126), "+0.13"), (signed(-0.126), "−0.13"), (signed(-0.001), "0.00"),
+    (plus_minus((0.5, 0.125)), "0.50 ± 0.12"), (plus_minus((0.5, None)), "0.50"), (plus_minus(None), "–"),
     (duration(4.23), "4.2 s"), (duration(59.96), "1 min 00 s"), (duration(185), "3 min 05 s"),
 ])
 def test_forms(text: str, expected: str) -> None:

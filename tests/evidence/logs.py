@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from memento.agents.keepers.by_method import KEEPERS
-from memento.agents.keepers.evaluator_search import Panel
+from memento.agents.keepers.evaluator_search import EvaluatorBudget
 from memento.agents.keepers.memento import Slots
 from memento.agents.keepers.sequencer import RunPlan, Sequencer
 from memento.core.errors import SearchError
@@ -45,7 +45,7 @@ def log(
         slots=SLOTS if method == "memento" else RANDOM,
         search_seeds=(1, 2, 3),
         final_seeds=(91, 92),
-        panel=Panel(pool=3, judges=3, generations=2),
+        evaluator_budget=EvaluatorBudget(pool=3, judges=3, generations=2),
         reference=Program("reference"),
     )
     for world in itertools.count(seed, 10**6):      # some worlds have no valid evaluator at all

@@ -19,7 +19,7 @@ FRAME = Frame(made="2026-11-21 03:00 UTC", version="0.1.0")
 @pytest.fixture(scope="module")
 def made_up(tmp_path_factory):
     folder = comparison(tmp_path_factory.mktemp("archive"), methods=["memento", "eureka-elite"], seeds=[1, 2, 3])
-    return load_comparison(folder, lambda program: program.text)
+    return load_comparison(folder)
 
 
 def named_by_folder(evidence):

@@ -25,7 +25,7 @@ def page(tmp_path_factory):
     made_up = comparison(folder / "c", methods=["memento", "random", "eureka-elite"], seeds="1-5")
     path = folder / "page.html"
     frame = Frame(made="2026-11-21", version="0.1.0")
-    path.write_text(render(load_comparison(made_up, lambda program: program.text), frame), encoding="utf-8")
+    path.write_text(render(load_comparison(made_up), frame), encoding="utf-8")
     return path.as_uri()
 
 

@@ -59,6 +59,6 @@ def test_runs_that_are_missing_are_said(tmp_path):
         path.unlink()
     folder.run_of(job).rmdir()
     folder.note(at=0.0, job=job.name, event="failed", message="the account is empty")
-    evidence = load_comparison(folder, lambda program: program.text)
+    evidence = load_comparison(folder)
     assert evidence.missing == {job.name: "failed: the account is empty"}
     assert len(evidence.records) == 3

@@ -15,6 +15,7 @@ from memento.core.events import (
     ProposalMade,
     VoteCast,
 )
+from memento.core.text import DASH
 from memento.core.values import Operator, Program
 from memento.evidence import paper_tables, tables
 from memento.evidence.descent import compare_texts
@@ -33,7 +34,7 @@ HOSTILE = """</pre><script>alert(1)</script><img src=x onerror=alert(2)>"'{{ 7*7
 
 
 def record(facts, name="r"):
-    return read_record(facts, name=name, folder=f"/{name}", wall_s=1.0, identify=lambda program: program.text)
+    return read_record(facts, name=name, folder=f"/{name}", wall_s=1.0)
 
 
 def rows_in(path):
@@ -118,7 +119,7 @@ def test_nothing_is_loaded_from_anywhere():
 @pytest.fixture(scope="module")
 def made_up(tmp_path_factory):
     folder = comparison(tmp_path_factory.mktemp("c") / "c", methods=["memento", "random", "eureka-elite"], seeds="1-4")
-    return load_comparison(folder, lambda program: program.text)
+    return load_comparison(folder)
 
 
 def test_the_page_says_what_the_runs_say(made_up):
@@ -126,8 +127,8 @@ def test_the_page_says_what_the_runs_say(made_up):
     [group] = find(made_up).groups
     text = "".join(read(page).text)
     for arm in group.arms:
-        assert tables.plus_minus(arm.fitness) in text
-        assert tables.plus_minus(arm.measures[0].success) in text
+        assert tables.spread(arm.fitness) in text
+        assert tables.spread(arm.measures[0].success) in text
     for one in made_up.records:
         assert one.name in text
     assert "is no language model" in text, "the offline model is said"
@@ -174,9 +175,9 @@ def test_the_paper_s_table_has_its_layout_and_its_values(made_up):
     assert published == ("0.97 ± 0.06", "0.87 ± 0.23", "0.63 ± 0.17", "1.00 ± 0.00", "0.78 ± 0.08")
     [group] = find(made_up).groups
     arms = {arm.method: arm for arm in group.arms}
-    assert here[0] == tables.plus_minus(arms["memento"].measures[0].success)
-    assert rows["Eureka"][0][0] == tables.plus_minus(arms["eureka-elite"].measures[0].success)
-    assert {*rows["REvolve"][0]} == {tables.NOTHING}
+    assert here[0] == tables.spread(arms["memento"].measures[0].success)
+    assert rows["Eureka"][0][0] == tables.spread(arms["eureka-elite"].measures[0].success)
+    assert {*rows["REvolve"][0]} == {DASH}
 
 
 def test_words_are_no_stronger_than_the_test():

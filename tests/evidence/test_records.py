@@ -18,7 +18,7 @@ seeds = st.integers(0, 10**6)
 
 
 def record(facts, name="r"):
-    return read_record(facts, name=name, folder=name, wall_s=1.0, identify=lambda program: program.text)
+    return read_record(facts, name=name, folder=name, wall_s=1.0)
 
 
 def of(facts, kind):
@@ -72,7 +72,7 @@ def test_repeats_are_counted_within_their_own_chain_and_only_of_what_was_rejecte
         climb(4, "b", "lift higher before moving", accepted=False),        # was accepted: repeats nothing
         climb(0, "a", "widen the grip", accepted=False, generation=2),     # another generation's memory
     ]
-    found = count_repeats(rows, [], lambda program: program.text)
+    found = count_repeats(rows, [])
     assert (found.climbs, found.same_program, found.near_summary) == (4, 1, 1)
 
 

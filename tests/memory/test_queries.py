@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memento.agents.keepers.by_method import KEEPERS
-from memento.agents.keepers.evaluator_search import Panel
+from memento.agents.keepers.evaluator_search import EvaluatorBudget
 from memento.agents.keepers.memento import Slots
 from memento.agents.keepers.sequencer import RunPlan, Sequencer
 from memento.core.errors import SearchError
@@ -53,7 +53,7 @@ PLAN = RunPlan(
     slots=Slots(generations=3, hill_climb=3, macro=3, crossover=2),
     search_seeds=(1, 2, 3),
     final_seeds=(91, 92),
-    panel=Panel(pool=3, judges=3, generations=2),
+    evaluator_budget=EvaluatorBudget(pool=3, judges=3, generations=2),
     reference=Program("reference"),
 )
 

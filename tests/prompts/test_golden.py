@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from memento.agents.evaluator_evolver import EvaluatorEvolver
-from memento.agents.judging import JudgePanel
+from memento.agents.judging import Judges
 from memento.agents.proposers import Crosser, HillClimber, Initiator, Mutator
 from memento.core.values import Operator
 from memento.runtime.prompts import PromptFolder
@@ -80,7 +80,7 @@ async def filled(case: str) -> str:
         case "evaluator-macro-mutation":
             await evolver.carry_out(propose_evaluator(evaluator_entry(2)))
         case "judge" | "judge-once-more":
-            await JudgePanel(models=[model], run_seed=7, **common).carry_out(judge_order())
+            await Judges(models=[model], run_seed=7, **common).carry_out(judge_order())
     return model.asked[-1 if case == "judge-once-more" else 0].prompt
 
 

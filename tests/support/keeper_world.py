@@ -19,9 +19,9 @@ from memento.core.events import (
     ScoreEpisode,
     VoteCast,
     Withdraw,
-    slot_of,
 )
 from memento.core.keeper import Decision, Keeper
+from memento.core.order_ids import slot_of
 from memento.core.values import (
     Call,
     Document,

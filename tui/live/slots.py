@@ -20,8 +20,8 @@ from ...core.events import (
     SpeculationEnded,
     StageEntered,
     VoteCast,
-    slot_of,
 )
+from ...core.order_ids import slot_of
 from ..view import View, after
 
 

@@ -16,9 +16,9 @@ from ...core.events import (
     ProposalFailed,
     ProposalMade,
     VoteCast,
-    slot_of,
 )
 from ...core.metrics import aggregate
+from ...core.order_ids import slot_of
 from ...core.values import JSON, Episode, EvaluatorCandidate, Fault, Program, Score
 from ...memory.spending import CallRow, list_calls
 from ...memory.store import RunStore

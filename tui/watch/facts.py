@@ -20,8 +20,9 @@ from ...core.events import (
     RunStarted,
     VoteCast,
 )
+from ...core.text import counted
 from ...core.values import Fault
-from ..lines import counted, isolation, one_line
+from ..lines import isolation, one_line
 
 LENGTH = 400
 TROUBLE = frozenset({"ProposalFailed"})

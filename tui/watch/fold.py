@@ -31,8 +31,8 @@ from ...core.events import (
     SpeculationEnded,
     StageEntered,
     VoteCast,
-    slot_of,
 )
+from ...core.order_ids import slot_of
 from ...core.values import JSON, Fault, Operator
 from ...memory.spending import Spending, add_all_calls, calls_of, role_of
 from .view import CallLine, Point, Remembered, Rolled, RunView, Slot, branch_of, owner_of

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from textual.content import Content
 
-from ..branches import branches_of
-from ..lines import counted, one_line
+from ...core.methods import branches_of
+from ...core.text import counted
+from ..lines import one_line
 from .braille import Curve, draw_curves
 from .snapshot import (
     BAD,

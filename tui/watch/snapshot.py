@@ -6,7 +6,7 @@ from pathlib import Path
 
 from textual.content import Content
 
-from ...core.events import slot_of
+from ...core.order_ids import slot_of
 from ..activity import ActivityNote
 from ..lines import one_line
 from .view import RunView, Slot, branch_of, owner_of

@@ -26,7 +26,7 @@ from memento.runtime.supervisor import Replay
 
 from ...support.keeper_world import World, play
 
-PLAN = RolloutPlan(setting="search", seeds=(11, 12), evaluator=Program("E*"))
+PLAN = RolloutPlan(split="search", seeds=(11, 12), evaluator=Program("E*"))
 
 slots_strategy = st.builds(
     Slots,

@@ -38,7 +38,7 @@ from memento.core.values import (
 from memento.runtime.supervisor import Replay
 
 CALL = Call(model="scripted", prompt=Document("?"), reply=Document("!"))
-PLAN = RolloutPlan(setting="search", seeds=(5, 6), evaluator=Program("E*"), racing=True)
+PLAN = RolloutPlan(split="search", seeds=(5, 6), evaluator=Program("E*"), racing=True)
 fitnesses = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.5000000000000001, 1.0])
 counts = st.integers(0, 3)
 

@@ -32,7 +32,7 @@ seeds = st.integers(0, 10**6)
 
 
 def keeper(budget: tuple[int, int], *, racing: bool = False) -> RandomKeeper:
-    plan = RolloutPlan(setting="search", seeds=(11, 12, 13), evaluator=Program("E*"), racing=racing)
+    plan = RolloutPlan(split="search", seeds=(11, 12, 13), evaluator=Program("E*"), racing=racing)
     return RandomKeeper(initial=P0, plan=plan, generations=budget[0], candidates=budget[1])
 
 
@@ -111,6 +111,6 @@ def test_all_is_asked_at_once_of_the_initial_prompt_and_never_as_the_first_try()
 
 
 def test_its_budget_is_that_of_all_branches_together() -> None:
-    plan = RolloutPlan(setting="search", seeds=(1,), evaluator=Program("E*"))
+    plan = RolloutPlan(split="search", seeds=(1,), evaluator=Program("E*"))
     slots = Slots(generations=2, hill_climb=3, macro=2, crossover=1)
     assert len(KEEPERS["random"](P0, plan, slots).start().orders) == 12

@@ -38,7 +38,7 @@ ROUNDS = ("eureka", "eureka-elite", "revolve", "zero-shot")
 
 
 def keeper(method: str, slots: Slots, *, seed: int = 0, racing: bool = False):
-    plan = RolloutPlan(setting="search", seeds=(11, 12), evaluator=Program("E*"), racing=racing)
+    plan = RolloutPlan(split="search", seeds=(11, 12), evaluator=Program("E*"), racing=racing)
     return KEEPERS[method](P0, plan, slots, SearchOptions(seed=seed))
 
 

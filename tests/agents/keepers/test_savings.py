@@ -30,8 +30,8 @@ from memento.core.events import (
     SearchEnded,
     SpeculationEnded,
     Withdraw,
-    slot_of,
 )
+from memento.core.order_ids import slot_of
 from memento.core.program_text import digest
 from memento.core.values import Candidate, Episode, Operator, Program, Score
 from memento.runtime.supervisor import Replay
@@ -48,14 +48,14 @@ budgets = st.builds(
     macro=st.integers(0, 4),
     crossover=st.integers(0, 3),
 )
-PLAN = RolloutPlan(setting="search", seeds=(11, 12, 13), evaluator=Program("E*"))
+PLAN = RolloutPlan(split="search", seeds=(11, 12, 13), evaluator=Program("E*"))
 
 
 def initial(seed: int) -> Candidate:
     """C_0 is one of the world's programs, with its episodes."""
     program = Program("program = 0\n")
     world = Repeating(seed, failure_rate=0.0)
-    rolls = [Roll(id="r", program=program, setting="search", index=i, seed=s) for i, s in enumerate(PLAN.seeds)]
+    rolls = [Roll(id="r", program=program, split="search", index=i, seed=s) for i, s in enumerate(PLAN.seeds)]
     episodes = tuple(world.answer(roll).episode for roll in rolls)
     scores = tuple(Score(fitness=episode.info["fitness"]) for episode in episodes)
     return Candidate(

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memento.agents.keepers.by_method import KEEPERS
-from memento.agents.keepers.evaluator_search import EvaluatorKeeper, Panel, majority
+from memento.agents.keepers.evaluator_search import EvaluatorBudget, EvaluatorKeeper
+from memento.agents.keepers.initial import score_baseline
 from memento.agents.keepers.memento import Slots
-from memento.agents.keepers.sequencer import RunPlan, Sequencer, score_baseline
+from memento.agents.keepers.sequencer import RunPlan, Sequencer
+from memento.agents.keepers.votes import majority
 from memento.core.errors import SearchError
 from memento.core.events import (
     EliteChanged,
@@ -49,7 +51,7 @@ PLAN = RunPlan(
     slots=Slots(generations=2, hill_climb=2, macro=2, crossover=1),
     search_seeds=(1, 2),
     final_seeds=(91, 92, 93),
-    panel=Panel(pool=3, judges=3, generations=2),
+    evaluator_budget=EvaluatorBudget(pool=3, judges=3, generations=2),
     reference=Program("reference"),
 )
 
@@ -111,8 +113,10 @@ def test_replay_at_any_moment_gives_the_same_state(seed: int, arrival: int, cut:
         return
     again = Replay(Sequencer(PLAN)).replay(log)
     assert {order.id for order in again.orders} == {order.id for order in last.orders}
-    # The inner keeper is made anew and has no equality of its own; what it decides by is the inner state.
-    assert replace(again.state, keeper=None) == replace(last.state, keeper=None)
+    # The stage's keeper is another object without equality; what it decides by is the inner state.
+    assert again.state.inner == last.state.inner
+    keepers = [type(state.stage.keeper) if state.stage else None for state in (again.state, last.state)]
+    assert keepers[0] is keepers[1]
 
 
 def test_p0_reuses_its_rollouts_and_is_scored_by_the_chosen_evaluator() -> None:
@@ -134,7 +138,7 @@ def test_p0_reuses_its_rollouts_and_is_scored_by_the_chosen_evaluator() -> None:
 
 
 def test_a_given_policy_and_a_given_evaluator_ask_no_model_for_them() -> None:
-    plan = replace(PLAN, initial=Program("mine"), evaluator=Program("E"), panel=None)
+    plan = replace(PLAN, initial=Program("mine"), evaluator=Program("E"), evaluator_budget=None)
     log = run(plan, World(1, failure_rate=0.0))
     chosen = of(log, EvaluatorChosen)
     assert [fact.chosen.program for fact in chosen] == [Program("E")]
@@ -143,7 +147,7 @@ def test_a_given_policy_and_a_given_evaluator_ask_no_model_for_them() -> None:
 
 
 def test_zero_shot_takes_the_first_valid_evaluator() -> None:
-    plan = replace(PLAN, panel=None)
+    plan = replace(PLAN, evaluator_budget=None)
     log = run(plan, World(1, failure_rate=0.0))
     assert of(log, EvaluatorChosen)[0].chosen.id == "eval/zero-shot/0"
     assert not of(log, VoteCast)
@@ -199,9 +203,9 @@ def test_no_valid_evaluator_in_the_first_pool_is_an_error() -> None:
     with pytest.raises(SearchError, match="none of the 3 evaluators"):
         run(PLAN, Refusing(Examine))
     with pytest.raises(SearchError, match="given evaluator"):
-        run(replace(PLAN, evaluator=Program("E"), panel=None), Refusing(Examine))
+        run(replace(PLAN, evaluator=Program("E"), evaluator_budget=None), Refusing(Examine))
     with pytest.raises(SearchError, match="no valid evaluator in 5 replies"):
-        run(replace(PLAN, panel=None), Refusing(ProposeEvaluator))
+        run(replace(PLAN, evaluator_budget=None), Refusing(ProposeEvaluator))
 
 
 def test_no_vote_at_all_is_an_error() -> None:
@@ -219,7 +223,7 @@ def test_a_later_pool_without_a_valid_evaluator_carries_the_choice_over() -> Non
         slot=0,
         episodes=(episode,),
     )
-    keeper = EvaluatorKeeper(baseline=baseline, panel=Panel(pool=2, judges=1, generations=2))
+    keeper = EvaluatorKeeper(baseline=baseline, budget=EvaluatorBudget(pool=2, judges=1, generations=2))
 
     class LaterInvalid(World):
         def answer(self, order):

@@ -23,9 +23,9 @@ SEED = 7_000_001
 async def rolled(folder: Path, program: Program, seed: int = SEED, **options: JSON) -> Episode:
     """One episode under the strict rules and the fast physics."""
     given: Mapping[str, JSON] = {"physics": "fast", "rules": "strict", "horizon": 6000, **options}
-    settings = {"test": DOMAIN.options(given, preset="paper")}
-    async with ProcessPool(domain=import_string("hanoi"), settings=settings, workers=1, trajectories=folder) as pool:
-        return await pool.roll(RollTask(order="reference", program=program, setting="test", index=0, seed=seed))
+    splits = {"test": DOMAIN.options(given, preset="paper")}
+    async with ProcessPool(domain=import_string("hanoi"), splits=splits, workers=1, trajectories=folder) as pool:
+        return await pool.roll(RollTask(order="reference", program=program, split="test", index=0, seed=seed))
 
 
 def solved(episode: Episode) -> None:

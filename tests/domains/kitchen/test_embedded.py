@@ -10,7 +10,7 @@ from memento.domains.kitchen.embedded.doors import blocked_by_panel
 from memento.domains.kitchen.embedded.sight import Surroundings, agent_view, sample_points
 from memento.domains.kitchen.embedded.world import World
 from memento.domains.kitchen.rules import ErrorCategory, categorise, places_of
-from memento.domains.kitchen.scene import Kitchen, Stance, from_json, to_json
+from memento.domains.kitchen.scene import Stance
 
 from .kitchens import kitchen, thing
 
@@ -396,8 +396,3 @@ def test_equal_states_have_equal_numbers_and_a_reset_is_complete() -> None:
     where.act("open_object", the(where, "Microwave"))
     where.reset(Stance(cell=(2, 2), yaw=NORTH, horizon_deg=30))
     assert (where.state, where.open, where.held) == (first, set(), None)
-
-
-def test_a_kitchen_comes_back_from_its_text() -> None:
-    original: Kitchen = kitchen(thing("Book", (0.0, 0.95, 0.95), (0.2, 0.04, 0.25)))
-    assert from_json(to_json(original)) == original

@@ -238,9 +238,9 @@ async def rolled(folder: Path, program: Path) -> Any:
         {"backend": "unity", "unity_build": str(program), "scenes": ["Kitchen1"]}, preset="paper"
     )
     async with ProcessPool(
-        domain="memento.domains.kitchen:DOMAIN", settings={"search": options}, workers=1, trajectories=folder / "t"
+        domain="memento.domains.kitchen:DOMAIN", splits={"search": options}, workers=1, trajectories=folder / "t"
     ) as pool:
-        return await pool.roll(RollTask(order="a", program=WALKER, setting="search", index=0, seed=0))
+        return await pool.roll(RollTask(order="a", program=WALKER, split="search", index=0, seed=0))
 
 
 async def test_a_worker_plays_it_and_leaves_no_player_behind(tmp_path: Path) -> None:

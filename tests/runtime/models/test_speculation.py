@@ -9,7 +9,6 @@ from memento.agents.keepers.options import SearchOptions
 from memento.agents.keepers.sequencer import RunPlan, Sequencer
 from memento.agents.rollout_agents import Examiner, Roller, Scorer
 from memento.core.events import (
-    AHEAD,
     CandidateAccepted,
     CandidateRejected,
     EliteChanged,
@@ -20,8 +19,8 @@ from memento.core.events import (
     ScoreEpisode,
     SearchEnded,
     SpeculationEnded,
-    slot_of,
 )
+from memento.core.order_ids import is_ahead, slot_of
 from memento.core.ports import Ask, Model, Reply, RollTask
 from memento.core.values import Episode, Program, Usage
 from memento.memory.spending import Spending, add_calls
@@ -98,7 +97,7 @@ async def test_what_is_asked_ahead_changes_no_conclusion_and_what_is_withdrawn_i
     expected = await search(plain, ahead=False)
     facts = await search(model, ahead=True)
     assert conclusions(facts) == conclusions(expected)
-    assert not any(order.endswith(AHEAD) for order in plain.begun)
+    assert not any(is_ahead(order) for order in plain.begun)
     ended = [fact for fact in facts if isinstance(fact, SpeculationEnded)]
     assert {fact.kept for fact in ended} == {True, False}
     lost = {fact.order for fact in ended if not fact.kept and not fact.answered}

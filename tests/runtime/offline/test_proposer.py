@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from memento.core.errors import ModelError
 from memento.core.events import Order
-from memento.core.values import Operator
+from memento.core.program_text import digest
+from memento.core.values import Operator, Program
 from memento.runtime.offline.edits import Workshop
-from memento.runtime.offline.source import normalised
 
 from .orders import SHELF, answer, candidate, program_of, proposal, rejection, summary_of
 
@@ -37,6 +37,10 @@ class FrankaPolicy:
 '''
 
 
+def identity(text: str) -> str:
+    return digest(Program(text))
+
+
 def order_for(operator: Operator, slot: int = 0):
     mutant = program_of(answer(proposal(Operator.MACRO, candidate(P0), slot=9)))
     other = candidate(mutant, fitness=0.2, name="g0/macro/9")
@@ -47,8 +51,8 @@ def order_for(operator: Operator, slot: int = 0):
 def test_the_first_program_is_that_of_the_shelf_and_others_are_drawn():
     assert program_of(answer(proposal(Operator.INITIAL))).rstrip() == P0.rstrip()
     again = program_of(answer(proposal(Operator.INITIAL), attempt=1))
-    assert normalised(again) != normalised(P0)
-    assert normalised(program_of(answer(proposal(Operator.INITIAL, slot=3)))) != normalised(again)
+    assert identity(again) != identity(P0)
+    assert identity(program_of(answer(proposal(Operator.INITIAL, slot=3)))) != identity(again)
 
 
 @pytest.mark.parametrize("operator", CHANGING)
@@ -59,7 +63,7 @@ def test_a_reply_is_one_program_whose_history_ends_with_the_summary(operator):
         history = next(node for node in ast.parse(program).body
                        if isinstance(node, ast.Assign) and node.targets[0].id == "HISTORY")
         assert ast.literal_eval(history.value)[-1] == summary
-        assert normalised(program) != normalised(P0)
+        assert identity(program) != identity(P0)
         assert reply.model == "offline" and reply.stop == "end"
 
 
@@ -86,7 +90,7 @@ def test_a_rejected_edit_never_comes_again(run_seed):
     for slot in range(12):
         order = proposal(Operator.HILL_CLIMB, candidate(P0), slot=slot, rejections=tuple(map(rejection, rejected)))
         reply = answer(order, run_seed=run_seed)
-        summary, program = summary_of(reply), normalised(program_of(reply))
+        summary, program = summary_of(reply), identity(program_of(reply))
         assert summary not in rejected
         assert program not in programs
         rejected.append(summary)
@@ -118,8 +122,8 @@ def test_crossover_takes_from_both_parents_and_nothing_else():
 def test_crossover_of_equal_parents_is_something_new():
     same = candidate(P0)
     orders = [proposal(Operator.CROSSOVER, same, same, slot=slot) for slot in range(4)]
-    programs = {normalised(program_of(answer(order))) for order in orders}
-    assert normalised(P0) not in programs
+    programs = {identity(program_of(answer(order))) for order in orders}
+    assert identity(P0) not in programs
     assert len(programs) > 1
 
 
@@ -142,7 +146,7 @@ def test_a_program_written_by_hand_can_be_edited(operator):
     parents = (parent, candidate(BY_HAND.replace("0.4", "0.7"))) if operator is Operator.CROSSOVER else (parent,)
     for slot in range(6):
         program = program_of(answer(proposal(operator, *parents, slot=slot)))
-        assert normalised(program) != normalised(BY_HAND)
+        assert identity(program) != identity(BY_HAND)
         tree = ast.parse(program)
         assert ast.get_docstring(tree) == "A policy of one's own."
         (policy,) = [node for node in tree.body if isinstance(node, ast.ClassDef)]

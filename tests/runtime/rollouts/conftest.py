@@ -26,8 +26,8 @@ def make_pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., 
 
     def make(workers: int = 1, *, limits: Limits = SHORT, folder: str = "trajectories", observer=None,
              domain: str = "toy_domain:DOMAIN", **options: object) -> ProcessPool:
-        settings = {"search": {"horizon": 20, **options}, "long": {"horizon": 10**9}, "json": {"json": True}}
-        return ProcessPool(domain=domain, settings=settings, workers=workers, limits=limits,
+        splits = {"search": {"horizon": 20, **options}, "long": {"horizon": 10**9}, "json": {"json": True}}
+        return ProcessPool(domain=domain, splits=splits, workers=workers, limits=limits,
                            trajectories=tmp_path / folder, observer=observer)
 
     return make

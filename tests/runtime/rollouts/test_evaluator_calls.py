@@ -20,7 +20,7 @@ def evaluator(body: str, head: str = "") -> Program:
 
 async def rolled(pool, number=0, program=hostile.GOOD):
     return await pool.roll(
-        RollTask(order=f"t0/e{number}", program=program, setting="search", index=number, seed=100 + number)
+        RollTask(order=f"t0/e{number}", program=program, split="search", index=number, seed=100 + number)
     )
 
 

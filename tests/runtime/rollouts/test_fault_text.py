@@ -11,8 +11,8 @@ from memento.runtime.rollouts.program_process import overdue
 from ...support import hostile as programs
 
 
-def task(program, order="g1/hill/0/e0", setting="search", index=0, seed=1):
-    return RollTask(order=order, program=program, setting=setting, index=index, seed=seed)
+def task(program, order="g1/hill/0/e0", split="search", index=0, seed=1):
+    return RollTask(order=order, program=program, split=split, index=index, seed=seed)
 
 
 async def test_every_hostile_policy_gets_its_fault_and_good_ones_are_unharmed(make_pool, tmp_path):
@@ -63,7 +63,7 @@ async def test_a_fault_shows_the_programs_own_lines_and_its_output(make_pool):
 ])
 async def test_json_actions(make_pool, body, kind):
     async with make_pool() as pool:
-        episode = await pool.roll(task(programs.policy(body), setting="json"))
+        episode = await pool.roll(task(programs.policy(body), split="json"))
     assert (episode.fault.kind if episode.fault else None) == kind
     assert episode.success == (kind is None)
 
@@ -84,9 +84,9 @@ async def test_total_limits_hold_over_an_episode(make_pool, short_limits):
     """Each step is within its limit, but all together are not."""
     burn = "t = time.process_time()\nwhile time.process_time() - t < 0.25: pass\nreturn [0, 0, 0]"
     async with make_pool(limits=short_limits(episode_cpu_s=1.0)) as pool:
-        burner = await pool.roll(task(programs.policy(burn), setting="long"))
+        burner = await pool.roll(task(programs.policy(burn), split="long"))
     async with make_pool(limits=short_limits(episode_wait_s=1.0)) as pool:
-        sleeper = await pool.roll(task(programs.policy("time.sleep(0.3)\nreturn [0, 0, 0]"), setting="long"))
+        sleeper = await pool.roll(task(programs.policy("time.sleep(0.3)\nreturn [0, 0, 0]"), split="long"))
     assert burner.fault.kind is FaultKind.TIMED_OUT and "in all" in burner.fault.message
     assert 2 <= burner.steps <= 5
     assert sleeper.fault.kind is FaultKind.TIMED_OUT and "in all" in sleeper.fault.message

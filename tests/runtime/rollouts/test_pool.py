@@ -24,8 +24,8 @@ ENDLESS = hostile.policy("return [0, 0, 0]")
 LOOPING = hostile.policy("while True: pass")
 
 
-def task(program, number=0, setting="search", seed=7):
-    return RollTask(order=f"g1/hill/{number}/e0", program=program, setting=setting, index=number, seed=seed + number)
+def task(program, number=0, split="search", seed=7):
+    return RollTask(order=f"g1/hill/{number}/e0", program=program, split=split, index=number, seed=seed + number)
 
 
 def timeless(episode):
@@ -123,14 +123,14 @@ async def test_tasks_run_at_once_and_in_the_order_of_asking(make_pool):
     assert {each.phase for each in seen} == {"starting", "idle", "environment", "working"}
 
 
-async def test_settings_with_equal_options_share_an_environment(make_pool, tmp_path, short_limits):
+async def test_splits_with_equal_options_share_an_environment(make_pool, tmp_path, short_limits):
     make_pool()     # lets workers import the toy domain
     seen = []
     same, other = {"horizon": 5, "trap": ""}, {"horizon": 6}
-    settings = {"search": same, "final": dict(reversed(same.items())), "other": other}
-    async with ProcessPool(domain="toy_domain:DOMAIN", settings=settings, workers=1, limits=short_limits(),
+    splits = {"search": same, "final": dict(reversed(same.items())), "other": other}
+    async with ProcessPool(domain="toy_domain:DOMAIN", splits=splits, workers=1, limits=short_limits(),
                            trajectories=tmp_path / "shared", observer=seen.append) as pool:
-        steps = [(await pool.roll(task(hostile.GOOD, n, setting=name))).steps for n, name in
+        steps = [(await pool.roll(task(hostile.GOOD, n, split=name))).steps for n, name in
                  enumerate(["search", "final", "other", "search"])]
     assert steps == [5, 5, 6, 5]
     assert [activity.phase for activity in seen].count("environment") == 2
@@ -139,7 +139,7 @@ async def test_settings_with_equal_options_share_an_environment(make_pool, tmp_p
 async def test_an_observer_sees_the_steps_of_a_long_episode(make_pool):
     seen = []
     async with make_pool(observer=seen.append) as pool:
-        rolling = asyncio.create_task(pool.roll(task(ENDLESS, setting="long")))
+        rolling = asyncio.create_task(pool.roll(task(ENDLESS, split="long")))
         await until(lambda: any(each.steps > 10 for each in seen))
         rolling.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -151,7 +151,7 @@ async def test_cancelling_frees_the_worker_at_once_and_keeps_it(make_pool, short
     async with make_pool(limits=short_limits(step_cpu_s=100, start_cpu_s=100, step_wall_s=100)) as pool:
         await pool.roll(task(hostile.GOOD))
         worker = workers_of(os.getpid())
-        rolling = asyncio.create_task(pool.roll(task(program, setting="long")))
+        rolling = asyncio.create_task(pool.roll(task(program, split="long")))
         waiting = asyncio.create_task(pool.roll(task(hostile.GOOD, 1)))
         await asyncio.sleep(0.5)
         begun = time.monotonic()
@@ -212,7 +212,7 @@ async def test_a_simulator_that_fails_twice_is_an_error_that_tells_why(make_pool
     async with make_pool(trap="raise") as pool:
         with pytest.raises(RolloutError, match="the simulator exploded"):
             await pool.roll(task(hostile.GOOD))
-        assert (await pool.roll(task(hostile.GOOD, setting="json"))).fault is not None  # the pool goes on
+        assert (await pool.roll(task(hostile.GOOD, split="json"))).fault is not None  # the pool goes on
 
 
 async def test_a_domain_that_cannot_be_imported_is_an_error_at_the_start(make_pool):
@@ -221,19 +221,19 @@ async def test_a_domain_that_cannot_be_imported_is_an_error_at_the_start(make_po
             pass
 
 
-async def test_an_unknown_setting_and_a_closed_pool_are_errors(make_pool):
+async def test_an_unknown_split_and_a_closed_pool_are_errors(make_pool):
     pool = make_pool()
     with pytest.raises(RolloutError, match="closed"):
         await pool.roll(task(hostile.GOOD))
     async with pool:
         with pytest.raises(RolloutError, match="nowhere"):
-            await pool.roll(task(hostile.GOOD, setting="nowhere"))
+            await pool.roll(task(hostile.GOOD, split="nowhere"))
 
 
 async def test_leaving_the_pool_with_work_under_way_ends_it_all(make_pool, short_limits):
     limits = short_limits(step_cpu_s=100, start_cpu_s=100, step_wall_s=100)
     async with make_pool(2, limits=limits) as pool:
-        rolls = [asyncio.create_task(pool.roll(task(program, n, setting="long")))
+        rolls = [asyncio.create_task(pool.roll(task(program, n, split="long")))
                  for n, program in enumerate([ENDLESS, LOOPING, ENDLESS])]
         await asyncio.sleep(0.6)
     results = await asyncio.gather(*rolls, return_exceptions=True)
@@ -265,9 +265,9 @@ async def main():
     fork = "try: os.fork()\\nexcept OSError: pass\\nos.setsid() if os.getpid() != self.pid else None\\ntime.sleep(1000)"
     programs = [hostile.policy("return [0, 0, 0]"), hostile.policy("while True: pass"),
                 hostile.policy("signal.signal(15, signal.SIG_IGN)\\n" + fork, init="self.pid = os.getpid()")]
-    async with ProcessPool(domain="toy_domain:DOMAIN", settings={{"long": {{"horizon": 10**9}}}}, workers=3,
+    async with ProcessPool(domain="toy_domain:DOMAIN", splits={{"long": {{"horizon": 10**9}}}}, workers=3,
                            trajectories=pathlib.Path({folder!r}), limits=limits) as pool:
-        rolls = [pool.roll(RollTask(order=f"g1/hill/{{n}}", program=p, setting="long", index=n, seed=n))
+        rolls = [pool.roll(RollTask(order=f"g1/hill/{{n}}", program=p, split="long", index=n, seed=n))
                  for n, p in enumerate(programs)]
         await asyncio.gather(*rolls)
 

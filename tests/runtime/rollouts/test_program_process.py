@@ -39,7 +39,7 @@ async def test_a_program_finds_nothing_of_ours(make_pool, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
     async with make_pool() as pool:
         episode = await pool.roll(
-            RollTask(order="t0/e0", program=hostile.GOOD, setting="search", index=0, seed=1)
+            RollTask(order="t0/e0", program=hostile.GOOD, split="search", index=0, seed=1)
         )
         score = await pool.score(LOOK_AROUND, episode)
     assert score.fault is None

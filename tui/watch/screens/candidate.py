@@ -8,7 +8,8 @@ from textual.content import Content
 from textual.widgets import Static, TabbedContent, TabPane
 
 from ....core.errors import MementoError
-from ...lines import counted, one_line
+from ....core.text import counted
+from ...lines import one_line
 from ..details import Details, read_details
 from ..lines_view import LinesView
 from ..rows import Cell, Column, Rows

@@ -10,7 +10,8 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Footer
 
-from ...lines import counted, isolation, one_line
+from ....core.text import counted
+from ...lines import isolation, one_line
 from ..run_controls import SAID
 from ..snapshot import BAD, DIM, GOOD, LOUD, WARN, Sight, clock, coarse, cost, elapsed_s
 from ..view import time_left_s

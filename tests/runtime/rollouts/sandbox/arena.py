@@ -121,13 +121,13 @@ def targets(folder: Path) -> Iterator[Targets]:
 def pool(folder: Path, limits: Limits, *, workers: int) -> ProcessPool:
     """A pool of the toy domain. The sandbox cannot be switched off."""
     return ProcessPool(
-        domain="toy_domain:DOMAIN", settings={name: {"horizon": 20} for name in ("search", "final")},
+        domain="toy_domain:DOMAIN", splits={name: {"horizon": 20} for name in ("search", "final")},
         workers=workers, limits=limits, trajectories=folder,
     )
 
 
 def task(name: str, text: str) -> RollTask:
-    return RollTask(order=f"g1/hill/{name}", program=Program(text), setting="search", index=0, seed=7)
+    return RollTask(order=f"g1/hill/{name}", program=Program(text), split="search", index=0, seed=7)
 
 
 async def attack_all(attacks: Sequence[Attack], folder: Path, *, workers: int = 2) -> list[Outcome]:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from memento.agents.evaluator_evolver import EvaluatorEvolver
-from memento.agents.judging import JudgePanel
+from memento.agents.judging import Judges
 from memento.agents.keepers.by_method import KEEPERS
-from memento.agents.keepers.evaluator_search import Panel
+from memento.agents.keepers.evaluator_search import EvaluatorBudget
 from memento.agents.keepers.memento import Slots
 from memento.agents.keepers.sequencer import RunPlan, Sequencer
 from memento.agents.proposers import Crosser, HillClimber, Mutator
@@ -127,13 +127,13 @@ async def _run(model: HostileModel, log: Log, folder: Path) -> str:
 
     plan = RunPlan(
         method=KEEPERS["memento"], slots=SLOTS, search_seeds=(1,), final_seeds=(9,), initial=STILL,
-        panel=Panel(pool=6, judges=2, generations=1),
+        evaluator_budget=EvaluatorBudget(pool=6, judges=2, generations=1),
     )
     limits: Limits = LIMITS["brief"]
     async with pool(folder / "trajectories", limits, workers=2) as running:
         agents = {
             Propose: Proposers(), ProposeEvaluator: EvaluatorEvolver(contract=EVALUATOR, **parts),
-            Judge: JudgePanel(models=[model], prompts=parts["prompts"], brief=BRIEF, run_seed=1),
+            Judge: Judges(models=[model], prompts=parts["prompts"], brief=BRIEF, run_seed=1),
             Roll: Roller(pool=running), ScoreEpisode: Scorer(pool=running), Examine: Examiner(pool=running),
         }
         lane = Lane(name="all", limit=4, agents=agents)

@@ -1,0 +1,105 @@
+"""The first stage: p_0, given or asked for, and T_0, its rollouts on the search's seeds."""
+
+from dataclasses import dataclass, replace
+from math import fsum
+
+from ...core import order_ids
+from ...core.errors import SearchError
+from ...core.events import Fact, InitialChosen, ProposalFailed, ProposalMade, Propose
+from ...core.keeper import Decision
+from ...core.metrics import aggregate
+from ...core.values import Candidate, Examination, Fault, Operator, Program, Rejection, Score
+from .trials import RolloutPlan, Trial, Trials
+
+ATTEMPTS = 5  # at a first valid program, before the run gives up
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Initial:
+    """The state between two facts: the attempt, why the earlier ones failed, and the rollouts of this one."""
+
+    attempt: int = 0
+    failures: tuple[Rejection, ...] = ()  # shown to the model in the next attempt
+    trials: Trials | None = None  # None until there is a program
+    baseline: Candidate | None = None  # p_0 with T_0, not scored; the stage is then over
+
+    @property
+    def order(self) -> str:
+        """The id of the attempt."""
+        return str(order_ids.initial(self.attempt))
+
+
+class InitialKeeper:
+    """Settles p_0: the given program, or the model's first that can start."""
+
+    def __init__(self, *, given: Program | None, seeds: tuple[int, ...]) -> None:
+        self._given = given
+        self._plan = RolloutPlan(split="search", seeds=seeds, evaluator=None)
+
+    def start(self) -> Decision[Initial]:
+        """Roll the given program out, or ask for one."""
+        return self._ask(Initial()) if self._given is None else self._roll(Initial(), self._given, "")
+
+    def decide(self, state: Initial, fact: Fact) -> Decision[Initial]:
+        """What follows from one proposal or episode. Raises SearchError where there is no valid p_0."""
+        if state.trials is not None:
+            return self._take(state, state.trials, fact)
+        if fact.order == state.order and isinstance(fact, ProposalMade):
+            return self._roll(state, fact.program, fact.summary)
+        if fact.order == state.order and isinstance(fact, ProposalFailed):
+            return self._retry(state, fact.fault, fact.summary)
+        return Decision(state=state)
+
+    def finished(self, state: Initial) -> bool:
+        """Whether p_0 is settled and T_0 is complete."""
+        return state.baseline is not None
+
+    def _ask(self, state: Initial) -> Decision[Initial]:
+        order = Propose(
+            id=state.order, operator=Operator.INITIAL, generation=0, slot=state.attempt, rejections=state.failures
+        )
+        return Decision(state=state, orders=(order,))
+
+    def _roll(self, state: Initial, program: Program, summary: str) -> Decision[Initial]:
+        trial = Trial(
+            id=state.order, program=program, operator=Operator.INITIAL, generation=0, slot=0, summary=summary
+        )
+        step = Trials(plan=self._plan, open={}).begin(trial)
+        return Decision(state=replace(state, trials=step.trials), orders=step.orders)
+
+    def _take(self, state: Initial, trials: Trials, fact: Fact) -> Decision[Initial]:
+        step = trials.take(fact)
+        state = replace(state, trials=step.trials)
+        if not step.settled:
+            return Decision(state=state, orders=step.orders)
+        (candidate,) = step.settled
+        if candidate.fault is not None:
+            return self._retry(state, candidate.fault, candidate.summary)
+        chosen = InitialChosen(order=candidate.id, program=candidate.program)
+        return Decision(state=replace(state, baseline=candidate), facts=(chosen,))
+
+    def _retry(self, state: Initial, fault: Fault, summary: str) -> Decision[Initial]:
+        if self._given is not None:
+            raise SearchError(f"the given initial policy cannot start: {fault.message}")
+        if state.attempt + 1 >= ATTEMPTS:
+            raise SearchError(
+                f"no valid initial policy in {ATTEMPTS} replies (the last: {fault.kind}, {fault.message}); "
+                "give one with --initial FILE, or use another model"
+            )
+        failure = Rejection(
+            summary=summary,
+            candidate=state.order,
+            fitness_difference=None,
+            reason=f"{fault.kind}: {fault.message}",
+        )
+        return self._ask(Initial(attempt=state.attempt + 1, failures=(*state.failures, failure)))
+
+
+def score_baseline(baseline: Candidate, examination: Examination) -> Candidate:
+    """C_0: p_0 with T_0 re-used, scored by E*. An episode that a fault ended has f_e = 0."""
+    scores = tuple(
+        Score(fitness=0.0) if episode.fault is not None else score
+        for episode, score in zip(baseline.episodes, examination.scores, strict=True)
+    )
+    fitness = fsum(score.fitness for score in scores) / len(scores)
+    return replace(baseline, scores=scores, fitness=fitness, metrics=aggregate(scores))
