@@ -94,8 +94,10 @@ def _pictures(record: RunRecord) -> tuple[Picture, ...]:
     found = asyncio.run(rendering.fetch(wanted))
     steps = found.recording.steps
     rows = sorted({round(steps * place / (MOMENTS - 1)) for place in range(MOMENTS)})
-    with closing(renderer.stage(found.recording, camera=renderer.cameras[0], width=SIZE[0], height=SIZE[1])) as stage:
-        captioned = Captioned(stage, title="", steps=steps)
+    width, height = SIZE
+    playback = renderer.playback(found.recording, camera=renderer.cameras[0], width=width, height=height)
+    with closing(playback):
+        captioned = Captioned(playback, title="", steps=steps)
         pictures = []
         for row in rows:
             file = io.BytesIO()

@@ -36,7 +36,7 @@ class Slide:
         pass
 
 
-class Stage:
+class Slides:
     step_s = 0.1
 
     def __init__(self, recording, camera, width, height):
@@ -61,8 +61,8 @@ class Renderer:
     def require(self):
         pass
 
-    def stage(self, recording, *, camera, width, height):
-        return Stage(recording, camera, width, height)
+    def playback(self, recording, *, camera, width, height):
+        return Slides(recording, camera, width, height)
 
 
 class Domain:
