@@ -11,8 +11,8 @@ from .shelf import Shelf
 class Domain(Protocol):
     """A task as the rest of MEMENTO knows it: a module's attribute, named "package.module:ATTRIBUTE".
 
-    **Import.** Importing the module imports no simulator, nor does any method but `environment`: the controller
-    and every command load domains, and only workers may load simulators.
+    **Import.** Importing the module imports no simulator, nor does any method of this port but `environment`:
+    the controller and every command load domains, and only workers may load simulators.
 
     **Threads and processes.** A domain holds no state. Its methods may be called from any thread and in any order;
     each process loads its own.

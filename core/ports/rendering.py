@@ -16,8 +16,11 @@ Picture: TypeAlias = NDArray[np.uint8]
 class Playback(Protocol):
     """One recorded episode, ready to be drawn.
 
-    **Order of calls.** Rows may be asked for in any order and again; a row's picture and caption depend on the
-    recording, the camera and the size alone. After `close` nothing is called.
+    **Order of calls.** Rows may be asked for in any order and again; what a row's picture and caption show depends
+    on the recording, the camera and the size alone. After `close` nothing is called.
+
+    **Determinism.** A row asked for again has the same caption, and a picture that is the same to the eye: a posture
+    that is not recorded may be found again a hair's breadth off.
 
     **Threads.** One thread makes, uses and closes a playback: graphics contexts belong to a thread.
 
@@ -62,4 +65,7 @@ class Drawable(Protocol):
     """What a domain offers on top of `Domain` where its episodes can be drawn."""
 
     def renderer(self, options: Mapping[str, JSON]) -> Renderer:
-        """The renderer for episodes under these (completed) options. Made in any process, without graphics."""
+        """The renderer for episodes under these (completed) options.
+
+        Made in any process, without graphics; a renderer that plays an episode again may import its simulator.
+        """

@@ -98,7 +98,7 @@ class _Playback:
             trail=tuple((x * GRID_M, z * GRID_M) for x, z in ways), held=moment.held, words=self._words(row),
             reach_m=self._reach_m, half_view_rad=self._half_view_rad,
         ))
-        return np.asarray(image)
+        return np.array(image)
 
     def caption(self, row: int) -> tuple[str, ...]:
         """What was done and how it went; which milestones are reached."""

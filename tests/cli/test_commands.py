@@ -13,8 +13,7 @@ import structlog
 from memento.cli.log import log_to_stderr
 from memento.domains import load as load_domain
 
-from ..app.test_results import RUN_KEYS
-from ..support.program import PROGRAM, clean_environment
+from ..support.program import PROGRAM, RUN_KEYS, clean_environment
 
 Call = Callable[..., "CompletedProcess[str]"]
 Start = Callable[..., "Popen[str]"]

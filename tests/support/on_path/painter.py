@@ -1,6 +1,7 @@
 """A domain of a user's own that draws its episodes without any graphics: a square that slides to the right."""
 
 import numpy as np
+from memento.core.errors import unknown
 from memento.core.recording import Recording
 from memento.core.values import Brief, Contract, Program
 
@@ -62,6 +63,8 @@ class Renderer:
         pass
 
     def playback(self, recording, *, camera, width, height):
+        if camera not in self.cameras:
+            raise unknown("camera", camera, self.cameras)
         return Slides(recording, camera, width, height)
 
 
