@@ -19,8 +19,8 @@ class Playback(Protocol):
     **Order of calls.** Rows may be asked for in any order and again; what a row's picture and caption show depends
     on the recording, the camera and the size alone. After `close` nothing is called.
 
-    **Determinism.** A row asked for again has the same caption, and a picture that is the same to the eye: a posture
-    that is not recorded may be found again a hair's breadth off.
+    **Determinism.** A row asked for again has the same caption and the same picture, but for what was not recorded,
+    such as the elbow of an arm that was recorded by its hand alone.
 
     **Threads.** One thread makes, uses and closes a playback: graphics contexts belong to a thread.
 

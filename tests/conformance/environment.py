@@ -157,7 +157,6 @@ class EnvironmentContract(Subject):
             return members_of(os.getpid()), descriptors(), {thread.name for thread in threading.enumerate()}
 
         before = held()
-        loaded.environment(options).close()
         environment = loaded.environment(options)
         play(environment, self.actions(environment, 2), seed=1)
         environment.close()

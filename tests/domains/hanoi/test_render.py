@@ -24,10 +24,10 @@ def rolled(physics: str, seed: int, steps: int) -> tuple[HanoiEnvironment, Array
     """An episode of random pushes, and the scene's own qpos of every row."""
     environment = HanoiEnvironment(DOMAIN.options({"physics": physics, "randomisation": "hard"}, preset="paper"))
     environment.reset(index=0, seed=seed)
-    rows = [environment._scene.mj_data.qpos.copy()]
+    rows = [environment.simulation.scene.mj_data.qpos.copy()]
     for action in np.random.default_rng(seed).uniform(-1, 1, (steps, 7)):
         environment.step(action)
-        rows.append(environment._scene.mj_data.qpos.copy())
+        rows.append(environment.simulation.scene.mj_data.qpos.copy())
     return environment, np.array(rows)
 
 
@@ -69,10 +69,10 @@ def test_the_stored_actions_play_the_episode_again_bit_for_bit(physics: str, tmp
     stored = load_recording(tmp_path / "episode.npz")
     environment.reset(index=0, seed=1)      # something else in between
     environment.reset(index=0, seed=9)
-    assert np.array_equal(environment._scene.mj_data.qpos, rows[0])
+    assert np.array_equal(environment.simulation.scene.mj_data.qpos, rows[0])
     for row, action in enumerate(stored.actions["actions"], start=1):
         environment.step(action)
-        assert np.array_equal(environment._scene.mj_data.qpos, rows[row])
+        assert np.array_equal(environment.simulation.scene.mj_data.qpos, rows[row])
     again = environment.recording()
     for name, array in stored.states.items():
         assert np.array_equal(again.states[name], array)
