@@ -32,7 +32,7 @@ class Domain(Protocol):
     def options(self, given: Mapping[str, JSON], *, preset: str) -> dict[str, JSON]:
         """All options of an environment, completed from the preset's defaults ("smoke", "quick", "paper").
 
-        They are JSON. Completed options stay as they are when they are completed again under the same preset.
+        They are JSON. Completed options stay as they are when they are completed again, under any preset.
         Raises UsageError that names an unknown key or value and the nearest known one.
         """
 

@@ -54,7 +54,7 @@ class DomainContract(Subject):
         assert given == self.given, "what is given is not changed"
         assert json.loads(json.dumps(options, allow_nan=False)) == options
         assert options == loaded.options(self.given, preset=preset)
-        assert options == loaded.options(options, preset=preset), "what is complete stays as it is"
+        assert all(options == loaded.options(options, preset=other) for other in PRESETS), "it is complete"
 
     def test_an_unknown_option_is_refused_with_the_nearest(self, loaded: Domain, options: dict[str, JSON]) -> None:
         for key in options:

@@ -116,11 +116,6 @@ def test_without_an_arm_the_arm_is_bent_to_the_hand(drawn: Playback) -> None:
     playback.close()
 
 
-def test_an_unknown_camera_is_refused(episode: tuple[Recording, Array]) -> None:
-    with pytest.raises(UsageError, match="frontview"):
-        DOMAIN.renderer(OPTIONS).playback(episode[0], camera="frontveiw", width=WIDTH, height=HEIGHT)
-
-
 def test_a_recording_that_cannot_be_drawn_is_refused(episode: tuple[Recording, Array]) -> None:
     bare = Recording(states={"success": episode[0].states["success"]}, actions={})
     with pytest.raises(UsageError, match="no cube_pos, cube_quat"):
