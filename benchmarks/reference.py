@@ -32,8 +32,9 @@ from memento.core.values import JSON, Episode, Program, Score
 from memento.domains import import_string
 from memento.domains.hanoi import DOMAIN
 from memento.runtime.rollouts.pool import ProcessPool
+from memento.tests.reference_policies import policy_file
 
-REFERENCE = Path(__file__).parents[1] / "tests" / "reference_policies" / "hanoi.py"
+REFERENCE = policy_file("hanoi")
 # Policies worse than the reference, made from it. Both trust the cameras and leave the arm's steady error as it is;
 # the weak one also takes the holes to be 2.5 cm nearer to the containers' origins.
 POLICIES: Mapping[str, str] = {

@@ -141,14 +141,15 @@ def _environment(physics: str, goal_update: str, *, observables: bool = False) -
 def _sleeping(goal_update: str) -> HanoiEnvironment:
     """With the sleep flag alone, of what "fast" has."""
     environment = _environment("near-exact", goal_update)
-    environment._physics = CompiledPhysics(environment._scene, goal_update=goal_update, near_exact=True, sleep=True)
+    simulation = environment.simulation
+    simulation.physics = CompiledPhysics(simulation.scene, goal_update=goal_update, near_exact=True, sleep=True)
     return environment
 
 
 def _actions(environment: HanoiEnvironment, seed: int, steps: int) -> Array:
     """What a policy would do: take the smallest cube from A, set it down in B, come back; by true positions."""
     environment.reset(index=0, seed=seed)
-    truth = environment._truth
+    truth = environment.simulation.truth
     actions = np.zeros((steps, 7))
     for step in range(steps):
         offset, above_b, grip = WAYPOINTS[step // WAYPOINT_STEPS % len(WAYPOINTS)]
@@ -176,13 +177,13 @@ def _run_whole(path: _Path, actions: Array) -> None:
 
 
 def _run_stock(path: _Path, actions: Array) -> None:
-    scene = path.environment._scene
+    scene = path.environment.simulation.scene
     for action in actions:
         scene.step(action)
 
 
 def _run_bare(path: _Path, _: Array) -> None:
-    scene = path.environment._scene
+    scene = path.environment.simulation.scene
     _replay(scene.mj_model._address, scene.mj_data._address, scene.mj_data.ctrl, path.controls)
 
 
@@ -198,7 +199,7 @@ def _log_controls(seed: int, actions: Array, into: _Path) -> None:
     """The controls (steps * substeps, 9) of an episode into `into`; a replay of them must end where it did."""
     environment = into.environment
     environment.reset(index=0, seed=seed)
-    physics, scene = environment._physics, environment._scene
+    physics, scene = environment.simulation.physics, environment.simulation.scene
     assert isinstance(physics, CompiledPhysics)
     rows = np.empty((len(actions), physics.substeps, scene.mj_model.nu))
     for row, action in zip(rows, actions, strict=True):

@@ -88,12 +88,12 @@ def _write(recording: Recording, renderer: Renderer, look: Look, *, title: str) 
     width, height = look.pixels()
     rows = _sheet(look, recording.steps)
     camera = look.camera or renderer.cameras[0]
-    with closing(renderer.stage(recording, camera=camera, width=width, height=height)) as stage:
-        captioned = Captioned(stage, title=title, steps=recording.steps)
+    with closing(renderer.playback(recording, camera=camera, width=width, height=height)) as playback:
+        captioned = Captioned(playback, title=title, steps=recording.steps)
         if rows:
             save_sheet(look.out, captioned, rows, progress=_progress(len(rows)))
             return len(rows)
-        how = pace(look.kind, recording.steps, stage.step_s, speed=look.speed, every=look.every)
+        how = pace(look.kind, recording.steps, playback.step_s, speed=look.speed, every=look.every)
         save_film(look.out, captioned, how, progress=_progress(len(how.rows)))
         return len(how.rows)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.errors import UsageError
 from ..core.files import replacing
-from ..core.ports import Picture, Stage
+from ..core.ports import Picture, Playback
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -57,16 +57,16 @@ def moments(steps: int, every: int | None) -> tuple[int, ...]:
 
 
 class Captioned:
-    """Pictures of a stage, each with a caption below."""
+    """Pictures of a playback, each with a caption below."""
 
-    def __init__(self, stage: Stage, *, title: str, steps: int) -> None:
-        self._stage, self._title, self._steps = stage, title, steps
+    def __init__(self, playback: Playback, *, title: str, steps: int) -> None:
+        self._playback, self._title, self._steps = playback, title, steps
 
     def image(self, row: int, *, note: str = "") -> "Image":
         """One row, with its caption: the domain's words left, step and title right, progress below."""
         from PIL import Image
 
-        picture = Image.fromarray(self._stage.picture(row))
+        picture = Image.fromarray(self._playback.picture(row))
         width, height = picture.size
         strip = self._strip(row, width, note)
         image = Image.new("RGB", (width, height + strip.height), PAPER)
@@ -80,7 +80,7 @@ class Captioned:
 
         size = FINE * max(10, min(18, width // 30))
         font, margin, line, bar = ImageFont.load_default(size), size // 2, round(1.45 * size), 4 * FINE
-        words = self._stage.caption(row)
+        words = self._playback.caption(row)
         lines = max(2, len(words))
         height = -(-(lines * line + 2 * margin + bar) // FINE)
         strip = Image.new("RGB", (width * FINE, height * FINE), PAPER)
@@ -104,9 +104,9 @@ class Captioned:
         """Step and time, the longest form first."""
         short = f"step {row:,}"
         step = f"{short} of {self._steps:,}"
-        if self._stage.step_s is None:
+        if self._playback.step_s is None:
             return step, short
-        time = f"{row * self._stage.step_s:.1f} s"
+        time = f"{row * self._playback.step_s:.1f} s"
         return f"{step}, {time}", f"{short}, {time}", short
 
 

@@ -72,8 +72,9 @@ def _moments(record: RunRecord) -> tuple[Picture, ...]:
     renderer.require()
     found = asyncio.run(rendering.fetch(wanted))
     steps = found.recording.steps
-    with closing(renderer.stage(found.recording, camera=renderer.cameras[0], width=SIZE[0], height=SIZE[1])) as stage:
-        return tuple(_encoded(Captioned(stage, title="", steps=steps), steps))
+    camera, (width, height) = renderer.cameras[0], SIZE
+    with closing(renderer.playback(found.recording, camera=camera, width=width, height=height)) as playback:
+        return tuple(_encoded(Captioned(playback, title="", steps=steps), steps))
 
 
 def _encoded(captioned: Captioned, steps: int) -> Iterator[Picture]:

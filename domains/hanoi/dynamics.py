@@ -1,5 +1,7 @@
 """The draws of an episode applied to the MuJoCo model and state: nominal values times or plus what was drawn."""
 
+from dataclasses import dataclass
+
 import mujoco
 import numpy as np
 
@@ -9,18 +11,28 @@ from .scene import HanoiScene
 from .task import Array
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nominal:
+    """The model as it was built, before any draw: arrays as MuJoCo has them."""
+
+    friction: Array     # of geoms (n, 3)
+    mass: Array         # of bodies, kg
+    inertia: Array      # of bodies (n, 3), kg m²
+    damping: Array      # of degrees of freedom
+    gain: Array         # of actuators (n, 10)
+
+
 class Dynamics:
     """Sets a scene up for one episode after another; what an earlier episode set is overwritten in full."""
 
     def __init__(self, scene: HanoiScene) -> None:
         model = scene.mj_model
         self._scene = scene
-        self._cube_bodies = [model.body(f"cube_{name}").id for name in scene.object_names]
-        self._friction = model.geom_friction.copy()
-        self._mass = model.body_mass.copy()
-        self._inertia = model.body_inertia.copy()
-        self._damping = model.dof_damping.copy()
-        self._gain = model.actuator_gainprm.copy()
+        self.cube_bodies = [model.body(f"cube_{name}").id for name in scene.object_names]
+        self.nominal = Nominal(
+            friction=model.geom_friction.copy(), mass=model.body_mass.copy(), inertia=model.body_inertia.copy(),
+            damping=model.dof_damping.copy(), gain=model.actuator_gainprm.copy(),
+        )
         self.cube_qpos, self.container_qpos = object_addresses(scene)
         self._cube_qvel = [
             int(model.jnt_dofadr[model.joint(f"cube_{name}_joint").id]) for name in scene.object_names
@@ -45,20 +57,20 @@ class Dynamics:
         self._scene.mj_data.qvel[start : start + 2] += velocity_m_s
 
     def _set_model(self, drawn: Drawn) -> None:
-        model = self._scene.mj_model
+        model, nominal = self._scene.mj_model, self.nominal
         # Every geom, fingers and table too: MuJoCo takes the larger of two geoms' coefficients, so only
         # then does each contact have the friction that was drawn.
-        model.geom_friction[:, 0] = self._friction[:, 0] * drawn.sliding_friction_scale
+        model.geom_friction[:, 0] = nominal.friction[:, 0] * drawn.sliding_friction_scale
         model.geom_friction[:, 1] = drawn.torsional_friction
         model.geom_friction[:, 2] = drawn.rolling_friction
-        model.body_mass[:] = self._mass
-        model.body_inertia[:] = self._inertia
-        for body, scale in zip(self._cube_bodies, drawn.cube_mass_scale, strict=True):
+        model.body_mass[:] = nominal.mass
+        model.body_inertia[:] = nominal.inertia
+        for body, scale in zip(self.cube_bodies, drawn.cube_mass_scale, strict=True):
             model.body_mass[body] *= scale
             model.body_inertia[body] *= scale
-        model.dof_damping[:] = self._damping * drawn.joint_damping_scale
+        model.dof_damping[:] = nominal.damping * drawn.joint_damping_scale
         # Of the fingers' position servos too, gain without bias: a weak gripper opens less.
-        model.actuator_gainprm[:, 0] = self._gain[:, 0] * drawn.actuator_gain_scale
+        model.actuator_gainprm[:, 0] = nominal.gain[:, 0] * drawn.actuator_gain_scale
         mujoco.mj_setConst(model, self._scene.mj_data)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...core.errors import UsageError, unknown
-from ...core.ports import Picture, Stage
+from ...core.ports import Picture, Playback
 from ...core.recording import Recording
 from ...core.values import JSON
 from . import task
@@ -44,17 +44,17 @@ class HanoiRenderer:
 
         live_backend()
 
-    def stage(self, recording: Recording, *, camera: str, width: int, height: int) -> Stage:
+    def playback(self, recording: Recording, *, camera: str, width: int, height: int) -> Playback:
         """A scene of this recording's size. Raises UsageError where no graphics back end is live."""
         if camera not in self.cameras:
             raise unknown("camera", camera, self.cameras)
         missing = sorted({"joint_pos", "gripper_qpos", "cube_pos", "cube_quat"} - recording.states.keys())
         if missing:
             raise UsageError(f"the episode cannot be drawn: its recording has no {', '.join(missing)}")
-        return _Stage(recording, camera, width, height, variant=self.variant, by_hand=self.by_hand)
+        return _Playback(recording, camera, width, height, variant=self.variant, by_hand=self.by_hand)
 
 
-class _Stage:
+class _Playback:
     """A scene with a graphics context of its own."""
 
     def __init__(
@@ -72,14 +72,14 @@ class _Stage:
         self.step_s: float | None = float(recording.constants["control_period_s"])
         self._story = Story(recording)
         half_edges = tuple(recording.constants["cube_size"].tolist())
-        self._scene = HanoiScene(
+        self.scene = HanoiScene(
             names=task.cube_names(len(half_edges)), half_edges_m=half_edges, variant=variant,
         )
-        model = self._scene.mj_model
+        model = self.scene.mj_model
         model.vis.global_.offwidth, model.vis.global_.offheight = width, height
         model.vis.quality.shadowsize = 2048
         self._mujoco: Any = mujoco
-        self._cubes, self._containers = object_addresses(self._scene)
+        self._cubes, self._containers = object_addresses(self.scene)
         self._view = mujoco.MjvScene(model, maxgeom=2000)
         self._option = mujoco.MjvOption()
         self._option.geomgroup[0] = 0       # robosuite's contact shapes; group 1 is what is to be seen
@@ -89,14 +89,14 @@ class _Stage:
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._renderer)
         self._rectangle = mujoco.MjrRect(0, 0, width, height)
         self._states = recording.states
-        self._arm = _Reacher(mujoco, self._scene) if by_hand else None
+        self._arm = _Reacher(mujoco, self.scene) if by_hand else None
 
     def picture(self, row: int) -> Picture:
         """The state of this row as an image (height, width, 3) of uint8."""
         mujoco = self._mujoco
         self.pose(row)
         mujoco.mjv_updateScene(
-            self._scene.mj_model, self._scene.mj_data, self._option, None, self._camera, mujoco.mjtCatBit.mjCAT_ALL,
+            self.scene.mj_model, self.scene.mj_data, self._option, None, self._camera, mujoco.mjtCatBit.mjCAT_ALL,
             self._view,
         )
         self._name_containers()
@@ -111,7 +111,7 @@ class _Stage:
 
     def pose(self, row: int) -> Array:
         """Put the scene into the state of this row; returns its qpos."""
-        data, states = self._scene.mj_data, self._states
+        data, states = self.scene.mj_data, self._states
         data.qpos[7:9] = states["gripper_qpos"][row]
         for kind, starts in (("cube", self._cubes), ("container", self._containers)):
             for index, start in enumerate(starts):
@@ -121,7 +121,7 @@ class _Stage:
             data.qpos[0:7] = states["joint_pos"][row]
         else:
             self._arm.reach(states["eef_pos"][row], states["eef_quat"][row])
-        self._mujoco.mj_forward(self._scene.mj_model, data)
+        self._mujoco.mj_forward(self.scene.mj_model, data)
         qpos: Array = data.qpos.copy()
         return qpos
 
@@ -130,7 +130,7 @@ class _Stage:
         mujoco, view = self._mujoco, self._view
         for name, start in zip(task.CONTAINERS, self._containers, strict=True):
             if view.ngeom < view.maxgeom:
-                label, place = view.geoms[view.ngeom], self._scene.mj_data.qpos[start : start + 3] + LABEL_AT_M
+                label, place = view.geoms[view.ngeom], self.scene.mj_data.qpos[start : start + 3] + LABEL_AT_M
                 mujoco.mjv_initGeom(
                     label, mujoco.mjtGeom.mjGEOM_LABEL, np.zeros(3), place, np.eye(3).reshape(9), LABEL_RGBA,
                 )
@@ -141,7 +141,7 @@ class _Stage:
         """Let go of the graphics context."""
         self._renderer.free()
         self._context.free()
-        self._scene.close()
+        self.scene.close()
 
 
 def _camera(mujoco: Any, model: Any, name: str) -> Any:

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...core.errors import UsageError, unknown
-from ...core.ports import Picture, Stage
+from ...core.ports import Picture, Playback
 from ...core.recording import Recording
 from ...core.values import JSON
 from . import procedural, recorded
@@ -43,13 +43,13 @@ class KitchenRenderer:
                 " at the player's own window"
             )
 
-    def stage(self, recording: Recording, *, camera: str, width: int, height: int) -> Stage:
+    def playback(self, recording: Recording, *, camera: str, width: int, height: int) -> Playback:
         """Make ready to draw. Raises UsageError where the recording does not fit the kitchen of its name."""
         if camera not in self.cameras:
             raise unknown("camera", camera, self.cameras)
         self.require()
         assert self.load is not None
-        return _Stage(recording, self.load, width, height)
+        return _Playback(recording, self.load, width, height)
 
 
 def renderer(options: Mapping[str, JSON]) -> KitchenRenderer:
@@ -72,7 +72,7 @@ class _Moment:
     conditions: tuple[str, ...]     # of Microwave and Fridge
 
 
-class _Stage:
+class _Playback:
     """The moments of one episode, played again once."""
 
     def __init__(self, recording: Recording, load: Callable[[str], Kitchen], width: int, height: int) -> None:
@@ -81,7 +81,7 @@ class _Stage:
         self._errors = [str(name) for name in recording.constants["error_names"]]
         self._categories = recording.actions["error_category"]
         self._scene = str(recording.info["scene"])
-        self._moments = _played_again(recording, load)
+        self.moments = _played_again(recording, load)
         self._kitchen = load(self._scene)
         self._painter = Painter(self._kitchen, width, height)
         lens = PAPERS_LENS
@@ -90,18 +90,18 @@ class _Stage:
 
     def picture(self, row: int) -> Picture:
         """The plan at this row, with the state of the task beside it."""
-        moment = self._moments[row]
-        ways = [each.stance.cell for each in self._moments[max(0, row - TRAIL) : row + 1]]
+        moment = self.moments[row]
+        ways = [each.stance.cell for each in self.moments[max(0, row - TRAIL) : row + 1]]
         image = self._painter.paint(Frame(
             kitchen=self._kitchen, stance=moment.stance, items=moment.items, doors=moment.doors,
             trail=tuple((x * GRID_M, z * GRID_M) for x, z in ways), held=moment.held, words=self._words(row),
             reach_m=self._reach_m, half_view_rad=self._half_view_rad,
         ))
-        return np.asarray(image)
+        return np.array(image)
 
     def caption(self, row: int) -> tuple[str, ...]:
         """What was done and how it went; which milestones are reached."""
-        moment = self._moments[row]
+        moment = self.moments[row]
         reached = [text for name, text in MILESTONES.items() if self._states[name][: row + 1].any()]
         done = "SUCCESS" if self._states["success"][row] else f"{len(reached)} of {len(MILESTONES)} milestones"
         return self._deed(row, moment), f"{done}{': ' + reached[-1] if reached and done != 'SUCCESS' else ''}"
@@ -116,7 +116,7 @@ class _Stage:
         return f"{moment.action}: {'done' if error == 'none' else error.replace('_', ' ')}"
 
     def _words(self, row: int) -> tuple[tuple[str, Colour], ...]:
-        moment = self._moments[row]
+        moment = self.moments[row]
         words: list[tuple[str, Colour]] = [(self._scene, INK), ("", INK)]
         for name, text in MILESTONES.items():
             now, ever = bool(self._states[name][row]), bool(self._states[name][: row + 1].any())

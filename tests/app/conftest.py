@@ -9,7 +9,14 @@ import time
 from pathlib import Path
 
 import pytest
-from memento.core.events import Fact, SearchEnded
+from memento.core.events import (
+    CandidateAccepted,
+    CandidateRejected,
+    EliteChanged,
+    EvaluatorChosen,
+    Fact,
+    SearchEnded,
+)
 from memento.memory.runs import is_run
 from memento.memory.store import RunStore
 
@@ -64,6 +71,16 @@ class Runs:
 @pytest.fixture
 def runs(tmp_path: Path) -> Runs:
     return Runs(tmp_path / "runs")
+
+
+def verdicts(facts: list[Fact]) -> dict[str, list]:
+    """What a run decided, in an order of its own."""
+    return {
+        "evaluators": [fact.chosen.program for fact in facts if isinstance(fact, EvaluatorChosen)],
+        "accepted": sorted(fact.candidate for fact in facts if isinstance(fact, CandidateAccepted)),
+        "rejected": sorted(fact.candidate for fact in facts if isinstance(fact, CandidateRejected)),
+        "elites": [(fact.candidate, fact.fitness) for fact in facts if isinstance(fact, EliteChanged)],
+    }
 
 
 def kill(process: "subprocess.Popen[str]") -> None:

@@ -20,8 +20,7 @@ from memento.memory.store import RunStore
 from memento.runtime.rollouts.pool import ProcessPool
 
 from ..support.processes import members_of, parents, wait_until_gone
-from .conftest import Runs, environment
-from .test_run import verdicts
+from .conftest import Runs, environment, verdicts
 
 SEARCH = ("generations=4", "k_hc=4", "k_macro=4", "k_cross=2", "n_roll=2", "hanoi-kinematic.horizon=300")
 QUICK = [

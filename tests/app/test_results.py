@@ -6,19 +6,14 @@ from dataclasses import replace
 import pytest
 from memento.app.results import EpisodeResult, EvaluateResult, RunResult
 
+from ..support.program import RUN_KEYS
+
 RUN = RunResult(
     run="runs/a", domain="hanoi", method="memento", model="offline", seed=3, status="done", generations=1,
     elite="g1/macro/0", fitness=0.5, success=0.0, initial_fitness=0.25, reference_initial=0.2,
     reference_fitness=0.4, final_success=0.0, candidates=3, episodes_run=9, episodes_saved=0, model_calls=7,
     tokens=0, cost_usd=None, wall_s=1.5, sandbox=("rlimits", "seccomp"),
 )
-RUN_KEYS = (
-    "run, domain, method, model, seed, status, generations, elite, fitness, success, initial_fitness, "
-    "reference_initial, reference_fitness, final_success, candidates, episodes_run, episodes_saved, model_calls, "
-    "tokens, cost_usd, wall_s, sandbox"
-)
-
-
 def test_the_keys_of_a_run() -> None:
     assert list(json.loads(RUN.line())) == RUN_KEYS.split(", ")
     assert json.loads(RUN.line()) == RUN.as_json()

@@ -11,7 +11,7 @@ from memento.core.recording import Recording
 from memento.core.recording_file import load_recording, save_recording, trajectory_key, trajectory_path
 from structlog.testing import capture_logs
 
-from ..memory.test_retention_policy import CRASH, START, elite, episode, scored
+from ..support.recorded_facts import CRASH, START, elite, episode, scored
 
 STEPS = 300
 KB = 1000

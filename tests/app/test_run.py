@@ -5,30 +5,16 @@ import time
 
 import pytest
 from memento.core.events import (
-    CandidateAccepted,
-    CandidateRejected,
     CandidateScored,
     EliteChanged,
     EpisodeEnded,
-    EvaluatorChosen,
-    Fact,
     ProposalMade,
     RunResumed,
 )
 from memento.core.values import Operator
 
 from ..support.processes import members_of, wait_until_gone
-from .conftest import SMALL, Runs, kill
-
-
-def verdicts(facts: list[Fact]) -> dict[str, list]:
-    """What a run decided, in an order of its own."""
-    return {
-        "evaluators": [fact.chosen.program for fact in facts if isinstance(fact, EvaluatorChosen)],
-        "accepted": sorted(fact.candidate for fact in facts if isinstance(fact, CandidateAccepted)),
-        "rejected": sorted(fact.candidate for fact in facts if isinstance(fact, CandidateRejected)),
-        "elites": [(fact.candidate, fact.fitness) for fact in facts if isinstance(fact, EliteChanged)],
-    }
+from .conftest import SMALL, Runs, kill, verdicts
 
 
 def test_the_same_seed_gives_the_same_run_on_any_number_of_workers(runs: Runs) -> None:

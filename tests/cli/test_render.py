@@ -204,9 +204,9 @@ def test_the_renderer_of_the_guide_draws() -> None:
     )
     renderer = names["CartRenderer"]()
     renderer.require()
-    stage = renderer.stage(recording, camera=renderer.cameras[0], width=100, height=60)
-    captioned = Captioned(stage, title="cart", steps=2)
-    assert stage.caption(2) == ("0.00 m to go",)
+    playback = renderer.playback(recording, camera=renderer.cameras[0], width=100, height=60)
+    captioned = Captioned(playback, title="cart", steps=2)
+    assert playback.caption(2) == ("0.00 m to go",)
     first, last = (np.asarray(captioned.image(row)) for row in (0, 2))
     assert first.shape == last.shape
     assert first.shape[1] == 100

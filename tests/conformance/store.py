@@ -1,5 +1,6 @@
-"""What every store of facts must do: inherit StoreContract and give it a `store` fixture."""
+"""What every store of facts must do: inherit StoreContract, or LogContract, and give it a `store` fixture."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from ..support.strategies import PATIENT, facts
 
 
 class StoppedClock:
-    """A clock that tells what it was set to."""
+    """A clock that stands where it was set."""
 
     def __init__(self, now: float = 1_700_000_000.5) -> None:
         self.time = now
@@ -30,7 +31,7 @@ def stages(first: int, last: int) -> list[Fact]:
 
 
 class StoreContract:
-    """The fixture `store` is an empty store; `clock` is the StoppedClock it was made with."""
+    """`core.ports.Store`. The fixture `store` is an empty store; `clock` is the StoppedClock it was made with."""
 
     @pytest.fixture
     def clock(self) -> StoppedClock:
@@ -42,7 +43,6 @@ class StoreContract:
 
     def test_an_empty_store_has_no_facts(self, store: Any) -> None:
         assert list(store.facts()) == []
-        assert store.last_seq == 0
 
     def test_facts_come_back_in_order(self, store: Any) -> None:
         for number in range(7):
@@ -52,9 +52,9 @@ class StoreContract:
     @settings(PATIENT, max_examples=40)  # one log that grows, examined in several subclasses: both are meant
     @given(batch=st.lists(facts, max_size=4))
     def test_any_fact_comes_back_exactly(self, store: Any, batch: list[Fact]) -> None:
-        before = store.last_seq
+        before = len([*store.facts()])
         store.append(batch)
-        again = [entry.fact for entry in store.facts_after(before)]
+        again = [*store.facts()][before:]
         assert again == batch
         assert repr(again) == repr(batch)
 
@@ -64,7 +64,6 @@ class StoreContract:
             store.append([*stages(2, 4), EpisodeScored(score=Score(fitness=float("nan")))])
         store.append(stages(2, 3))
         assert list(store.facts()) == stages(0, 3)
-        assert [entry.seq for entry in store.facts_after(0)] == [1, 2, 3]
 
     def test_a_batch_whose_iteration_fails_leaves_nothing(self, store: Any) -> None:
         def failing() -> Any:
@@ -77,7 +76,56 @@ class StoreContract:
 
     def test_an_empty_batch_is_nothing(self, store: Any) -> None:
         store.append([])
+        assert list(store.facts()) == []
+
+    def test_the_store_keeps_values_not_references(self, store: Any) -> None:
+        metrics: dict[str, Any] = {"reached": 1}
+        store.append([EpisodeScored(score=Score(fitness=0.5, metrics=metrics))])
+        metrics["reached"] = 2
+        (fact,) = store.facts()
+        assert fact.score.metrics == {"reached": 1}
+
+    def test_facts_can_be_appended_while_reading(self, store: Any) -> None:
+        store.append(stages(0, 3))
+        for number, _ in enumerate(store.facts()):
+            if number < 3:
+                store.append(stages(number, number + 1))
+        assert len([*store.facts()]) == 6
+
+    def test_batches_of_several_threads_do_not_mix(self, store: Any) -> None:
+        def append(first: int) -> None:
+            for number in range(first, first + 60, 3):
+                store.append(stages(number, number + 3))
+
+        def read() -> None:
+            while len([*store.facts()]) < 120:
+                pass
+
+        with ThreadPoolExecutor(3) as threads:
+            for done in [threads.submit(append, 0), threads.submit(append, 100), threads.submit(read)]:
+                done.result(timeout=60)
+        numbers = [int(fact.stage[1:]) for fact in store.facts()]
+        batches = [numbers[place : place + 3] for place in range(0, 120, 3)]
+        assert all(batch == [*range(batch[0], batch[0] + 3)] for batch in batches)
+        for thread in (0, 100):
+            firsts = [batch[0] for batch in batches if batch[0] // 100 == thread // 100]
+            assert firsts == [*range(thread, thread + 60, 3)], "in the order of its own commits"
+
+
+class LogContract(StoreContract):
+    """What RunStore offers on top: entries with place and date, those that are new, those of a class or an order."""
+
+    def test_an_empty_log_has_no_last_place(self, store: Any) -> None:
         assert store.last_seq == 0
+        store.append([])
+        assert store.last_seq == 0
+
+    def test_places_are_counted_from_one_and_skip_nothing(self, store: Any) -> None:
+        store.append(stages(0, 2))
+        with pytest.raises(StoreError):
+            store.append([EpisodeScored(score=Score(fitness=float("nan")))])
+        store.append(stages(2, 3))
+        assert [entry.seq for entry in store.facts_after(0)] == [1, 2, 3]
 
     def test_followers_get_what_is_new(self, store: Any) -> None:
         store.append(stages(0, 5))
@@ -108,17 +156,3 @@ class StoreContract:
         store.append([StageEntered(order="g1/macro/7", stage="search")])
         assert [entry.seq for entry in store.facts_after(0, about="g1/macro/7")] == [1, 3, 4, 7]
         assert [entry.seq for entry in store.facts_after(1, about="g1/macro/7", only=[RunResumed])] == [3, 4]
-
-    def test_the_store_keeps_values_not_references(self, store: Any) -> None:
-        metrics: dict[str, Any] = {"reached": 1}
-        store.append([EpisodeScored(score=Score(fitness=0.5, metrics=metrics))])
-        metrics["reached"] = 2
-        (fact,) = store.facts()
-        assert fact.score.metrics == {"reached": 1}
-
-    def test_facts_can_be_appended_while_reading(self, store: Any) -> None:
-        store.append(stages(0, 3))
-        for number, _ in enumerate(store.facts()):
-            if number < 3:
-                store.append(stages(number, number + 1))
-        assert store.last_seq == 6

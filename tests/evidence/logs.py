@@ -12,16 +12,26 @@ from memento.agents.keepers.evaluator_search import EvaluatorBudget
 from memento.agents.keepers.memento import Slots
 from memento.agents.keepers.sequencer import RunPlan, Sequencer
 from memento.core.errors import SearchError
-from memento.core.events import Fact, RunStarted
+from memento.core.events import (
+    CandidateScored,
+    EvaluatorPoolScored,
+    Fact,
+    InitialChosen,
+    ProposalMade,
+    RunStarted,
+    VoteCast,
+)
 from memento.core.values import Program
 from memento.evidence.experiment import build_experiment
 from memento.evidence.folder import ComparisonFolder, Measured
 from memento.evidence.plan import list_jobs, measure_seed
+from memento.evidence.records import RunRecord, read_record
 from memento.memory.store import RunStore
 
 from ..conformance.store import StoppedClock
 from ..support.keeper_world import World, play
 
+HOSTILE = """</pre><script>alert(1)</script><img src=x onerror=alert(2)>"'{{ 7*7 }}{% raw %}\x00\x1b]0\ud800"""
 GENERATIONS = 3
 SLOTS = Slots(generations=GENERATIONS, hill_climb=3, macro=3, crossover=2)
 RANDOM = Slots(generations=GENERATIONS, hill_climb=0, macro=8, crossover=0)
@@ -53,6 +63,31 @@ def log(
             facts, _ = play(Sequencer(plan), World(world, levels=levels), random.Random(seed).randrange)
             break
     return [started(method, seed=seed, domain=domain, model=model), *facts]
+
+
+def record(facts: list[Fact], name: str = "r") -> RunRecord:
+    """What evidence keeps of these facts."""
+    return read_record(facts, name=name, folder=f"/{name}", wall_s=1.0, identify=lambda program: program.text)
+
+
+def hostile_log() -> list[Fact]:
+    """A run in which everything that a model or a program can say is hostile."""
+    found = []
+    for fact in log(seed=5):
+        match fact:
+            case CandidateScored():
+                program = Program(fact.candidate.program.text + HOSTILE)
+                fact = replace(fact, candidate=replace(fact.candidate, summary=HOSTILE, program=program))
+            case InitialChosen():
+                fact = replace(fact, program=Program(HOSTILE))
+            case ProposalMade():
+                fact = replace(fact, summary=HOSTILE)
+            case VoteCast():
+                fact = replace(fact, reason=HOSTILE)
+            case EvaluatorPoolScored():
+                fact = replace(fact, pool=tuple(replace(entry, summary=HOSTILE) for entry in fact.pool))
+        found.append(fact)
+    return found
 
 
 def store(folder: Path, facts: list[Fact]) -> Path:

@@ -10,8 +10,7 @@ from memento.evidence.export import write_csv
 from memento.evidence.loading import Evidence, load_comparison
 from memento.evidence.page import Frame, Picture, render, shown_runs
 
-from .logs import comparison
-from .test_page import hostile_log, record
+from .logs import comparison, hostile_log, record
 
 FRAME = Frame(made="2026-11-21 03:00 UTC", version="0.1.0")
 

@@ -8,11 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memento.core.events import (
-    CandidateScored,
     EliteChanged,
-    EvaluatorPoolScored,
-    InitialChosen,
-    ProposalMade,
     VoteCast,
 )
 from memento.core.text import DASH
@@ -24,17 +20,11 @@ from memento.evidence.findings import find
 from memento.evidence.loading import Evidence, load_comparison
 from memento.evidence.page import Frame, Picture, render
 from memento.evidence.reading import sentences
-from memento.evidence.records import read_record
 from memento.evidence.svg import Dots, Line, Mark, Node, bars, curves, dot_rows, rail, scatter, spread_out
 
-from .logs import comparison, log
+from .logs import HOSTILE, comparison, hostile_log, log, record
 
 FRAME = Frame(made="2026-11-21 03:00 UTC", version="0.1.0", command="memento report", expected_layers=("landlock",))
-HOSTILE = """</pre><script>alert(1)</script><img src=x onerror=alert(2)>"'{{ 7*7 }}{% raw %}\x00\x1b]0\ud800"""
-
-
-def record(facts, name="r"):
-    return read_record(facts, name=name, folder=f"/{name}", wall_s=1.0)
 
 
 def rows_in(path):
@@ -74,26 +64,6 @@ def read(page):
     reading.close()
     assert not reading.open
     return reading
-
-
-def hostile_log():
-    """A run in which everything that a model or a program can say is hostile."""
-    found = []
-    for fact in log(seed=5):
-        match fact:
-            case CandidateScored():
-                program = Program(fact.candidate.program.text + HOSTILE)
-                fact = replace(fact, candidate=replace(fact.candidate, summary=HOSTILE, program=program))
-            case InitialChosen():
-                fact = replace(fact, program=Program(HOSTILE))
-            case ProposalMade():
-                fact = replace(fact, summary=HOSTILE)
-            case VoteCast():
-                fact = replace(fact, reason=HOSTILE)
-            case EvaluatorPoolScored():
-                fact = replace(fact, pool=tuple(replace(entry, summary=HOSTILE) for entry in fact.pool))
-        found.append(fact)
-    return found
 
 
 def test_hostile_texts_are_shown_and_never_obeyed():

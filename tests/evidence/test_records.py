@@ -9,16 +9,12 @@ from memento.core.events import CandidateAccepted, CandidateRejected, CandidateS
 from memento.core.values import Operator, Program
 from memento.evidence.findings import band, find, same_evaluators
 from memento.evidence.loading import Evidence
-from memento.evidence.records import count_repeats, read_record, says_the_same
+from memento.evidence.records import count_repeats, says_the_same
 from memento.memory.queries import CandidateRow
 
-from .logs import log
+from .logs import log, record
 
 seeds = st.integers(0, 10**6)
-
-
-def record(facts, name="r"):
-    return read_record(facts, name=name, folder=name, wall_s=1.0)
 
 
 def of(facts, kind):

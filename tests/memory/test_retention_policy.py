@@ -4,34 +4,11 @@ import random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memento.core.events import CandidateScored, DuplicateFound, EliteChanged, EpisodeEnded, Fact
-from memento.core.values import Candidate, Episode, Fault, FaultKind, Operator, Program
+from memento.core.events import DuplicateFound, Fact
 from memento.memory.retention_policy import NOTHING, RetentionPolicy
 
+from ..support.recorded_facts import CRASH, START, elite, episode, scored
 from ..support.strategies import PATIENT
-
-CRASH = Fault(kind=FaultKind.CRASHED, message="it raised")
-
-
-def episode(order: str, key: str | None = None, *, fault: Fault | None = None) -> EpisodeEnded:
-    return EpisodeEnded(
-        order=order,
-        episode=Episode(
-            index=0, seed=0, steps=1, ended_by="fault" if fault else "horizon", success=False, fault=fault,
-            trajectory=key or order,
-        ),
-    )
-
-
-def scored(name: str, generation: int = 1, fitness: float = 0.0) -> CandidateScored:
-    candidate = Candidate(
-        id=name, program=Program(name), operator=Operator.MACRO, generation=generation, slot=0, fitness=fitness
-    )
-    return CandidateScored(order=name, candidate=candidate)
-
-
-def elite(name: str, generation: int = 1) -> EliteChanged:
-    return EliteChanged(generation=generation, candidate=name, origin=Operator.MACRO, fitness=0.5, success_rate=0.0)
 
 
 def told(policy: RetentionPolicy, *facts: Fact) -> tuple[set[str], set[str]]:
@@ -45,9 +22,6 @@ def given_up(policy: RetentionPolicy) -> list[str]:
     while (key := policy.give_up()) is not None:
         found.append(key)
     return found
-
-
-START = [episode("init/0/e0"), elite("init/0", 0)]
 
 
 def test_the_losers_of_a_finished_generation_go() -> None:

@@ -1,6 +1,7 @@
 """The checkout is consistent: packages are declared, imports have one name, no file names a machine."""
 
 import ast
+import re
 import subprocess
 import tomllib
 from pathlib import Path
@@ -72,6 +73,54 @@ def test_no_module_is_imported_under_a_second_name() -> None:
 
 def test_the_package_imports_itself_relatively() -> None:
     assert not [path for path in IN_PACKAGE if "memento" in absolute_imports(path)]
+
+
+# ----------------------------------------------------------------------------------------- the tests' house
+
+TESTS = [path for path in SOURCES if path.relative_to(ROOT).parts[0] == "tests"]
+WITHOUT_MIRROR = {"conformance", "project", "reference_policies", "support"}
+
+
+def test_the_folders_of_tests_mirror_the_package() -> None:
+    folders = {path.parent.relative_to(ROOT / "tests") for path in TESTS} - {Path()}
+    mirrors = {folder for folder in folders if folder.parts[0] not in WITHOUT_MIRROR}
+    assert {Path("core"), Path("runtime/models")} <= mirrors
+    assert not [str(folder) for folder in mirrors if not (ROOT / folder / "__init__.py").exists()]
+    on_path = Path("support/on_path")       # whose modules are found through PYTHONPATH, as a user's are
+    assert not [str(each) for each in folders - {on_path} if not (ROOT / "tests" / each / "__init__.py").exists()]
+
+
+def imports_of(path: Path) -> set[str]:
+    """The modules, and names in them, that a file imports, in full: `memento.tests.support.program.memento`."""
+    package = ["memento", *path.relative_to(ROOT).parent.parts]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            home = package[: len(package) + 1 - node.level] if node.level else []
+            module = [*home, *(node.module or "").split(".")]
+            found |= {".".join(filter(None, [*module, alias.name])) for alias in node.names}
+    return found
+
+
+def test_no_test_module_is_imported() -> None:
+    modules = {".".join(["memento", *path.relative_to(ROOT).with_suffix("").parts]) for path in TESTS}
+    tests = {module for module in modules if module.rpartition(".")[2].startswith("test_")}
+    assert len(tests) > 50
+    for path in TESTS:
+        assert not {name for name in imports_of(path) if name in tests or name.rpartition(".")[0] in tests}, path
+        in_strings = re.findall(r"(?:from|import) (?:memento\.)?tests\.[\w.]*test_\w+", path.read_text())
+        assert not in_strings, f"{path}: {in_strings}"
+
+
+def test_tests_import_the_product_absolutely_and_one_another_relatively() -> None:
+    for path in TESTS:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                within = len(path.relative_to(ROOT).parent.parts)
+                assert node.level <= within, f"{path}: a relative import of the product, line {node.lineno}"
+                assert node.level or not (node.module or "").startswith(("memento.tests", "tests")), path
 
 
 def test_no_file_knows_a_machine() -> None:

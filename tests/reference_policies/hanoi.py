@@ -158,36 +158,106 @@ class Arm:
         return np.concatenate([move / MOVE_UNIT, turn / TURN_UNIT, [grip]])
 
 
-class FrankaPolicy:
-    """Moves the tower from A to C."""
+class Stacks:
+    """Which cubes stand where, from the bottom up, and how high that is."""
 
-    def reset(self):
-        self.script = None
+    def __init__(self, half):
+        self.half = half
+        self.pegs = [list(range(len(half)))[::-1], [], []]     # large at the bottom
 
-    def compute_action(self, obs):
-        eef = np.array(obs["robot0_eef_pos"], dtype=float)
-        rotation = matrix(np.array(obs["robot0_eef_quat"], dtype=float))
+    def peg_of(self, cube):
+        return next((p for p in range(3) if cube in self.pegs[p]), None)
+
+    def top(self, peg, below=None):
+        """Height of the top of a stack, or of what lies under a cube of it."""
+        stack = self.pegs[peg]
+        if below is not None and below in stack:
+            stack = stack[: stack.index(below)]
+        return TABLE + 2 * sum(self.half[c] for c in stack)
+
+    def rest_height(self, cube):
+        return self.top(self.peg_of(cube), below=cube) + self.half[cube]
+
+
+class Hand:
+    """What the arm's own sensors say, and the motions that need nothing else. Each motion yields its actions."""
+
+    def __init__(self, eef, rotation):
+        self.arm = Arm(eef, rotation)
+
+    def read(self, obs, eef, rotation):
         left, right = (float(q) for q in obs["robot0_gripper_qpos"])
         self.width, self.middle = 0.5 * (left - right), 0.5 * (left + right)
         self.finger_speed = float(np.abs(obs["robot0_gripper_qvel"]).max())
-        if self.script is None:
-            self.begin(obs, eef, rotation)
         self.arm.read(eef, rotation)
         self.eef = eef
         self.fingers = rotation[:2, 1] / max(np.hypot(*rotation[:2, 1]), 1e-6)
         self.yaw = float(np.arctan2(rotation[1, 0], rotation[0, 0]))
-        self.look(obs)
-        return np.clip(next(self.script), -1.0, 1.0)
 
-    def begin(self, obs, eef, rotation):
-        self.half = np.array(obs["cube_size"], dtype=float)
-        self.n = len(self.half)
-        self.arm = Arm(eef, rotation)
+    def probe(self):
+        """One push upwards: it goes on for centimetres where increments accumulate."""
+        start = self.eef[2]
+        yield self.arm.raw([0, 0, 1, 0, 0, 0, OPEN])
+        for _ in range(5):
+            yield self.arm.raw([0, 0, 0, 0, 0, 0, OPEN])
+        self.arm.accumulates = self.eef[2] - start > 0.025
+
+    def sink(self, spot, bottom, yaw, grip, slack):
+        """Come down to `bottom`, as fast as the error in the plane allows; False where something is in the way."""
+        stuck = settled = 0
+        offset = self.arm.offset.copy()
+        for _ in range(120):
+            goal = spot()
+            error = np.linalg.norm(goal - self.eef[:2])
+            angle = abs(wrapped(yaw - self.yaw))
+            above = self.eef[2] - bottom
+            height = bottom + max(0.0, 4.0 * (error - 0.003)) + (0.02 if angle > 0.1 else 0.0)
+            height = min(height, max(self.eef[2], bottom + 0.02))
+            if above < slack and error < 0.004:
+                settled += 1
+                if settled >= 2:
+                    return True
+            moving = abs(self.arm.way[2]) > 0.0006
+            stuck = 0 if moving or error > 0.006 or angle > 0.1 else stuck + 1
+            if stuck == 0:
+                offset = self.arm.offset.copy()
+            if stuck >= 8 and above > slack:
+                self.arm.offset = offset        # it has wound up against what is in the way
+                return False
+            limit = 0.05 if above > 0.03 else 0.025
+            yield self.arm.action(np.append(goal, height), yaw, grip, limit=limit)
+        return self.eef[2] - bottom < slack
+
+    def release(self, half):
+        """Open the fingers where the hand is, until both are clear of a cube of this half edge."""
+        place = self.eef.copy()
+        for _ in range(16):
+            yield self.arm.action(place, self.yaw_goal, OPEN, learn=False)
+            if self.width - abs(self.middle) > half + 0.002:
+                return
+
+    def rise(self, way, grip):
+        goal = self.eef + np.array([0.0, 0.0, way])
+        for _ in range(20):
+            if self.eef[2] > goal[2] - 0.006:
+                return
+            yield self.arm.action(goal + np.array([0, 0, 0.01]), self.yaw_goal, grip, learn=False)
+
+    def still(self, steps, grip):
+        place = self.eef.copy()
+        self.yaw_goal = 0.0
+        for _ in range(steps):
+            yield self.arm.action(place, self.yaw_goal, grip)
+
+
+class View:
+    """What is believed of containers and cubes, from what is seen, felt and carried."""
+
+    def __init__(self, obs, hand, stacks, eef, rotation):
+        self.hand, self.stacks, self.n = hand, stacks, len(stacks.half)
         self.belief = Belief(self.n)
-        self.pegs = [list(range(self.n))[::-1], [], []]     # large at the bottom
         self.held = None
         self.hang = GRASP_DZ            # the hand above the held cube's centre
-        self.swing = np.zeros(2)        # the held cube's centre from the hand, at yaw 0
         self.steps = 0
         self.errors, self.error_count = np.zeros((3 + self.n, 3)), 0
         self.differences, self.difference_count = 0.0, 0
@@ -203,10 +273,6 @@ class FrankaPolicy:
         self.rough = False              # noise as in the domain's `hard`: correlated, late, of each object's own
         self.first_turns = np.concatenate([obs["boxes_quat"], obs["cube_quat"]])
         self.face = [None] * self.n     # yaws of cubes' faces, by touch
-        self.log = []
-        self.script = self.solve()
-
-    # Seeing
 
     def look(self, obs):
         """Take in one observation; the belief is brought up to date every few steps."""
@@ -256,11 +322,11 @@ class FrankaPolicy:
         if self.held is not None:
             k = 4 + self.held
             offset = self.belief.mean[:, k] - self.last_eef[:2]
-            angle = self.yaw - self.last_yaw
+            angle = self.hand.yaw - self.last_yaw
             c, s = np.cos(angle), np.sin(angle)
-            self.belief.mean[:, k] = self.eef[:2] + np.array([[c, -s], [s, c]]) @ offset
-            self.height[self.held] = self.eef[2] - self.hang
-        self.last_eef, self.last_yaw = self.eef.copy(), self.yaw
+            self.belief.mean[:, k] = self.hand.eef[:2] + np.array([[c, -s], [s, c]]) @ offset
+            self.height[self.held] = self.hand.eef[2] - self.hang
+        self.last_eef, self.last_yaw = self.hand.eef.copy(), self.hand.yaw
 
     def see_turns(self, obs):
         """Average the yaws of containers and, modulo a quarter turn, of cubes."""
@@ -306,21 +372,8 @@ class FrankaPolicy:
 
     # Where things are
 
-    def peg_of(self, cube):
-        return next((p for p in range(3) if cube in self.pegs[p]), None)
-
-    def top(self, peg, below=None):
-        """Height of the top of a stack, or of what lies under a cube of it."""
-        stack = self.pegs[peg]
-        if below is not None and below in stack:
-            stack = stack[: stack.index(below)]
-        return TABLE + 2 * sum(self.half[c] for c in stack)
-
-    def rest_height(self, cube):
-        return self.top(self.peg_of(cube), below=cube) + self.half[cube]
-
     def settle_heights(self):
-        self.height = np.array([self.rest_height(c) for c in range(self.n)])
+        self.height = np.array([self.stacks.rest_height(c) for c in range(self.n)])
 
     def hole(self, peg):
         turn = self.box_turn[peg] / np.linalg.norm(self.box_turn[peg])
@@ -335,53 +388,89 @@ class FrankaPolicy:
             return quarter(self.hole_yaw(0) if self.face[cube] is None else self.face[cube])
         return float(np.arctan2(self.cube_turn[cube][1], self.cube_turn[cube][0])) / 4
 
-    # The task
+    # The cube in the hand
+
+    def feel(self, cube):
+        """A grasped cube is between the fingers."""
+        self.update()
+        k = 4 + cube
+        moved = 0.001 + 0.004 * np.abs(self.hand.fingers)
+        self.belief.shaken(k, moved)
+        self.belief.touched(cube, self.hand.fingers, self.hand.fingers @ self.hand.eef[:2] + self.hand.middle, 0.0007)
+        self.hang = self.hand.eef[2] - self.stacks.rest_height(cube)
+        self.held = cube
+
+    def let_go(self, cube, shaken):
+        self.update()
+        self.face[cube] = self.hand.yaw
+        self.held = None
+        self.height[cube] = self.stacks.rest_height(cube)
+        self.belief.shaken(4 + cube, shaken)
+
+    def holding(self):
+        """Whether the fingers are as far apart as the held cube is wide."""
+        if self.held is None:
+            return False
+        half = self.stacks.half[self.held]
+        return 0.75 * half < self.hand.width < 1.12 * half
+
+
+class FrankaPolicy:
+    """Moves the tower from A to C."""
+
+    def reset(self):
+        self.script = None
+
+    def compute_action(self, obs):
+        eef = np.array(obs["robot0_eef_pos"], dtype=float)
+        rotation = matrix(np.array(obs["robot0_eef_quat"], dtype=float))
+        if self.script is None:
+            self.hand = Hand(eef, rotation)
+            self.stacks = Stacks(np.array(obs["cube_size"], dtype=float))
+            self.view = View(obs, self.hand, self.stacks, eef, rotation)
+            self.log = []
+            self.script = self.solve()
+        self.hand.read(obs, eef, rotation)
+        self.view.look(obs)
+        return np.clip(next(self.script), -1.0, 1.0)
 
     def solve(self):
-        yield from self.probe()
-        if self.rough:
-            yield from self.still(ROUGH_LOOK - self.steps, OPEN)
-        need = (self.noise / 0.0015) ** 2 / (3 + self.n)
-        yield from self.still(int(np.clip(need, 0, 60)), OPEN)
+        yield from self.hand.probe()
+        if self.view.rough:
+            yield from self.hand.still(ROUGH_LOOK - self.view.steps, OPEN)
+        need = (self.view.noise / 0.0015) ** 2 / (3 + self.view.n)
+        yield from self.hand.still(int(np.clip(need, 0, 60)), OPEN)
         while True:
-            move = next_move(self.pegs, self.n)
+            move = next_move(self.stacks.pegs, self.view.n)
             if move is None:
-                yield from self.still(20, OPEN)     # it ends here, unless something is not where it is believed
+                yield from self.hand.still(20, OPEN)     # it ends here, unless something is not where it is believed
                 done = False
             else:
                 cube, target = move
                 done = (yield from self.pick(cube)) and (yield from self.place(cube, target))
-            if not done or self.lost_track():
+            if not done or self.view.lost_track():
                 yield from self.find_again()
-
-    def probe(self):
-        """One push upwards: it goes on for centimetres where increments accumulate."""
-        start = self.eef[2]
-        yield self.arm.raw([0, 0, 1, 0, 0, 0, OPEN])
-        for _ in range(5):
-            yield self.arm.raw([0, 0, 0, 0, 0, 0, OPEN])
-        self.arm.accumulates = self.eef[2] - start > 0.025
 
     def find_again(self):
         """Look where every cube is, from above, as if nothing were known of them."""
-        self.log.append((self.steps, "look", np.round(1000 * self.surprise[3:]).tolist()))
-        self.update()
-        if self.held is not None:
-            self.let_go(self.held, (0.0, 0.0))
-        yield from self.rise(0.25 + TABLE - self.eef[2], OPEN)
-        self.update()
-        for cube in range(self.n):
-            self.belief.forget(cube, self.belief.cube(cube), 0.15)
-        self.surprise[:] = 0.0
-        yield from self.still(int(np.clip((self.noise / 0.004) ** 2, 8, 60)), OPEN)
-        self.update()
-        holes = np.array([self.hole(peg) for peg in range(3)])
-        gaps = [np.linalg.norm(holes - self.belief.cube(cube), axis=1) for cube in range(self.n)]
-        self.pegs = [[], [], []]
-        for cube in range(self.n - 1, -1, -1):
-            self.pegs[int(np.argmin(gaps[cube]))].append(cube)
-        self.settle_heights()
-        self.surprise[:] = 0.0
+        self.log.append((self.view.steps, "look", np.round(1000 * self.view.surprise[3:]).tolist()))
+        self.view.update()
+        if self.view.held is not None:
+            self.view.let_go(self.view.held, (0.0, 0.0))
+        yield from self.hand.rise(0.25 + TABLE - self.hand.eef[2], OPEN)
+        self.view.update()
+        for cube in range(self.view.n):
+            self.view.belief.forget(cube, self.view.belief.cube(cube), 0.15)
+        self.view.surprise[:] = 0.0
+        yield from self.hand.still(int(np.clip((self.view.noise / 0.004) ** 2, 8, 60)), OPEN)
+        self.view.update()
+        holes = np.array([self.view.hole(peg) for peg in range(3)])
+        gaps = [np.linalg.norm(holes - self.view.belief.cube(cube), axis=1) for cube in range(self.view.n)]
+        self.stacks.pegs = [[], [], []]
+        for cube in range(self.view.n - 1, -1, -1):
+            self.stacks.pegs[int(np.argmin(gaps[cube]))].append(cube)
+        self.view.settle_heights()
+        self.view.surprise[:] = 0.0
 
     def pick(self, cube):
         """Grasp a cube; whether it is in the hand."""
@@ -391,193 +480,125 @@ class FrankaPolicy:
             across = np.array([-np.sin(yaw), np.cos(yaw)])
             yield from self.wait_until_sure(cube, yaw)
             if not (yield from self.descend(cube, yaw, SLIDES[failures] * across)):
-                self.log.append((self.steps, "landed", cube, failures))
+                self.log.append((self.view.steps, "landed", cube, failures))
                 failures += 1
-                yield from self.rise(0.03, OPEN)
+                yield from self.hand.rise(0.03, OPEN)
             elif not (yield from self.close(cube)):
-                self.log.append((self.steps, "missed", cube, failures, self.width))
+                self.log.append((self.view.steps, "missed", cube, failures, self.hand.width))
                 failures += 1
-                yield from self.release(cube)
-                yield from self.rise(FINGERTIP + self.half[cube] + 0.01, OPEN)
+                yield from self.hand.release(self.stacks.half[cube])
+                yield from self.hand.rise(FINGERTIP + self.stacks.half[cube] + 0.01, OPEN)
             else:
-                self.feel(cube)
+                self.view.feel(cube)
                 grasps += 1
-                if self.belief.std(cube).max() < SURE or grasps > 3:
+                if self.view.belief.std(cube).max() < SURE or grasps > 3:
                     return True
-                self.let_go(cube, (0.0007, 0.0007))     # once more with the hand turned
-                yield from self.release(cube)
-                yield from self.rise(FINGERTIP + self.half[cube] + 0.01, OPEN)
+                self.view.let_go(cube, (0.0007, 0.0007))     # once more with the hand turned
+                yield from self.hand.release(self.stacks.half[cube])
+                yield from self.hand.rise(FINGERTIP + self.stacks.half[cube] + 0.01, OPEN)
         return False
 
     def grasp_yaw(self, cube):
         """Along a cube's faces; of the two ways the one that tells more."""
-        yaw = self.cube_yaw(cube)
-        spread = self.belief.std(cube)
+        yaw = self.view.cube_yaw(cube)
+        spread = self.view.belief.std(cube)
         aside = spread[0] > 0.003 and spread[0] > spread[1]
         yaw += np.pi / 2 if aside else 0.0
-        return yaw - np.pi if self.rough and yaw > 0.55 * np.pi else yaw    # the other way is out of the wrist's reach
+        # The other way is out of the wrist's reach.
+        return yaw - np.pi if self.view.rough and yaw > 0.55 * np.pi else yaw
 
     def wait_until_sure(self, cube, yaw):
         across = np.array([abs(np.sin(yaw)), abs(np.cos(yaw))])
         for _ in range(40):
-            room = 0.034 - self.half[cube] + 0.002
-            if across @ self.belief.std(cube) < room / 2:
+            room = 0.034 - self.stacks.half[cube] + 0.002
+            if across @ self.view.belief.std(cube) < room / 2:
                 return
-            yield self.arm.action(self.eef, self.yaw, OPEN)
+            yield self.hand.arm.action(self.hand.eef, self.hand.yaw, OPEN)
 
     def descend(self, cube, yaw, slide):
         """Go down around a cube; whether nothing was in the way."""
-        bottom = max(self.rest_height(cube) + GRASP_DZ, LOWEST)
-        source = self.peg_of(cube)
-        yield from self.travel(lambda: self.belief.cube(cube) + slide, bottom, yaw, OPEN, source)
-        return (yield from self.sink(lambda: self.belief.cube(cube) + slide, bottom, yaw, OPEN, 0.004))
+        bottom = max(self.stacks.rest_height(cube) + GRASP_DZ, LOWEST)
+        source = self.stacks.peg_of(cube)
+        yield from self.travel(lambda: self.view.belief.cube(cube) + slide, bottom, yaw, OPEN, source)
+        return (yield from self.hand.sink(lambda: self.view.belief.cube(cube) + slide, bottom, yaw, OPEN, 0.004))
 
     def close(self, cube):
         """Close the fingers; whether they hold something of the cube's size."""
-        place = self.eef.copy()
+        place = self.hand.eef.copy()
         still = 0
         for step in range(25):
-            yield self.arm.action(place, self.yaw_goal, CLOSE)
-            still = still + 1 if self.finger_speed < 0.002 and step > 4 else 0
+            yield self.hand.arm.action(place, self.hand.yaw_goal, CLOSE)
+            still = still + 1 if self.hand.finger_speed < 0.002 and step > 4 else 0
             if still >= 2:
                 break
-        self.held = cube
-        held = self.holding()
-        self.held = None
+        self.view.held = cube
+        held = self.view.holding()
+        self.view.held = None
         return held
 
-    def feel(self, cube):
-        """A grasped cube is between the fingers."""
-        self.update()
-        k = 4 + cube
-        moved = 0.001 + 0.004 * np.abs(self.fingers)
-        self.belief.shaken(k, moved)
-        self.belief.touched(cube, self.fingers, self.fingers @ self.eef[:2] + self.middle, 0.0007)
-        self.hang = self.eef[2] - self.rest_height(cube)
-        self.held = cube
-
     def place(self, cube, target):
-        source = self.peg_of(cube)
-        self.pegs[source].remove(cube)
-        bottom = self.top(target) + self.half[cube] + self.hang
+        source = self.stacks.peg_of(cube)
+        self.stacks.pegs[source].remove(cube)
+        bottom = self.stacks.top(target) + self.stacks.half[cube] + self.view.hang
         yaw = self.place_yaw(target)
 
         def spot():
-            below = self.pegs[target]
-            goal = self.belief.cube(below[-1]) if below else self.hole(target)
-            return goal - (self.belief.cube(cube) - self.eef[:2])
+            below = self.stacks.pegs[target]
+            goal = self.view.belief.cube(below[-1]) if below else self.view.hole(target)
+            return goal - (self.view.belief.cube(cube) - self.hand.eef[:2])
 
         yield from self.travel(spot, bottom, yaw, CLOSE, target, source)
-        if not (yield from self.sink(spot, bottom, yaw, CLOSE, 0.002)) and not self.pegs[target]:
+        if not (yield from self.hand.sink(spot, bottom, yaw, CLOSE, 0.002)) and not self.stacks.pegs[target]:
             yield from self.seek_hole(spot, bottom, yaw)
-        self.pegs[target].append(cube)
-        held = self.holding()
-        yield from self.release(cube)
-        self.let_go(cube, (0.001, 0.001))
+        self.stacks.pegs[target].append(cube)
+        held = self.view.holding()
+        yield from self.hand.release(self.stacks.half[cube])
+        self.view.let_go(cube, (0.001, 0.001))
         if not held:
-            self.log.append((self.steps, "lost", cube))
+            self.log.append((self.view.steps, "lost", cube))
             return False
-        yield from self.rise(2 * FINGERTIP + self.half[cube], OPEN)
+        yield from self.hand.rise(2 * FINGERTIP + self.stacks.half[cube], OPEN)
         return True
-
-    def holding(self):
-        return self.held is not None and 0.75 * self.half[self.held] < self.width < 1.12 * self.half[self.held]
 
     def seek_hole(self, spot, bottom, yaw):
         """On the rim a cube is a centimetre too high: slide it around until it drops in."""
-        self.log.append((self.steps, "rim", self.held))
-        start = self.eef.copy()
+        self.log.append((self.view.steps, "rim", self.view.held))
+        start = self.hand.eef.copy()
         for radius in (0.006, 0.011):
             for angle in np.arange(8) * np.pi / 4:
                 goal = start + radius * np.array([np.cos(angle), np.sin(angle), 0.0])
                 for _ in range(8):
-                    if self.eef[2] < bottom + 0.005:
-                        place = self.eef[:2].copy()
-                        yield from self.sink(lambda place=place: place, bottom, yaw, CLOSE, 0.002)
+                    if self.hand.eef[2] < bottom + 0.005:
+                        place = self.hand.eef[:2].copy()
+                        yield from self.hand.sink(lambda place=place: place, bottom, yaw, CLOSE, 0.002)
                         return
-                    yield self.arm.action(goal - [0.0, 0.0, 0.002], yaw, CLOSE, limit=0.02, learn=False)
-
-    def let_go(self, cube, shaken):
-        self.update()
-        self.face[cube] = self.yaw
-        self.held = None
-        self.height[cube] = self.rest_height(cube)
-        self.belief.shaken(4 + cube, shaken)
+                    yield self.hand.arm.action(goal - [0.0, 0.0, 0.002], yaw, CLOSE, limit=0.02, learn=False)
 
     def place_yaw(self, target):
         """The hand's yaw for the held cube to be in line with its hole, by the smaller turn."""
-        if not self.rough:
-            return self.yaw_goal
-        return self.yaw_goal + quarter(self.hole_yaw(target) - self.yaw_goal)
-
-    # Motion
+        if not self.view.rough:
+            return self.hand.yaw_goal
+        return self.hand.yaw_goal + quarter(self.view.hole_yaw(target) - self.hand.yaw_goal)
 
     def travel(self, spot, bottom, yaw, grip, *pegs):
         """Rise, cross above everything on the way, and come down to 3 cm above `bottom`."""
-        hang = self.hang + self.half[self.held] if self.held is not None else FINGERTIP
-        ys = [self.hole(p)[1] for p in pegs] + [self.eef[1], spot()[1]]
+        hang = self.view.hang + self.stacks.half[self.view.held] if self.view.held is not None else FINGERTIP
+        ys = [self.view.hole(p)[1] for p in pegs] + [self.hand.eef[1], spot()[1]]
         low, high = min(ys) - 0.06, max(ys) + 0.06
-        tops = [self.top(p) for p in range(3) if low < self.hole(p)[1] < high]
-        clear = max([TABLE + PLATE, *tops]) + hang + (0.022 if self.rough else 0.015)
-        self.yaw_goal = yaw
+        tops = [self.stacks.top(p) for p in range(3) if low < self.view.hole(p)[1] < high]
+        clear = max([TABLE + PLATE, *tops]) + hang + (0.022 if self.view.rough else 0.015)
+        self.hand.yaw_goal = yaw
         for _ in range(150):
             goal = spot()
-            if self.held is not None and not self.holding():
+            if self.view.held is not None and not self.view.holding():
                 return
-            far = np.linalg.norm(goal - self.eef[:2])
+            far = np.linalg.norm(goal - self.hand.eef[:2])
             over = max(clear, bottom + 0.02)
             if far < 0.012:
                 return
-            if self.eef[2] < over - 0.012 and far > 0.03:
-                goal = self.eef[:2]
-            yield self.arm.action(np.append(goal, over + 0.004), yaw, grip)
-
-    def sink(self, spot, bottom, yaw, grip, slack):
-        """Come down to `bottom`, as fast as the error in the plane allows; False where something is in the way."""
-        stuck = settled = 0
-        offset = self.arm.offset.copy()
-        for _ in range(120):
-            goal = spot()
-            error = np.linalg.norm(goal - self.eef[:2])
-            angle = abs(wrapped(yaw - self.yaw))
-            above = self.eef[2] - bottom
-            height = bottom + max(0.0, 4.0 * (error - 0.003)) + (0.02 if angle > 0.1 else 0.0)
-            height = min(height, max(self.eef[2], bottom + 0.02))
-            if above < slack and error < 0.004:
-                settled += 1
-                if settled >= 2:
-                    return True
-            moving = abs(self.arm.way[2]) > 0.0006
-            stuck = 0 if moving or error > 0.006 or angle > 0.1 else stuck + 1
-            if stuck == 0:
-                offset = self.arm.offset.copy()
-            if stuck >= 8 and above > slack:
-                self.arm.offset = offset        # it has wound up against what is in the way
-                return False
-            limit = 0.05 if above > 0.03 else 0.025
-            yield self.arm.action(np.append(goal, height), yaw, grip, limit=limit)
-        return self.eef[2] - bottom < slack
-
-    def release(self, cube):
-        """Open the fingers where the hand is, until both are clear of a cube."""
-        place = self.eef.copy()
-        for _ in range(16):
-            yield self.arm.action(place, self.yaw_goal, OPEN, learn=False)
-            if self.width - abs(self.middle) > self.half[cube] + 0.002:
-                return
-
-    def rise(self, way, grip):
-        goal = self.eef + np.array([0.0, 0.0, way])
-        for _ in range(20):
-            if self.eef[2] > goal[2] - 0.006:
-                return
-            yield self.arm.action(goal + np.array([0, 0, 0.01]), self.yaw_goal, grip, learn=False)
-
-    def still(self, steps, grip):
-        place = self.eef.copy()
-        self.yaw_goal = 0.0
-        for _ in range(steps):
-            yield self.arm.action(place, self.yaw_goal, grip)
+            if self.hand.eef[2] < over - 0.012 and far > 0.03:
+                goal = self.hand.eef[:2]
+            yield self.hand.arm.action(np.append(goal, over + 0.004), yaw, grip)
 
 
 def next_move(pegs, n):

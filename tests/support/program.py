@@ -11,6 +11,12 @@ import pytest
 
 from .processes import start_process
 
+RUN_KEYS = (
+    "run, domain, method, model, seed, status, generations, elite, fitness, success, initial_fitness, "
+    "reference_initial, reference_fitness, final_success, candidates, episodes_run, episodes_saved, model_calls, "
+    "tokens, cost_usd, wall_s, sandbox"
+)
+"""What a run's line of JSON holds, in this order."""
 PROGRAM = [sys.executable, "-c", "from memento.cli import main; main()"]
 SMOKE = ("run", "hanoi-kinematic", "--preset", "smoke", "--workers", "1")
 LONG = (*SMOKE, "--set", "generations=500", "--name", "long")

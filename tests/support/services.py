@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -28,6 +29,7 @@ class Act:
     """How the server answers one request. The default is a correct answer."""
 
     text: str = "Hello."
+    repeat: str = ""                        # a pattern: the text is the last match in the request
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     error: JSONObject | str | None = None   # body of an error status
@@ -75,7 +77,10 @@ async def serving(*acts: Act, dialect: str) -> AsyncIterator[Service]:
         service.idle.clear()
         service.most_in_flight = max(service.most_in_flight, service.in_flight)
         try:
-            return await answer(request, body, service.next_act(), whole, frames)
+            act = service.next_act()
+            if act.repeat:
+                act = replace(act, text=re.findall(act.repeat, json.dumps(body))[-1])
+            return await answer(request, body, act, whole, frames)
         finally:
             service.in_flight -= 1
             if service.in_flight == 0:

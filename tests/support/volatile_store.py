@@ -2,12 +2,13 @@
 
 import copy
 import itertools
+import threading
 from collections.abc import Collection, Iterable, Iterator
 
-from ...core.events import Fact
-from ...core.ports import Clock
-from ...memory.codec import encode
-from ...memory.store import Entry
+from memento.core.events import Fact
+from memento.core.ports import Clock
+from memento.memory.codec import encode
+from memento.memory.store import Entry
 
 
 class VolatileStore:
@@ -17,14 +18,17 @@ class VolatileStore:
         self._clock = clock
         self._opened = clock.now() - clock.elapsed()
         self._entries: list[Entry] = []
+        self._mutex = threading.Lock()
 
     def append(self, facts: Iterable[Fact]) -> None:
         """Keep these facts together; all or none. Raises StoreError for what cannot be kept exactly."""
         given = [copy.deepcopy(fact) for fact in facts]
         for fact in given:
             encode(fact)
-        at, first = self._opened + self._clock.elapsed(), len(self._entries) + 1
-        self._entries += [Entry(seq=seq, at=at, fact=fact) for seq, fact in enumerate(given, start=first)]
+        at = self._opened + self._clock.elapsed()
+        with self._mutex:
+            first = len(self._entries) + 1
+            self._entries += [Entry(seq=seq, at=at, fact=fact) for seq, fact in enumerate(given, start=first)]
 
     def facts(self, *, only: Collection[type[Fact]] | None = None, about: str | None = None) -> Iterator[Fact]:
         """All facts in the order they were committed, or some of them as in `facts_after`."""

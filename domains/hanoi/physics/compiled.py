@@ -29,9 +29,12 @@ class CompiledPhysics:
     With `near_exact` the torques agree to rounding only, else bit for bit. With `sleep` MuJoCo leaves out
     objects at rest, and with other `substeps` than robosuite's 25 a control step has as many: both change
     trajectories a little.
+
+    `controller` and `opening` are what carries over from step to step outside MuJoCo's own state; `robot` is what the
+    loop reads, renewed by `begin`.
     """
 
-    _robot: Robot
+    robot: Robot
 
     def __init__(
         self, scene: HanoiScene, *, goal_update: str, near_exact: bool = False, sleep: bool = False,
@@ -49,17 +52,17 @@ class CompiledPhysics:
         with first_compilation(CACHE):
             self._workspace = workspace(scene.mj_model.nv)
             self.begin()
-            whole, self._robot = self._robot, self._robot._replace(substeps=0)
+            whole, self.robot = self.robot, self.robot._replace(substeps=0)
             self.step(np.zeros(DOF))
-            self._robot = whole
+            self.robot = whole
 
     def begin(self) -> None:
         """Take up the scene after its reset, with the state of robosuite's fresh controllers."""
         set_goal_update(self._scene, self._goal_update)
         arm = self._scene.arm_controller
-        self._robot = self._constants(arm)
-        self._controller = _controller(arm, self._scene.mj_model.nv)
-        self._opening = np.zeros(2) + self._scene.gripper.current_action
+        self.robot = self._constants(arm)
+        self.controller = _controller(arm, self._scene.mj_model.nv)
+        self.opening = np.zeros(2) + self._scene.gripper.current_action
         self._speed = float(self._scene.gripper.speed)
         arm.scale_action(np.zeros(6))   # makes it work out its scale
         self._scale, self._shift_in, self._shift_out = (
@@ -75,14 +78,14 @@ class CompiledPhysics:
         delta += self._shift_out
         self._grip(float(action[6]))
         control_step(
-            self._robot, self._controller, self._workspace, delta, _rotation(delta[3:]), self._opening, log,
+            self.robot, self.controller, self._workspace, delta, _rotation(delta[3:]), self.opening, log,
         )
 
     def _grip(self, command: float) -> None:
         """Positive closes, negative opens, zero holds (robosuite's PandaGripper.format_action)."""
         if command != 0.0:
             by = self._speed if command > 0.0 else -self._speed
-            opening = self._opening
+            opening = self.opening
             opening[0] = min(max(opening[0] - by, -1.0), 1.0)
             opening[1] = min(max(opening[1] + by, -1.0), 1.0)
 

@@ -29,10 +29,10 @@ class Oracle:
 
     @property
     def _eef(self) -> Array:
-        return np.array(self._environment._truth.eef)
+        return np.array(self._environment.simulation.truth.eef)
 
     def _cube(self, index: int) -> Array:
-        return np.array(self._environment._truth.cubes[index])
+        return np.array(self._environment.simulation.truth.cubes[index])
 
     def _solve(self) -> Iterator[Array]:
         pegs = [list(range(len(self._edges)))[::-1], [], []]
@@ -51,7 +51,7 @@ class Oracle:
         if under:
             place = self._cube(under[-1])
         else:
-            truth = self._environment._truth
+            truth = self._environment.simulation.truth
             place = task.hole_centre(np.array(truth.containers), np.array(truth.container_quats))[target]
         carry = self._eef
         carry[2] = TRANSIT_M
@@ -90,7 +90,7 @@ class Oracle:
             yield self._command(place - self._eef + self._integral, grip)
 
     def _command(self, move_m: Array, grip: float) -> Array:
-        x, y, z, w = self._environment._truth.vector[3:7]
+        x, y, z, w = self._environment.simulation.truth.vector[3:7]
         now = np.array([
             [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
             [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],

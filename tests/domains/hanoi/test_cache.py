@@ -16,7 +16,7 @@ from memento.domains.hanoi.environment import HanoiEnvironment
 environment = HanoiEnvironment(DOMAIN.options({"physics": "exact"}, preset="paper"))
 environment.reset(index=0, seed=0)
 environment.step([0.0] * 7)
-print(*environment._scene.mj_data.qpos)
+print(*environment.simulation.scene.mj_data.qpos)
 """
 
 

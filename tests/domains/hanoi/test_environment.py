@@ -32,7 +32,7 @@ def roll(environment: HanoiEnvironment, seed: int, steps: int = STEPS) -> tuple[
     states, seen = [], []
     for action in actions:
         seen.append(environment.observe())
-        states.append(environment._scene.mj_data.qpos.copy())
+        states.append(environment.simulation.scene.mj_data.qpos.copy())
         environment.step(action)
     return np.array(states), np.array(seen)
 
@@ -67,7 +67,7 @@ def play(mine):
         for action in np.random.default_rng(seed).uniform(-1, 1, (12, 7)):
             digest.update(environment.observe().tobytes())
             environment.step(action)
-            digest.update(environment._scene.mj_data.qpos.tobytes())
+            digest.update(environment.simulation.scene.mj_data.qpos.tobytes())
         found[seed] = digest.hexdigest()
 
 for mine in [seeds[each::threads] for each in range(threads)]:
@@ -106,7 +106,7 @@ def test_an_episode_is_the_same_in_any_process_thread_and_order(physics: str) ->
 def test_contacts_that_are_left_out_are_an_error_of_ours(environment: HanoiEnvironment, warning: str) -> None:
     environment.reset(index=0, seed=0)
     environment.step(np.zeros(7))
-    environment._scene.mj_data.warning[getattr(mujoco.mjtWarning, warning)].number = 1     # as MuJoCo does it
+    environment.simulation.scene.mj_data.warning[getattr(mujoco.mjtWarning, warning)].number = 1     # as MuJoCo does it
     with pytest.raises(RolloutError, match="MuJoCo left out contacts at step 1"):
         environment.step(np.zeros(7))
     environment.reset(index=0, seed=0)
@@ -115,7 +115,7 @@ def test_contacts_that_are_left_out_are_an_error_of_ours(environment: HanoiEnvir
 
 def test_the_arena_has_room_to_spare(environment: HanoiEnvironment) -> None:
     roll(environment, 3)
-    data, model = environment._scene.mj_data, environment._scene.mj_model
+    data, model = environment.simulation.scene.mj_data, environment.simulation.scene.mj_model
     assert 0 < data.maxuse_arena < model.narena / 20
     assert model.narena == 32 << 20
 
@@ -150,15 +150,15 @@ def test_draws_reach_the_model(environment: HanoiEnvironment) -> None:
     environment.reset(index=0, seed=21)
     drawn = environment.recording().info["drawn"]
     assert isinstance(drawn, dict)
-    model, dynamics = environment._scene.mj_model, environment._dynamics
+    model, dynamics = environment.simulation.scene.mj_model, environment.simulation.dynamics
     scale = np.array(drawn["cube_mass_scale"])
-    bodies = dynamics._cube_bodies
-    assert np.allclose(model.body_mass[bodies], dynamics._mass[bodies] * scale)
-    assert np.allclose(model.body_inertia[bodies], dynamics._inertia[bodies] * scale[:, None])
-    assert np.allclose(model.dof_damping, dynamics._damping * drawn["joint_damping_scale"])
-    assert np.allclose(model.actuator_gainprm[:, 0], dynamics._gain[:, 0] * drawn["actuator_gain_scale"])
+    bodies = dynamics.cube_bodies
+    assert np.allclose(model.body_mass[bodies], dynamics.nominal.mass[bodies] * scale)
+    assert np.allclose(model.body_inertia[bodies], dynamics.nominal.inertia[bodies] * scale[:, None])
+    assert np.allclose(model.dof_damping, dynamics.nominal.damping * drawn["joint_damping_scale"])
+    assert np.allclose(model.actuator_gainprm[:, 0], dynamics.nominal.gain[:, 0] * drawn["actuator_gain_scale"])
     environment.step(np.zeros(7))
-    data = environment._scene.mj_data
+    data = environment.simulation.scene.mj_data
     cubes = {geom for geom in range(model.ngeom) if model.geom_bodyid[geom] in bodies}
     contacts = [data.contact[i] for i in range(data.ncon)]
     touching = [contact for contact in contacts if cubes & {contact.geom1, contact.geom2}]

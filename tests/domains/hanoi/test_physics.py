@@ -19,12 +19,12 @@ def make(physics: str, goal_update: str = "achieved", randomisation: str = "tabl
 
 
 def state(environment: HanoiEnvironment) -> tuple[Array, Array]:
-    data = environment._scene.mj_data
+    data = environment.simulation.scene.mj_data
     return data.qpos, data.qvel
 
 
 def next_action(drive: Driver, step: int, environment: HanoiEnvironment) -> Array:
-    truth = environment._truth
+    truth = environment.simulation.truth
     return drive(step, np.array(truth.eef), np.array(truth.cubes[0]))
 
 
@@ -38,9 +38,9 @@ def compare(drive: Driver, goal_update: str, steps: int, seeds: tuple[int, ...])
             environment.reset(index=0, seed=seed)
         for step in range(steps):
             # The stock side is stepped by robosuite alone, without what StockPhysics adds for observations.
-            stock._scene.step(next_action(drive, step, stock))
-            mujoco.mj_kinematics(stock._scene.mj_model, stock._scene.mj_data)
-            stock._truth.update()
+            stock.simulation.scene.step(next_action(drive, step, stock))
+            mujoco.mj_kinematics(stock.simulation.scene.mj_model, stock.simulation.scene.mj_data)
+            stock.simulation.truth.update()
             exact.step(next_action(drive, step, exact))
             for ours, theirs in zip(state(exact), state(stock), strict=True):
                 assert np.array_equal(ours, theirs), f"seed {seed}, step {step}"
@@ -77,25 +77,25 @@ def test_near_exact_torques_agree_to_a_billionth(drive: Driver, goal_update: str
     near, exact = make("near-exact", goal_update), make("exact", goal_update)
     for environment in (near, exact):
         environment.reset(index=0, seed=3)
-    near._physics._robot = near._physics._robot._replace(substeps=1)
-    once = exact._physics._robot._replace(substeps=1)
-    model, kind = exact._scene.mj_model, mujoco.mjtState.mjSTATE_INTEGRATION
+    near.simulation.physics.robot = near.simulation.physics.robot._replace(substeps=1)
+    once = exact.simulation.physics.robot._replace(substeps=1)
+    model, kind = exact.simulation.scene.mj_model, mujoco.mjtState.mjSTATE_INTEGRATION
     whole = np.empty(mujoco.mj_stateSize(model, kind))
     for step in range(200):
         # Both start each substep from the same state. Further on the contact solver, which stops at a
         # tolerance of 1e-8, would enlarge a difference of rounding.
-        mujoco.mj_getState(model, exact._scene.mj_data, whole, kind)
-        mujoco.mj_setState(near._scene.mj_model, near._scene.mj_data, whole, kind)
-        for ours, theirs in zip(near._physics._controller, exact._physics._controller, strict=True):
+        mujoco.mj_getState(model, exact.simulation.scene.mj_data, whole, kind)
+        mujoco.mj_setState(near.simulation.scene.mj_model, near.simulation.scene.mj_data, whole, kind)
+        for ours, theirs in zip(near.simulation.physics.controller, exact.simulation.physics.controller, strict=True):
             ours[:] = theirs
-        near._physics._opening[:] = exact._physics._opening
-        action, many = next_action(drive, step, exact), exact._physics._robot
+        near.simulation.physics.opening[:] = exact.simulation.physics.opening
+        action, many = next_action(drive, step, exact), exact.simulation.physics.robot
         near.step(action)
-        exact._physics._robot = once
+        exact.simulation.physics.robot = once
         exact.step(action)
-        assert np.abs(near._scene.mj_data.ctrl - exact._scene.mj_data.ctrl).max() < 1e-9
+        assert np.abs(near.simulation.scene.mj_data.ctrl - exact.simulation.scene.mj_data.ctrl).max() < 1e-9
         assert np.abs(state(near)[0] - state(exact)[0]).max() < 1e-9
-        exact._physics._robot = many
+        exact.simulation.physics.robot = many
         exact.step(action)      # 25 more, so that the comparison travels through the whole drive
 
 
@@ -106,17 +106,17 @@ def test_near_exact_control_steps_agree_to_a_billionth_but_for_a_few(drive: Driv
     another result. Of 900 steps of this drive 99.1 % agree to 1e-9, and all to 1.1e-7.
     """
     near, exact = make("near-exact"), make("exact")
-    model, kind = exact._scene.mj_model, mujoco.mjtState.mjSTATE_INTEGRATION
+    model, kind = exact.simulation.scene.mj_model, mujoco.mjtState.mjSTATE_INTEGRATION
     whole = np.empty(mujoco.mj_stateSize(model, kind))
     for environment in (near, exact):
         environment.reset(index=0, seed=1)
     apart = []
     for step in range(300):
-        mujoco.mj_getState(model, exact._scene.mj_data, whole, kind)
-        mujoco.mj_setState(near._scene.mj_model, near._scene.mj_data, whole, kind)
-        for ours, theirs in zip(near._physics._controller, exact._physics._controller, strict=True):
+        mujoco.mj_getState(model, exact.simulation.scene.mj_data, whole, kind)
+        mujoco.mj_setState(near.simulation.scene.mj_model, near.simulation.scene.mj_data, whole, kind)
+        for ours, theirs in zip(near.simulation.physics.controller, exact.simulation.physics.controller, strict=True):
             ours[:] = theirs
-        near._physics._opening[:] = exact._physics._opening
+        near.simulation.physics.opening[:] = exact.simulation.physics.opening
         action = next_action(drive, step, exact)
         for environment in (near, exact):
             environment.step(action)
@@ -132,9 +132,9 @@ def test_fast_stays_close_and_puts_the_tower_to_sleep() -> None:
         environment.reset(index=0, seed=3)
         for _ in range(40):
             environment.step(np.zeros(7))
-    data = fast._scene.mj_data
-    assert data.ntree_awake < fast._scene.mj_model.ntree
-    assert data.time == pytest.approx(40 * 0.05) == exact._scene.mj_data.time
+    data = fast.simulation.scene.mj_data
+    assert data.ntree_awake < fast.simulation.scene.mj_model.ntree
+    assert data.time == pytest.approx(40 * 0.05) == exact.simulation.scene.mj_data.time
     assert np.abs(state(fast)[0] - state(exact)[0]).max() < 1e-3
     assert [each.recording().info["timestep_s"] for each in (fast, exact)] == [1 / 280, 1 / 500]
 
@@ -147,12 +147,12 @@ def test_fast_is_stable_whatever_a_policy_does(goal_update: str) -> None:
     for seed in range(2):
         fast.reset(index=0, seed=seed)
         for step in range(300):
-            towards = np.array(fast._truth.cubes[0]) - np.array(fast._truth.eef)
+            towards = np.array(fast.simulation.truth.cubes[0]) - np.array(fast.simulation.truth.eef)
             press = np.array([*np.clip(20 * towards, -1, 1), 0.0, 0.0, -1.0, 1.0])
             fast.step(press if seed else turns[step // 20])
-        assert not fast._scene.mj_data.warning.number.any()
-        assert np.abs(fast._truth.cube_block).max() < 2.0
-        assert fast._truth.cube_block[:, 2].min() > 0.0
+        assert not fast.simulation.scene.mj_data.warning.number.any()
+        assert np.abs(fast.simulation.truth.cube_block).max() < 2.0
+        assert fast.simulation.truth.cube_block[:, 2].min() > 0.0
 
 
 @pytest.mark.parametrize("physics", ["exact", "near-exact", "fast"])

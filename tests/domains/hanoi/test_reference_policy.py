@@ -14,9 +14,9 @@ from memento.runtime.rollouts import sandbox
 from memento.runtime.rollouts.pool import ProcessPool
 
 from ...reference_policies import hanoi as reference
+from ...reference_policies import policy_file, policy_program
 
-FILE = Path(reference.__file__)
-POLICY = Program(FILE.read_text(encoding="utf-8"))
+FILE, POLICY = policy_file("hanoi"), policy_program("hanoi")
 SEED = 7_000_001
 
 

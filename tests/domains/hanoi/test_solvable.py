@@ -33,7 +33,7 @@ def test_the_tower_can_be_moved(physics: str) -> None:
 def test_a_larger_cube_on_a_smaller_one_is_illegal() -> None:
     environment = HanoiEnvironment(DOMAIN.options({"physics": "fast", "randomisation": "none"}, preset="paper"))
     environment.reset(index=0, seed=0)
-    data, starts = environment._scene.mj_data, environment._dynamics.cube_qpos
+    data, starts = environment.simulation.scene.mj_data, environment.simulation.dynamics.cube_qpos
     small, medium = (slice(start, start + 3) for start in starts[:2])
     data.qpos[small], data.qpos[medium] = data.qpos[medium].copy(), data.qpos[small].copy()
     assert environment.step(np.zeros(7)) == "illegal"
@@ -49,7 +49,7 @@ def test_each_variant_stands_and_can_be_lifted(variant: str) -> None:
     heights = []
     for _ in range(160):
         assert environment.step(oracle.action()) is None
-        heights.append(environment._truth.cubes[0][2])
+        heights.append(environment.simulation.truth.cubes[0][2])
     assert max(heights) > heights[0] + 0.05
     assert environment.recording().info["variant"] == variant
 

@@ -219,22 +219,6 @@ def test_scenes_take_turns() -> None:
     assert load.asked == ["A", "B"], "each is made once"
 
 
-def test_an_episode_repeats_exactly() -> None:
-    env = facing()
-    rng = np.random.default_rng(0)
-    actions = [[str(rng.choice(ACTIONS[:5])), None] for _ in range(60)]
-
-    def run() -> str:
-        env.reset(index=3, seed=5)
-        seen = []
-        for action in actions:
-            seen.append(env.observe())
-            env.step([*action])
-        return json.dumps(seen)
-
-    assert run() == run()
-
-
 def test_what_is_recorded() -> None:
     env = facing(horizon=40)
     steps = plan(kitchen(start=FACING))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from memento.core.errors import UsageError
-from memento.core.ports import Drawable, Stage
+from memento.core.ports import Drawable, Playback
 from memento.core.recording import Recording
 from memento.core.recording_file import load_recording, save_recording
 from memento.domains.kitchen import DOMAIN
@@ -39,8 +39,8 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Recording:
 
 
 @pytest.fixture(scope="module")
-def stage(recording: Recording) -> Stage:
-    return DOMAIN.renderer(DOMAIN.options({}, preset="paper")).stage(
+def playback(recording: Recording) -> Playback:
+    return DOMAIN.renderer(DOMAIN.options({}, preset="paper")).playback(
         recording, camera="plan", width=WIDTH, height=HEIGHT)
 
 
@@ -53,9 +53,9 @@ def test_the_domain_can_be_drawn_without_any_graphics() -> None:
     DOMAIN.renderer(DOMAIN.options({}, preset="paper")).require()
 
 
-def test_the_episode_is_played_again_as_it_was(stage: Stage, recording: Recording) -> None:
+def test_the_episode_is_played_again_as_it_was(playback: Playback, recording: Recording) -> None:
     states = recording.states
-    for row, moment in enumerate(stage._moments):
+    for row, moment in enumerate(playback.moments):
         held = next((kind for kind in ("apple", "bread") if states[f"{kind}_picked"][row]), None)
         assert (moment.held or "").lower() == (held or "")
         open_now = {text.partition(":")[0] for text in moment.conditions if ": open" in text}
@@ -67,30 +67,30 @@ def test_the_episode_is_played_again_as_it_was(stage: Stage, recording: Recordin
         assert bool(moment.message) == failed
 
 
-def test_open_doors_and_a_running_microwave_are_painted(stage: Stage, recording: Recording) -> None:
+def test_open_doors_and_a_running_microwave_are_painted(playback: Playback, recording: Recording) -> None:
     opened = int(np.argmax(recording.states["fridge_open"]))
     assert opened > 0
-    assert near(stage.picture(opened), DOOR) > near(stage.picture(0), DOOR) + 20
+    assert near(playback.picture(opened), DOOR) > near(playback.picture(0), DOOR) + 20
     running = int(np.argmax(recording.states["microwave_on"]))
-    assert near(stage.picture(running), GLOW) > 20 > near(stage.picture(0), GLOW)
+    assert near(playback.picture(running), GLOW) > 20 > near(playback.picture(0), GLOW)
 
 
-def test_every_step_of_the_agent_is_seen(stage: Stage, recording: Recording) -> None:
+def test_every_step_of_the_agent_is_seen(playback: Playback, recording: Recording) -> None:
     moved = np.flatnonzero(np.abs(np.diff(recording.states["agent_xz_m"], axis=0)).sum(axis=1))
     for row in moved[:5]:
-        assert not np.array_equal(stage.picture(int(row)), stage.picture(int(row) + 1))
+        assert not np.array_equal(playback.picture(int(row)), playback.picture(int(row) + 1))
 
 
-def test_words_say_what_was_done_and_what_is_reached(stage: Stage, recording: Recording) -> None:
-    assert stage.caption(0) == ("Kitchen2: the start", f"0 of {len(MILESTONES)} milestones")
-    assert stage.caption(recording.steps)[1] == "SUCCESS"
+def test_words_say_what_was_done_and_what_is_reached(playback: Playback, recording: Recording) -> None:
+    assert playback.caption(0) == ("Kitchen2: the start", f"0 of {len(MILESTONES)} milestones")
+    assert playback.caption(recording.steps)[1] == "SUCCESS"
     picked = int(np.argmax(recording.states["bread_picked"]))
-    assert stage.caption(picked) == ("pickup_object Bread: done", "1 of 5 milestones: Bread picked up")
+    assert playback.caption(picked) == ("pickup_object Bread: done", "1 of 5 milestones: Bread picked up")
     failed = np.flatnonzero(~recording.actions["action_success"])
     assert len(failed), "this episode has a failure to tell of"
     row = int(failed[0]) + 1
-    assert stage.caption(row)[0].endswith(("failed", "blocked", "collision", "precondition", "not visible"))
-    assert stage._moments[row].message
+    assert playback.caption(row)[0].endswith(("failed", "blocked", "collision", "precondition", "not visible"))
+    assert playback.moments[row].message
 
 
 def test_another_kitchen_of_the_same_name_is_found_out(recording: Recording) -> None:
@@ -101,13 +101,13 @@ def test_another_kitchen_of_the_same_name_is_found_out(recording: Recording) -> 
     renderer: Any = DOMAIN.renderer(DOMAIN.options({}, preset="paper"))
     renderer = replace(renderer, load=shrunk)
     with pytest.raises(UsageError, match="is not the kitchen that it was played in"):
-        renderer.stage(recording, camera="plan", width=WIDTH, height=HEIGHT)
+        renderer.playback(recording, camera="plan", width=WIDTH, height=HEIGHT)
 
 
 def test_a_recording_without_objects_is_refused(recording: Recording) -> None:
     actions = {name: rows for name, rows in recording.actions.items() if name != "action_object"}
     with pytest.raises(UsageError, match="which objects"):
-        DOMAIN.renderer(DOMAIN.options({}, preset="paper")).stage(
+        DOMAIN.renderer(DOMAIN.options({}, preset="paper")).playback(
             replace(recording, actions=actions), camera="plan", width=WIDTH, height=HEIGHT)
 
 
@@ -120,10 +120,10 @@ def test_an_id_that_nothing_has_is_not_kept() -> None:
     recording = env.recording()
     assert recording.actions["action_object"].tolist() == ["", "", ""]
     assert recording.actions["action_object"].nbytes < 100
-    stage = DOMAIN.renderer(DOMAIN.options({}, preset="paper")).stage(
+    playback = DOMAIN.renderer(DOMAIN.options({}, preset="paper")).playback(
         recording, camera="plan", width=WIDTH, height=HEIGHT)
-    assert stage.caption(1)[0].startswith("open_object: ")
-    assert stage.picture(3).shape == (HEIGHT, WIDTH, 3)
+    assert playback.caption(1)[0].startswith("open_object: ")
+    assert playback.picture(3).shape == (HEIGHT, WIDTH, 3)
 
 
 @needs_recordings
@@ -134,6 +134,6 @@ def test_recorded_kitchens_are_drawn_too() -> None:
     env.reset(index=0, seed=0)
     for action in (["rotate_left", None], ["move_ahead", None], ["done", None]):
         env.step(action)
-    stage = DOMAIN.renderer(options).stage(env.recording(), camera="plan", width=WIDTH, height=HEIGHT)
-    assert stage.picture(0).std() > 10
-    assert stage.caption(3)[0] == "done: done"
+    playback = DOMAIN.renderer(options).playback(env.recording(), camera="plan", width=WIDTH, height=HEIGHT)
+    assert playback.picture(0).std() > 10
+    assert playback.caption(3)[0] == "done: done"

@@ -13,9 +13,10 @@ from memento.domains.kitchen import DOMAIN
 from memento.domains.kitchen.unity.build import PLATFORMS, client_commit
 from memento.memory.store import RunStore
 
+from ...reference_policies import policy_file
 from .kitchens import RECORDINGS, needs_recordings
 
-POLICY = Path(__file__).parents[2] / "reference_policies" / "kitchen.py"
+POLICY = policy_file("kitchen")
 
 
 def memento(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:

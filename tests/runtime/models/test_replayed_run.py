@@ -1,13 +1,12 @@
 """A whole search over a socket, and the same search from its tape with no network: the same conclusions."""
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import pytest
 from memento.agents.keepers.by_method import KEEPERS
 from memento.agents.keepers.memento import Slots
 from memento.agents.keepers.sequencer import RunPlan, Sequencer
-from memento.agents.proposers import Crosser, HillClimber, Mutator
 from memento.agents.rollout_agents import Examiner, Roller, Scorer
 from memento.core.errors import ModelError
 from memento.core.events import (
@@ -23,65 +22,16 @@ from memento.core.events import (
     ScoreEpisode,
     SearchEnded,
 )
-from memento.core.ports import Model, RollTask
-from memento.core.values import Document, Episode, Examination, Operator, Program, Score
-from memento.domains import load
+from memento.core.ports import Model
+from memento.core.values import Document, Program
 from memento.runtime.bus import EventBus
 from memento.runtime.models import close_model
 from memento.runtime.models.tape import ReplayModel, tape_of
-from memento.runtime.prompts import PromptFolder
 from memento.runtime.supervisor import Agent, Lane, Supervisor
 
 from ...support.services import Act, serving
 from .asking import client
-
-HANOI = load("hanoi")
-
-
-def shelf_program() -> str:
-    shelf = HANOI.shelf()
-    assert shelf is not None
-    return shelf.initial.text
-
-
-class HashPool:
-    """Rollouts without a simulator: a program's fitness comes from its text."""
-
-    async def roll(self, task: RollTask) -> Episode:
-        fitness = int(task.program.digest[:4], 16) / 0xFFFF
-        return Episode(
-            index=task.index, seed=task.seed, steps=9, ended_by="horizon", success=False, info={"fitness": fitness}
-        )
-
-    async def score(self, evaluator: Program, episode: Episode) -> Score:
-        fitness = episode.info["fitness"]
-        assert isinstance(fitness, float)
-        return Score(fitness=fitness)
-
-    async def examine(self, evaluator: Program, episodes: Sequence[Episode]) -> Examination:
-        return Examination(scores=tuple([await self.score(evaluator, episode) for episode in episodes]))
-
-
-class Log:
-    def __init__(self) -> None:
-        self.kept: list[Fact] = []
-
-    def append(self, facts: Iterable[Fact]) -> None:
-        self.kept.extend(facts)
-
-    def facts(self) -> Iterable[Fact]:
-        return tuple(self.kept)
-
-
-class ByOperator:
-    def __init__(self, model: Model) -> None:
-        brief = HANOI.brief(HANOI.options({}, preset="smoke"))
-        shared = {"model": model, "prompts": PromptFolder(), "brief": brief, "contract": HANOI.contract}
-        kinds = {Operator.HILL_CLIMB: HillClimber, Operator.MACRO: Mutator, Operator.CROSSOVER: Crosser}
-        self.agents = {operator: kind(**shared) for operator, kind in kinds.items()}  # type: ignore[arg-type]
-
-    async def carry_out(self, order: Propose) -> Fact:
-        return await self.agents[order.operator].carry_out(order)
+from .text_search import ByOperator, HashPool, Log, shelf_program
 
 
 async def search(model: Model, *, at_once: int) -> list[Fact]:

@@ -30,7 +30,7 @@ from memento.runtime.models.recorded import recorded_in
 from memento.runtime.models.tape import ReplayModel, tape_of
 from memento.runtime.supervisor import Lane, Supervisor
 
-from .test_replayed_run import ByOperator, HashPool, Log, shelf_program
+from .text_search import ByOperator, HashPool, Log, shelf_program
 
 
 class SlowPool(HashPool):

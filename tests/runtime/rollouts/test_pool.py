@@ -1,4 +1,4 @@
-"""The pool: determinism, order, retries, cancellation, and that it ends cleanly."""
+"""The pool of processes beyond the port: leaks, order, cancellation, and that it ends cleanly."""
 
 import asyncio
 import dataclasses
@@ -8,28 +8,16 @@ import subprocess
 import sys
 import time
 
-import numpy as np
 import pytest
 from memento.core.errors import RolloutError
-from memento.core.ports import RollTask
 from memento.core.recording_file import load_recording
 from memento.runtime.rollouts import worker_messages as messages
 from memento.runtime.rollouts.pool import ProcessPool
 from memento.runtime.rollouts.worker_handle import worker_environment
 
+from ...conformance.pool import ENDLESS, LOOPING, task
 from ...support import ON_PATH, hostile
 from ...support.leftovers import descriptors, processes_of
-
-ENDLESS = hostile.policy("return [0, 0, 0]")
-LOOPING = hostile.policy("while True: pass")
-
-
-def task(program, number=0, split="search", seed=7):
-    return RollTask(order=f"g1/hill/{number}/e0", program=program, split=split, index=number, seed=seed + number)
-
-
-def timeless(episode):
-    return dataclasses.replace(episode, wall_s=0.0)
 
 
 def workers_of(controller):
@@ -43,39 +31,14 @@ async def until(condition, limit_s=5.0):
         await asyncio.sleep(0.01)
 
 
-RANDOM = hostile.policy(
-    "import random\n"
-    "draws = [random.random(), np.random.rand(), np.random.default_rng().random()]\n"
-    "return [0.05 + 0.1 * draws[0], draws[1], draws[2] + hash('word') % 1000 + len(self.seen)]",
-    init="self.seen = {'b', 'a', 'c'}",
-)
-
-
-async def test_episodes_are_the_same_on_one_worker_and_on_two(make_pool, tmp_path):
-    """Random draws, with and without a seed, and string hashes come from the episode, not from the process."""
-    results = []
-    for workers, folder in ((1, "one"), (2, "two")):
-        async with make_pool(workers, folder=folder) as pool:
-            episodes = await asyncio.gather(*(pool.roll(task(RANDOM, number)) for number in range(6)))
-        recorded = [load_recording(tmp_path / folder / f"{each.trajectory}.npz") for each in episodes]
-        results.append(([timeless(each) for each in episodes], recorded))
-    assert results[0][0] == results[1][0]
-    for one, two in zip(results[0][1], results[1][1], strict=True):
-        assert one.info == two.info
-        for name, array in one.arrays().items():
-            assert np.array_equal(array, two.arrays()[name])
-    actions = [recording.actions["action"][0] for recording in results[0][1]]
-    assert len({tuple(action) for action in actions}) == 6  # episodes differ by their seeds
-
-
-async def test_the_seed_of_a_program_is_not_the_seed_of_the_simulator(make_pool):
+async def test_the_seed_of_a_program_is_not_the_seed_of_the_simulator(make_pool, tmp_path):
     """A policy that draws with the seed it is given must not see what the simulator drew."""
     program = hostile.policy("return [self.seed, 0, 0]")
     program = dataclasses.replace(program, text=program.text.replace(
         "def __init__(self):\n        pass", "def __init__(self, seed=0):\n        self.seed = seed"))
     async with make_pool() as pool:
         episode = await pool.roll(task(program))
-        recording = load_recording(pool._folder / f"{episode.trajectory}.npz")
+        recording = load_recording(tmp_path / "trajectories" / f"{episode.trajectory}.npz")
     assert recording.actions["action"][0][0] not in (0, episode.seed)
 
 
@@ -176,27 +139,6 @@ async def test_cancelling_a_hung_simulator_replaces_its_worker(make_pool, tmp_pa
         assert workers_of(os.getpid()) != worker
 
 
-async def test_a_cancelled_waiter_gives_its_turn_away(make_pool):
-    async with make_pool() as pool:
-        first, second, third = (asyncio.create_task(pool.roll(task(hostile.GOOD, n))) for n in range(3))
-        await asyncio.sleep(0)
-        second.cancel()
-        assert (await first).success and (await third).success
-        with pytest.raises(asyncio.CancelledError):
-            await second
-
-
-@pytest.mark.parametrize("trap", ["die-once", "hang-once"])
-async def test_a_worker_that_dies_or_hangs_is_replaced_and_the_task_done_again(
-        make_pool, short_limits, tmp_path, trap):
-    flag = tmp_path / "flag"
-    async with make_pool(trap=trap, flag=str(flag), limits=short_limits(silence_s=1.0)) as pool:
-        episode = await pool.roll(task(hostile.GOOD))
-        assert flag.exists() and int(flag.read_text()) not in workers_of(os.getpid())
-    async with make_pool(folder="calm") as pool:
-        assert timeless(episode) == timeless(await pool.roll(task(hostile.GOOD)))
-
-
 async def test_kill_9_of_a_worker_in_the_middle_of_an_episode(make_pool):
     slow = hostile.policy("time.sleep(0.05)\nreturn [0.1, 0, 0]")
     async with make_pool() as pool:
@@ -208,26 +150,10 @@ async def test_kill_9_of_a_worker_in_the_middle_of_an_episode(make_pool):
         assert workers_of(os.getpid()) != [worker]
 
 
-async def test_a_simulator_that_fails_twice_is_an_error_that_tells_why(make_pool):
-    async with make_pool(trap="raise") as pool:
-        with pytest.raises(RolloutError, match="the simulator exploded"):
-            await pool.roll(task(hostile.GOOD))
-        assert (await pool.roll(task(hostile.GOOD, split="json"))).fault is not None  # the pool goes on
-
-
 async def test_a_domain_that_cannot_be_imported_is_an_error_at_the_start(make_pool):
     with pytest.raises(RolloutError, match="No module named 'no_such_domain'"):
         async with make_pool(2, domain="no_such_domain:DOMAIN"):
             pass
-
-
-async def test_an_unknown_split_and_a_closed_pool_are_errors(make_pool):
-    pool = make_pool()
-    with pytest.raises(RolloutError, match="closed"):
-        await pool.roll(task(hostile.GOOD))
-    async with pool:
-        with pytest.raises(RolloutError, match="nowhere"):
-            await pool.roll(task(hostile.GOOD, split="nowhere"))
 
 
 async def test_leaving_the_pool_with_work_under_way_ends_it_all(make_pool, short_limits):

@@ -1,6 +1,7 @@
 """A user's domain that draws its episodes without graphics: a square that slides to the right."""
 
 import numpy as np
+from memento.core.errors import unknown
 from memento.core.recording import Recording
 from memento.core.values import Brief, Contract, Program
 
@@ -36,7 +37,7 @@ class Slide:
         pass
 
 
-class Stage:
+class Slides:
     step_s = 0.1
 
     def __init__(self, recording, camera, width, height):
@@ -61,8 +62,10 @@ class Renderer:
     def require(self):
         pass
 
-    def stage(self, recording, *, camera, width, height):
-        return Stage(recording, camera, width, height)
+    def playback(self, recording, *, camera, width, height):
+        if camera not in self.cameras:
+            raise unknown("camera", camera, self.cameras)
+        return Slides(recording, camera, width, height)
 
 
 class Domain:

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+from memento.core.errors import unknown
 from memento.core.recording import Recording
-from memento.core.values import JSON, Contract
+from memento.core.values import JSON, Brief, Contract
 
 
 class ToyEnvironment:
@@ -45,7 +46,7 @@ class ToyEnvironment:
             os.write(1, b"\0\1\2 raw noise\n")
         self.x = self.x + np.clip(action, -0.2, 0.2)
         self.states.append(self.x.copy())
-        self.actions.append(np.asarray(action, dtype=float))
+        self.actions.append(np.array(action, dtype=float))
         if self.x[0] > 1:
             return "success"
         return "horizon" if len(self.actions) >= self.horizon else None
@@ -72,7 +73,7 @@ class JsonEnvironment(ToyEnvironment):
 
     def step(self, action):
         if len(action) != 2 or action[0] not in ("go", "stay"):
-            raise ValueError(f"there is no action {action[0]!r}")
+            raise ValueError(f"there is no action {action!r}")
         return super().step(np.full(3, 0.2 if action[0] == "go" else 0.0))
 
 
@@ -81,6 +82,26 @@ class ToyDomain:
     title = "Toy"
     contract = Contract(class_name="Policy", methods=(("reset", 0), ("compute_action", 1)))
     evaluator_contract = Contract(class_name="Evaluator", methods=(("evaluate", 1),))
+
+    def options(self, given, *, preset):
+        known = {"horizon": 20, "trap": "", "flag": "", "json": False}
+        for key in given:
+            if key not in known:
+                raise unknown("option of toy", key, known)
+        return {**known, **given}
+
+    def brief(self, options):
+        return Brief(
+            task="Bring x to 1.",
+            policy_interface="class Policy with reset(self) and compute_action(self, obs); obs has x, grid and time.",
+            evaluator_interface="class Evaluator with evaluate(self, trajectory), a dict of x, action and goal.",
+        )
+
+    def reference_evaluator(self):
+        return None
+
+    def shelf(self):
+        return None
 
     def environment(self, options):
         return (JsonEnvironment if options.get("json") else ToyEnvironment)(options)

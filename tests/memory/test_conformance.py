@@ -1,18 +1,18 @@
 import pytest
 from memento.memory.store import RunStore
-from memento.tests.support.volatile_store import VolatileStore
 
-from ..conformance.store import StoppedClock, StoreContract
+from ..conformance.store import LogContract, StoppedClock
+from ..support.volatile_store import VolatileStore
 
 
-class TestRunStore(StoreContract):
+class TestRunStore(LogContract):
     @pytest.fixture
     def store(self, clock, tmp_path):
         with RunStore.create(tmp_path / "run", clock=clock) as store:
             yield store
 
 
-class TestReopenedRunStore(StoreContract):
+class TestReopenedRunStore(LogContract):
     """Reads through a second connection: nothing may live in the writer's memory."""
 
     @pytest.fixture
@@ -33,7 +33,7 @@ class WriteHereReadThere:
         return self._reader.last_seq
 
 
-class TestVolatileStore(StoreContract):
+class TestVolatileStore(LogContract):
     @pytest.fixture
     def store(self, clock: StoppedClock):
         return VolatileStore(clock=clock)

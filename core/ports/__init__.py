@@ -1,0 +1,20 @@
+"""What MEMENTO asks of the outside: a model, a domain and its environment, a pool, a store, a clock.
+
+Each module states what an implementation owes: who calls it and from where, who owns what is passed, what must be
+the same again, what it raises, how long it may take. `tests/conformance` has one class of tests per port.
+"""
+
+from .clock import Clock
+from .domain import Domain, Generalising
+from .environment import Action, Encoding, Environment, Observation
+from .model import Ask, Model, Reply
+from .pool import Pool, RollTask
+from .prompts import Prompts
+from .rendering import Drawable, Picture, Playback, Renderer
+from .shelf import Part, Shelf
+from .store import Store
+
+__all__ = [
+    "Action", "Ask", "Clock", "Domain", "Drawable", "Encoding", "Environment", "Generalising", "Model", "Observation",
+    "Part", "Picture", "Playback", "Pool", "Prompts", "Renderer", "Reply", "RollTask", "Shelf", "Store",
+]

@@ -1,0 +1,16 @@
+"""Time as an argument."""
+
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """The time of day, and a stopwatch. Both may be read from any thread, cost microseconds and raise nothing.
+
+    No decision of a search depends on a clock: it dates facts, ends calls that take too long, and fills displays.
+    """
+
+    def now(self) -> float:
+        """Seconds since the epoch, for people. May jump either way when the machine's clock is set."""
+
+    def elapsed(self) -> float:
+        """Seconds of a monotonic clock, for deadlines. Only differences mean anything; none is negative."""

@@ -1,0 +1,26 @@
+"""The tests' own small domains keep the ports' promises: what the pool and the commands are tested on is sound."""
+
+from ..conformance.domain import DomainContract
+from ..conformance.environment import EnvironmentContract
+from ..conformance.renderer import RendererContract
+
+SMALL = f"{__package__.rpartition('.')[0]}.support.on_path"
+
+
+class TestToy(DomainContract, EnvironmentContract):
+    domain = f"{SMALL}.toy_domain:DOMAIN"
+
+
+class TestToyInJson(EnvironmentContract):
+    domain = f"{SMALL}.toy_domain:DOMAIN"
+    given = {"json": True}
+
+    def actions(self, environment, count):
+        return [["go" if number % 2 else "stay", 0] for number in range(count)]
+
+    def bad_actions(self):
+        return [[], ["fly", 0], ["go"]]
+
+
+class TestSlide(EnvironmentContract, RendererContract):
+    domain = f"{SMALL}.painter:DOMAIN"

@@ -1,0 +1,13 @@
+"""The pool of worker processes keeps the port's promises, and leaves nothing behind (a fixture of the folder looks)."""
+
+from functools import partial
+
+import pytest
+
+from ...conformance.pool import OpenPool, PoolContract
+
+
+class TestProcessPool(PoolContract):
+    @pytest.fixture
+    def open_pool(self, make_pool, short_limits) -> OpenPool:
+        return partial(make_pool, limits=short_limits(silence_s=2.0))
