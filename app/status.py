@@ -19,7 +19,7 @@ from ..core.events import (
     RunStopped,
     StageEntered,
 )
-from ..core.methods import method_named
+from ..core.methods import candidates_expected
 from ..core.values import JSON
 from ..memory.codec import encode
 from ..memory.spending import RoleSpending, Spending, add_calls
@@ -28,9 +28,7 @@ from ..runtime.models.budget import Purse
 from ..runtime.rollouts.pool import Activity
 from ..runtime.status_server import Line, Source, StatusServer, open_status, require_free
 from ..runtime.supervisor import Agent, Lane
-from ..settings import BRANCHES, Settings
-
-SLOTS = (*BRANCHES, "k")
+from ..settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +83,7 @@ class Progress:
     @property
     def candidates_expected(self) -> int:
         """The slots of the whole search."""
-        heeded = [key for key in SLOTS if key in method_named(self.settings.method).settings]
-        slots = sum(int(getattr(self.settings, key)) for key in heeded)
-        return self.settings.generations * slots
+        return candidates_expected(self.settings.as_json())
 
     def told(self) -> dict[str, JSON]:
         """The progress as plain values."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.events import BranchEnded, Fact
+from ..core.methods import branches_of
 from ..core.values import Operator
 from ..memory.evaluator_pools import Pool, list_pools
 from ..memory.queries import (
@@ -18,7 +19,6 @@ from ..memory.queries import (
     list_rejections,
     summarise,
 )
-from ..tui.branches import branches_of
 from ..tui.lines import counted, isolation, one_line
 from .result_text import cost, duration, number, share
 

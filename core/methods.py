@@ -1,9 +1,12 @@
-"""The search methods there are, and which settings have an effect in each of them."""
+"""The search methods: what each is called, which settings have an effect in it, what its generations are made of."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from .errors import unknown
+from .operators import OPERATORS
+from .order_ids import RANDOM
+from .values import JSON, Operator
 
 _ALWAYS = frozenset({
     "domain", "method", "preset", "model", "judges", "evaluator", "initial", "seed", "workers",
@@ -14,12 +17,86 @@ _CLIMB = frozenset({"generations", "racing", "speculation", "memory_detail", "me
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Branch:
+    """Some slots of a generation. `word` is that of their orders' ids, "" where the slots share several words.
+
+    `what` is one of its proposals, `short` the same in a short word.
+    """
+
+    label: str
+    word: str
+    what: str
+    short: str
+    slots: int
+    operators: tuple[Operator, ...]
+
+
+Branches = Callable[[Mapping[str, JSON]], tuple[Branch, ...]]
+"""What a generation is made of, from the settings of a run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """A way to search. A setting that is not in `settings` is refused: it would silently do nothing."""
+    """A way to search. A setting that is not in `settings` is refused: it would silently do nothing.
+
+    `published` is the paper's name of the method; None where the paper does not have it.
+    """
 
     name: str
     title: str
     settings: frozenset[str]
+    branches: Branches
+    published: str | None = None
+
+
+def halves(slots: int) -> tuple[int, int]:
+    """The slots of climb and macro-mutation where they share a generation: half each, an odd one to the climb."""
+    return slots - slots // 2, slots // 2
+
+
+def _climb(slots: int) -> Branch:
+    return _branch(Operator.HILL_CLIMB, slots)
+
+
+def _macro(slots: int) -> Branch:
+    return _branch(Operator.MACRO, slots)
+
+
+def _branch(operator: Operator, slots: int, *, label: str = "", word: str = "") -> Branch:
+    """The branch of one operator; `label` and `word` are the operator's where they are not given."""
+    names = OPERATORS[operator]
+    return Branch(
+        label=label or names.branch, word=word or names.word, what=names.proposal, short=names.short, slots=slots,
+        operators=(operator,),
+    )
+
+
+def _three_branches(settings: Mapping[str, JSON]) -> tuple[Branch, ...]:
+    crosses = _branch(Operator.CROSSOVER, _number(settings, "k_cross"))
+    return _climb(_number(settings, "k_hc")), _macro(_number(settings, "k_macro")), crosses
+
+
+def _two_branches(settings: Mapping[str, JSON]) -> tuple[Branch, ...]:
+    climbs, macros = halves(_number(settings, "k"))
+    return _climb(climbs), _macro(macros)
+
+
+def _islands(settings: Mapping[str, JSON]) -> tuple[Branch, ...]:
+    operators = (Operator.MACRO, Operator.CROSSOVER)
+    bred = "bred program"
+    return (Branch(
+        label="islands", word="", what=bred, short=bred, slots=_number(settings, "k"), operators=operators
+    ),)
+
+
+def _one_branch(operator: Operator, *, label: str = "", word: str = "") -> Branches:
+    """All `k` slots to one operator."""
+    return lambda settings: (_branch(operator, _number(settings, "k"), label=label, word=word),)
+
+
+def _number(settings: Mapping[str, JSON], key: str) -> int:
+    value = settings.get(key)
+    return value if isinstance(value, int) else 0
 
 
 METHODS: Mapping[str, Method] = {
@@ -29,41 +106,56 @@ METHODS: Mapping[str, Method] = {
             name="memento",
             title="hill-climbing with a memory of rejected edits, macro-mutation and crossover; one elite (the paper)",
             settings=_ALWAYS | _CLIMB | {"k_hc", "k_macro", "k_cross"},
+            branches=_three_branches,
+            published="MEMENTO",
         ),
         Method(
             name="hill-only",
             title="memento with all slots in the climb (the paper's ablation)",
             settings=_ALWAYS | _CLIMB | {"k"},
+            branches=_one_branch(Operator.HILL_CLIMB),
+            published="Hill-only",
         ),
         Method(
             name="without-crossover",
             title="memento with half of the slots in the climb and half macro-mutations (the paper's ablation)",
             settings=_ALWAYS | _CLIMB | {"k"},
+            branches=_two_branches,
+            published="Without-Crossover",
         ),
         Method(
             name="eureka",
             title="macro-mutations of the best of the last generation; no population, no memory",
             settings=_ALWAYS | {"generations", "k", "racing"},
+            branches=_one_branch(Operator.MACRO),
+            published="Eureka",
         ),
         Method(
             name="eureka-elite",
             title="macro-mutations of the best program so far; no population, no memory (the paper's Eureka)",
             settings=_ALWAYS | {"generations", "k", "racing"},
+            branches=_one_branch(Operator.MACRO),
+            published="Eureka",
         ),
         Method(
             name="revolve",
             title="four islands of programs, bred by crossover and macro-mutation, the weaker half reset now and then",
             settings=_ALWAYS | {"generations", "k"},
+            branches=_islands,
+            published="REvolve",
         ),
         Method(
             name="zero-shot",
             title="one round of programs from the initial prompt, the best one taken (the paper's ablation)",
             settings=_ALWAYS | {"k", "racing"},
+            branches=_one_branch(Operator.INITIAL, label="programs"),
+            published="Zero-shot",
         ),
         Method(
             name="random",
             title="independent programs from the initial prompt, the best one kept; the floor for every method",
             settings=_ALWAYS | {"generations", "k", "racing"},
+            branches=_one_branch(Operator.INITIAL, word=RANDOM),
         ),
     ]
 }
@@ -74,3 +166,20 @@ def method_named(name: str) -> Method:
     if name not in METHODS:
         raise unknown("method", name, METHODS)
     return METHODS[name]
+
+
+def branches_of(settings: Mapping[str, JSON]) -> tuple[Branch, ...]:
+    """The branches of a run's method, from its settings; those of memento where the method is not known."""
+    method = METHODS.get(str(settings.get("method")), METHODS["memento"])
+    return method.branches(settings)
+
+
+def branch_of(settings: Mapping[str, JSON], operator: Operator) -> Branch:
+    """The branch that an operator's candidates belong to; the first where the method has none for it."""
+    branches = branches_of(settings)
+    return next((branch for branch in branches if operator in branch.operators), branches[0])
+
+
+def candidates_expected(settings: Mapping[str, JSON]) -> int:
+    """The slots of a whole search: how many candidates a run with these settings proposes."""
+    return _number(settings, "generations") * sum(branch.slots for branch in branches_of(settings))

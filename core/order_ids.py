@@ -20,7 +20,8 @@ from functools import lru_cache
 from typing import Literal, cast
 
 INITIAL, EVALUATOR, SEARCH, FINAL = "initial", "evaluator", "search", "final"   # as in StageEntered
-HILL, MACRO, CROSS, RANDOM = "hill", "macro", "cross", "random"
+HILL, MACRO, CROSS = "hill", "macro", "cross"   # branches of a generation
+PROGRAM, RANDOM = "initial", "random"           # independent programs, of zero-shot and of random search
 JUDGE, FIXED, ZERO_SHOT = "judge", "fixed", "zero-shot"
 ELITE = "elite"
 AHEAD = "/ahead"

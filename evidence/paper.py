@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..core.methods import METHODS
 from .records import RunRecord
 
 Value = tuple[float, float]
@@ -69,20 +70,10 @@ FINAL: Mapping[str, Mapping[str, FinalValues]] = {
 
 # F and S of the selected candidates: three methods × three seeds × six generations.
 CORRELATION: Mapping[str, tuple[float, float, int]] = {HANOI: (0.922, 0.755, 54), KITCHEN: (0.871, 0.801, 54)}
-CORRELATED = ("Eureka", "REvolve", "MEMENTO")
 
 # Section "Ablations", search-scene diversity: over FloorPlan1–29.
 ONE_KITCHEN_MEASURE, ONE_KITCHEN = "All 29 kitchens", (0.09, 0.02)
 
-_METHODS = {
-    "eureka": "Eureka",
-    "eureka-elite": "Eureka",
-    "revolve": "REvolve",
-    "memento": "MEMENTO",
-    "zero-shot": "Zero-shot",
-    "hill-only": "Hill-only",
-    "without-crossover": "Without-Crossover",
-}
 _EARLIER = {"eureka"}  # the paper words the elite's variant; where both were run, that one stands
 
 
@@ -90,7 +81,8 @@ def paper_name(record: RunRecord) -> str | None:
     """What the paper calls the method of this run; None for one that it does not have."""
     if record.settings.get("evaluator") == "zero-shot":
         return "Unevolved evaluator" if record.method == "memento" else None
-    return _METHODS.get(record.method)
+    method = METHODS.get(record.method)
+    return method.published if method is not None else None
 
 
 def chosen_arms(records: "tuple[RunRecord, ...]") -> dict[str, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..core.errors import UsageError
-from ..core.methods import method_named
+from ..core.methods import candidates_expected, method_named
 from ..core.seeds import derive_seed
 from ..core.values import JSON
 from ..domains import load as load_domain
@@ -172,9 +172,7 @@ def _check_measures(experiment: Experiment, settings: Mapping[str, Settings]) ->
 
 def candidates_of(settings: Settings) -> int:
     """The budget of a run: candidates that its search evaluates."""
-    slots = {*BRANCHES} & method_named(settings.method).settings
-    each = sum(int(getattr(settings, key)) for key in slots) if slots else settings.k
-    return each * (settings.generations if "generations" in method_named(settings.method).settings else 1)
+    return candidates_expected(settings.as_json())
 
 
 # ------------------------------------------------------------------------------ what is measured

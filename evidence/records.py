@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
-from ..core.events import EpisodeEnded, EvaluatorChosen, Fact, FinalMeasured, InitialChosen, VoteCast
+from ..core.events import EpisodeEnded, EvaluatorChosen, Fact, FinalMeasured, InitialChosen
 from ..core.values import JSON, Operator, Program
 from ..memory.evaluator_pools import Pool, list_pools
 from ..memory.queries import (
@@ -116,16 +116,6 @@ class RunRecord:
     def best_success(self) -> float | None:
         """S of the candidate with the best F so far, on the search's own episodes."""
         return self.curve[-1].best_success if self.curve else None
-
-    @property
-    def votes_by_model(self) -> Mapping[str, tuple[VoteCast, ...]]:
-        """The judges' votes by the model that cast them; votes without a call are left out."""
-        found: dict[str, list[VoteCast]] = {}
-        for pool in self.pools:
-            for vote in pool.votes:
-                if vote.call is not None:
-                    found.setdefault(vote.call.model, []).append(vote)
-        return {model: tuple(votes) for model, votes in sorted(found.items())}
 
 
 def read_record(

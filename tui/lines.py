@@ -20,8 +20,8 @@ from ..core.events import (
     RunStopped,
     StageEntered,
 )
+from ..core.methods import branch_of, branches_of
 from ..core.values import Candidate, EvaluatorCandidate, Fault, Operator
-from .branches import branch_of, branches_of
 from .view import View, time_left_s
 
 SUMMARY_LENGTH = 72

@@ -16,8 +16,8 @@ from ..core.events import (
     StageEntered,
     VoteCast,
 )
+from ..core.methods import branches_of
 from ..core.values import JSON, Call, Candidate
-from .branches import branches_of
 
 ENOUGH_TO_JUDGE = 3       # candidates before a rate is believed
 

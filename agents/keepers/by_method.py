@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from ...core.keeper import Keeper
+from ...core.methods import halves
 from ...core.values import Candidate
 from .eureka import Eureka
 from .memento import MementoKeeper, Slots
@@ -36,8 +37,8 @@ def climbing(slots: Slots) -> Slots:
 
 def uncrossed(slots: Slots) -> Slots:
     """Half of the slots to the climb, half to macro-mutation; an odd one to the climb."""
-    macro = together(slots) // 2
-    return Slots(generations=slots.generations, hill_climb=together(slots) - macro, macro=macro, crossover=0)
+    climbs, macros = halves(together(slots))
+    return Slots(generations=slots.generations, hill_climb=climbs, macro=macros, crossover=0)
 
 
 def _memento(share: Callable[[Slots], Slots]) -> MakeKeeper:

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from memento.agents.keepers.by_method import KEEPERS
 from memento.app.run import slots_of
 from memento.core.errors import UsageError, unknown
-from memento.core.methods import METHODS
+from memento.core.methods import METHODS, branches_of
 from memento.core.values import JSON
 from memento.settings import Settings, build_settings, building, checks, parse_assignments
 from memento.settings.presets import PRESETS
-from memento.tui.branches import branches_of
 
 
 def toy_options(given: Mapping[str, JSON], *, preset: str) -> dict[str, JSON]:

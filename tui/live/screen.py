@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.console import Group
 from rich.text import Text
 
-from ..branches import branches_of
+from ...core.methods import branches_of
 from ..lines import SUMMARY_LENGTH, counted, one_line
 from ..view import time_left_s
 from .slots import Activity, Live, Slot

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from textual.content import Content
 
-from ..branches import branches_of
+from ...core.methods import branches_of
 from ..lines import counted, one_line
 from .braille import Curve, draw_curves
 from .snapshot import (

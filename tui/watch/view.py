@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ...core.events import BranchEnded, EliteChanged, Fact, FinalMeasured, slot_of
+from ...core.methods import branches_of
 from ...core.values import JSON, Fault, Rejection, Usage
 from ...memory.spending import Spending
-from ..branches import branches_of
 from ..view import ENOUGH_TO_JUDGE
 
 

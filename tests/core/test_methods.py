@@ -1,0 +1,46 @@
+"""What each method's generations are made of."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from memento.core.methods import METHODS, branch_of, branches_of, candidates_expected, halves
+from memento.core.operators import OPERATORS
+from memento.core.values import Operator
+
+SETTINGS = {"k": 7, "k_hc": 3, "k_macro": 2, "k_cross": 1, "generations": 4}
+
+
+@pytest.mark.parametrize(("method", "expected"), [
+    ("memento", [("climb", "hill", 3), ("macro", "macro", 2), ("cross", "cross", 1)]),
+    ("hill-only", [("climb", "hill", 7)]),
+    ("without-crossover", [("climb", "hill", 4), ("macro", "macro", 3)]),
+    ("eureka", [("macro", "macro", 7)]),
+    ("eureka-elite", [("macro", "macro", 7)]),
+    ("revolve", [("islands", "", 7)]),
+    ("zero-shot", [("programs", "initial", 7)]),
+    ("random", [("random", "random", 7)]),
+    ("of another version", [("climb", "hill", 3), ("macro", "macro", 2), ("cross", "cross", 1)]),
+])
+def test_branches(method: str, expected: list[tuple[str, str, int]]) -> None:
+    settings = {**SETTINGS, "method": method}
+    assert [(branch.label, branch.word, branch.slots) for branch in branches_of(settings)] == expected
+    assert candidates_expected(settings) == 4 * sum(slots for _, _, slots in expected)
+
+
+def test_a_candidate_belongs_to_the_branch_of_its_operator() -> None:
+    assert branch_of({"method": "memento"}, Operator.CROSSOVER).word == "cross"
+    assert branch_of({"method": "revolve"}, Operator.CROSSOVER).label == "islands"
+    assert branch_of({"method": "memento"}, Operator.INITIAL).word == "hill"
+
+
+@given(st.integers(0, 1000))
+def test_an_odd_slot_goes_to_the_climb(slots: int) -> None:
+    climbs, macros = halves(slots)
+    assert climbs + macros == slots and climbs - macros in (0, 1)
+
+
+def test_every_method_and_operator_has_its_names() -> None:
+    assert set(OPERATORS) == set(Operator)
+    assert {method.published for method in METHODS.values() if method.name != "random"} == {
+        "MEMENTO", "Hill-only", "Without-Crossover", "Eureka", "REvolve", "Zero-shot",
+    }
