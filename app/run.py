@@ -23,7 +23,7 @@ from ..core.seeds import derive_seed
 from ..core.values import JSON, Program
 from ..domains import import_string
 from ..domains import load as load_domain
-from ..memory.queries import active_seconds
+from ..memory.run_status import status_of
 from ..memory.runs import TRAJECTORIES, new_run
 from ..memory.store import RunStore
 from ..runtime.bus import EventBus
@@ -32,8 +32,8 @@ from ..runtime.models.budget import Purse
 from ..runtime.rollouts.pool import ProcessPool
 from ..runtime.supervisor import Lane, Supervisor
 from ..settings import Settings, settings_in, with_budgets
-from ..tui.activity import noted
 from ..tui.display import Display
+from ..tui.noting import noted
 from .announcing import announced, observed
 from .budgets import ActiveTime, ledger_of, require_budget_left, require_time, require_usable
 from .isolation import live_layers, require_sandbox, warn_of_lost
@@ -42,7 +42,7 @@ from .program_files import read_evaluator, read_initial
 from .replay import read_recorded
 from .results import RunResult
 from .retention import Retention
-from .status import Progress, StatusAddress, Watch
+from .status import StatusAddress, Watch
 from .wiring import Models, final_options, load_clients, make_lanes, make_models, replayed, spare_the_loaded
 
 NAMED_VERSIONS = ("robosuite", "mujoco", "numpy")
@@ -152,9 +152,9 @@ async def _drive(
 ) -> RunResult:
     settings, domain = work.settings, work.domain
     active = ActiveTime()
-    purse = Purse(ledger_of(settings, history), elapsed=active, before_s=_active_s(store))
-    progress = Progress(settings, history)
-    watch = Watch(store, progress, purse)
+    status = status_of(store.facts_after(0, texts=False))
+    purse = Purse(ledger_of(settings, history), elapsed=active, before_s=status.active_s)
+    watch = Watch(store, settings, status, purse)
     bus = EventBus(store)
     bus.subscribe(active.heed)
     bus.subscribe(display.show)
@@ -180,7 +180,7 @@ async def _drive(
         trajectories=store.folder / TRAJECTORIES,
         observer=observed(watch.observe, display),
     )
-    with _left_by_hand(bus, done=lambda: progress.stage == "done"):
+    with _left_by_hand(bus, done=lambda: status.stage == "done"):
         async with pool_of_run as pool, watch.served(work.address):
             supervisor = Supervisor(
                 keeper=Sequencer(plan_of(settings, domain, work.started.initial, work.started.evaluator)),
@@ -189,8 +189,8 @@ async def _drive(
                 requests=requests,
                 tick=display.tick,
             )
-            status = await supervisor.run(_drained(history))
-    return result_of(store, status=status)
+            left = await supervisor.run(_drained(history))
+    return result_of(store, status=left)
 
 
 def _drained(history: deque[Fact]) -> Iterator[Fact]:
@@ -221,7 +221,7 @@ def _models(settings: Settings, domain: Domain) -> Models:
 
 def _active_s(store: RunStore) -> float:
     """How long the run was worked on before."""
-    return active_seconds((entry.at, entry.fact) for entry in store.facts_after(0, texts=False))
+    return status_of(store.facts_after(0, texts=False)).active_s
 
 
 def _left(history: Iterable[Fact]) -> str | None:

@@ -336,7 +336,7 @@ def export(
     runs: Runs = Path("runs"),
 ) -> None:
     """Write a candidate's program, or the elite's, to a file."""
-    from .show import export_program
+    from .export import export_program
 
     export_program(run, candidate, runs_dir=runs, out=out)
 

@@ -14,6 +14,7 @@ import typer
 from ..app.budgets import models_of
 from ..core.errors import RunRefused, StoreError, UsageError
 from ..core.events import EliteChanged
+from ..core.text import counted
 from ..core.values import JSON
 from ..evidence.comparing import LOST_MEASURE, Comparing, Effort, default_effort
 from ..evidence.experiment import Experiment, load_experiment, with_flags
@@ -28,7 +29,6 @@ from ..runtime.clock import SystemClock
 from ..runtime.models.spec import key_of, parse_specs
 from ..settings import Settings, parse_assignments
 from ..tui.display import can_draw
-from ..tui.lines import counted
 from .result_text import duration, number
 from .signals import run_until_told
 

@@ -14,6 +14,7 @@ from .. import __version__
 from ..app.isolation import ISOLATING
 from ..core.errors import MementoError, UsageError
 from ..core.program_text import digest
+from ..core.text import counted
 from ..evidence.archive import SUFFIX, read_archive, write_archive
 from ..evidence.export import write_csv
 from ..evidence.folder import ComparisonFolder
@@ -21,7 +22,6 @@ from ..evidence.loading import Evidence, load_comparison, load_runs
 from ..evidence.page import Frame, Picture, render, shown_runs
 from ..evidence.records import RunRecord
 from ..memory.runs import find_run
-from ..tui.lines import counted
 
 MOMENTS = 6
 SIZE = (400, 300)

@@ -1,7 +1,8 @@
 """Says results to people: a few plain lines."""
 
 from ..app.results import EpisodeResult, EvaluateResult, RunResult
-from ..tui.lines import counted, isolation
+from ..core.text import counted
+from ..tui.words import isolation
 
 
 def tell_run(result: RunResult) -> str:

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from ..core.text import bounded, one_line
 from ..core.values import Operator
-from ..memory.queries import CandidateRow
+from .candidates import CandidateRow
 from .svg import Node, rail
 from .tables import OPERATORS, number, share
 

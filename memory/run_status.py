@@ -6,6 +6,7 @@ Times are seconds since the epoch: those of the log's entries, or those that the
 from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from ..core.events import (
     CandidateScored,
@@ -17,7 +18,6 @@ from ..core.events import (
     EvaluatorExamined,
     Fact,
     FinalMeasured,
-    InitialChosen,
     ProposalFailed,
     ProposalMade,
     RunContinued,
@@ -33,9 +33,20 @@ from ..core.methods import candidates_expected
 from ..core.values import JSON, Fault, FaultKind
 from .saved_episodes import SavedEpisodes
 from .spending import Spending, SpendingTally
-from .store import Entry
 
 ENOUGH_TO_JUDGE = 3       # candidates before their rate is believed
+
+
+class Dated(Protocol):
+    """A committed fact, such as `memory.store.Entry`."""
+
+    @property
+    def at(self) -> float:
+        """When it was committed, in seconds since the epoch."""
+
+    @property
+    def fact(self) -> Fact:
+        """What happened."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,7 +226,7 @@ class RunStatus:
         self.failures[where, fault.kind] = replace(known, count=known.count + 1)
 
 
-def status_of(entries: Iterable[Entry]) -> RunStatus:
+def status_of(entries: Iterable[Dated]) -> RunStatus:
     """The status once all these facts are known."""
     status = RunStatus()
     for entry in entries:

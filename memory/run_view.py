@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 
 from ..core.events import BranchEnded, EliteChanged, Fact
 from ..core.values import Rejection
-from .run_status import RunStatus
+from .run_status import Dated, RunStatus
 from .slots import Slots
-from .store import Entry
 
 
 @dataclass(slots=True, kw_only=True)
@@ -32,11 +31,19 @@ class RunView:
         return RunView(status=self.status.copy(), slots=self.slots.copy())
 
 
-def view_of(entries: Iterable[Entry]) -> RunView:
+def view_of(entries: Iterable[Dated]) -> RunView:
     """The view once all these facts are known."""
     view = RunView()
     for entry in entries:
         view.apply(entry.fact, entry.at)
+    return view
+
+
+def view_of_facts(facts: Iterable[Fact]) -> RunView:
+    """The same for facts whose times do not matter."""
+    view = RunView()
+    for fact in facts:
+        view.apply(fact, 0.0)
     return view
 
 

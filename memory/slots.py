@@ -5,7 +5,6 @@ small calls `forget` when a generation is over. Texts (programs, prompts, replie
 """
 
 from collections.abc import Iterable
-from copy import copy
 from dataclasses import dataclass, field, replace
 
 from ..core.events import (
@@ -26,12 +25,13 @@ from ..core.events import (
     SpeculationEnded,
     VoteCast,
 )
-from ..core.order_ids import SEARCH, owner_of, parse
+from ..core.order_ids import EVALUATOR, FINAL, INITIAL, SEARCH, owner_of, parse
 from ..core.values import Fault, Operator, Rejection, Usage
 from .spending import calls_of, role_of
 
 RECENT_EPISODES = 40      # of which the speed of simulation is shown
 OPEN = frozenset({"proposed", "rolling"})
+APART = frozenset({INITIAL, EVALUATOR, FINAL})      # stages whose orders are no candidates of the search
 
 
 @dataclass(slots=True, kw_only=True)
@@ -129,12 +129,12 @@ class Slots:
 
     def copy(self) -> "Slots":
         """All slots as they are now. Slots are shared and copied when they change: a copy costs its lists alone."""
-        other = copy(self)
-        for name in ("candidates", "others", "points", "elites", "branches", "memory", "evaluation", "calls",
-                     "recent", "_open"):
-            setattr(other, name, getattr(self, name).copy())
-        self._own, other._own = set(), set()
-        return other
+        self._own = set()
+        return Slots(
+            candidates=dict(self.candidates), others=dict(self.others), points=[*self.points], elites=[*self.elites],
+            branches=[*self.branches], memory=[*self.memory], evaluation=[*self.evaluation], calls=[*self.calls],
+            recent=[*self.recent], _open=set(self._open),
+        )
 
     def forget(self, generation: int) -> None:
         """Drop what is over with this generation but the elite's slot, so that a long run does not grow here."""
@@ -145,6 +145,7 @@ class Slots:
         for rows in (self.points, self.branches, self.memory, self.evaluation, self.calls):
             rows.clear()
         self._own &= {*self.candidates, *self.others}
+        self._open &= self.candidates.keys()
 
     # --------------------------------------------------------------------------------------- growing
 
@@ -222,7 +223,8 @@ class Slots:
 
     def _choose_initial(self, order: str, at: float) -> None:
         """p_0 stands among the candidates from now on."""
-        self.candidates[order] = self.others.pop(order, None) or self.candidates.get(order) or new_slot(order)
+        known = self.others.pop(order) if order in self.others else self.candidates.get(order)
+        self.candidates[order] = known or new_slot(order)
         slot = self._change(order, at)
         slot.state, slot.operator, slot.settled, slot.place = "scored", Operator.INITIAL, True, 0
 
@@ -258,19 +260,16 @@ class Slots:
         if not self.points:
             self.points.append(Point(fact.fitness, fact.success_rate, fact.fitness, fact.success_rate))
         # What is still open in the generation that is over will not be answered any more.
-        for key in [key for key in self._open if key not in self or self._peek(key).generation <= fact.generation]:
+        for key in [key for key in self._open if self.candidates[key].generation <= fact.generation]:
+            self._change(key, at).state = "withdrawn"
             self._open.discard(key)
-            if key in self:
-                self._change(key, at).state = "withdrawn"
 
     def _withdraw(self, key: str) -> None:
         """A speculative proposal was not the right one; the slot is proposed again."""
-        if key in self and self._peek(key).state in ("proposed", "failed"):
-            self.candidates.pop(key, None)
+        slot = self.candidates.get(key)
+        if slot is not None and slot.state in ("proposed", "failed"):
+            del self.candidates[key]
             self._open.discard(key)
-
-    def _peek(self, key: str) -> Slot:
-        return self._where(key)[key]
 
     def _change(self, key: str, at: float) -> Slot:
         """The slot, to be changed in place: a new one where there is none, a copy where it is shared."""
@@ -285,8 +284,9 @@ class Slots:
         return slot
 
     def _where(self, key: str) -> dict[str, Slot]:
-        apart = key.startswith(("init/", "eval/", "final/")) and key not in self.candidates
-        return self.others if apart else self.candidates
+        if key in self.candidates or parse(key).stage not in APART:
+            return self.candidates
+        return self.others
 
 
 def new_slot(key: str, *, state: str = "proposed", at: float = 0.0) -> Slot:
