@@ -25,7 +25,7 @@ from ..core.events import (
     VoteCast,
 )
 from ..core.metrics import aggregate
-from ..core.order_ids import EVALUATOR, owner_of, parse
+from ..core.order_ids import EVALUATOR, FINAL, owner_of, parse
 from ..core.values import JSON, Candidate, Episode, EvaluatorCandidate, Fault, Operator, Program, Score
 from .spending import CallRow, list_calls
 from .store import RunStore
@@ -91,7 +91,8 @@ def look_up(store: RunStore, name: str) -> Record:
     """
     record = find(store, first_policy(store) or name if name == INITIAL_POLICY else name)
     if record is None:
-        raise unknown("candidate", name, {*read_names(store.folder), INITIAL_POLICY})
+        known = {each for each in read_names(store.folder) if parse(each).stage != FINAL}
+        raise unknown("candidate", name, {*known, INITIAL_POLICY})
     return record
 
 
