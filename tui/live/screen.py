@@ -36,7 +36,7 @@ COLOURS: Mapping[str, str] = {      # rich's, by role
     PLAIN: "", DIM: "dim", LOUD: "bold", ACCENT: "cyan", GOOD: "green", BAD: "red", WARN: "yellow",
     BEST: "bold green", WORST: "bold red",
 }
-LEGENDS = ("  ".join(LEGEND), " ".join(LEGEND), " ".join(LEGEND[2:-1]))
+LEGENDS = ("  ".join(LEGEND), " ".join(LEGEND), " ".join(LEGEND[2:-1]).replace(" out", ""))
 LABEL = 11
 WORKERS_SHOWN = 8
 

@@ -24,7 +24,7 @@ from memento.core.events import (
 )
 from memento.core.ports import Ask, Model, Reply, RollTask
 from memento.core.values import Episode, Program, Usage
-from memento.memory.spending import Spending, add_calls
+from memento.memory.spending import SpendingTally
 from memento.runtime.bus import EventBus
 from memento.runtime.models.budget import spent_in
 from memento.runtime.models.recorded import recorded_in
@@ -107,9 +107,10 @@ async def test_what_is_asked_ahead_changes_no_conclusion_and_what_is_withdrawn_i
     recorded = {one.order for one in recorded_in(facts) if one.withdrawn}
     assert recorded == tape_of(facts).withdrawn
     assert set(model.withdrawn) <= recorded <= lost
-    spending = Spending()
+    tally = SpendingTally()
     for fact in facts:
-        spending = add_calls(spending, fact)
+        tally.apply(fact)
+    spending = tally.so_far()
     assert spending.withdrawn == recorded
     assert spending.total.calls == len(model.begun) - len(model.withdrawn)
     assert spent_in(facts)["proposer"].calls == spending.total.calls + len(recorded)

@@ -39,17 +39,20 @@ class Page(Screen[None]):
             self.page = page
             super().__init__()
 
-    class Open(Message):
-        """Somebody opens a policy, evaluator or vote."""
+    class About(Message):
+        """Something about one policy, evaluator or vote."""
 
         def __init__(self, name: str) -> None:
             self.name = name
             super().__init__()
 
-    class Export(Open):
+    class Open(About):
+        """Somebody opens it."""
+
+    class Export(About):
         """Somebody wants the program of a candidate as a file."""
 
-    class Render(Open):
+    class Render(About):
         """Somebody wants pictures of a rollout of a candidate."""
 
     def __init__(self) -> None:
@@ -97,7 +100,7 @@ class Page(Screen[None]):
         """Have a rollout of the chosen candidate rendered."""
         self._post_of_chosen(self.Render)
 
-    def _post_of_chosen(self, message: type[Open]) -> None:
+    def _post_of_chosen(self, message: type[About]) -> None:
         name = self.chosen()
         if name is None:
             self.notify("there is no candidate yet", severity="warning")
