@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ..core.errors import StoreError
 from ..core.events import RunResumed, RunStarted, RunStopped, StageEntered
-from ..memory.queries import ActiveSeconds
+from ..memory.run_status import RunStatus
 from ..memory.store import Entry, RunStore
 from ..runtime.models.budget import PastSpending
 from ..settings import Settings, settings_in
@@ -39,16 +39,16 @@ def outline_of(store: RunStore) -> Outline:
 
 
 class PastUse:
-    """What the earlier sessions of a run used: model calls by role, and the time that the run was worked on."""
+    """How a run stood when its last session ended, and what its model calls took by role."""
 
     def __init__(self) -> None:
         self.spending = PastSpending()
-        self.active = ActiveSeconds()
+        self.status = RunStatus()
 
     def apply(self, entry: Entry) -> None:
         """Take in the next fact of the log."""
         self.spending.apply(entry.fact)
-        self.active.apply(entry.at, entry.fact)
+        self.status.apply(entry.fact, entry.at)
 
 
 def past_use(store: RunStore) -> PastUse:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import StoreError, UsageError, unknown
-from ..core.events import CandidateScored, EpisodeEnded, Fact
-from ..core.order_ids import episode_id, final, owner_of
+from ..core.events import EpisodeEnded, RunResumed, RunStarted
+from ..core.order_ids import episode_id, final
 from ..core.ports import Domain, Drawable, Renderer, RollTask
 from ..core.recording import Recording
 from ..core.recording_file import load_recording, trajectory_key, trajectory_path
@@ -15,7 +15,7 @@ from ..core.seeds import derive_seed
 from ..core.values import JSON, Episode, Program
 from ..domains import import_string
 from ..domains import load as load_domain
-from ..memory.queries import list_candidates, trace_lineage
+from ..memory.lookup import INITIAL_POLICY, Policy, find, first_policy, last_elite, list_policies
 from ..memory.runs import TRAJECTORIES
 from ..memory.store import RunStore
 from ..runtime.rollouts.pool import ProcessPool
@@ -24,6 +24,7 @@ from ..settings.evaluate import given_options
 from .program_files import read_program
 from .wiring import final_options
 
+SETTINGS = (RunStarted, RunResumed)     # the facts that hold them
 SPLIT, ORDER = "render", episode_id("render", 0)
 FINAL_INITIAL, FINAL_ELITE = str(final("initial")), str(final("elite"))
 
@@ -70,52 +71,52 @@ def of_run(
     which the run did not have. Raises UsageError.
     """
     with RunStore.read(folder) as store:
-        facts = tuple(store.facts())
-    settings = settings_in(facts)
-    if settings is None:
-        raise UsageError(f"the run {folder.name!r} was killed before its first fact: there is nothing to draw")
-    name, program = _program(facts, candidate, folder)
+        settings = settings_in(tuple(store.facts(only=SETTINGS)))
+        if settings is None:
+            raise UsageError(f"the run {folder.name!r} was killed before its first fact: there is nothing to draw")
+        name, policy = _policy(store, candidate)
+        episodes = _episodes(store, name, policy)
+    assert policy.program is not None
     domain = load_domain(settings.domain)
     changes = given_options(domain.name, flags=flags, assignments=assignments)
     played = final_options(settings, domain) if name in (FINAL_INITIAL, FINAL_ELITE) else settings.options
     options = domain.options({**played, **changes}, preset=settings.preset) if changes else played
-    known = None if changes or seed is not None else _episodes(facts, name).get(index)
+    known = None if changes or seed is not None else episodes.get(index)
     if seed is None:
         seed = known.seed if known is not None else _seed(settings, name, index)
     return Wanted(
-        title=f"{folder.name} {name}", domain=settings.domain, options=options, program=program, index=index,
+        title=f"{folder.name} {name}", domain=settings.domain, options=options, program=policy.program, index=index,
         seed=seed, known=known, folder=folder / TRAJECTORIES,
     )
 
 
-def _program(facts: Sequence[Fact], candidate: str | None, folder: Path) -> tuple[str, Program]:
-    rows = {row.id: row for row in list_candidates(facts)}
+def _policy(store: RunStore, candidate: str | None) -> tuple[str, Policy]:
+    """The name to draw under and the policy; p_0 and the elite are also in the final measure."""
+    name = candidate
     if candidate in (None, FINAL_ELITE):
-        row = next(reversed(trace_lineage(facts)), None)
-        if row is None:
-            raise UsageError(f"the run {folder.name!r} has no elite yet: name a candidate, or let the run go on")
-    elif candidate == FINAL_INITIAL:
-        row = next((row for row in rows.values() if row.generation == 0), None)
-    else:
-        row = rows.get(str(candidate))
-    if row is None:
-        raise unknown("candidate", str(candidate), [*rows, FINAL_INITIAL, FINAL_ELITE])
-    if not row.program.text:
-        raise UsageError(f"{row.id} of {folder.name} has no program: memento show {folder} {row.id} tells why")
-    return candidate or row.id, row.program
+        name = last_elite(store)
+        if name is None:
+            raise UsageError(
+                f"the run {store.folder.name!r} has no elite yet: name a candidate, or let the run go on"
+            )
+    elif candidate in (INITIAL_POLICY, FINAL_INITIAL):
+        name = first_policy(store)
+    policy = None if name is None else find(store, name)
+    if not isinstance(policy, Policy):
+        raise unknown("candidate", str(candidate), [*list_policies(store), FINAL_INITIAL, FINAL_ELITE])
+    if policy.program is None:
+        folder = store.folder
+        raise UsageError(f"{policy.id} of {folder.name} has no program: memento show {folder} {policy.id} tells why")
+    return candidate if candidate in (FINAL_INITIAL, FINAL_ELITE) else policy.id, policy
 
 
-def _episodes(facts: Sequence[Fact], candidate: str) -> dict[int, Episode]:
-    """The episodes of a candidate by index; one that was shared with another candidate counts for both."""
-    found = {
-        episode.index: episode for fact in facts if isinstance(fact, CandidateScored) and fact.candidate.id == candidate
-        for episode in fact.candidate.episodes
+def _episodes(store: RunStore, name: str, policy: Policy) -> dict[int, Episode]:
+    """The episodes by index; one that was shared with another candidate counts for both."""
+    if name == policy.id:
+        return {episode.index: episode for episode, _ in policy.episodes if episode is not None}
+    return {
+        fact.episode.index: fact.episode for fact in store.facts(about=name) if isinstance(fact, EpisodeEnded)
     }
-    rolled = {
-        fact.episode.index: fact.episode for fact in facts
-        if isinstance(fact, EpisodeEnded) and owner_of(fact.order or "") == candidate
-    }
-    return {**rolled, **found}
 
 
 def _seed(settings: Settings, candidate: str, index: int) -> int:

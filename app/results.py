@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict, dataclass, field
 
 from ..core.values import JSON
-from ..memory.queries import active_seconds, summarise
+from ..memory.run_status import status_of
 from ..memory.store import RunStore
 
 
@@ -88,8 +88,9 @@ class EvaluateResult(Result):
 
 def result_of(store: RunStore, *, status: str) -> RunResult:
     """The result of the run in `store`, which its controller left with `status`."""
-    summary = summarise(store.facts(texts=False))
-    settings, final, spent = summary.settings, summary.final, summary.spending.total
+    run = status_of(store.facts_after(0, texts=False))
+    settings, final, spent = run.settings, run.final, run.spending.total
+    first, elite = run.first_elite, run.elite
     return RunResult(
         run=str(store.folder),
         domain=str(settings["domain"]),
@@ -97,20 +98,20 @@ def result_of(store: RunStore, *, status: str) -> RunResult:
         model=str(settings["model"]),
         seed=int(str(settings["seed"])),
         status=status,
-        generations=summary.generations,
-        elite=summary.elite,
-        fitness=summary.fitness,
-        success=summary.success,
-        initial_fitness=summary.initial_fitness,
+        generations=run.generation,
+        elite=elite.candidate if elite else None,
+        fitness=elite.fitness if elite else None,
+        success=elite.success_rate if elite else None,
+        initial_fitness=first.fitness if first else None,
         reference_initial=final.initial_fitness if final else None,
         reference_fitness=final.elite_fitness if final else None,
         final_success=final.elite_success if final else None,
-        candidates=summary.candidates,
-        episodes_run=summary.episodes_run,
-        episodes_saved=summary.episodes_saved,
+        candidates=run.candidates,
+        episodes_run=run.episodes,
+        episodes_saved=run.episodes_saved,
         model_calls=spent.calls,
         tokens=spent.tokens,
         cost_usd=spent.cost_usd,
-        wall_s=round(active_seconds((entry.at, entry.fact) for entry in store.facts_after(0, texts=False)), 3),
-        sandbox=summary.sandbox,
+        wall_s=round(run.active_s, 3),
+        sandbox=run.sandbox,
     )

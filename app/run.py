@@ -16,8 +16,8 @@ from ..memory.store import RunStore
 from ..runtime.clock import SystemClock
 from ..runtime.models.budget import require_room
 from ..settings import Settings, with_budgets
-from ..tui.activity import noted
 from ..tui.display import Display
+from ..tui.noting import noted
 from .budgets import balance_of, require_usable
 from .history import Outline, outline_of, past_use
 from .isolation import live_layers, require_sandbox, warn_of_lost
@@ -93,7 +93,7 @@ async def resume(
         async with _models(settings, domain) as models:
             if budgets or before.left == "budget":
                 use = past_use(store)
-                require_room(balance_of(settings, use.spending.by_role()), use.active.total_s)
+                require_room(balance_of(settings, use.spending.by_role()), use.status.active_s)
             work = Work(
                 settings=settings, domain=domain, started=before.started, models=models,
                 workers=workers or settings.workers, address=address,

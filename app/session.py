@@ -24,7 +24,7 @@ from .history import PastUse
 from .plan import plan_of
 from .results import RunResult, result_of
 from .retention import Retention
-from .status import Progress, StatusAddress, StatusFeed
+from .status import StatusAddress, StatusFeed
 from .wiring import Models, final_options, load_clients, make_lanes, spare_the_loaded
 
 
@@ -48,7 +48,6 @@ class Session:
         self._work = work
         self._store = store
         self._use = PastUse()
-        self._progress = Progress(settings)
         self._retention = Retention(
             store.folder, keep_all=settings.keep_trajectories, limit_mb=settings.trajectories_limit_mb
         )
@@ -59,13 +58,12 @@ class Session:
         display.recall(past)
         deque(past, maxlen=0)       # a display may leave facts unread
         self._store.append([resumed])
-        self._progress.apply(resumed)
+        self._use.status.apply(resumed, self._store.now())
         display.show(resumed)
 
     def _past(self) -> Iterator[Fact]:
         for entry in self._store.facts_after(0, texts=False):
             self._use.apply(entry)
-            self._progress.apply(entry.fact)
             self._retention.recall(entry.fact)
             yield entry.fact
 
@@ -74,15 +72,15 @@ class Session:
         work = self._work
         active = ActiveTime()
         balance = balance_of(work.settings, self._use.spending.by_role())
-        ledger = Ledger(balance, elapsed=active, before_s=self._use.active.total_s)
-        feed = StatusFeed(self._store, self._progress, ledger)
+        ledger = Ledger(balance, elapsed=active, before_s=self._use.status.active_s)
+        feed = StatusFeed(self._store, work.settings, self._use.status, ledger)
         self._retention.settle()
         bus = EventBus(self._store)
         for listener in (active.on_fact, display.show, self._retention.on_fact, feed.on_fact):
             bus.subscribe(listener)
         await load_clients(work.settings)
         spare_the_loaded()
-        with _marked_when_interrupted(bus, done=lambda: self._progress.stage == "done"):
+        with _marked_when_interrupted(bus, done=lambda: self._use.status.stage == "done"):
             async with self._pool(observed(feed.observe, display)) as pool, feed.served(work.address):
                 status = await self._supervisor(bus, pool, ledger, feed, display).run(self._store.facts(texts=False))
         return result_of(self._store, status=status)

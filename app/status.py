@@ -2,27 +2,16 @@
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from ..core.events import (
-    CandidateScored,
-    EliteChanged,
-    EpisodeEnded,
-    Fact,
-    ProposalFailed,
-    RunContinued,
-    RunPaused,
-    RunResumed,
-    RunStopped,
-    StageEntered,
-)
-from ..core.methods import candidates_expected
+from ..core.events import Fact
 from ..core.values import JSON
 from ..memory.codec import encode
-from ..memory.spending import RoleSpending, Spending, add_calls
+from ..memory.run_status import RunStatus
+from ..memory.spending import RoleSpending
 from ..memory.store import RunStore
 from ..runtime.models.budget import Ledger
 from ..runtime.rollouts.pool import Activity
@@ -44,69 +33,28 @@ class StatusAddress:
         require_free(self.host, self.port)
 
 
-class Progress:
-    """Counts a run's facts, so that its status is known at any moment. `apply` takes constant time."""
-
-    def __init__(self, settings: Settings, history: Iterable[Fact] = ()) -> None:
-        self.settings = settings
-        self.status = "running"
-        self.stage: str | None = None
-        self.elite: EliteChanged | None = None
-        self.counts: Counter[str] = Counter()
-        self.spending = Spending()
-        for fact in history:
-            self.apply(fact)
-
-    def apply(self, fact: Fact) -> None:
-        """Take in a committed fact."""
-        self.spending = add_calls(self.spending, fact)
-        match fact:
-            case StageEntered():
-                self.stage = fact.stage
-                self.status = "done" if fact.stage == "done" else "running"
-            case RunPaused():
-                self.status = "paused"
-            case RunContinued() | RunResumed():
-                self.status = "running"
-            case RunStopped():
-                self.status = fact.reason
-            case EliteChanged():
-                self.elite = fact
-            case CandidateScored():
-                self.counts["candidates"] += 1
-                self.counts["failed"] += fact.candidate.fault is not None
-            case EpisodeEnded():
-                self.counts["episodes"] += 1
-            case ProposalFailed():
-                self.counts["unusable"] += 1
-
-    @property
-    def candidates_expected(self) -> int:
-        """The slots of the whole search."""
-        return candidates_expected(self.settings.as_json())
-
-    def told(self) -> dict[str, JSON]:
-        """The progress as plain values."""
-        settings, elite = self.settings, self.elite
-        return {
-            "domain": settings.domain, "method": settings.method, "model": settings.model, "seed": settings.seed,
-            "status": self.status, "stage": self.stage,
-            "generation": 0 if elite is None else elite.generation, "generations": settings.generations,
-            "elite": None if elite is None else {
-                "candidate": elite.candidate, "fitness": elite.fitness, "success": elite.success_rate,
-            },
-            "candidates": self.counts["candidates"], "candidates_expected": self.candidates_expected,
-            "candidates_failed": self.counts["failed"], "episodes_run": self.counts["episodes"],
-            "replies_unusable": self.counts["unusable"],
-        }
+def progress_of(status: RunStatus, settings: Settings) -> dict[str, JSON]:
+    """How far a run is, as plain values."""
+    elite = status.elite
+    return {
+        "domain": settings.domain, "method": settings.method, "model": settings.model, "seed": settings.seed,
+        "status": status.status, "stage": status.stage or None,
+        "generation": status.generation, "generations": settings.generations,
+        "elite": None if elite is None else {
+            "candidate": elite.candidate, "fitness": elite.fitness, "success": elite.success_rate,
+        },
+        "candidates": status.candidates, "candidates_expected": status.candidates_expected,
+        "candidates_failed": status.failed, "episodes_run": status.episodes, "replies_unusable": status.unusable,
+    }
 
 
 class StatusFeed:
     """The status of a live run, and its facts for clients that follow them."""
 
-    def __init__(self, store: RunStore, progress: Progress, ledger: Ledger) -> None:
+    def __init__(self, store: RunStore, settings: Settings, run: RunStatus, ledger: Ledger) -> None:
         self._store = store
-        self._progress = progress
+        self._settings = settings
+        self._run = run
         self._ledger = ledger
         self._seq = store.last_seq
         self._server: StatusServer | None = None
@@ -115,10 +63,11 @@ class StatusFeed:
 
     def on_fact(self, fact: Fact) -> None:
         """Take in a committed fact, and send it to the clients."""
-        self._progress.apply(fact)
+        at = self._store.now()
+        self._run.apply(fact, at)
         self._seq += 1
         if self._server is not None:
-            self._server.on_fact(_line(self._seq, self._store.now(), fact))
+            self._server.on_fact(_line(self._seq, at, fact))
 
     def observe(self, activity: Activity) -> None:
         """A worker does something else."""
@@ -135,13 +84,13 @@ class StatusFeed:
 
     def status(self) -> dict[str, JSON]:
         """The object of /status."""
-        balance = self._ledger.balance
-        spent: dict[str, JSON] = _spent(self._progress.spending.total)
+        balance, spending = self._ledger.balance, self._run.spending
+        spent: dict[str, JSON] = _spent(spending.total)
         spent["in_flight"] = balance.total.in_flight
-        spent["by_role"] = {role: _spent(each) for role, each in self._progress.spending.by_role.items()}
+        spent["by_role"] = {role: _spent(each) for role, each in spending.by_role.items()}
         spent["left"] = {**balance.left(self._ledger.elapsed_s)}
         return {
-            "run": str(self._store.folder), **self._progress.told(), "spend": spent,
+            "run": str(self._store.folder), **progress_of(self._run, self._settings), "spend": spent,
             "workers": [asdict(activity) for _, activity in sorted(self._workers.items())],
             "lanes": {name: {"busy": busy.total(), "limit": limit} for name, (busy, limit) in self._lanes.items()},
             "wall_s": round(self._ledger.elapsed_s, 3), "facts": self._seq,
@@ -149,22 +98,22 @@ class StatusFeed:
 
     def metrics(self) -> dict[str, float]:
         """The numbers of /metrics. A cost that is not known is left out: it is not 0."""
-        progress = self._progress
+        run = self._run
         values: dict[str, float] = {
-            "memento_candidates_total": progress.counts["candidates"],
-            "memento_candidates_failed_total": progress.counts["failed"],
-            "memento_candidates_expected": progress.candidates_expected,
-            "memento_episodes_total": progress.counts["episodes"],
+            "memento_candidates_total": run.candidates,
+            "memento_candidates_failed_total": run.failed,
+            "memento_candidates_expected": run.candidates_expected,
+            "memento_episodes_total": run.episodes,
             "memento_facts_total": self._seq,
             "memento_wall_seconds": self._ledger.elapsed_s,
             "memento_calls_in_flight": self._ledger.balance.total.in_flight,
         }
-        if progress.elite is not None:
-            values["memento_generation"] = progress.elite.generation
-            values["memento_elite_fitness"] = progress.elite.fitness
-            values["memento_elite_success"] = progress.elite.success_rate
+        if run.elite is not None:
+            values["memento_generation"] = run.elite.generation
+            values["memento_elite_fitness"] = run.elite.fitness
+            values["memento_elite_success"] = run.elite.success_rate
         for name, pick in _ROLE_METRICS.items():
-            for role, spent in progress.spending.by_role.items():
+            for role, spent in run.spending.by_role.items():
                 value = pick(spent)
                 if value is not None:
                     values[f'{name}{{role="{role}"}}'] = value

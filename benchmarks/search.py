@@ -52,7 +52,7 @@ from ..core.ports import Ask, Model, Pool, Reply, RollTask
 from ..core.seeds import derive_seed
 from ..core.values import JSON, Episode, Examination, Program, Score
 from ..domains import import_string, load
-from ..memory.queries import summarise
+from ..memory.run_view import view_of_facts
 from ..runtime.bus import EventBus
 from ..runtime.models.tape import ReplayModel, tape_of
 from ..runtime.offline import OfflineModel
@@ -261,18 +261,18 @@ def _accepted(facts: Sequence[Fact]) -> float:
 
 
 def _figures(logs: Sequence[Log], plain: Sequence[Log], withdrawn: int) -> dict[str, JSON]:
-    summary = summarise(logs[-1].facts())
+    run = view_of_facts(logs[-1].facts()).status
     ratios = [log.search_s() / other.search_s() for log, other in zip(logs, plain, strict=True)]
     return {
         "wall_s": round(median(log.search_s() for log in logs), 2),
         "saved": round(1 - median(ratios), 3),
-        "episodes_run": summary.episodes_run,
-        "episodes_saved": summary.episodes_saved,
-        "duplicates": summary.duplicates,
-        "calls": summary.spending.total.calls,
+        "episodes_run": run.episodes,
+        "episodes_saved": run.episodes_saved,
+        "duplicates": run.duplicates,
+        "calls": run.spending.total.calls,
         "calls_withdrawn": withdrawn,
-        "asked_ahead": summary.asked_ahead,
-        "kept_ahead": summary.kept_ahead,
+        "asked_ahead": run.speculative,
+        "kept_ahead": run.speculative_kept,
     }
 
 

@@ -37,11 +37,10 @@ from ..core.operators import OPERATOR_OF_WORD
 from ..core.order_ids import CROSS, HILL, MACRO, episode_id, score_id
 from ..core.recording_file import trajectory_key
 from ..core.values import Call, Candidate, Document, Episode, Operator, Program, Rejection, Score, Usage
+from ..memory.run_view import view_of
 from ..memory.store import RunStore
 from ..tui.watch.app import WatchApp
-from ..tui.watch.fold import fold
 from ..tui.watch.rows import Rows
-from ..tui.watch.view import RunView
 
 EPISODES = 3
 PER_GENERATION = {HILL: 4, MACRO: 4, CROSS: 2}
@@ -156,29 +155,29 @@ def make_run(folder: Path, candidates: int) -> int:
         return store.last_seq
 
 
-class NoWishes:
+class NoControls:
     """Nothing is asked for here."""
 
-    def ask(self, folder: Path, kind: str) -> None:
+    def request(self, folder: Path, kind: str) -> None:
         """Nothing."""
 
     def export(self, folder: Path, candidate: str, out: Path) -> None:
         """Nothing."""
 
-    def rendering(self, folder: Path, candidate: str, out: Path) -> list[str] | None:
+    def rendering(self, folder: Path, candidate: str, out: Path) -> list[str]:
         """Nothing."""
-        return None
+        return []
 
 
 async def opening(folder: Path, candidates: int) -> dict[str, float]:
     """Seconds until the first sight and until everything is in, then those of a screenful scrolled."""
     began, used_s = time.perf_counter(), time.process_time()
-    app = WatchApp(folder=folder, runs_dir=folder.parent, wishes=NoWishes())
+    app = WatchApp(folder=folder, runs_dir=folder.parent, controls=NoControls())
     async with app.run_test(size=(200, 60)) as pilot:
-        while app.sight is None or not app.sight.view.candidates:
+        while app.snapshot is None or not app.snapshot.slots.candidates:
             await asyncio.sleep(0.005)
         first_s = time.perf_counter() - began
-        while app.sight.reading or app.sight.view.settled < candidates:
+        while app.snapshot.reading or app.snapshot.run.candidates < candidates:
             await asyncio.sleep(0.005)
         all_s, all_cpu_s = time.perf_counter() - began, time.process_time() - used_s
         await pilot.press("2")
@@ -207,11 +206,11 @@ async def opening(folder: Path, candidates: int) -> dict[str, float]:
 
 async def keeping_up(folder: Path, rate: float, seconds: float, first: int) -> dict[str, float]:
     """How far the program is behind while another process commits facts at a rate."""
-    app = WatchApp(folder=folder, runs_dir=folder.parent, wishes=NoWishes())
+    app = WatchApp(folder=folder, runs_dir=folder.parent, controls=NoControls())
     async with app.run_test(size=(200, 60)):
-        while app.sight is None or app.sight.reading:
+        while app.snapshot is None or app.snapshot.reading:
             await asyncio.sleep(0.01)
-        before = app.sight.last_seq
+        before = app.snapshot.last_seq
         writer = subprocess.Popen(
             [sys.executable, "-m", "memento.benchmarks.watch", "--write", str(folder), "--rate", str(rate),
              "--seconds", str(seconds), "--first", str(first)]
@@ -221,17 +220,17 @@ async def keeping_up(folder: Path, rate: float, seconds: float, first: int) -> d
             before_sleep = time.perf_counter()
             await asyncio.sleep(0.05)
             slept = max(slept, time.perf_counter() - before_sleep - 0.05)
-            newest = app.sight.view.last
-            if newest is not None and app.sight.last_seq > before:
+            newest = app.snapshot.run.last
+            if newest is not None and app.snapshot.last_seq > before:
                 worst = max(worst, time.time() - newest)
         took = time.perf_counter() - began
         used = time.process_time() - used_s
         deadline = time.monotonic() + 10
         with RunStore.read(folder) as store:
             last = store.last_seq
-        while app.sight.view.seq < last - 2 and time.monotonic() < deadline:
+        while app.snapshot.seq < last - 2 and time.monotonic() < deadline:
             await asyncio.sleep(0.02)
-        behind = time.time() - (app.sight.view.last or 0.0)
+        behind = time.time() - (app.snapshot.run.last or 0.0)
     return {
         "facts_per_s": (last - before) / seconds, "oldest_sight_s": worst, "caught_up_s": behind,
         "cpu_share": used / took, "longest_stall_s": slept,
@@ -261,9 +260,9 @@ async def idling(folder: Path, seconds: float) -> float:
          "--seconds", str(seconds + 10), "--first", "90000", "--silent"]
     )
     try:
-        app = WatchApp(folder=folder, runs_dir=folder.parent, wishes=NoWishes())
+        app = WatchApp(folder=folder, runs_dir=folder.parent, controls=NoControls())
         async with app.run_test(size=(200, 60)):
-            while app.sight is None or app.sight.reading or not app.sight.live:
+            while app.snapshot is None or app.snapshot.reading or not app.snapshot.live:
                 await asyncio.sleep(0.05)
             await asyncio.sleep(3)
             before = resource.getrusage(resource.RUSAGE_SELF)
@@ -289,9 +288,9 @@ def measure(candidates: int, rate: float) -> dict[str, object]:
         facts = make_run(folder, candidates)
         began = time.perf_counter()
         with RunStore.read(folder) as store:
-            view = fold(RunView(), store.facts_after(0))
+            view = view_of(store.facts_after(0))
         whole_s = time.perf_counter() - began
-        assert view.settled == candidates
+        assert view.status.candidates == candidates
         opened = asyncio.run(opening(folder, candidates))
         kept = asyncio.run(keeping_up(folder, rate, 10.0, candidates // 10 + 1))
         idle = asyncio.run(idling(folder, 15.0))

@@ -101,7 +101,7 @@ def export(
     runs: flags.Runs = flags.RUNS,
 ) -> None:
     """Write the program of the elite or of a candidate to a file."""
-    from .show import export_program
+    from .export import export_program
 
     export_program(run, candidate, runs_dir=runs, out=out)
 

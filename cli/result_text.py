@@ -5,7 +5,7 @@ from functools import partial
 from ..app.results import EpisodeResult, EvaluateResult, RunResult
 from ..core import text
 from ..core.text import cost, counted, duration
-from ..tui.lines import isolation
+from ..tui.words import isolation
 
 number = partial(text.number, unknown="?")
 share = partial(text.share, unknown="?")

@@ -1,91 +1,44 @@
-"""One thing of a run looked at: a policy, an evaluator or a judge's vote, with all that is known of it. Pure."""
+"""One thing of a run in words: a policy, an evaluator, a judge's vote or an attempt. Pure: record -> lines."""
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from ..core.errors import unknown
-from ..core.events import (
-    CandidateScored,
-    EpisodeEnded,
-    EpisodeScored,
-    EvaluatorChosen,
-    EvaluatorPoolScored,
-    Fact,
-    InitialChosen,
-    ProposalFailed,
-    ProposalMade,
-    VoteCast,
-)
-from ..core.metrics import aggregate
-from ..core.text import cost, counted
-from ..core.values import JSON, Episode, EvaluatorCandidate, Program, Score
-from ..memory.queries import CandidateRow, list_candidates, order_of_slots, owner_of, sources_of
-from ..memory.spending import CallRow, list_calls
-from ..tui.lines import one_line
-from .result_text import number, share
+from ..core.order_ids import evaluator as evaluator_id
+from ..core.text import cost, counted, number, one_line, share
+from ..core.values import JSON, Fault
+from ..memory.lookup import Evaluator, Policy, Record, Vote
 
 PARTS = ("metrics", "diff", "code", "prompt", "reply")
+LINE, PARAGRAPH = 100, 300      # letters of a text from a candidate
+UNKNOWN = "?"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
-    """What is known of one thing. `parent` is what it was made from, with its own metrics."""
-
-    id: str
-    head: tuple[str, ...]
-    program: Program | None = None
-    metrics: Mapping[str, JSON] = field(default_factory=dict)
-    episodes: tuple[tuple[Episode | None, Score | None], ...] = ()
-    parent: "Item | None" = None
-    calls: tuple[CallRow, ...] = ()
-
-
-def look_up(facts: Sequence[Fact], name: str) -> Item:
-    """The policy, evaluator or vote called `name`. Raises UsageError with the nearest names."""
-    policies = {row.id: row for row in list_candidates(facts)}
-    evaluators = {each.id: each for each in _evaluators(facts)}
-    votes = {fact.order: fact for fact in facts if isinstance(fact, VoteCast) and fact.order is not None}
-    order = order_of_slots(facts).get(name, name)
-    calls = [row for row in list_calls(facts) if row.order == order]
-    if name in policies:
-        return _policy(facts, policies, name, calls)
-    if name in evaluators:
-        return _evaluator(facts, evaluators[name], calls)
-    if name in votes:
-        return _vote(votes[name], calls)
-    tries = {fact.order: fact for fact in facts if isinstance(fact, ProposalMade | ProposalFailed) and fact.order}
-    if name in tries:
-        answer = tries[name]
-        fault = answer.fault if isinstance(answer, ProposalFailed) else None
-        head = f"no program: {fault.kind}, {one_line(fault.message)}" if fault else "a program that was not taken"
-        return Item(id=name, head=(head,), calls=tuple(calls))
-    raise unknown("candidate", name, {*policies, *evaluators, *votes, *tries})
-
-
-def tell_item(item: Item, *, parts: Iterable[str]) -> Iterator[str]:
-    """The parts that were asked for; without any, everything a reader wants first."""
+def describe_record(record: Record, parent: Record | None, *, parts: Iterable[str]) -> Iterator[str]:
+    """The parts that were asked for; without any, everything a reader wants first. `parent` is to compare with."""
     chosen = [*parts]
-    tellers: Mapping[str, Callable[[Item], Iterator[str]]] = {
-        "metrics": _metrics, "diff": _diff, "code": _code, "prompt": lambda item: _talk(item, prompts=True),
-        "reply": lambda item: _talk(item, prompts=False),
+    writers: Mapping[str, Callable[[], Iterator[str]]] = {
+        "metrics": lambda: _metrics(record, parent), "diff": lambda: _diff(record, parent),
+        "code": lambda: _code(record), "prompt": lambda: _talk(record, prompts=True),
+        "reply": lambda: _talk(record, prompts=False),
     }
     if chosen:
         for part in PARTS:
             if part in chosen:
-                yield from tellers[part](item)
+                yield from writers[part]()
         return
-    yield f"{item.id}: {item.head[0]}"
-    yield from (f"  {line}" for line in item.head[1:])
-    yield from _spent(item)
-    for lines in (_episodes(item), _metrics(item) if item.metrics else iter(())):
-        yield from _block(lines)
-    if item.parent is not None and item.parent.program is not None:
-        yield from _block(_diff(item))
-    elif item.program is not None:
-        yield from _block(_code(item))
-    known = [f"--{part}" for part in PARTS if (item.program is not None if part in ("code", "diff", "metrics")
-                                               else item.calls)]
+    first, *others = _head(record)
+    yield f"{record.id}: {first}"
+    yield from (f"  {line}" for line in others)
+    yield from _spent(record)
+    yield from _block(_episodes(record))
+    if record.metrics:
+        yield from _block(_metrics(record, parent))
+    if parent is not None:
+        yield from _block(_diff(record, parent))
+    elif record.program is not None:
+        yield from _block(_code(record))
+    known = [f"--{part}" for part in PARTS if (record.program is not None if part in ("code", "diff", "metrics")
+                                               else record.calls)]
     if known:
         yield ""
         yield f"more: {' '.join(known)}"
@@ -98,156 +51,109 @@ def _block(lines: Iterator[str]) -> Iterator[str]:
         yield line
 
 
-# ----------------------------------------------------------------------------------------------- kinds
+# ------------------------------------------------------------------------------------------------ heads
 
 
-def _policy(facts: Sequence[Fact], rows: Mapping[str, CandidateRow], name: str, calls: Sequence[CallRow]) -> Item:
-    row = rows[name]
-    parents = f" of {' and '.join(row.parents)}" if row.parents else ""
-    head = ["the initial policy p_0" if row.generation == 0 else f"{row.operator}{parents}"]
-    if row.summary:
-        head.append(f"“{one_line(row.summary, 300)}”")
-    if row.fault is not None:
-        head.append(f"failed: {row.fault.kind}, {one_line(row.fault.message, 300)}")
-    elif row.bound is not None:
-        head.append(f"cut after {counted(row.episodes, 'episode')}: F cannot exceed {row.bound:.3f}")
+def _head(record: Record) -> list[str]:
+    match record:
+        case Policy():
+            return _policy(record)
+        case Evaluator():
+            return _evaluator(record)
+        case Vote():
+            return _vote(record)
+    why = f"no program: {_fault(record.fault)}" if record.fault else "a program that is not evaluated yet"
+    return [why]
+
+
+def _policy(policy: Policy) -> list[str]:
+    parents = f" of {' and '.join(policy.parents)}" if policy.parents else ""
+    lines = ["the initial policy p_0" if policy.generation == 0 else f"{policy.operator}{parents}", *_quoted(policy)]
+    rolled = counted(policy.rolled, "episode")
+    if policy.fault is not None:
+        lines.append(f"failed: {_fault(policy.fault)}")
+    elif policy.bound is not None:
+        lines.append(f"pruned after {rolled}: F cannot exceed {number(policy.bound)}")
     else:
-        rolled = counted(row.episodes, "episode")
-        head.append(f"F {number(row.fitness)}, success {share(row.success_rate)}, {rolled} run")
-    if row.duplicate_of is not None:
-        head.append(f"the same program as {row.duplicate_of}: it has the episodes of that one")
-    if row.accepted is not None:
-        head.append("accepted by the climb" if row.accepted else "rejected by the climb")
-    if row.elite_of:
-        head.append(f"elite of generation {', '.join(map(str, row.elite_of))}")
-    parent = next((rows[each] for each in row.parents if each in rows), None)
-    return Item(
-        id=row.id, head=tuple(head), program=row.program, metrics=_metrics_of(facts, row),
-        episodes=_episodes_of(facts, row.id), calls=tuple(calls),
-        parent=None if parent is None else Item(
-            id=parent.id, head=(), program=parent.program, metrics=_metrics_of(facts, parent)
-        ),
-    )
+        fitness, success = number(policy.fitness, unknown=UNKNOWN), share(policy.success_rate, unknown=UNKNOWN)
+        lines.append(f"F {fitness}, success {success}, {rolled} run")
+    if policy.duplicate_of is not None:
+        lines.append(f"the same program as {policy.duplicate_of}: it has the episodes of that one")
+    if policy.accepted is not None:
+        lines.append("accepted by the climb" if policy.accepted else "rejected by the climb")
+    if policy.elite_of:
+        lines.append(f"elite of generation {', '.join(map(str, policy.elite_of))}")
+    return lines
 
 
-def _evaluator(facts: Sequence[Fact], entry: EvaluatorCandidate, calls: Sequence[CallRow]) -> Item:
-    chosen = [fact for fact in facts if isinstance(fact, EvaluatorChosen)]
-    votes = [fact for fact in facts if isinstance(fact, VoteCast) and fact.generation == entry.generation]
-    got = sum(vote.choice == entry.slot for vote in votes)
-    head = ["an evaluator"]
-    if entry.summary:
-        head.append(f"“{one_line(entry.summary, 300)}”")
-    fault = entry.examination.fault
-    if fault is not None:
-        head.append(f"invalid: {fault.kind}, {one_line(fault.message, 300)}")
-    if votes:
-        head.append(f"{got} of {counted(len(votes), 'vote')} in generation {entry.generation}")
-    head += [f"chosen in generation {fact.generation}{'; frozen as E*' if fact.final else ''}"
-             for fact in chosen if fact.chosen.id == entry.id]
-    head += [f"judge {vote.seat}: “{one_line(vote.reason, 200)}”" for vote in votes
-             if vote.choice == entry.slot and vote.reason]
-    before = next((fact.chosen for fact in reversed(chosen) if fact.generation < entry.generation), None)
-    scores = entry.examination.scores
-    return Item(
-        id=entry.id, head=tuple(head), program=entry.program, metrics=aggregate(scores), calls=tuple(calls),
-        episodes=tuple((None, score) for score in scores),
-        parent=None if before is None or before.id == entry.id else Item(
-            id=before.id, head=(), program=before.program, metrics=aggregate(before.examination.scores)
-        ),
-    )
+def _evaluator(evaluator: Evaluator) -> list[str]:
+    lines = ["an evaluator", *_quoted(evaluator)]
+    if evaluator.fault is not None:
+        lines.append(f"invalid: {_fault(evaluator.fault)}")
+    votes = [vote for vote in evaluator.votes if vote.choice == evaluator.slot]
+    if evaluator.votes:
+        of = counted(len(evaluator.votes), "vote")
+        lines.append(f"{len(votes)} of {of} in generation {evaluator.generation}")
+    lines += [f"chosen in generation {fact.generation}{'; frozen as E*' if fact.final else ''}"
+              for fact in evaluator.chosen]
+    return lines + [f"judge {vote.seat}: “{one_line(vote.reason, 200)}”" for vote in votes if vote.reason]
 
 
-def _vote(vote: VoteCast, calls: Sequence[CallRow]) -> Item:
-    slot = f"eval/g{vote.generation}/{vote.choice}"
-    choice = "gave no usable answer, an abstention" if vote.choice is None else f"votes for {slot}"
-    reason = (f"“{one_line(vote.reason, 600)}”",) if vote.reason else ()
-    return Item(id=vote.order or "", head=(f"judge {vote.seat} {choice}", *reason), calls=tuple(calls))
+def _vote(record: Vote) -> list[str]:
+    vote = record.vote
+    choice = "gave no usable answer, an abstention" if vote.choice is None else \
+        f"votes for {evaluator_id(vote.generation, vote.choice)}"
+    return [f"judge {vote.seat} {choice}", *([f"“{one_line(vote.reason, 600)}”"] if vote.reason else [])]
 
 
-def _evaluators(facts: Sequence[Fact]) -> Iterator[EvaluatorCandidate]:
-    for fact in facts:
-        if isinstance(fact, EvaluatorChosen):
-            yield fact.chosen
-    for fact in facts:
-        if isinstance(fact, EvaluatorPoolScored):
-            yield from fact.pool
+def _quoted(record: Record) -> list[str]:
+    return [f"“{one_line(record.summary, PARAGRAPH)}”"] if record.summary else []
 
 
-def _metrics_of(facts: Sequence[Fact], row: CandidateRow) -> Mapping[str, JSON]:
-    """Of p_0 the facts hold no metrics: they are E*'s on T_0."""
-    if row.metrics or not row.elite_of or min(row.elite_of) > 0:
-        return row.metrics
-    return aggregate(_scores_of_initial(facts))
-
-
-def _scores_of_initial(facts: Sequence[Fact]) -> tuple[Score, ...]:
-    return next(
-        (fact.chosen.examination.scores for fact in facts if isinstance(fact, EvaluatorChosen) and fact.final), ()
-    )
-
-
-def _episodes_of(facts: Sequence[Fact], name: str) -> tuple[tuple[Episode | None, Score | None], ...]:
-    """A candidate's episodes with their scores: its own, those that it took over, or what was rolled out so far."""
-    scored = next((fact.candidate for fact in facts if isinstance(fact, CandidateScored) and fact.candidate.id == name),
-                  None)
-    if scored is not None and len(scored.scores) == len(scored.episodes) > 0:
-        return tuple(zip(scored.episodes, scored.scores, strict=True))
-    owners = (*sources_of(facts).get(name, ()), name)
-    rolled = {
-        fact.episode.index: (owner_of(fact), fact.episode)
-        for owner in owners
-        for fact in facts
-        if isinstance(fact, EpisodeEnded) and owner_of(fact) == owner
-    }
-    scores = {fact.order: fact.score for fact in facts if isinstance(fact, EpisodeScored)}
-    initial = next((fact.order for fact in facts if isinstance(fact, InitialChosen)), None)
-    if initial in owners:
-        scores |= {f"{initial}/e{place}/score": score for place, score in enumerate(_scores_of_initial(facts))}
-    return tuple(
-        (episode, scores.get(f"{owner}/e{episode.index}/score"))
-        for _, (owner, episode) in sorted(rolled.items(), key=lambda item: item[0])
-    )
+def _fault(fault: Fault) -> str:
+    return f"{fault.kind}, {one_line(fault.message, PARAGRAPH)}"
 
 
 # ----------------------------------------------------------------------------------------------- parts
 
 
-def _spent(item: Item) -> Iterator[str]:
-    for row in item.calls:
+def _spent(record: Record) -> Iterator[str]:
+    for row in record.calls:
         usage = row.call.usage
+        tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
         yield (
-            f"  {row.role} {one_line(row.call.model)}: {usage.input_tokens:,} tokens in, {usage.output_tokens:,} out,"
-            f" {cost(usage.cost_usd)}, {usage.latency_s:.1f} s; prompt of {len(row.call.prompt.text):,} letters"
+            f"  {row.role} {one_line(row.call.model, LINE)}: {tokens}, {cost(usage.cost_usd)},"
+            f" {usage.latency_s:.1f} s; prompt of {len(row.call.prompt.text):,} letters"
         )
 
 
-def _episodes(item: Item) -> Iterator[str]:
-    if item.episodes:
+def _episodes(record: Record) -> Iterator[str]:
+    if record.episodes:
         yield "episodes"
-    for place, (episode, score) in enumerate(item.episodes):
+    for place, (episode, score) in enumerate(record.episodes):
         failed = episode is not None and episode.fault is not None      # is not scored: its fitness is 0
-        fitness = f"f {number(0.0 if failed else None if score is None else score.fitness)}"
+        fitness = f"f {number(0.0 if failed else None if score is None else score.fitness, unknown=UNKNOWN)}"
         if episode is None:
             yield f"  {place:>3}  {fitness} on T_0"
             continue
-        scene = f" in {one_line(episode.scene)}" if episode.scene else ""
+        scene = f" in {one_line(episode.scene, LINE)}" if episode.scene else ""
         fault = episode.fault or (score.fault if score is not None else None)
-        wrong = f": {fault.kind}, {one_line(fault.message)}" if fault is not None else ""
+        wrong = f": {fault.kind}, {one_line(fault.message, LINE)}" if fault is not None else ""
         word = "success" if episode.success else "failure"
         ended = f"{episode.steps:>5} steps, ended by {episode.ended_by}"
         yield f"  {episode.index:>3}  {fitness}  {word}  {ended}{scene}{wrong}"
 
 
-def _metrics(item: Item) -> Iterator[str]:
-    if not item.metrics:
-        yield f"no metrics of {item.id}"
+def _metrics(record: Record, parent: Record | None) -> Iterator[str]:
+    if not record.metrics:
+        yield f"no metrics of {record.id}"
         return
-    old = item.parent.metrics if item.parent is not None else {}
-    width = max(len(one_line(name)) for name in item.metrics)
-    against = f"  against {item.parent.id}" if item.parent is not None and old else ""
+    old = parent.metrics if parent is not None else {}
+    width = max(len(one_line(name, LINE)) for name in record.metrics)
+    against = f"  against {parent.id}" if parent is not None and old else ""
     yield f"metrics {'':<{max(0, width - 6)}}{'mean':>9}{against}"
-    for name, value in item.metrics.items():
-        yield f"  {one_line(name):<{width}}{_value(value)}{_against(value, old.get(name))}"
+    for name, value in record.metrics.items():
+        yield f"  {one_line(name, LINE):<{width}}{_value(value)}{_against(value, old.get(name))}"
 
 
 def _value(summary: JSON) -> str:
@@ -270,24 +176,24 @@ def _mean(summary: JSON) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
-def _diff(item: Item) -> Iterator[str]:
-    if item.program is None or item.parent is None or item.parent.program is None:
-        yield f"{item.id} has no parent to compare its code with"
+def _diff(record: Record, parent: Record | None) -> Iterator[str]:
+    if record.program is None or parent is None or parent.program is None:
+        yield f"{record.id} has no parent to compare its code with"
         return
-    old, new = (one.text.splitlines() for one in (item.parent.program, item.program))
-    lines = [*difflib.unified_diff(old, new, fromfile=item.parent.id, tofile=item.id, lineterm="")]
-    yield from map(_printable, lines or [f"the code of {item.id} is that of {item.parent.id}"])
+    old, new = (one.text.splitlines() for one in (parent.program, record.program))
+    lines = [*difflib.unified_diff(old, new, fromfile=parent.id, tofile=record.id, lineterm="")]
+    yield from map(_printable, lines or [f"the code of {record.id} is that of {parent.id}"])
 
 
-def _code(item: Item) -> Iterator[str]:
-    yield _printable(item.program.text.rstrip("\n")) if item.program is not None else f"{item.id} has no code"
+def _code(record: Record) -> Iterator[str]:
+    yield _printable(record.program.text.rstrip("\n")) if record.program is not None else f"{record.id} has no code"
 
 
-def _talk(item: Item, *, prompts: bool) -> Iterator[str]:
+def _talk(record: Record, *, prompts: bool) -> Iterator[str]:
     """Prompts or replies, whole. A repeated call has one of each."""
-    if not item.calls:
-        yield f"no model was asked for {item.id}"
-    for row in item.calls:
+    if not record.calls:
+        yield f"no model was asked for {record.id}"
+    for row in record.calls:
         yield _printable((row.call.prompt if prompts else row.call.reply).text.rstrip("\n"))
 
 

@@ -1,69 +1,43 @@
-"""The story of a run on one screen, from its facts. Pure: facts, how it stands and a width -> lines."""
+"""One run on one screen. Pure: view, where it is, whether it is live, and a width -> lines."""
 
 import textwrap
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from ..core.events import BranchEnded, Fact
+from ..core.events import BranchEnded, EliteChanged
 from ..core.methods import branches_of
 from ..core.operators import OPERATORS
-from ..core.text import cost, counted, duration
-from ..core.values import Operator
+from ..core.text import cost, counted, duration, number, one_line, share
 from ..memory.evaluator_pools import Pool, list_pools
-from ..memory.queries import (
-    GenerationRow,
-    Summary,
-    count_failures,
-    list_candidates,
-    list_generations,
-    list_rejections,
-    summarise,
-)
-from ..tui.lines import isolation, one_line
-from .result_text import number, share
+from ..memory.run_status import FailureCount, RunStatus, list_failures, state_of
+from ..memory.run_view import GenerationRow, RunView, list_generations, list_rejections
+from ..memory.slots import Slots
+from ..tui.words import isolation, sparkline
 
 LABEL = 12                # columns of the left margin, where a section is named
 FAILURES_SHOWN = 4
 REASONS_SHOWN = 2
 GENERATIONS_SHOWN = 12    # the first, and the last ones of a longer run
-BARS = "▁▂▃▄▅▆▇█"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """What the facts alone do not tell: where the run is, whether a process writes it, how long it was worked on."""
-
-    folder: Path
-    live: bool
-    begun: float = 0.0      # seconds since the epoch
-    worked_s: float = 0.0
-
-
-def state_of(status: str, *, live: bool) -> str:
-    """How a run stands, in a word. What its facts call running and nobody writes was killed."""
-    if not live and status in ("new", "running", "paused"):
-        return "killed"
-    return "out of budget" if status == "budget" else status
-
-
-def tell_story(facts: Sequence[Fact], standing: Standing, *, width: int) -> Iterator[str]:
+def describe_run(view: RunView, *, folder: Path, live: bool, width: int) -> Iterator[str]:
     """All sections, each line at most `width` wide."""
-    summary = summarise(facts)
-    state = state_of(summary.status, live=standing.live)
-    words = summary.settings
-    yield _fit(f"{standing.folder.name}: {words.get('domain')} by {words.get('method')}, {state}", width)
+    status, slots = view.status, view.slots
+    state = state_of(status.status, live=live)
+    words = status.settings
+    yield _fit(f"{folder.name}: {words.get('domain')} by {words.get('method')}, {state}", width)
+    rows = list_generations(slots)
     for lines in (
-        _settings(summary, width), _evaluator(list_pools(facts), words.get("evaluator"), width),
-        _curve(list_generations(facts)), _elites(facts, width), _measured(summary),
-        _failures(facts, width), _rejections(facts), _effort(summary, standing), _onward(standing, state, summary),
+        _settings(status, width), _evaluator(list_pools(slots.evaluation), words.get("evaluator"), width),
+        _curve(rows), _elites(slots, width), _measured(status), _failures(list_failures(status), width),
+        _rejections(slots), _effort(status), _onward(folder, status, state, live=live),
     ):
         yield from (_fit(line, width) for line in lines)
 
 
-def _settings(summary: Summary, width: int) -> Iterator[str]:
-    words = summary.settings
+def _settings(status: RunStatus, width: int) -> Iterator[str]:
+    words = status.settings
     yield _row(
         "settings",
         f"preset {words.get('preset')}, seed {words.get('seed')}, {words.get('workers')} at once,"
@@ -72,7 +46,7 @@ def _settings(summary: Summary, width: int) -> Iterator[str]:
     branches = ", ".join(counted(each.slots, each.short) for each in branches_of(words) if each.slots)
     episodes = _many(words.get("n_roll"), "episode")
     yield _row("", f"{_many(words.get('generations'), 'generation')} of {branches}; {episodes} each")
-    layers = isolation(summary.sandbox).removeprefix("isolation: ")
+    layers = isolation(status.sandbox).removeprefix("isolation: ")
     yield from _wrapped("isolation", layers, width)
 
 
@@ -92,7 +66,7 @@ def _pool(pool: Pool, wanted: object) -> str:
         return f"pool {pool.generation}: {len(pool.entries)} programs, the judges have not voted yet"
     frozen = " is E*" if pool.final else ""
     if not pool.entries:
-        how = {"reference": "the one shipped with the domain"}.get(str(wanted), f"given: {wanted}")
+        how = {"reference": "the reference evaluator of the domain"}.get(str(wanted), f"given: {wanted}")
         return f"{pool.chosen.id}{frozen}, {how}"
     valid = sum(entry.candidate.examination.valid for entry in pool.entries)
     head = f"{pool.chosen.id}{frozen}; {valid} of {len(pool.entries)} valid"
@@ -113,22 +87,24 @@ def _abstained(pool: Pool) -> str:
 def _curve(rows: Sequence[GenerationRow]) -> Iterator[str]:
     if not rows:
         return
-    operators = [each for each in Operator if any(branch.operator is each for row in rows for branch in row.branches)]
+    operators = [each for each in OPERATORS if any(branch.operator is each for row in rows for branch in row.branches)]
     yield ""
     yield _row("fitness", f"{'elite':<17}" + "".join(f"{OPERATORS[each].branch:>9}" for each in operators) + "  slots")
     shown = rows if len(rows) <= GENERATIONS_SHOWN else (rows[0], *rows[1 - GENERATIONS_SHOWN:])
-    least, most = min(row.fitness for row in rows), max(row.fitness for row in rows)
-    before: GenerationRow | None = None
+    least, most = min(row.elite.fitness for row in rows), max(row.elite.fitness for row in rows)
+    before: EliteChanged | None = None
     for row in shown:
-        if before is not None and row.generation > before.generation + 1:
+        elite = row.elite
+        if before is not None and elite.generation > before.generation + 1:
             yield _row("", "…")
             before = None
-        gained = f"{row.fitness - before.fitness:+.3f}" if before is not None else ""
+        gained = f"{elite.fitness - before.fitness:+.3f}" if before is not None else ""
         branches = {branch.operator: branch for branch in row.branches}
         cells = "".join(_cell(row, branches.get(each)) for each in operators)
-        yield _row(f"  g{row.generation}", f"{row.fitness:.3f} {_bar(row.fitness, least, most)} {gained:<9}{cells}"
-                   f"  {_slots(row)}".rstrip())
-        before = row
+        bar = sparkline([elite.fitness], low=least, high=most)
+        line = f"{number(elite.fitness)} {bar} {gained:<9}{cells}  {_slots(row)}".rstrip()
+        yield _row(f"  g{elite.generation}", line)
+        before = elite
     if operators:
         yield _row("", "* this branch's best became the elite")
 
@@ -136,43 +112,41 @@ def _curve(rows: Sequence[GenerationRow]) -> Iterator[str]:
 def _cell(row: GenerationRow, branch: BranchEnded | None) -> str:
     if branch is None or branch.fitness is None:
         return f"{'none' if branch is not None else '':>8} "        # every candidate of it failed
-    mark = "*" if row.changed and branch.winner == row.elite else " "
+    mark = "*" if row.elite.changed and branch.winner == row.elite.candidate else " "
     return f"{branch.fitness:>8.3f}{mark}"
 
 
 def _slots(row: GenerationRow) -> str:
     if not row.candidates:
-        return "p_0" if row.generation == 0 else ""
+        return "p_0" if row.elite.generation == 0 else ""
     climbs = row.accepted + row.rejected
     taken = f", {row.accepted}/{climbs} climbs taken" if climbs else ""
     return f"{row.candidates}{f', {row.failed} failed' if row.failed else ''}{taken}"
 
 
-def _elites(facts: Sequence[Fact], width: int) -> Iterator[str]:
-    names = {row.id: row for row in list_candidates(facts)}
-    changed = [row for row in list_generations(facts) if row.changed and row.elite in names]
+def _elites(slots: Slots, width: int) -> Iterator[str]:
+    changed = [elite for elite in slots.elites if elite.changed and elite.candidate in slots]
     label = "elites"
-    for row in changed[-GENERATIONS_SHOWN:]:
-        what = one_line(names[row.elite].summary, width)
-        said = f"  “{what}" if what else ""
-        line = _row(label, f"{row.elite:<11} F {row.fitness:.3f}  success {share(row.success_rate)}{said}")
-        yield _fit(line, width - 1) + ("”" if said else "")
+    for elite in changed[-GENERATIONS_SHOWN:]:
+        slot = slots.get(elite.candidate)
+        what = one_line(slot.summary, width) if slot is not None else ""
+        line = _row(label, f"{elite.candidate:<11} F {number(elite.fitness)}  success {share(elite.success_rate)}")
+        yield _fit(f"{line}  “{what}", width - 1) + "”" if what else line
         label = ""
 
 
-def _measured(summary: Summary) -> Iterator[str]:
-    final = summary.final
+def _measured(status: RunStatus) -> Iterator[str]:
+    final = status.final
     if final is not None:
         yield _row(
-            "unseen",
-            f"F {number(final.initial_fitness)} -> {number(final.elite_fitness)}, success"
+            "held-out",
+            f"F {_number(final.initial_fitness)} -> {_number(final.elite_fitness)}, success"
             f" {share(final.initial_success)} -> {share(final.elite_success)}"
             f"   ({counted(final.episodes, 'episode')}, p_0 -> elite)",
         )
 
 
-def _failures(facts: Sequence[Fact], width: int) -> Iterator[str]:
-    rows = count_failures(facts)
+def _failures(rows: Sequence[FailureCount], width: int) -> Iterator[str]:
     yield ""
     if not rows:
         yield _row("failed", "nothing")
@@ -185,59 +159,58 @@ def _failures(facts: Sequence[Fact], width: int) -> Iterator[str]:
         yield _row("", f"and {sum(row.count for row in rows[FAILURES_SHOWN:])} in other ways")
 
 
-def _rejections(facts: Sequence[Fact]) -> Iterator[str]:
-    memory = list_rejections(facts)
+def _rejections(slots: Slots) -> Iterator[str]:
+    memory = list_rejections(slots)
     if memory:
         counts = ", ".join(f"{len(edits)} in g{generation}" for generation, edits in sorted(memory.items()))
         yield _row("rejected", f"{counts}: edits that the climb remembers, so as not to repeat them")
 
 
-def _effort(summary: Summary, standing: Standing) -> Iterator[str]:
-    spent = summary.spending
+def _effort(status: RunStatus) -> Iterator[str]:
+    spent = status.spending
     yield _row(
         "episodes",
-        f"{summary.episodes_run} run, {summary.episodes_saved} saved{_known(summary)};"
-        f" {counted(summary.candidates, 'candidate')}, {summary.failed} failed",
+        f"{status.episodes} run, {status.episodes_saved} saved{_known(status)};"
+        f" {counted(status.candidates, 'candidate')}, {status.failed} failed",
     )
     yield _row(
         "models", f"{counted(spent.total.calls, 'call')}, {spent.total.tokens:,} tokens, {cost(spent.total.cost_usd)}"
     )
-    yield from _ahead(summary)
+    yield from _speculation(status)
     if len(spent.by_role) > 1 and spent.total.tokens:
         roles = [f"{role} {each.calls} calls, {cost(each.cost_usd)}" for role, each in spent.by_role.items()]
         yield _row("", "; ".join(roles))
-    begun = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(standing.begun))
-    yield _row("time", f"{duration(standing.worked_s)} of work since {begun}")
+    begun = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(status.began or 0.0))
+    yield _row("time", f"{duration(status.active_s)} of work since {begun}")
 
 
-def _known(summary: Summary) -> str:
-    """How many of the episodes that were saved are owed to programs that were known already."""
-    if not summary.duplicates:
+def _known(status: RunStatus) -> str:
+    """How many of the saved episodes are those of programs that were known already."""
+    if not status.duplicates:
         return ""
-    return f" ({summary.saved_by_duplicates} by {counted(summary.duplicates, 'duplicate')})"
+    return f" ({status.saved_by_duplicates} by {counted(status.duplicates, 'duplicate')})"
 
 
-def _ahead(summary: Summary) -> Iterator[str]:
-    """What became of the climbs that were asked for before their turn."""
-    if summary.asked_ahead:
-        lost = len(summary.spending.withdrawn)
+def _speculation(status: RunStatus) -> Iterator[str]:
+    """What became of the climbs that were proposed before their turn."""
+    if status.speculative:
+        lost = len(status.spending.withdrawn)
         unknown = f"; {counted(lost, 'call')} withdrawn, of unknown cost" if lost else ""
-        yield _row("", f"{counted(summary.asked_ahead, 'climb')} asked ahead, {summary.kept_ahead} kept{unknown}")
+        yield _row("", f"{counted(status.speculative, 'speculative climb')}, {status.speculative_kept} kept{unknown}")
 
 
-def _onward(standing: Standing, state: str, summary: Summary) -> Iterator[str]:
-    name = standing.folder
+def _onward(folder: Path, status: RunStatus, state: str, *, live: bool) -> Iterator[str]:
     yield ""
-    if standing.live:
-        yield f"it is live: memento stop {name}, or memento pause {name}"
+    if live:
+        yield f"it is live: memento stop {folder}, or memento pause {folder}"
     elif state == "out of budget":
-        yield f"go on with a larger budget: memento resume {name} --budget-…"
+        yield f"go on with a larger budget: memento resume {folder} --budget-…"
     elif state != "done":
-        yield f"go on: memento resume {name}"
-    if summary.elite is not None:
-        yield f"look at the elite: memento show {name} {summary.elite}"
+        yield f"go on: memento resume {folder}"
+    if status.elite is not None:
+        yield f"look at the elite: memento show {folder} {status.elite.candidate}"
         if state == "done":
-            yield f"take it: memento export {name} --out elite.py"
+            yield f"take it: memento export {folder} --out elite.py"
 
 
 # ------------------------------------------------------------------------------------------ small words
@@ -247,8 +220,8 @@ def _many(value: object, word: str) -> str:
     return counted(value, word) if isinstance(value, int) else f"? {word}s"
 
 
-def _bar(value: float, least: float, most: float) -> str:
-    return BARS[round((value - least) / (most - least) * (len(BARS) - 1))] if most > least else BARS[0]
+def _number(value: float | None) -> str:
+    return number(value, unknown="?")
 
 
 def _row(label: str, text: str) -> str:

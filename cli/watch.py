@@ -1,4 +1,4 @@
-"""`memento watch`, `memento-tui` and `memento run --tui`: the terminal program, and what it may ask of a run."""
+"""`memento watch`, `memento-tui` and `memento run --tui`: the terminal program, and its controls of a run."""
 
 import contextlib
 import subprocess
@@ -15,6 +15,7 @@ from ..core.errors import UsageError
 from ..memory.lock import is_locked
 from ..memory.runs import find_run, is_run, new_run
 from ..memory.store import RunStore
+from .export import write_candidate
 
 MODULE = [sys.executable, "-c", "from memento.cli import main; main()"]
 BEGUN_WITHIN_S = 120.0        # a run that has made no store by then is not waited for
@@ -37,7 +38,7 @@ def watch_run(run: str | None, *, runs_dir: Path) -> None:
 
 
 def run_and_watch(arguments: Sequence[str], *, runs_dir: Path, name: str | None, domain: str, seed: int) -> int:
-    """`memento run … --tui`: the run in a process of its own, and the terminal program beside it.
+    """`memento run … --tui`: the run in a separate process, and the terminal program in this one.
 
     `arguments` are the command line's. Closing the program leaves the run at work. Returns the exit code.
     """
@@ -93,7 +94,7 @@ def _read(file: IO[bytes]) -> str:
 def _show(folder: Path | None, runs_dir: Path) -> None:
     from ..tui.watch.app import WatchApp
 
-    WatchApp(folder=folder, runs_dir=runs_dir, wishes=Granted()).run()
+    WatchApp(folder=folder, runs_dir=runs_dir, controls=CliControls()).run()
 
 
 def _holds_runs(folder: Path) -> bool:
@@ -105,11 +106,11 @@ def _require_terminal() -> None:
         raise UsageError("the terminal program needs a terminal: use memento show RUN, or --display plain")
 
 
-class Granted:
-    """What a person may wish for while watching, done by the commands' own code."""
+class CliControls:
+    """What a person may ask of a run while watching it, done by the commands' own code."""
 
-    def ask(self, folder: Path, kind: str) -> None:
-        """Leave a request in the run's table. Raises UsageError where nobody would take it up."""
+    def request(self, folder: Path, kind: str) -> None:
+        """Leave a request in the run's table. Raises UsageError where no controller would take it up."""
         if not is_locked(folder):
             raise UsageError(f"the run {folder.name!r} is not live: there is nothing to {kind}")
         with RunStore.read(folder) as store:
@@ -117,19 +118,8 @@ class Granted:
 
     def export(self, folder: Path, candidate: str, out: Path) -> None:
         """Write a program to a new file. Raises UsageError."""
-        from ..tui.watch.details import read_details
-        from .show import write_program
+        write_candidate(folder, candidate, out)
 
-        program = read_details(folder, candidate, elite=None).part.program      # not the whole log
-        if program is None:
-            raise UsageError(f"{candidate} of {folder.name} has no program: its reply tells why")
-        write_program(program, out)
-
-    def rendering(self, folder: Path, candidate: str, out: Path) -> list[str] | None:
-        """The command line of `memento render`; None in a version without it."""
-        from .commands import commands
-
-        callbacks = [each.callback for each in commands.registered_commands]
-        if not any(callback is not None and callback.__name__ == "render" for callback in callbacks):
-            return None
+    def rendering(self, folder: Path, candidate: str, out: Path) -> list[str]:
+        """The command line of `memento render`."""
         return [*MODULE, "render", str(folder), candidate, "--out", str(out)]

@@ -21,7 +21,7 @@ from ..core.events import EpisodeEnded, RunResumed, RunStarted, RunStopped, Stag
 from ..core.ports import Clock
 from ..core.text import one_line
 from ..memory.lock import is_locked
-from ..memory.queries import summarise
+from ..memory.run_status import status_of
 from ..memory.runs import is_run
 from ..memory.store import RunStore
 from ..settings import Settings, usable_cpus
@@ -126,7 +126,7 @@ class Comparing:
 
     def _status(self, unit: Unit) -> Phase:
         with RunStore.read(self._folder.run_of(unit.job)) as store:
-            status = summarise(store.facts(only=SETTLING)).status
+            status = status_of(store.facts_after(0, only=SETTLING)).status
         return _PHASES.get(status, Phase.FAILED)
 
     def _settle(self) -> None:

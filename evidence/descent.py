@@ -9,7 +9,7 @@ from markupsafe import Markup
 from ..core.operators import OPERATORS
 from ..core.text import bounded, number, one_line, share
 from ..core.values import Operator
-from ..memory.queries import CandidateRow
+from .candidates import CandidateRow
 from .svg import Node, rail
 
 ROW_HEIGHT = 58  # pixels; the style sheet has the same

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..core.errors import StoreError
-from ..memory.queries import active_seconds
+from ..memory.run_status import status_of
 from ..memory.runs import is_run
 from ..memory.store import RunStore
 from .experiment import Experiment
@@ -73,7 +73,7 @@ def load_run(folder: Path) -> RunRecord:
     """One run, live or not. Raises UsageError, StoreError."""
     with RunStore.read(folder) as store:
         entries = tuple(store.facts_after(0))
-    wall_s = active_seconds((entry.at, entry.fact) for entry in entries)
+    wall_s = status_of(entries).active_s
     facts = tuple(entry.fact for entry in entries)
     return read_record(facts, name=folder.name, folder=str(folder), wall_s=wall_s)
 

@@ -5,23 +5,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
-from ..core.events import EpisodeEnded, EvaluatorChosen, Fact, FinalMeasured, InitialChosen
+from ..core.events import EliteChanged, EpisodeEnded, EvaluatorChosen, Fact, FinalMeasured, InitialChosen
 from ..core.order_ids import FINAL, parse
 from ..core.program_text import digest
 from ..core.values import JSON, Operator, Program
 from ..memory.evaluator_pools import Pool, list_pools
-from ..memory.queries import (
-    CandidateRow,
-    FailureCount,
-    GenerationRow,
-    count_failures,
-    list_candidates,
-    list_generations,
-    list_rejections,
-    summarise,
-    trace_lineage,
-)
+from ..memory.run_status import FailureCount, list_failures
+from ..memory.run_view import view_of_facts
+from ..memory.slots import Remembered
 from ..memory.spending import Spending
+from .candidates import CandidateRow, list_candidates, trace_lineage
 
 NEAR_DUPLICATE = 0.9  # the ratio of difflib from which two edit summaries say the same
 
@@ -120,10 +113,11 @@ class RunRecord:
 
 def read_record(facts: Sequence[Fact], *, name: str, folder: str, wall_s: float) -> RunRecord:
     """The record of the run whose log is `facts`, complete or not."""
-    summary = summarise(facts)
-    rows = list_candidates(facts)
-    settings = summary.settings
-    lineage = trace_lineage(facts)
+    view = view_of_facts(facts)
+    run, slots = view.status, view.slots
+    rows = list_candidates(slots, facts)
+    settings = run.settings
+    lineage = trace_lineage(slots, rows)
     return RunRecord(
         name=name,
         folder=folder,
@@ -133,31 +127,31 @@ def read_record(facts: Sequence[Fact], *, name: str, folder: str, wall_s: float)
         seed=int(str(settings.get("seed", 0))),
         task=str(settings.get("domain", "?")),
         arm=str(settings.get("method", "?")),
-        status=summary.status,
+        status=run.status,
         settings=settings,
-        versions=summary.versions,
-        sandbox=summary.sandbox,
-        curve=curve_of(list_generations(facts)),
+        versions=run.versions,
+        sandbox=run.sandbox,
+        curve=curve_of(slots.elites),
         operators=count_operators(rows),
-        memory=count_repeats(rows, facts),
-        failures=count_failures(facts),
-        candidates=summary.candidates,
-        failed=summary.failed,
-        episodes_run=summary.episodes_run,
-        episodes_saved=summary.episodes_saved,
-        saved_by_duplicates=summary.saved_by_duplicates,
-        duplicates=summary.duplicates,
-        asked_ahead=summary.asked_ahead,
-        kept_ahead=summary.kept_ahead,
-        spending=summary.spending,
-        pools=list_pools(facts),
+        memory=count_repeats(rows, slots.memory),
+        failures=tuple(list_failures(run)),
+        candidates=run.candidates,
+        failed=run.failed,
+        episodes_run=run.episodes,
+        episodes_saved=run.episodes_saved,
+        saved_by_duplicates=run.saved_by_duplicates,
+        duplicates=run.duplicates,
+        asked_ahead=run.speculative,
+        kept_ahead=run.speculative_kept,
+        spending=run.spending,
+        pools=list_pools(slots.evaluation),
         lineage=lineage,
         elite=lineage[-1].program if lineage else None,
         initial=next((fact.program for fact in facts if isinstance(fact, InitialChosen)), None),
         evaluator=next(
             (fact.chosen.program for fact in facts if isinstance(fact, EvaluatorChosen) and fact.final), None
         ),
-        final=summary.final,
+        final=run.final,
         seen_seeds=frozenset(
             fact.episode.seed
             for fact in facts
@@ -167,17 +161,17 @@ def read_record(facts: Sequence[Fact], *, name: str, folder: str, wall_s: float)
     )
 
 
-def curve_of(rows: Iterable[GenerationRow]) -> tuple[Point, ...]:
+def curve_of(elites: Iterable[EliteChanged]) -> tuple[Point, ...]:
     """The points of a run's curve. Of equal F the later one counts, as in the search itself."""
     points: list[Point] = []
     best: tuple[float, float] | None = None
-    for row in rows:
+    for row in elites:
         if best is None or row.fitness >= best[0]:
             best = (row.fitness, row.success_rate)
         points.append(
             Point(
                 generation=row.generation,
-                elite=row.elite,
+                elite=row.candidate,
                 origin=row.origin,
                 changed=row.changed,
                 fitness=row.fitness,
@@ -211,7 +205,7 @@ def count_operators(rows: Iterable[CandidateRow]) -> tuple[OperatorCount, ...]:
     )
 
 
-def count_repeats(rows: Iterable[CandidateRow], facts: Iterable[Fact]) -> MemoryCount:
+def count_repeats(rows: Iterable[CandidateRow], memory: Sequence[Remembered]) -> MemoryCount:
     """How often a hill-climb proposal repeats one that its own chain had already rejected.
 
     By program (comments, docstrings and history left out), else by a near-duplicate edit summary. A slot without
@@ -237,7 +231,7 @@ def count_repeats(rows: Iterable[CandidateRow], facts: Iterable[Fact]) -> Memory
                 summaries.append(row.summary)
     return MemoryCount(
         climbs=counts["climbs"],
-        rejections=sum(map(len, list_rejections(facts).values())),
+        rejections=len(memory),
         same_program=counts["same"],
         near_summary=counts["near"],
     )

@@ -62,30 +62,32 @@ class CallRow:
     fault: Fault | None = None
 
 
-def add_calls(spending: Spending, fact: Fact) -> Spending:
-    """With the calls that this fact reports, if it reports any."""
-    return add_all_calls(spending, (fact,))
+@dataclass(slots=True)
+class SpendingTally:
+    """Adds up the calls of a run, fact by fact; `so_far` is the sum as a value."""
 
+    _total: RoleSpending = field(default_factory=RoleSpending)
+    _by_role: dict[str, RoleSpending] = field(default_factory=dict)
+    _withdrawn: set[str] = field(default_factory=set)
 
-def add_all_calls(spending: Spending, facts: Iterable[Fact]) -> Spending:
-    """With the calls that these facts report."""
-    used: dict[str, list[Usage]] = {}
-    every: list[Usage] = []
-    withdrawn = set(spending.withdrawn)
-    for fact in facts:
+    def apply(self, fact: Fact) -> None:
+        """Add the calls that this fact reports, if it reports any."""
         if isinstance(fact, SpeculationEnded) and not fact.kept and not fact.answered and fact.order is not None:
-            withdrawn.add(fact.order)
+            self._withdrawn.add(fact.order)
         elif reported := calls_of(fact):
             usages = [call.usage for call in reported]
-            used.setdefault(role_of(fact), []).extend(usages)
-            every += usages
-            withdrawn.discard(fact.order or "")     # its answer came in the moment of the withdrawal
-    by_role = {role: spending.by_role.get(role, RoleSpending()).plus(usages) for role, usages in used.items()}
-    return Spending(
-        total=spending.total.plus(every),
-        by_role={**spending.by_role, **by_role},
-        withdrawn=frozenset(withdrawn),
-    )
+            role = role_of(fact)
+            self._total = self._total.plus(usages)
+            self._by_role[role] = self._by_role.get(role, RoleSpending()).plus(usages)
+            self._withdrawn.discard(fact.order or "")   # its answer arrived at the moment of the withdrawal
+
+    def so_far(self) -> Spending:
+        """All calls that were added."""
+        return Spending(total=self._total, by_role=dict(self._by_role), withdrawn=frozenset(self._withdrawn))
+
+    def copy(self) -> "SpendingTally":
+        """A tally that goes on from here without changing this one."""
+        return SpendingTally(self._total, dict(self._by_role), set(self._withdrawn))
 
 
 def list_calls(facts: Iterable[Fact]) -> tuple[CallRow, ...]:

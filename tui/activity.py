@@ -1,32 +1,50 @@
-"""What the workers of a live run do now, noted in a small file of its folder for whoever watches from elsewhere.
+"""What is under way in a live run: open orders and what the workers do. No fact says it, it is over a second later.
 
-No fact tells it: it is worth nothing a second later. The note is written by the controller, at most once a
-second, and taken away when it leaves; a reader heeds the time in it.
+The controller keeps it (`UnderWay`), for its own display and in a note for who watches from another process.
 """
 
-import contextlib
 import json
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
-from ..core.events import CandidateScored, EliteChanged, Fact, StageEntered
-from ..core.files import replace_file
-from .display import Attentive, Display
-from .live.slots import Activity
+from ..core.events import CandidateScored, EliteChanged, Fact, SpeculationEnded, StageEntered
+from ..core.order_ids import SEARCH, owner_of, parse
 
 NOTE = "activity.json"
-EVERY_S = 1.0
-AT_LEAST_EVERY_S = 5.0
 STALE_S = 15.0            # an older note is not believed: its writer hangs, or was killed
+
+
+class Activity(Protocol):
+    """What one worker does now: the rollout pool's own word for it, as far as it is shown."""
+
+    @property
+    def worker(self) -> int:
+        """Its place, from 0."""
+
+    @property
+    def phase(self) -> str:
+        """Such as "idle", "starting", "environment", "working"."""
+
+    @property
+    def doing(self) -> str | None:
+        """Such as "roll", "score", "examine"."""
+
+    @property
+    def order(self) -> str | None:
+        """What it is about."""
+
+    @property
+    def steps(self) -> int:
+        """Of the episode so far."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerNote:
-    """What one worker did. `place` is from 0; `steps` of the episode so far."""
+    """What one worker did, as an `Activity`."""
 
-    place: int
+    worker: int
     phase: str
     doing: str | None = None
     order: str | None = None
@@ -42,94 +60,71 @@ class ActivityNote:
     workers: tuple[WorkerNote, ...] = ()
 
 
-@contextlib.contextmanager
-def noted(display: Display, folder: Path, *, clock: Callable[[], float] = time.time) -> Iterator[Display]:
-    """The same display, and meanwhile a note of the activity in `folder`."""
-    noting = _Noting(display, folder, clock)
-    try:
-        yield noting
-    finally:
-        with contextlib.suppress(OSError):
-            (folder / NOTE).unlink(missing_ok=True)
+class UnderWay:
+    """The orders that were begun and not answered, and the last that each worker did."""
 
-
-def read_note(folder: Path, *, now: float) -> ActivityNote | None:
-    """What is under way; None where nobody noted it lately."""
-    try:
-        said = json.loads((folder / NOTE).read_text(encoding="utf-8"))
-        note = ActivityNote(
-            at=float(said["at"]),
-            orders=tuple((str(order), float(at)) for order, at in said["orders"].items()),
-            workers=tuple(WorkerNote(**each) for each in said["workers"]),
-        )
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):   # gone, or of another version
-        return None
-    return note if abs(now - note.at) <= STALE_S else None
-
-
-class _Noting:
-    """A display that passes everything on and keeps the note."""
-
-    def __init__(self, display: Display, folder: Path, clock: Callable[[], float]) -> None:
-        self.folder: Path | None = display.folder
-        self._display = display
-        self._attentive: Attentive | None = display if isinstance(display, Attentive) else None
-        self._place = folder / NOTE
-        self._clock = clock
+    def __init__(self) -> None:
         self._orders: dict[str, float] = {}
-        self._workers: dict[int, Activity] = {}
-        self._changed = True
-        self._written = 0.0
+        self._workers: dict[int, WorkerNote] = {}
+        self.changed = True             # since the last note
 
-    def opened(self, folder: Path) -> None:
-        self.folder = folder
-        self._display.opened(folder)
+    def begin(self, order: str, at: float) -> None:
+        """An agent took this order up."""
+        self._orders[order] = at
+        self.changed = True
 
-    def recall(self, facts: Iterable[Fact]) -> None:
-        self._display.recall(facts)
+    def observe(self, activity: Activity) -> None:
+        """A worker does something else."""
+        self._workers[activity.worker] = WorkerNote(
+            worker=activity.worker, phase=activity.phase, doing=activity.doing, order=activity.order,
+            steps=activity.steps,
+        )
+        self.changed = True
 
-    def show(self, fact: Fact) -> None:
-        self._display.show(fact)
+    def on_fact(self, fact: Fact) -> None:
+        """A fact answers its order; some facts end others, which are never answered."""
         match fact:
             case StageEntered():
                 self._forget(lambda order: True)
             case CandidateScored(candidate=candidate):
-                self._forget(lambda order: order.startswith(f"{candidate.id}/"))
-            case EliteChanged():        # what was withdrawn is never answered
-                self._forget(lambda order: order.startswith(f"g{fact.generation}/"))
+                self._forget(lambda order: owner_of(order) == candidate.id)
+            case EliteChanged():
+                self._forget(lambda order: parse(order).stage == SEARCH and parse(order).generation <= fact.generation)
+            case SpeculationEnded(kept=True, answered=False):
+                return                  # it is still asked, now for its slot
         if fact.order is not None and self._orders.pop(fact.order, None) is not None:
-            self._changed = True
+            self.changed = True
 
-    def tick(self) -> None:
-        self._display.tick()
-        now = self._clock()
-        if now - self._written >= (EVERY_S if self._changed else AT_LEAST_EVERY_S):
-            self._write(now)
-
-    def close(self) -> None:
-        self._display.close()
-
-    def begun(self, order: str) -> None:
-        self._orders[order] = self._clock()
-        self._changed = True
-        if self._attentive is not None:
-            self._attentive.begun(order)
-
-    def observe(self, activity: Activity) -> None:
-        self._workers[activity.worker] = activity
-        self._changed = True
-        if self._attentive is not None:
-            self._attentive.observe(activity)
+    def note(self, at: float) -> ActivityNote:
+        """All of it now."""
+        self.changed = False
+        workers = tuple(worker for _, worker in sorted(self._workers.items()))
+        return ActivityNote(at=at, orders=tuple(self._orders.items()), workers=workers)
 
     def _forget(self, over: Callable[[str], bool]) -> None:
-        self._orders = {order: at for order, at in self._orders.items() if not over(order)}
-        self._changed = True
+        kept = {order: at for order, at in self._orders.items() if not over(order)}
+        self.changed = self.changed or len(kept) < len(self._orders)
+        self._orders = kept
 
-    def _write(self, now: float) -> None:
-        workers = [
-            {"place": each.worker, "phase": each.phase, "doing": each.doing, "order": each.order, "steps": each.steps}
-            for _, each in sorted(self._workers.items())
-        ]
-        with contextlib.suppress(OSError):      # a full disk ends the run by its log, not by this
-            replace_file(self._place, json.dumps({"at": now, "orders": self._orders, "workers": workers}))
-        self._written, self._changed = now, False
+
+def as_json(note: ActivityNote) -> str:
+    """The note as it is written to its file."""
+    workers = [
+        {"place": each.worker, "phase": each.phase, "doing": each.doing, "order": each.order, "steps": each.steps}
+        for each in note.workers
+    ]
+    return json.dumps({"at": note.at, "orders": dict(note.orders), "workers": workers})
+
+
+def read_note(folder: Path, *, now: float) -> ActivityNote | None:
+    """What is under way in the run of this folder; None where nobody noted it lately."""
+    try:
+        known = json.loads((folder / NOTE).read_text(encoding="utf-8"))
+        note = ActivityNote(
+            at=float(known["at"]),
+            orders=tuple((str(order), float(at)) for order, at in known["orders"].items()),
+            workers=tuple(WorkerNote(worker=each.pop("place"), **each) for each in known["workers"]),
+        )
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):   # gone, or of another version
+        return None
+    return note if abs(now - note.at) <= STALE_S else None

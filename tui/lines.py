@@ -1,4 +1,4 @@
-"""Facts as plain lines for a person who reads along. Pure: (fact, view before, view after, time) -> lines."""
+"""Facts as plain lines for a person who reads along. Pure: (fact, view with that fact, time) -> lines."""
 
 from ..core.events import (
     BranchEnded,
@@ -22,21 +22,25 @@ from ..core.events import (
 )
 from ..core.methods import branch_of, branches_of
 from ..core.operators import OPERATORS
-from ..core.text import counted
-from ..core.values import Candidate, EvaluatorCandidate, Fault, Operator
-from .view import View, time_left_s
+from ..core.order_ids import SEARCH, parse
+from ..core.text import cost, counted, number, one_line, share
+from ..core.values import EvaluatorCandidate, Fault, Operator
+from ..memory.run_status import RunStatus
+from ..memory.run_view import RunView
+from ..memory.slots import Slot
+from .activity import ActivityNote
+from .words import coarse, isolation, left
 
 SUMMARY_LENGTH = 72
 FAULT_LENGTH = 100
-GUARDS = {"landlock": "reach your files", "seccomp": "use the network and start programs"}  # layer: without it
-WIDTH = 10
 
 
-def lines_of(fact: Fact, view: View, *, now_s: float | None) -> tuple[str, ...]:
-    """What to say of `fact`, once `view` holds it; without a time (a run that is read) nothing of the time left.
+def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]:
+    """What to say of `fact`, once `view` holds it; without a time (a run that is read) no time left.
 
     Most facts say nothing: the ones that follow sum them up.
     """
+    status = view.status
     match fact:
         case RunStarted():
             return _started(fact)
@@ -50,37 +54,49 @@ def lines_of(fact: Fact, view: View, *, now_s: float | None) -> tuple[str, ...]:
         case RunStopped():
             return (f"left: {'a budget is spent' if fact.reason == 'budget' else 'asked to stop'}; nothing is lost",)
         case StageEntered():
-            return _stage(fact.stage, view)
+            return _stage(fact.stage, status)
         case InitialChosen():
             return ("   p_0 is settled, its rollouts T_0 are recorded",)
-        case ProposalFailed() if not (fact.order or "").startswith("g"):
+        case ProposalFailed() if parse(fact.order or "").stage != SEARCH:
             return (f"   {fact.order}  no program: {_fault(fact.fault)}",)
         case EvaluatorPoolScored():
             return tuple(_evaluator(entry) for entry in fact.pool)
         case EvaluatorChosen():
             return _chosen(fact)
         case CandidateScored() if fact.candidate.operator is not Operator.HILL_CLIMB:
-            return (_candidate(fact.candidate, view, ""),)
-        case CandidateAccepted():
-            return (_verdict(fact.candidate, view, "accepted", fact.fitness_difference),)
-        case CandidateRejected():
-            return (_verdict(fact.candidate, view, "rejected", fact.rejection.fitness_difference),)
+            return (_candidate(view.slots.candidates[fact.candidate.id], status, _to_the_elite(fact, status)),)
+        case CandidateAccepted() | CandidateRejected():
+            return (_verdict(view.slots.candidates[fact.candidate], status),)
         case BranchEnded() if fact.winner is None:
-            return (f"   {_word(view, fact.operator)}: every candidate failed",)
+            return (f"   {_word(status, fact.operator)}: every candidate failed",)
         case DuplicateFound():
             return (f"   {fact.candidate}: the same program as {fact.of}, not rolled out again",)
         case EliteChanged():
-            return _elite(fact, view, now_s)
+            return _elite(fact, status, now)
         case FinalMeasured():
             return _final(fact)
     return ()
 
 
-def still_working(view: View, *, now_s: float) -> str:
+def still_working(status: RunStatus, *, now: float) -> str:
     """What to say where nothing was said for a while."""
-    where = f"generation {view.generation}, " if view.stage == "search" else ""
-    counts = f"{counted(view.episodes, 'episode')}, {counted(view.model_calls, 'model call')} so far"
-    return f"   … {where}{counts}{_spent(view)}{_left(view, now_s)}"
+    where = f"generation {status.generation_under_way}, " if status.stage == "search" else ""
+    calls = status.spending.total.calls
+    counts = f"{counted(status.episodes, 'episode')}, {counted(calls, 'model call')} so far"
+    return f"   … {where}{counts}{_spent(status)}{_left(status, now)}"
+
+
+def waiting(note: ActivityNote, status: RunStatus) -> str:
+    """What to say where nothing has changed for a while: what is waited for, and since when."""
+    if status.status == "paused":
+        return "   … paused"
+    orders = sorted(note.orders, key=lambda order: order[1])
+    if not orders:
+        return "   … nothing is under way"
+    asked = sum(parse(order).episode is None for order, _ in orders)
+    what = [counted(many, word) for many, word in ((asked, "answer"), (len(orders) - asked, "rollout")) if many]
+    oldest, since = orders[0]
+    return f"   … waiting for {' and '.join(what)}; the oldest is {oldest}, for {coarse(note.at - since)}"
 
 
 # ------------------------------------------------------------------------------------- start and stages
@@ -99,21 +115,12 @@ def _started(fact: RunStarted) -> tuple[str, ...]:
     return (*lines, isolation(fact.sandbox))
 
 
-def isolation(sandbox: tuple[str, ...]) -> str:
-    """Which layers stood between generated programs and this machine, and what is missing."""
-    missing = [risk for layer, risk in GUARDS.items() if layer not in sandbox]
-    live = f"isolation: {', '.join(sandbox) or 'none'}"
-    if not missing:
-        return live
-    return f"{live}. NOT ISOLATED: generated programs can {' and '.join(missing)}; see memento doctor"
-
-
-def _stage(stage: str, view: View) -> tuple[str, ...]:
+def _stage(stage: str, status: RunStatus) -> tuple[str, ...]:
     def many(key: str, word: str) -> str:
-        return counted(view.number(key), word)
+        return counted(status.number(key), word)
 
-    branches = ", ".join(counted(branch.slots, branch.what) for branch in branches_of(view.settings))
-    evaluator = view.settings.get("evaluator")
+    branches = ", ".join(counted(branch.slots, branch.what) for branch in branches_of(status.settings))
+    evaluator = status.settings.get("evaluator")
     evolved = (
         f"an evaluator, evolved: {many('evaluator_generations', 'generation')} of "
         f"{many('evaluator_pool', 'program')}, {many('evaluator_judges', 'judge')}"
@@ -122,7 +129,7 @@ def _stage(stage: str, view: View) -> tuple[str, ...]:
         "initial": f"a first policy p_0, rolled out over {many('n_roll', 'episode')}",
         "evaluator": evolved if evaluator == "evolve" else f"an evaluator: {evaluator}",
         "search": f"policies: {many('generations', 'generation')} of {branches}",
-        "final": f"p_0 and the elite on {many('final_episodes', 'episode')} that the search never saw",
+        "final": f"p_0 and the elite on {many('final_episodes', 'episode')} held out from the search",
     }
     return ("", f"== {titles[stage]}") if stage in titles else ()
 
@@ -150,50 +157,49 @@ def _chosen(fact: EvaluatorChosen) -> tuple[str, ...]:
 # --------------------------------------------------------------------------------------------- policies
 
 
-def _verdict(candidate_id: str, view: View, verdict: str, difference: float | None) -> str:
-    candidate = view.candidates[candidate_id]
-    gained = "" if difference is None else f" ({difference:+.3f})"
-    return _candidate(candidate, view, f"{gained} {verdict}")
+def _verdict(slot: Slot, status: RunStatus) -> str:
+    gained = "" if slot.difference is None else f" ({slot.difference:+.3f})"
+    return _candidate(slot, status, f"{gained} {'accepted' if slot.accepted else 'rejected'}")
 
 
-def _candidate(candidate: Candidate, view: View, verdict: str) -> str:
-    slots = branch_of(view.settings, candidate.operator).slots
-    head = f"   g{candidate.generation} {_word(view, candidate.operator):<{WIDTH}} {candidate.slot + 1}/{slots}"
-    if candidate.fault is not None:
-        return f"{head}  failed: {_fault(candidate.fault)}{_summary(candidate.summary)}"
-    if candidate.bound is not None:
-        ran = f"cut: F cannot exceed {candidate.bound:.3f}"
-        return f"{head}  {ran}{verdict}{_summary(candidate.summary)}"
-    if not verdict and view.elite is not None:
-        verdict = f" ({candidate.fitness - view.elite.fitness:+.3f} to the elite)"
-    success = f"  success {100 * candidate.success_rate:.0f} %" if candidate.success_rate else ""
-    return f"{head}  F {candidate.fitness:.3f}{verdict}{success}{_summary(candidate.summary)}"
+def _to_the_elite(fact: CandidateScored, status: RunStatus) -> str:
+    return "" if status.elite is None else f" ({fact.candidate.fitness - status.elite.fitness:+.3f} to the elite)"
 
 
-def _word(view: View, operator: Operator) -> str:
-    """The operator as it fits into its column; the branch of a method that has no operators."""
-    if operator is Operator.INITIAL:
-        return branch_of(view.settings, operator).label
-    names = OPERATORS[operator]
-    return names.proposal if len(names.proposal) <= WIDTH else names.short
+def _candidate(slot: Slot, status: RunStatus, verdict: str) -> str:
+    operator = slot.operator or Operator.INITIAL
+    slots = branch_of(status.settings, operator).slots
+    head = f"   g{slot.generation} {_word(status, operator):<6} {slot.place + 1}/{slots}"
+    if slot.fault is not None:
+        return f"{head}  failed: {_fault(slot.fault)}{_summary(slot.summary)}"
+    if slot.bound is not None:
+        verdict = "" if slot.accepted is None else verdict
+        return f"{head}  pruned: F cannot exceed {number(slot.bound)}{verdict}{_summary(slot.summary)}"
+    success = f"  success {share(slot.success_rate)}" if slot.success_rate else ""
+    return f"{head}  F {number(slot.fitness)}{verdict}{success}{_summary(slot.summary)}"
 
 
-def _elite(fact: EliteChanged, view: View, now_s: float | None) -> tuple[str, ...]:
+def _word(status: RunStatus, operator: Operator) -> str:
+    independent = operator is Operator.INITIAL
+    return branch_of(status.settings, operator).label if independent else OPERATORS[operator].branch
+
+
+def _elite(fact: EliteChanged, status: RunStatus, now: float | None) -> tuple[str, ...]:
     if fact.generation == 0:
-        return (f"   elite: p_0  F {fact.fitness:.3f}  success {100 * fact.success_rate:.0f} %",)
-    before = view.elite_before
+        return (f"   elite: p_0  F {number(fact.fitness)}  success {share(fact.success_rate)}",)
+    before = status.elite_before
     gained = "" if before is None else f" ({fact.fitness - before.fitness:+.3f})"
     what = f"new elite from {fact.origin}: {fact.candidate}" if fact.changed else "the elite stays"
     return (
-        f"-- generation {fact.generation} of {view.number('generations')}: {what}  F {fact.fitness:.3f}{gained}"
-        f"  success {100 * fact.success_rate:.0f} %{_spent(view)}{_left(view, now_s)}",
+        f"-- generation {fact.generation} of {status.number('generations')}: {what}  F {number(fact.fitness)}{gained}"
+        f"  success {share(fact.success_rate)}{_spent(status)}{_left(status, now)}",
     )
 
 
 def _final(fact: FinalMeasured) -> tuple[str, ...]:
     def say(fitness: float | None, success: float) -> str:
-        graded = "" if fitness is None else f"F {fitness:.3f}  "
-        return f"{graded}success {100 * success:.0f} %"
+        graded = "" if fitness is None else f"F {number(fitness)}  "
+        return f"{graded}success {share(success)}"
 
     return (
         f"   p_0    {say(fact.initial_fitness, fact.initial_success)}",
@@ -204,23 +210,15 @@ def _final(fact: FinalMeasured) -> tuple[str, ...]:
 # ------------------------------------------------------------------------------------------ small words
 
 
-def _spent(view: View) -> str:
-    """What language models have cost so far; nothing to say of a run that pays nobody."""
-    if not view.tokens:
-        return ""
-    cost = "price unknown" if view.cost_usd is None else f"${view.cost_usd:.2f}"
-    return f"  {view.tokens:,} tokens, {cost} so far"
+def _spent(status: RunStatus) -> str:
+    """What language models have cost so far; nothing for a run that pays nobody."""
+    total = status.spending.total
+    return f"  {total.tokens:,} tokens, {cost(total.cost_usd)} so far" if total.tokens else ""
 
 
-def _left(view: View, now_s: float | None) -> str:
-    left_s = None if now_s is None else time_left_s(view, now_s=now_s)
-    if left_s is None:
-        return ""
-    if left_s < 90:
-        return f"  about {max(1, round(left_s / 10)) * 10} s left"
-    if left_s < 5400:
-        return f"  about {round(left_s / 60)} min left"
-    return f"  about {left_s / 3600:.1f} h left"
+def _left(status: RunStatus, now: float | None) -> str:
+    words = "" if now is None else left(status, now=now)
+    return f"  {words}" if words else ""
 
 
 def _summary(summary: str) -> str:
@@ -229,9 +227,3 @@ def _summary(summary: str) -> str:
 
 def _fault(fault: Fault) -> str:
     return f"{fault.kind}, {one_line(fault.message, FAULT_LENGTH)}" if fault.message else str(fault.kind)
-
-
-def one_line(text: str, length: int = FAULT_LENGTH) -> str:
-    """One bounded line of printable characters: the text comes from a candidate and may hold anything."""
-    flat = "".join(letter if letter.isprintable() else " " for letter in " ".join(text.split()))
-    return flat if len(flat) <= length else flat[: length - 1] + "…"

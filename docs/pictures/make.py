@@ -9,7 +9,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from memento.cli.watch import Granted
+from memento.cli.watch import CliControls
 from memento.tui.watch.app import WatchApp
 from textual.pilot import Pilot
 
@@ -24,7 +24,7 @@ ENOUGH_S = 60.0
 async def draw(folder: Path, name: str) -> None:
     """One picture."""
     size, keys = PICTURES[name]
-    app = WatchApp(folder=folder, runs_dir=folder.parent, wishes=Granted())
+    app = WatchApp(folder=folder, runs_dir=folder.parent, controls=CliControls())
     async with app.run_test(size=size) as pilot:
         await _settled(app, pilot)
         for key in keys:
@@ -37,7 +37,7 @@ async def _settled(app: WatchApp, pilot: Pilot[None]) -> None:
     """Wait until nothing is being read any more."""
     await pilot.pause()
     async with asyncio.timeout(ENOUGH_S):
-        while app.sight is None or app.sight.reading or any(  # noqa: ASYNC110 - what is waited for has no event
+        while app.snapshot is None or app.snapshot.reading or any(  # noqa: ASYNC110 - what is waited for has no event
             not worker.is_finished for worker in app.workers if worker.group != "follow"
         ):
             await asyncio.sleep(0.02)

@@ -12,7 +12,7 @@ from memento.benchmarks.watch import EPISODES, SystemClock, generation
 from memento.core.errors import StoreError
 from memento.core.events import Fact, RunResumed, RunStarted, RunStopped, StageEntered
 from memento.domains import load
-from memento.memory.queries import active_seconds, summarise
+from memento.memory.run_status import status_of
 from memento.memory.store import RunStore
 from memento.settings import Settings, build_settings
 from memento.tui.display import open_display
@@ -53,8 +53,9 @@ def test_a_run_without_a_fact_is_refused(tmp_path: Path) -> None:
 def test_the_use_of_earlier_sessions(store: RunStore) -> None:
     use = past_use(store)
     spent = use.spending.by_role()
-    assert spent["proposer"].calls == summarise(store.facts()).spending.total.calls == GENERATIONS * 10
-    assert use.active.total_s == active_seconds((entry.at, entry.fact) for entry in store.facts_after(0))
+    status = status_of(store.facts_after(0))
+    assert spent["proposer"].calls == status.spending.total.calls == GENERATIONS * 10
+    assert use.status.active_s == status.active_s
 
 
 class Counting:
@@ -85,8 +86,8 @@ def test_no_fact_stays_in_memory(store: RunStore, settings: Settings) -> None:
     assert display.most - before < 20
     assert [type(fact) for fact in display.shown] == [RunResumed]
     assert [type(fact) for fact in store.facts()][-1] is RunResumed
-    assert session._progress.counts["candidates"] == GENERATIONS * 10
-    assert session._progress.status == "running"
+    assert session._use.status.candidates == GENERATIONS * 10
+    assert session._use.status.status == "running"
 
 
 @pytest.mark.parametrize("kind", ["plain", "rich", "none"])
@@ -95,4 +96,4 @@ def test_a_display_need_not_read_the_past(store: RunStore, settings: Settings, k
     work = Work(settings=settings, domain=load("hanoi-kinematic"), started=started, models=None, workers=1)
     session = Session(work, store)
     session.resume(RunResumed(), open_display(kind, io.StringIO(), environment={}))
-    assert session._progress.counts["candidates"] == GENERATIONS * 10
+    assert session._use.status.candidates == GENERATIONS * 10

@@ -8,8 +8,8 @@ from memento.agents.keepers.by_method import KEEPERS
 from memento.agents.keepers.memento import Slots
 from memento.agents.keepers.options import SearchOptions
 from memento.agents.keepers.sequencer import RunPlan, Sequencer
-from memento.cli.show_candidate import look_up, tell_item
-from memento.cli.show_run import Standing, tell_story
+from memento.cli.show_candidate import describe_record
+from memento.cli.show_run import describe_run
 from memento.core.events import (
     DuplicateFound,
     Fact,
@@ -18,10 +18,13 @@ from memento.core.events import (
     SpeculationEnded,
 )
 from memento.core.values import Program
-from memento.memory.queries import list_candidates, order_of_slots, sources_of, summarise
+from memento.memory.lookup import Policy, look_up
+from memento.memory.run_view import view_of_facts
+from memento.memory.store import RunStore
+from memento.runtime.clock import SystemClock
+from memento.tui.display import LiveView
 from memento.tui.lines import lines_of
-from memento.tui.live.slots import Live, begun, heed
-from memento.tui.view import View
+from memento.tui.snapshot import RunSnapshot, search_slots
 
 from ..support.keeper_world import Repeating, play
 
@@ -43,7 +46,7 @@ SETTINGS = {
 }
 
 
-def told(seed: int = 2) -> list[Fact]:
+def log(seed: int = 2) -> list[Fact]:
     log, last = play(Sequencer(PLAN), Repeating(seed, failure_rate=0.1, levels=8), random.Random(seed).randrange)
     assert not last.orders
     return [RunStarted(settings=SETTINGS, versions={}), *log]
@@ -55,54 +58,79 @@ def of(facts: list[Fact], kind: type) -> list:
 
 def test_every_episode_is_run_or_saved_and_each_saving_is_owed_to_something() -> None:
     for seed in range(6):
-        facts = told(seed)
-        summary = summarise(facts)
+        facts = log(seed)
+        view = view_of_facts(facts)
+        status = view.status
         ahead = order_of_slots(facts)
         proposed = {fact.order for fact in of(facts, ProposalMade)}
-        programs = [row for row in list_candidates(facts) if ahead.get(row.id, row.id) in proposed]
-        assert summary.episodes_run + summary.episodes_saved == N_ROLL * (1 + len(programs))
-        assert summary.duplicates == len(of(facts, DuplicateFound)) > 0
-        assert 0 < summary.saved_by_duplicates <= summary.episodes_saved
-        assert summary.asked_ahead == len(of(facts, SpeculationEnded)) > 0
-        assert summary.kept_ahead == len(ahead)
+        settled = [slot.id for slot in view.slots.candidates.values() if slot.settled]
+        programs = [key for key in settled if ahead.get(key, key) in proposed]
+        assert status.episodes + status.episodes_saved == N_ROLL * (1 + len(programs))
+        assert status.duplicates == len(of(facts, DuplicateFound)) > 0
+        assert 0 < status.saved_by_duplicates <= status.episodes_saved
+        assert status.speculative == len(of(facts, SpeculationEnded)) > 0
+        assert status.speculative_kept == len(ahead)
 
 
-def test_a_duplicate_is_shown_with_the_episodes_of_the_other() -> None:
-    facts = told()
-    rows = {row.id: row for row in list_candidates(facts)}
-    found = next(fact for fact in of(facts, DuplicateFound) if rows[fact.candidate].fitness is not None)
-    assert rows[found.candidate].duplicate_of == found.of
-    assert rows[found.candidate].episodes < N_ROLL
-    assert sources_of(facts)[found.candidate][-1] == found.of
-    item = look_up(facts, found.candidate)
-    assert f"the same program as {found.of}: it has the episodes of that one" in item.head
-    assert [episode.index for episode, _ in item.episodes] == list(range(N_ROLL))
-    assert all(score is not None or episode.fault is not None for episode, score in item.episodes)
-    assert any("episodes" in line for line in tell_item(item, parts=()))
+def order_of_slots(facts: list[Fact]) -> dict[str, str]:
+    """The speculative orders that were kept, by slot."""
+    return {fact.slot: str(fact.order) for fact in of(facts, SpeculationEnded) if fact.kept}
 
 
-def test_a_climb_that_was_asked_ahead_is_shown_with_its_prompt() -> None:
-    facts = told()
+def stored(folder: Path, facts: list[Fact]) -> RunStore:
+    store = RunStore.create(folder / "a", clock=SystemClock())
+    store.append(facts)
+    return store
+
+
+def test_a_duplicate_is_shown_with_the_episodes_of_the_other(tmp_path: Path) -> None:
+    facts = log()
+    slots = view_of_facts(facts).slots.candidates
+    found = next(fact for fact in of(facts, DuplicateFound) if slots[fact.candidate].fitness is not None)
+    assert slots[found.candidate].same_as == found.of
+    assert slots[found.candidate].rolled < N_ROLL
+    with stored(tmp_path, facts) as store:
+        record = look_up(store, found.candidate)
+    assert isinstance(record, Policy)
+    assert record.duplicate_of == found.of
+    lines = [*describe_record(record, None, parts=())]
+    assert f"  the same program as {found.of}: it has the episodes of that one" in lines
+    assert [episode.index for episode, _ in record.episodes if episode is not None] == list(range(N_ROLL))
+    assert all(score is not None or episode.fault is not None for episode, score in record.episodes)
+    assert "episodes" in lines
+
+
+def test_a_speculative_climb_is_shown_with_its_prompt(tmp_path: Path) -> None:
+    facts = log()
     slot, order = next(iter(order_of_slots(facts).items()))
-    assert [row.order for row in look_up(facts, slot).calls] == [order]
+    with stored(tmp_path, facts) as store:
+        assert [row.order for row in look_up(store, slot).calls] == [order]
 
 
-def test_the_story_says_what_was_saved_and_asked_ahead() -> None:
-    facts = told()
-    summary = summarise(facts)
-    lines = [*tell_story(facts, Standing(folder=Path("runs/a"), live=False), width=120)]
-    said = "\n".join(lines)
-    assert f"{summary.episodes_saved} saved ({summary.saved_by_duplicates} by {summary.duplicates} duplicate" in said
-    assert f"climbs asked ahead, {summary.kept_ahead} kept" in said
+def test_the_story_says_what_was_saved_and_speculative() -> None:
+    facts = log()
+    view = view_of_facts(facts)
+    status = view.status
+    text = "\n".join(describe_run(view, folder=Path("runs/a"), live=False, width=120))
+    assert f"{status.episodes_saved} saved ({status.saved_by_duplicates} by {status.duplicates} duplicate" in text
+    assert f"speculative climbs, {status.speculative_kept} kept" in text
     found = of(facts, DuplicateFound)[0]
-    assert lines_of(found, View(settings=SETTINGS), now_s=None) == (
+    assert lines_of(found, view, now=None) == (
         f"   {found.candidate}: the same program as {found.of}, not rolled out again",
     )
 
 
-def test_the_screen_shows_a_slot_asked_ahead_until_it_is_withdrawn() -> None:
-    live = begun(Live(), "g1/hill/1/ahead")
-    assert live.slots["g1/hill/1"].state == "asked"
+def test_the_screen_shows_a_speculative_slot_until_it_is_withdrawn() -> None:
+    live = LiveView()
+
+    def states() -> dict[str, str]:
+        slots, note = live.view.slots, live.under_way.note(0.0)
+        return {slot.id: slot.state for slot in search_slots(RunSnapshot(slots=slots, note=note))}
+
+    live.under_way.begin("g1/hill/1/ahead", 0.0)
+    assert states() == {"g1/hill/1": "asked"}
     kept = SpeculationEnded(order="g1/hill/1/ahead", slot="g1/hill/1", kept=True, answered=False)
-    assert heed(live, kept, now_s=0.0).slots["g1/hill/1"].state == "asked"
-    assert "g1/hill/1" not in heed(live, replace(kept, kept=False), now_s=0.0).slots
+    live.on_fact(kept, 0.0)
+    assert states() == {"g1/hill/1": "asked"}
+    live.on_fact(replace(kept, kept=False), 0.0)
+    assert states() == {}

@@ -1,24 +1,25 @@
-"""What `show` says: the story of a made-up run word for word, and one thing of it."""
+"""What `show` prints: the story of a made-up run word for word, and one thing of it."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from memento.cli.show import show_run
-from memento.cli.show_candidate import look_up, tell_item
-from memento.cli.show_run import Standing, tell_story
+from memento.cli.show_candidate import describe_record
+from memento.cli.show_run import describe_run
 from memento.core.errors import UsageError
-from memento.core.events import EvaluatorChosen, Fact, ProposalMade, VoteCast
+from memento.core.events import Fact, ProposalMade, VoteCast
 from memento.core.values import Call, Document
+from memento.memory.lookup import look_up, parents_of
+from memento.memory.run_view import RunView
 from memento.memory.store import RunStore
 from memento.runtime.clock import SystemClock
 
-from ..support.story import POOL, STORY
+from ..support.story import STORY
 
 GOLDEN = Path(__file__).parent / "golden" / "show.txt"
-STANDING = Standing(folder=Path("runs/x"), live=False, begun=0.0, worked_s=75.0)
 TOLD_CALL = Call(model="lab:m", prompt=Document("asked\x1b[31m"), reply=Document("answered"))
 FACTS: tuple[Fact, ...] = tuple(
     replace(fact, order="eval/g0/judge/0", reason="it tells them apart", call=TOLD_CALL)
@@ -26,75 +27,101 @@ FACTS: tuple[Fact, ...] = tuple(
 )
 
 
+def view_of_story(length: int = len(FACTS)) -> RunView:
+    view = RunView()
+    for place, fact in enumerate(FACTS[:length]):
+        view.apply(fact, 2.5 * place)
+    return view
+
+
+def lines_of(view: RunView, *, live: bool = False, width: int = 80) -> list[str]:
+    return [*describe_run(view, folder=Path("runs/x"), live=live, width=width)]
+
+
 def test_the_story_on_one_screen_word_for_word() -> None:
-    """After an intended change run `MEMENTO_GOLDEN=write pytest tests/cli`, and read it as a newcomer would."""
-    told = "\n".join(tell_story(FACTS, STANDING, width=80)) + "\n"
+    """After a wanted change run `MEMENTO_GOLDEN=write pytest tests/cli`, and read it as a newcomer would."""
+    text = "\n".join(lines_of(view_of_story())) + "\n"
     if os.environ.get("MEMENTO_GOLDEN") == "write":
-        GOLDEN.write_text(told, encoding="utf-8")
-    assert told == GOLDEN.read_text(encoding="utf-8")
+        GOLDEN.write_text(text, encoding="utf-8")
+    assert text == GOLDEN.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_any_prefix_of_a_run_has_a_story_that_fits(width: int) -> None:
     for length in range(1, len(FACTS) + 1):
-        for line in tell_story(FACTS[:length], STANDING, width=width):
+        for line in lines_of(view_of_story(length), width=width):
             assert len(line) <= width
             assert line.isprintable()
 
 
 @pytest.mark.parametrize(("live", "word"), [(False, "killed"), (True, "running")])
-def test_only_the_lock_tells_a_killed_run(live: bool, word: str) -> None:
-    told = [*tell_story(FACTS[:15], replace(STANDING, live=live), width=80)]
-    assert told[0].endswith(word)
-    assert any("memento resume runs/x" in line for line in told) is not live
+def test_only_the_lock_shows_a_killed_run(live: bool, word: str) -> None:
+    lines = lines_of(view_of_story(15), live=live)
+    assert lines[0].endswith(word)
+    assert any("memento resume runs/x" in line for line in lines) is not live
 
 
-def told_of(name: str, *parts: str, facts: Sequence[Fact] = FACTS) -> str:
-    return "\n".join(tell_item(look_up(facts, name), parts=parts))
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[RunStore]:
+    with stored(tmp_path, FACTS) as store:
+        yield store
 
 
-def test_policies_evaluators_and_votes_can_be_looked_at() -> None:
-    assert "hill-climb" in told_of("g1/hill/0")
-    assert "rejected by the climb" in told_of("g1/hill/1")
-    assert "failed: crashed, ZeroDivisionError" in told_of("g1/macro/0")
-    assert "2 of T_0" not in told_of("eval/g0/0")
-    assert "frozen as E*" in told_of("eval/g0/0")
-    assert "invalid: crashed" in told_of("eval/g0/1")
-    assert "votes for eval/g0/0" in told_of("eval/g0/judge/0")
-    assert told_of("init/0").startswith("init/0")
+def stored(folder: Path, facts: Sequence[Fact]) -> RunStore:
+    store = RunStore.create(folder / "x", clock=SystemClock())
+    store.append(facts)
+    return store
 
 
-def test_parts_are_alone_and_in_order() -> None:
-    assert told_of("g1/hill/0", "code") == "class Policy: ..."
-    assert told_of("eval/g0/judge/0", "reply", "prompt") == "asked[31m\nanswered"
-    assert told_of("eval/g0/judge/0", "code") == "eval/g0/judge/0 has no code"
-    assert "no model was asked" in told_of("g1/hill/0", "prompt")
+def text_of(store: RunStore, name: str, *parts: str) -> str:
+    record = look_up(store, name)
+    parents = parents_of(store, record)
+    return "\n".join(describe_record(record, parents[0] if parents else None, parts=parts))
 
 
-def test_metrics_and_code_stand_against_the_parents() -> None:
-    policy = look_up(FACTS, "g1/cross/0")
-    parent = replace(policy, id="parent", metrics={"lift": {"mean": 0.25}, "kind": {"most_common": {"a": 1}}})
+def test_policies_evaluators_and_votes_can_be_looked_at(store: RunStore) -> None:
+    assert "hill-climb" in text_of(store, "g1/hill/0")
+    assert "rejected by the climb" in text_of(store, "g1/hill/1")
+    assert "failed: crashed, ZeroDivisionError" in text_of(store, "g1/macro/0")
+    assert "2 of T_0" not in text_of(store, "eval/g0/0")
+    assert "frozen as E*" in text_of(store, "eval/g0/0")
+    assert "invalid: crashed" in text_of(store, "eval/g0/1")
+    assert "votes for eval/g0/0" in text_of(store, "eval/g0/judge/0")
+    assert text_of(store, "init/0").startswith("init/0: no program")
+    assert text_of(store, "p_0").startswith("init/1: the initial policy p_0")
+
+
+def test_parts_are_alone_and_in_order(store: RunStore) -> None:
+    assert text_of(store, "g1/hill/0", "code") == "class Policy: ..."
+    assert text_of(store, "eval/g0/judge/0", "reply", "prompt") == "asked[31m\nanswered"
+    assert text_of(store, "eval/g0/judge/0", "code") == "eval/g0/judge/0 has no code"
+    assert "no model was asked" in text_of(store, "g1/hill/0", "prompt")
+
+
+def test_metrics_and_code_stand_against_the_parents(store: RunStore) -> None:
+    policy = look_up(store, "g1/cross/0")
     assert policy.program is not None
+    parent = replace(policy, id="parent", metrics={"lift": {"mean": 0.25}, "kind": {"most_common": {"a": 1}}})
     grown = replace(policy.program, text="class Policy:\n    x = 1")
-    item = replace(policy, program=grown, parent=parent, metrics={"lift": {"mean": 0.5}, "fell": {"rate": 1.0}})
-    told = "\n".join(tell_item(item, parts=["metrics", "diff"]))
-    assert "against parent" in told
-    assert "0.500    0.250  +0.250" in told
-    assert "--- parent\n+++ g1/cross/0" in told
-    assert "-class Policy: ...\n+class Policy:" in told
+    record = replace(policy, program=grown, metrics={"lift": {"mean": 0.5}, "fell": {"rate": 1.0}})
+    text = "\n".join(describe_record(record, parent, parts=["metrics", "diff"]))
+    assert "against parent" in text
+    assert "0.500    0.250  +0.250" in text
+    assert "--- parent\n+++ g1/cross/0" in text
+    assert "-class Policy: ...\n+class Policy:" in text
 
 
-def test_an_unknown_name_tells_the_nearest() -> None:
+def test_an_unknown_name_gives_the_nearest(store: RunStore) -> None:
     with pytest.raises(UsageError, match="'g1/macro/0'"):
-        look_up(FACTS, "g1/makro/0")
+        look_up(store, "g1/makro/0")
 
 
-def test_a_try_that_gave_no_program_can_be_looked_at() -> None:
-    again = tuple(
-        replace(fact, order="init/1", call=TOLD_CALL) if isinstance(fact, ProposalMade) else fact
-        for fact in STORY if not isinstance(fact, EvaluatorChosen)
-    )
-    assert told_of("init/1", "prompt", facts=again).startswith("asked")
+def test_an_attempt_that_gave_no_program_can_be_looked_at(tmp_path: Path) -> None:
+    again = [
+        replace(fact, order="init/7", call=TOLD_CALL) if isinstance(fact, ProposalMade) else fact for fact in STORY
+    ]
+    with stored(tmp_path, again) as store:
+        assert text_of(store, "init/7", "prompt").startswith("asked")
 
 
 def test_the_runs_of_a_folder_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,10 +140,6 @@ def test_the_runs_of_a_folder_are_listed(tmp_path: Path, capsys: pytest.CaptureF
 
 def test_an_empty_folder_says_how_to_begin(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     show_run(None, None, runs_dir=tmp_path / "none", settings=False)
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert "memento run hanoi" in told.err
-
-
-def test_the_pool_is_the_storys(tmp_path: Path) -> None:
-    assert look_up(FACTS, POOL[0].id).metrics == {}
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "memento run hanoi" in output.err

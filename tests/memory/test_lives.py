@@ -19,7 +19,7 @@ from memento.core.errors import StoreError
 from memento.core.events import ProposalMade, RunResumed
 from memento.core.values import Call, Document, Program
 from memento.memory.lock import holder
-from memento.memory.queries import active_seconds
+from memento.memory.run_status import status_of
 from memento.memory.runs import DATABASE, is_run
 from memento.memory.store import RunStore
 
@@ -360,7 +360,7 @@ def test_a_clock_that_is_set_makes_a_run_neither_longer_nor_shorter(tmp_path, le
         clock.wall += leap_s
         store.append(stages(3, 4))
         entries = list(store.facts_after(0))
-    assert active_seconds((entry.at, entry.fact) for entry in entries) == pytest.approx(22)
+    assert status_of(entries).active_s == pytest.approx(22)
     assert [entry.at for entry in entries[:3]] == [1_700_000_000.0, 1_700_000_010.0, 1_700_000_015.0]
 
 

@@ -1,24 +1,36 @@
-"""What a person reads during a run: the lines, word for word, and a plausible time left."""
+"""What a person reads while a run goes on: the lines, word for word, and a time left that can be believed."""
 
 import io
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from memento.core.events import CandidateScored, EliteChanged, EpisodeEnded, Fact, RunStarted, StageEntered
-from memento.core.values import Episode, Operator
+from memento.core.events import (
+    CandidateScored,
+    EliteChanged,
+    EpisodeEnded,
+    Fact,
+    ProposalMade,
+    RunResumed,
+    RunStarted,
+    StageEntered,
+)
+from memento.core.values import Episode, Operator, Usage
+from memento.memory.run_status import ENOUGH_TO_JUDGE, RunStatus, time_left_s
+from memento.memory.run_view import RunView
 from memento.tui.display import QUIET_S, PlainLines, open_display
-from memento.tui.lines import isolation, lines_of, still_working
-from memento.tui.view import ENOUGH_TO_JUDGE, View, after, recounted, time_left_s
+from memento.tui.lines import lines_of, still_working
+from memento.tui.words import isolation
 
-from ..support.story import SETTINGS, STORY, candidate
+from ..support.story import CALL, PROGRAM, SETTINGS, STORY, candidate
 
 GOLDEN = Path(__file__).parent / "golden" / "plain-lines.txt"
 
 
 class Clock:
-    """Every reading advances it by a second, unless a jump is set."""
+    """Every look at it costs a second, unless it is told to jump."""
 
     def __init__(self, step_s: float = 1.0) -> None:
         self.now_s = 0.0
@@ -29,32 +41,39 @@ class Clock:
         return self.now_s
 
 
-def test_the_whole_story_word_for_word() -> None:
-    """After an intended change run `MEMENTO_GOLDEN=write pytest tests/tui`, and read it as a newcomer would."""
-    view, told = View(), []
+def story() -> Iterator[tuple[float, Fact, RunView]]:
+    """Every fact of it with its second and the view that holds it."""
+    view = RunView()
     for second, fact in enumerate(STORY):
-        view = after(view, fact, now_s=float(second))
-        told += lines_of(fact, view, now_s=float(second))
+        view.apply(fact, float(second))
+        yield float(second), fact, view
+
+
+def view_with(*facts: Fact) -> RunView:
+    view = RunView()
+    for fact in (RunStarted(settings=SETTINGS, versions={}), *facts):
+        view.apply(fact, 0.0)
+    return view
+
+
+def test_the_whole_story_word_for_word() -> None:
+    """After a wanted change run `MEMENTO_GOLDEN=write pytest tests/tui`, and read it as a newcomer would."""
+    lines = [line for second, fact, view in story() for line in lines_of(fact, view, now=second)]
     if os.environ.get("MEMENTO_GOLDEN") == "write":
-        GOLDEN.write_text("\n".join(told) + "\n", encoding="utf-8")
-    assert "\n".join(told) + "\n" == GOLDEN.read_text(encoding="utf-8")
+        GOLDEN.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert "\n".join(lines) + "\n" == GOLDEN.read_text(encoding="utf-8")
 
 
 def test_lines_hold_no_control_characters_and_are_bounded() -> None:
-    view = View()
-    for fact in STORY:
-        view = after(view, fact, now_s=0.0)
-        for line in lines_of(fact, view, now_s=0.0):
+    for second, fact, view in story():
+        for line in lines_of(fact, view, now=second):
             assert line.isprintable()
             assert len(line) < 230
 
 
-def test_a_run_that_is_read_tells_no_time_left() -> None:
-    view, told = View(), []
-    for second, fact in enumerate(STORY):
-        view = after(view, fact, now_s=float(second))
-        told += lines_of(fact, view, now_s=None)
-    assert not [line for line in told if " left" in line and "left:" not in line]
+def test_a_run_that_is_read_has_no_time_left() -> None:
+    lines = [line for _, fact, view in story() for line in lines_of(fact, view, now=None)]
+    assert not [line for line in lines if " left" in line and "left:" not in line]
 
 
 @pytest.mark.parametrize(
@@ -72,61 +91,64 @@ def test_missing_isolation_is_said_loudly(layers: tuple[str, ...], words: str | 
     assert words is None or words in line
 
 
-def test_what_models_cost_is_told_with_every_generation() -> None:
+def test_what_models_cost_is_shown_with_every_generation() -> None:
     last = [fact for fact in STORY if isinstance(fact, EliteChanged)][-1]
     for cost_usd, words in ((0.064, "31,500 tokens, $0.06 so far"), (None, "31,500 tokens, price unknown so far")):
-        view = after(View(settings=SETTINGS, tokens=31_500, cost_usd=cost_usd), last, now_s=0.0)
-        assert words in lines_of(last, view, now_s=0.0)[0]
-        assert words in still_working(view, now_s=0.0)
-    assert "tokens" not in lines_of(last, after(View(settings=SETTINGS), last, now_s=0.0), now_s=0.0)[0]
+        usage = Usage(input_tokens=31_000, output_tokens=500, cost_usd=cost_usd)
+        made = ProposalMade(order="init/0", program=PROGRAM, summary="", call=replace(CALL, usage=usage))
+        view = view_with(made, last)
+        assert words in lines_of(last, view, now=0.0)[0]
+        assert words in still_working(view.status, now=0.0)
+    assert "tokens" not in lines_of(last, view_with(last), now=0.0)[0]
 
 
 # -------------------------------------------------------------------------------------- the time left
 
 
-def searching(done: int, *, seconds_each: float) -> tuple[View, float]:
-    """A view `done` candidates into a search that began at 100 s."""
-    facts: list[Fact] = [RunStarted(settings={**SETTINGS, "k_macro": 10, "final_episodes": 0}, versions={})]
-    view = View()
-    for fact in facts:
-        view = after(view, fact, now_s=0.0)
+def searching(done: int, *, seconds_each: float, **changes: int) -> tuple[RunStatus, float]:
+    """The status `done` candidates into a search that began at 100 s."""
+    status = RunStatus()
+    settings = {**SETTINGS, "k_macro": 10, "final_episodes": 0, **changes}
+    status.apply(RunStarted(settings=settings, versions={}), 0.0)
     ended = Episode(index=0, seed=0, steps=1, ended_by="horizon", success=False, wall_s=1.0)
-    view = after(view, EpisodeEnded(order="init/0/e0", episode=ended), now_s=50.0)
-    view = after(view, StageEntered(stage="search"), now_s=100.0)
+    status.apply(EpisodeEnded(order="init/0/e0", episode=ended), 50.0)
+    status.apply(StageEntered(stage="search"), 100.0)
     for slot in range(done):
-        one = replace(candidate(slot, Operator.MACRO, 0.1, "macro"), id=f"g1/macro/{slot}")
-        view = after(view, CandidateScored(order=one.id, candidate=one), now_s=100.0 + (slot + 1) * seconds_each)
-    return view, 100.0 + done * seconds_each
+        score(status, slot, at=100.0 + (slot + 1) * seconds_each)
+    return status, 100.0 + done * seconds_each
 
 
-def test_no_time_is_told_before_there_is_a_rate() -> None:
-    view, now_s = searching(ENOUGH_TO_JUDGE - 1, seconds_each=5.0)
-    assert time_left_s(view, now_s=now_s) is None
-    view, now_s = searching(ENOUGH_TO_JUDGE, seconds_each=5.0)
-    assert time_left_s(view, now_s=now_s) is not None
+def score(status: RunStatus, slot: int, *, at: float) -> None:
+    one = replace(candidate(slot, Operator.MACRO, 0.1, "macro"), id=f"g1/macro/{slot}")
+    status.apply(CandidateScored(order=one.id, candidate=one), at)
+
+
+def test_no_time_is_estimated_before_there_is_a_rate() -> None:
+    status, now = searching(ENOUGH_TO_JUDGE - 1, seconds_each=5.0)
+    assert time_left_s(status, now=now) is None
+    status, now = searching(ENOUGH_TO_JUDGE, seconds_each=5.0)
+    assert time_left_s(status, now=now) is not None
 
 
 @pytest.mark.parametrize("done", [3, 10, 25])
 def test_the_time_left_is_the_rate_times_what_remains(done: int) -> None:
-    view, now_s = searching(done, seconds_each=5.0)
-    assert view.candidates_expected == 26
-    assert time_left_s(view, now_s=now_s) == pytest.approx((26 - done) * 5.0)
+    status, now = searching(done, seconds_each=5.0)
+    assert status.candidates_expected == 26
+    assert time_left_s(status, now=now) == pytest.approx((26 - done) * 5.0)
 
 
 def test_the_final_measure_counts_too() -> None:
-    view, now_s = searching(26, seconds_each=5.0)
-    view = replace(view, settings={**view.settings, "final_episodes": 6, "workers": 3})
-    assert time_left_s(view, now_s=now_s) == pytest.approx(2 * 6 * 1.0 / 3)
+    status, now = searching(26, seconds_each=5.0, final_episodes=6, workers=3)
+    assert time_left_s(status, now=now) == pytest.approx(2 * 6 * 1.0 / 3)
 
 
-def test_after_a_resume_the_rate_is_measured_anew() -> None:
-    view, _ = searching(10, seconds_each=5.0)
-    view = recounted(view, now_s=5000.0)
-    assert time_left_s(view, now_s=5001.0) is None
+def test_after_a_resume_the_rate_is_measured_again() -> None:
+    status, _ = searching(10, seconds_each=5.0)
+    status.apply(RunResumed(), 5000.0)
+    assert time_left_s(status, now=5001.0) is None
     for slot in range(10, 14):
-        one = replace(candidate(slot, Operator.MACRO, 0.1, "macro"), id=f"g1/macro/{slot}")
-        view = after(view, CandidateScored(order=one.id, candidate=one), now_s=5000.0 + (slot - 9) * 2.0)
-    assert time_left_s(view, now_s=5008.0) == pytest.approx((26 - 14) * 2.0)
+        score(status, slot, at=5000.0 + (slot - 9) * 2.0)
+    assert time_left_s(status, now=5008.0) == pytest.approx((26 - 14) * 2.0)
 
 
 # --------------------------------------------------------------------------------------- the displays
@@ -147,18 +169,37 @@ def test_a_quiet_while_is_broken_once() -> None:
     display = PlainLines(stream, clock=clock)
     for fact in STORY[:5]:
         display.show(fact)
-    told = len(stream.getvalue())
+    written = len(stream.getvalue())
     display.tick()
-    assert len(stream.getvalue()) == told
+    assert len(stream.getvalue()) == written
     clock.now_s += QUIET_S
     display.tick()
-    assert "1 episode, 2 model calls so far" in stream.getvalue()[told:]
-    told = len(stream.getvalue())
+    assert "1 episode, 1 model call so far" in stream.getvalue()[written:]
+    written = len(stream.getvalue())
     display.tick()
-    assert len(stream.getvalue()) == told
+    assert len(stream.getvalue()) == written
 
 
-def test_what_was_before_a_resume_is_not_told_again() -> None:
+def test_a_run_that_waits_says_for_what_and_then_less_and_less() -> None:
+    stream, clock = io.StringIO(), Clock(step_s=0.0)
+    display = PlainLines(stream, clock=clock)
+    for fact in STORY[:2]:
+        display.show(fact)
+    display.begun("init/1")
+    written = len(stream.getvalue())
+    for _ in range(3600):
+        clock.now_s += 1.0
+        display.tick()
+    lines = stream.getvalue()[written:].splitlines()
+    assert lines[0] == "   … waiting for 1 answer; the oldest is init/1, for 20 s"
+    assert len(lines) == 7, "after 20, 60, 140, … seconds"
+    display.show(STORY[2])
+    clock.now_s += QUIET_S
+    display.tick()
+    assert len(stream.getvalue()[written:].splitlines()) == 7 + 2, "as soon as before once something happened"
+
+
+def test_what_was_before_a_resume_is_not_shown_again() -> None:
     stream = io.StringIO()
     display = PlainLines(stream, clock=Clock())
     display.recall(STORY[:20])

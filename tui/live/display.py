@@ -1,10 +1,8 @@
-"""`--display rich`: the live screen, drawn by a thread of its own, so that no terminal can slow or end a run."""
+"""`--display rich`: the live screen, drawn by a separate thread, so that no terminal can slow or end a run."""
 
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
@@ -24,10 +22,11 @@ from ...core.events import (
     RunStopped,
     StageEntered,
 )
+from ..activity import Activity
+from ..display import LiveView, steady_clock
 from ..lines import lines_of
-from ..view import recounted
+from ..snapshot import RunSnapshot
 from .screen import draw
-from .slots import Activity, Live, begun, heed, seen
 
 EVERY_S = 0.5             # between two drawings
 CLOSING_S = 2.0           # a terminal that takes nothing any more is not waited for longer
@@ -35,7 +34,7 @@ MARGIN = 1                # rows left free, so that the terminal does not scroll
 KEPT = (RunStarted, RunResumed, RunPaused, RunContinued, RunStopped, StageEntered, EvaluatorChosen, EliteChanged,
         FinalMeasured)    # facts whose lines stay above the screen
 
-Change = Callable[[Live], tuple[Live, tuple[str, ...]]]       # the screen after it, and lines to keep
+Change = Callable[[LiveView], tuple[str, ...]]       # changes the view, gives lines to keep
 
 
 class RichDisplay:
@@ -49,44 +48,59 @@ class RichDisplay:
     def __init__(self, stream: TextIO) -> None:
         self._console = Console(file=stream, highlight=False, soft_wrap=False)
         self._inbox: deque[Change] = deque()
-        self._live = Live(began_s=time.monotonic())
+        self._live = LiveView()
+        self._clock = steady_clock()
+        self._began = self._clock()
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
 
     def opened(self, folder: Path) -> None:
         """Begin to draw."""
         self.folder = folder
-        self._put(lambda live: (replace(live, folder=folder), ()))
         if self._thread is None:
             self._thread = threading.Thread(target=self._draw, name="display", daemon=True)
             self._thread.start()
 
     def recall(self, facts: Iterable[Fact]) -> None:
-        """Take the facts in, one by one; the time left is measured from now on."""
-        now_s = time.monotonic()
-        past = Live()
-        for fact in facts:      # folded here and not in the thread, so that no fact waits in memory
-            past = heed(past, fact, now_s=now_s)
-        known = replace(past, view=recounted(past.view, now_s=now_s), slots={})
-        self._put(lambda live: (replace(known, folder=live.folder, began_s=live.began_s), ()))
+        """Take the facts in, one by one: folded here and not in the thread, so that no fact waits in memory."""
+        past, now = LiveView(), self._clock()
+        for fact in facts:
+            past.on_fact(fact, now)
+
+        def change(live: LiveView) -> tuple[str, ...]:
+            live.view = past.view
+            return ()
+
+        self._put(change)
 
     def show(self, fact: Fact) -> None:
         """A fact was committed."""
-        now_s = time.monotonic()
+        now = self._clock()
 
-        def change(live: Live) -> tuple[Live, tuple[str, ...]]:
-            live = heed(live, fact, now_s=now_s)
-            return live, lines_of(fact, live.view, now_s=None) if isinstance(fact, KEPT) else ()
+        def change(live: LiveView) -> tuple[str, ...]:
+            live.on_fact(fact, now)
+            return lines_of(fact, live.view, now=None) if isinstance(fact, KEPT) else ()
 
         self._put(change)
 
     def begun(self, order: str) -> None:
         """An agent took an order up."""
-        self._put(lambda live: (begun(live, order), ()))
+        now = self._clock()
+
+        def change(live: LiveView) -> tuple[str, ...]:
+            live.under_way.begin(order, now)
+            return ()
+
+        self._put(change)
 
     def observe(self, activity: Activity) -> None:
         """A worker does something else."""
-        self._put(lambda live: (seen(live, activity), ()))
+
+        def change(live: LiveView) -> tuple[str, ...]:
+            live.under_way.observe(activity)
+            return ()
+
+        self._put(change)
 
     def tick(self) -> None:
         """Nothing: the thread has its own time."""
@@ -120,10 +134,12 @@ class RichDisplay:
 
     def _step(self, screen: Screen) -> None:
         while self._inbox:
-            self._live, lines = self._inbox.popleft()(self._live)
-            for line in lines:
+            for line in self._inbox.popleft()(self._live):
                 self._console.print(Text(line))
-        size = self._console.size
-        screen.update(
-            draw(self._live, now_s=time.monotonic(), width=size.width, height=size.height - MARGIN), refresh=True
+        size, now, view = self._console.size, self._clock(), self._live.view
+        snapshot = RunSnapshot(
+            folder=self.folder, run=view.status, slots=view.slots, live=True, reading=False,
+            note=self._live.under_way.note(now),
         )
+        drawn = draw(snapshot, began=self._began, now=now, width=size.width, height=size.height - MARGIN)
+        screen.update(drawn, refresh=True)

@@ -1,55 +1,70 @@
-"""Draws a live run within a width and a height. Pure: (live, time, size) -> lines of styled text."""
+"""Draws a live run within a width and a height. Pure: (snapshot, time, size) -> lines of styled text."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from rich.console import Group
 from rich.text import Text
 
-from ...core.methods import branches_of
-from ...core.text import counted
-from ..lines import SUMMARY_LENGTH, one_line
-from ..view import time_left_s
-from .slots import Activity, Live, Slot
+from ...core.text import counted, number, one_line, share
+from ..lines import SUMMARY_LENGTH
+from ..snapshot import RunSnapshot, evaluator_lanes, search_lanes, search_slots, trials_now
+from ..words import (
+    ACCENT,
+    BAD,
+    BEST,
+    DIM,
+    GOOD,
+    LEGEND,
+    LOUD,
+    MARKS,
+    PLAIN,
+    WARN,
+    WORST,
+    Styled,
+    clock,
+    lane_words,
+    left,
+    rolling_words,
+    sparkline,
+    spent_words,
+    stage_of,
+    worker_words,
+)
 
 NARROWEST, SHORTEST = 30, 6
-MARKS = {
-    "asked": ("?", "cyan"), "proposed": ("p", "cyan"), "rolling": ("~", "yellow"), "scored": ("o", "white"),
-    "accepted": ("+", "green"), "rejected": ("-", "red"), "cut": ("<", "dim"), "failed": ("x", "bold red"),
-    "voted": ("v", "green"), "": ("·", "dim"),
+COLOURS: Mapping[str, str] = {      # rich's, by role
+    PLAIN: "", DIM: "dim", LOUD: "bold", ACCENT: "cyan", GOOD: "green", BAD: "red", WARN: "yellow",
+    BEST: "bold green", WORST: "bold red",
 }
-LEGEND = "? asked  p proposed  ~ rolling  o scored  + accepted  - rejected  < cut  x failed"
-LEGENDS = (LEGEND, LEGEND.replace("  ", " "), "~ rolling o scored + accepted - rejected < cut x failed")
-BARS = "▁▂▃▄▅▆▇█"
+LEGENDS = ("  ".join(LEGEND), " ".join(LEGEND), " ".join(LEGEND[2:-1]).replace(" out", ""))
 LABEL = 11
 WORKERS_SHOWN = 8
-TITLES = {
-    "": "starting", "initial": "a first policy p_0", "baseline": "the rollouts T_0 of p_0", "evaluator": "evaluators",
-    "search": "policies", "final": "p_0 and the elite on unseen episodes", "done": "done",
-}
-DOING = {"roll": "rolls out", "score": "scores", "examine": "examines"}
 
 
-def draw(live: Live, *, now_s: float, width: int, height: int) -> Group:
-    """At most `height` lines of at most `width` columns. What matters least goes first where it is short."""
+def draw(snapshot: RunSnapshot, *, began: float, now: float, width: int, height: int) -> Group:
+    """At most `height` lines of at most `width` columns. What matters least goes first where it is short.
+
+    `began` is when this process took the run up.
+    """
     width, height = max(width, NARROWEST), max(height, SHORTEST)
     rule = [Text("─" * width, style="dim")]
-    head, lanes, elite = [*_head(live, now_s)], [*_lanes(live)], [*_elite(live, width)]
-    spent, foot = [_spent(live)], [_foot(live, width)]
-    fitting = [each for each in LEGENDS if len(each) <= width] if live.view.stage == "search" else []
+    head, lanes, elite = [*_head(snapshot, began, now)], [*_lanes(snapshot)], [*_elite(snapshot, width)]
+    spent, foot = [_spent(snapshot)], [_foot(snapshot, width)]
+    fitting = [each for each in LEGENDS if len(each) <= width] if snapshot.run.stage == "search" else []
     legend = [Text(each, style="dim") for each in fitting[:1]]
     space = [Text()]
     fixed = len(head) + len(lanes) + len(spent) + len(foot)
-    workers = [*_workers(live, max(1, height - fixed - len(elite) - len(legend) - 3))]
+    workers = [*_workers(snapshot, max(1, height - fixed - len(elite) - len(legend) - 3))]
     # From the most to the least wanted; the order on the screen is another.
     kept: dict[str, list[Text]] = {}
-    left = height
+    free = height
     for name, lines in (
         ("head", head), ("foot", foot), ("lanes", lanes), ("elite", elite), ("spent", spent),
         ("workers", workers), ("rule", rule), ("gap 1", space), ("gap 2", space), ("legend", legend), ("gap 3", space),
     ):
-        taken = lines[:left] if name in ("head", "lanes", "workers") else (lines if len(lines) <= left else [])
+        taken = lines[:free] if name in ("head", "lanes", "workers") else (lines if len(lines) <= free else [])
         kept[name] = taken
-        left -= len(taken)
+        free -= len(taken)
     shown = ("rule", "head", "gap 1", "lanes", "legend", "gap 2", "elite", "gap 3", "workers", "spent", "foot")
     lines = [line for name in shown for line in kept[name]]
     for line in lines:
@@ -58,164 +73,80 @@ def draw(live: Live, *, now_s: float, width: int, height: int) -> Group:
     return Group(*lines)
 
 
-def _head(live: Live, now_s: float) -> Iterator[Text]:
-    words = live.view.settings
-    run = live.folder.name if live.folder is not None else ""
+def _styled(words: Iterable[Styled]) -> Text:
+    return Text.assemble(*((text, COLOURS[role]) for text, role in words))
+
+
+def _head(snapshot: RunSnapshot, began: float, now: float) -> Iterator[Text]:
+    status, words = snapshot.run, snapshot.run.settings
     yield Text.assemble(
         ("MEMENTO ", "bold"), f"{words.get('domain', '')} by {words.get('method', '')}, {words.get('model', '')}"
-        f", preset {words.get('preset', '')}, seed {words.get('seed', '')}", ("  " + run, "dim"),
+        f", preset {words.get('preset', '')}, seed {words.get('seed', '')}", ("  " + snapshot.name, "dim"),
     )
-    stage = TITLES.get(live.view.stage, live.view.stage)
-    if live.view.stage == "search":
-        of = live.view.number("generations")
-        stage = f"generation {min(live.view.generation, of)} of {of}, {stage}"
-    left_s = time_left_s(live.view, now_s=now_s)
-    left = "paused" if live.paused else "" if left_s is None else f"about {_coarse(left_s)} left"
-    if not left and live.view.stage == "search":
-        left = "time left: told after a few candidates"
-    yield Text.assemble((stage, "bold cyan"), f"   {_clock(now_s - live.began_s)}", f"   {left}" if left else "")
+    known = "paused" if status.status == "paused" else left(status, now=now)
+    if not known and status.stage == "search":
+        known = "time left: estimated after a few candidates"
+    yield Text.assemble((stage_of(status), "bold cyan"), f"   {clock(now - began)}", f"   {known}" if known else "")
 
 
-# ----------------------------------------------------------------------------------------------- lanes
-
-
-def _lanes(live: Live) -> Iterator[Text]:
-    view = live.view
-    if view.stage == "search":
-        for branch in branches_of(view.settings):
-            yield _lane(live, branch.label, _of_branch(live, branch.word), branch.slots)
-    elif view.stage == "evaluator":
-        judges = [key for key in live.slots if "/judge/" in key]
-        pool = [key for key in live.slots if key not in judges]
-        yield _lane(live, "evaluators", sorted(pool, key=_place), view.number("evaluator_pool"))
-        yield _lane(live, "judges", sorted(judges, key=_place), view.number("evaluator_judges"))
+def _lanes(snapshot: RunSnapshot) -> Iterator[Text]:
+    status = snapshot.run
+    if status.stage == "search":
+        here = [slot for slot in search_slots(snapshot) if slot.generation == status.generation_under_way]
+        for lane in search_lanes(snapshot, here):
+            yield _styled(lane_words(lane, status.number("n_roll"), width=LABEL))
+    elif status.stage == "evaluator":
+        for lane in evaluator_lanes(snapshot):
+            yield _styled(lane_words(lane, 0, width=LABEL))
     else:
-        of = view.number("final_episodes" if view.stage == "final" else "n_roll")
-        for key, slot in live.slots.items():
-            yield Text.assemble((f"{key:<{LABEL}} ", "bold"), _words(slot, of))
+        trials, of = trials_now(snapshot)
+        for slot in trials:
+            mark, role = MARKS.get(slot.state, MARKS["scored"])
+            yield _styled([(f"{slot.id:<{LABEL + 4}}", LOUD), (mark, role), (f" {rolling_words(slot, of)}", PLAIN)])
 
 
-def _of_branch(live: Live, word: str) -> list[str]:
-    now = [key for key in live.slots if key.startswith(f"g{live.view.generation}/")]
-    return sorted((key for key in now if not word or key.split("/")[1] == word), key=_place)
-
-
-def _lane(live: Live, label: str, keys: Sequence[str], slots: int) -> Text:
-    """One mark a slot, then what is under way in words."""
-    line = Text.assemble((f"{label:<{LABEL}}", "bold"))
-    by_place = {_place(key): live.slots[key] for key in keys}
-    for place in range(max(slots, *(place + 1 for place in by_place)) if by_place else slots):
-        mark, style = MARKS[by_place[place].state if place in by_place else ""]
-        line.append(f"{mark} ", style=style)
-    known = [slot.fitness for slot in by_place.values() if slot.fitness is not None]
-    if known:
-        line.append(f" best {max(known):.3f}")
-    said = _under_way(by_place, live.view.number("n_roll"))
-    if said:
-        line.append(f"  {said}", style="yellow" if "rolling" in said else "cyan")
-    elif not by_place and label == "cross":
-        line.append(" waits for the best of both", style="dim")
-    return line
-
-
-def _under_way(by_place: Mapping[int, Slot], of: int) -> str:
-    """What is rolling out, each with its episodes; of the rest how many."""
-    rolling = [f"{place + 1} {_words(slot, of)}" for place, slot in sorted(by_place.items()) if slot.state == "rolling"]
-    states = [slot.state for slot in by_place.values()]
-    rest = [f"{states.count(state)} {state}" for state in ("proposed", "asked") if state in states]
-    return ", ".join((*rolling, *rest))
-
-
-def _words(slot: Slot, of: int) -> str:
-    return f"rolling out {slot.rolled}/{of}" if slot.state == "rolling" else slot.state
-
-
-def _place(key: str) -> int:
-    last = key.rpartition("/")[2]
-    return int(last) if last.isdigit() else 0
-
-
-# -------------------------------------------------------------------------------------- elite and spend
-
-
-def _elite(live: Live, width: int) -> Iterator[Text]:
-    elite = live.view.elite
+def _elite(snapshot: RunSnapshot, width: int) -> Iterator[Text]:
+    elite = snapshot.run.elite
     if elite is None:
         return
-    first, last = live.curve[0], live.curve[-1]
-    yield Text.assemble(
-        (f"{'fitness':<{LABEL}}", "bold"), (_sparkline(live.curve[-max(1, width - 40):]), "green"),
-        f"  {first:.3f} -> {last:.3f}" if len(live.curve) > 1 else f"  {last:.3f}",
-    )
-    yield Text.assemble(
-        (f"{'elite':<{LABEL}}", "bold"), (elite.candidate, "bold green"), f" from {elite.origin}, F {elite.fitness:.3f}"
-        f", success {100 * elite.success_rate:.0f} %",
-    )
-    candidate = live.view.candidates.get(elite.candidate)
-    if candidate is not None and candidate.summary.strip():
+    curve = [each.fitness for each in snapshot.slots.elites]
+    yield _styled([
+        (f"{'fitness':<{LABEL}}", LOUD), (sparkline(curve[-max(1, width - 40):]), GOOD),
+        (f"  {number(curve[0])} -> {number(curve[-1])}" if len(curve) > 1 else f"  {number(curve[-1])}", PLAIN),
+    ])
+    yield _styled([
+        (f"{'elite':<{LABEL}}", LOUD), (elite.candidate, BEST),
+        (f" from {elite.origin}, F {number(elite.fitness)}, success {share(elite.success_rate)}", PLAIN),
+    ])
+    slot = snapshot.slots.get(elite.candidate)
+    if slot is not None and slot.summary.strip():
         room = min(SUMMARY_LENGTH + 20, width - LABEL - 2)
-        yield Text(f"{'':<{LABEL}}“{one_line(candidate.summary, room)}”", style="italic")
+        yield Text(f"{'':<{LABEL}}“{one_line(slot.summary, room)}”", style="italic")
 
 
-def _sparkline(curve: Sequence[float]) -> str:
-    least, most = min(curve), max(curve)
-    if most <= least:
-        return BARS[0] * len(curve)
-    return "".join(BARS[round((value - least) / (most - least) * (len(BARS) - 1))] for value in curve)
-
-
-def _workers(live: Live, room: int) -> Iterator[Text]:
-    shown = sorted(live.workers.items())[: min(room, WORKERS_SHOWN)]
-    for index, (place, activity) in enumerate(shown):
-        label = "workers" if index == 0 else ""
-        busy = activity.phase not in ("idle", "starting")
-        line = Text.assemble((f"{label:<{LABEL}}", "bold"), f"{place + 1} ")
-        line.append(_activity(activity), style="" if busy else "dim")
-        if index + 1 == len(shown) < len(live.workers):
-            others = [other for number, other in live.workers.items() if number not in dict(shown)]
+def _workers(snapshot: RunSnapshot, room: int) -> Iterator[Text]:
+    workers = () if snapshot.note is None else snapshot.note.workers
+    shown = workers[: min(room, WORKERS_SHOWN)]
+    for index, worker in enumerate(shown):
+        busy = worker.phase not in ("idle", "starting")
+        line = _styled([
+            (f"{'workers' if index == 0 else '':<{LABEL}}", LOUD), (f"{worker.worker + 1} ", PLAIN),
+            (worker_words(worker), PLAIN if busy else DIM),
+        ])
+        if index + 1 == len(shown) < len(workers):
+            others = workers[len(shown):]
             line.append(f"   and {len(others)} more, {sum(other.phase != 'idle' for other in others)} busy")
         yield line
 
 
-def _activity(activity: Activity) -> str:
-    if activity.order is None or activity.phase in ("idle", "starting"):
-        return activity.phase
-    if activity.phase == "environment":
-        return f"makes the environment for {activity.order}"
-    steps = f", step {activity.steps}" if activity.steps else ""
-    about = activity.order.replace("_", "/")       # the key of a trajectory is its order, written for a file
-    return f"{DOING.get(activity.doing or '', activity.doing)} {about}{steps}"
+def _spent(snapshot: RunSnapshot) -> Text:
+    status = snapshot.run
+    of = status.candidates_expected
+    done = f"{status.candidates} of {of} candidates, " if of else ""
+    words = f"{done}{counted(status.episodes, 'episode')}, {spent_words(status)}"
+    return _styled([(f"{'spent':<{LABEL}}", LOUD), (words, PLAIN)])
 
 
-def _spent(live: Live) -> Text:
-    view = live.view
-    cost = "price unknown" if view.cost_usd is None else f"${view.cost_usd:.2f}"
-    tokens = f" {view.tokens:,} tokens," if view.tokens else ""
-    failed = f", {view.failed_proposals} unusable" if view.failed_proposals else ""
-    done = f"{view.scored} of {view.candidates_expected} candidates, " if view.candidates_expected else ""
-    return Text.assemble(
-        (f"{'spent':<{LABEL}}", "bold"),
-        f"{done}{counted(view.episodes, 'episode')}, {counted(view.model_calls, 'call')}{failed},"
-        f"{tokens} {cost}",
-    )
-
-
-def _foot(live: Live, width: int) -> Text:
-    whole = f"Ctrl-C stops, nothing is lost; go on with: memento resume {live.folder}"
+def _foot(snapshot: RunSnapshot, width: int) -> Text:
+    whole = f"Ctrl-C stops, nothing is lost; go on with: memento resume {snapshot.folder}"
     return Text(whole if len(whole) <= width else "Ctrl-C stops, nothing is lost; resume goes on", style="dim")
-
-
-# ------------------------------------------------------------------------------------------ small words
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(int(max(0.0, seconds)), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
-
-
-def _coarse(seconds: float) -> str:
-    """No more digits than can be believed."""
-    if seconds < 90:
-        return f"{max(1, round(seconds / 10)) * 10} s"
-    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

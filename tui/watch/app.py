@@ -1,4 +1,4 @@
-"""The terminal program itself: which run is watched, its screens, and what a person asks for."""
+"""The terminal program itself: which run is watched, its screens, and what people ask of them."""
 
 import asyncio
 import os
@@ -8,15 +8,18 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
+from textual import on
 from textual.app import App, SystemCommand
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from ...core.errors import MementoError
+from ..snapshot import RunSnapshot
+from .keys import bindings
 from .reading import follow
-from .run_controls import CONTINUE, PAUSE, SAID, Wishes
+from .run_controls import CONTINUE, PAUSE, REQUESTS, RunControls
 from .screens.candidate import CandidateScreen
 from .screens.candidates import CandidatesScreen
 from .screens.choosing import ExportScreen, StopScreen
@@ -27,9 +30,8 @@ from .screens.log import LogScreen
 from .screens.memory import MemoryScreen
 from .screens.models import ModelsScreen
 from .screens.overview import OverviewScreen
-from .screens.page import Page
+from .screens.page import Page, RunHeader
 from .screens.runs import RunsScreen
-from .snapshot import Sight
 
 RENDERING_LIMIT_S = 900.0
 CLOCK_EVERY_S = 1.0
@@ -45,41 +47,27 @@ class WatchApp(App[None]):
     HORIZONTAL_BREAKPOINTS = NARROWER
     VERTICAL_BREAKPOINTS = LOWER
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {
-        "runs": RunsScreen, "overview": OverviewScreen, "candidates": CandidatesScreen,
+        "overview": OverviewScreen, "candidates": CandidatesScreen,
         "evaluators": EvaluatorsScreen, "lineage": LineageScreen, "memory": MemoryScreen, "models": ModelsScreen,
         "log": LogScreen,
     }
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("0", "page('runs')", "runs", show=False),
-        Binding("1", "page('overview')", "run", show=False),
-        Binding("2", "page('candidates')", "candidates", show=False),
-        Binding("3", "page('evaluators')", "evaluators", show=False),
-        Binding("4", "page('lineage')", "lineage", show=False),
-        Binding("5", "page('memory')", "memory", show=False),
-        Binding("6", "page('models')", "models", show=False),
-        Binding("7", "page('log')", "log", show=False),
-        Binding("p", "pause", "pause"),
-        Binding("s", "stop", "stop"),
-        Binding("question_mark", "help", "help", key_display="?"),
-        Binding("d", "dark", "dark/light", show=False),
-        Binding("q", "quit", "quit"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("app")
 
-    class Seen(Message):
-        """The thread that reads the run saw something new."""
+    class Reported(Message):
+        """The thread that reads the run has something new."""
 
-        def __init__(self, sight: Sight) -> None:
-            self.sight = sight
+        def __init__(self, snapshot: RunSnapshot) -> None:
+            self.snapshot = snapshot
             super().__init__()
 
     def __init__(
-        self, *, folder: Path | None, runs_dir: Path, wishes: Wishes, clock: Callable[[], float] = time.time
+        self, *, folder: Path | None, runs_dir: Path, controls: RunControls, clock: Callable[[], float] = time.time
     ) -> None:
         super().__init__()
-        self.runs_dir = runs_dir
-        self.clock = clock
-        self.sight: Sight | None = None
-        self._wishes = wishes
+        self.add_mode("runs", lambda: RunsScreen(runs_dir))
+        self.snapshot: RunSnapshot | None = None
+        self._clock = clock
+        self._controls = controls
         self._begin_with = folder
         self._left = threading.Event()
 
@@ -98,7 +86,7 @@ class WatchApp(App[None]):
         """Leave the run that was watched, and watch this one."""
         self._left.set()
         self._left = threading.Event()
-        self.sight = Sight(folder=folder)
+        self.snapshot = RunSnapshot(folder=folder)
         self._follow(folder, self._left)
         self.switch_mode("overview")
 
@@ -106,11 +94,11 @@ class WatchApp(App[None]):
         def work() -> None:
             worker = get_current_worker()
 
-            def tell(sight: Sight) -> None:
+            def report(snapshot: RunSnapshot) -> None:
                 if not worker.is_cancelled and not left.is_set():
-                    self.post_message(self.Seen(sight))
+                    self.post_message(self.Reported(snapshot))
 
-            follow(folder, tell, left, clock=self.clock)
+            follow(folder, report, left, clock=self._clock)
 
         self.run_worker(work, thread=True, group="follow", name=f"follow {folder.name}")
 
@@ -118,39 +106,52 @@ class WatchApp(App[None]):
         """The thread ends with the program."""
         self._left.set()
 
-    def on_watch_app_seen(self, message: Seen) -> None:
+    @on(Reported)
+    def show_report(self, message: Reported) -> None:
         """Show it, if it is still of the run that is watched."""
-        if self.sight is not None and message.sight.folder == self.sight.folder:
-            self.sight = message.sight
-            self._show()
+        if self.snapshot is not None and message.snapshot.folder == self.snapshot.folder:
+            self.snapshot = message.snapshot
+            for screen in self.screen_stack:
+                if isinstance(screen, Page):
+                    screen.see(self.snapshot, now=self._clock())
 
-    def _show(self) -> None:
-        if self.sight is None:
-            return
-        for screen in self.screen_stack:
-            if isinstance(screen, Page):
-                screen.see(self.sight)
+    @on(Page.Shown)
+    def show_page(self, message: Page.Shown) -> None:
+        """Give a page that comes on top what was reported last."""
+        if self.snapshot is not None:
+            message.page.see(self.snapshot, now=self._clock())
 
     def _tick(self) -> None:
         """The clock of a live run."""
-        if self.sight is not None and self.sight.live and isinstance(self.screen, Page):
-            self.screen.tick(self.sight)
+        if self.snapshot is not None and self.snapshot.live and isinstance(self.screen, Page):
+            self.screen.tick(self._clock())
 
     # ---------------------------------------------------------------------------------- what is asked
 
     def action_page(self, name: str) -> None:
         """Another screen; all but the list of runs need a run."""
-        if self.sight is None and name != "runs":
+        if self.snapshot is None and name != "runs":
             self.notify("choose a run first: the arrow keys and Enter", severity="warning")
             return
         while len(self.screen_stack) > 1 and not self.screen.is_modal:
             self.pop_screen()
         self.switch_mode(name)
 
-    def open_candidate(self, name: str) -> None:
+    @on(RunHeader.GoTo)
+    def go_to_page(self, message: RunHeader.GoTo) -> None:
+        """Another screen."""
+        self.action_page(message.page)
+
+    @on(RunsScreen.Watch)
+    def watch_chosen(self, message: RunsScreen.Watch) -> None:
+        """Another run."""
+        self.watch_run(message.folder)
+
+    @on(Page.Open)
+    def open_thing(self, message: Page.Open) -> None:
         """Show one policy, evaluator or vote over the present screen."""
-        if self.sight is not None:
-            self.push_screen(CandidateScreen(name))
+        if self.snapshot is not None:
+            self.push_screen(CandidateScreen(message.name))
 
     def action_help(self) -> None:
         """What the keys and marks mean."""
@@ -163,54 +164,63 @@ class WatchApp(App[None]):
     def action_pause(self) -> None:
         """Ask for a pause, or for its end."""
         if self._is_live():
-            assert self.sight is not None
-            self._ask(CONTINUE if self.sight.view.status == "paused" else PAUSE)
+            assert self.snapshot is not None
+            self._request(CONTINUE if self.snapshot.run.status == "paused" else PAUSE)
 
     def action_stop(self) -> None:
         """Ask when to stop, then ask the run."""
         if self._is_live():
-            self.push_screen(StopScreen(), lambda kind: self._ask(kind) if kind else None)
+            self.push_screen(StopScreen(), lambda kind: self._request(kind) if kind else None)
 
     def _is_live(self) -> bool:
-        if self.sight is None:
+        if self.snapshot is None:
             self.notify("choose a run first", severity="warning")
-        elif not self.sight.live:
-            self.notify(f"{self.sight.folder.name} is not live: nobody works on it", severity="warning")
-        return self.sight is not None and self.sight.live
+        elif not self.snapshot.live:
+            self.notify(f"{self.snapshot.name} is not live: no process works on it", severity="warning")
+        return self.snapshot is not None and self.snapshot.live
 
-    def _ask(self, kind: str) -> None:
-        assert self.sight is not None
-        folder = self.sight.folder
-        self._grant(lambda: self._wishes.ask(folder, kind), f"asked {folder.name} {SAID[kind]}")
+    def _request(self, kind: str) -> None:
+        folder = self._folder
+        self._do(lambda: self._controls.request(folder, kind), f"asked {folder.name} {REQUESTS[kind]}")
+
+    @property
+    def _folder(self) -> Path:
+        """The run that is watched."""
+        folder = None if self.snapshot is None else self.snapshot.folder
+        if folder is None:
+            raise LookupError("no run is watched")
+        return folder
+
+    @on(Page.Export)
+    def export_thing(self, message: Page.Export) -> None:
+        """A page asks for it."""
+        self.export(message.name)
 
     def export(self, name: str) -> None:
         """Ask where to, then write the program of a candidate."""
-        if self.sight is None:
-            return
-        folder = self.sight.folder
+        folder = self._folder
         stem = f"{folder.name}-{name.replace('/', '-')}.py"
 
         def to(path: str | None) -> None:
             if path:
                 out = Path(path).expanduser()
-                self._grant(lambda: self._wishes.export(folder, name, out), f"{name} is in {out}")
+                self._do(lambda: self._controls.export(folder, name, out), f"{name} is in {out}")
 
         self.push_screen(ExportScreen(f"Export {name} to", stem), to)
 
+    @on(Page.Render)
+    def render_thing(self, message: Page.Render) -> None:
+        """A page asks for it."""
+        self.render_rollout(message.name)
+
     def render_rollout(self, name: str) -> None:
-        """Ask where to, then have a rollout of a candidate rendered by a process of its own."""
-        if self.sight is None:
-            return
-        folder = self.sight.folder
+        """Ask where to, then have a rollout of a candidate rendered by a separate process."""
+        folder = self._folder
         stem = f"{folder.name}-{name.replace('/', '-')}.gif"
 
         def to(path: str | None) -> None:
-            if not path:
-                return
-            command = self._wishes.rendering(folder, name, Path(path).expanduser())
-            if command is None:
-                self.notify("this version has no command memento render", severity="error")
-            else:
+            if path:
+                command = self._controls.rendering(folder, name, Path(path).expanduser())
                 self.notify(f"renders {name}; it goes on while you watch", timeout=10)
                 self.run_worker(self._render(command, name, path), group="render")
 
@@ -223,7 +233,7 @@ class WatchApp(App[None]):
         )
         try:
             async with asyncio.timeout(RENDERING_LIMIT_S):
-                said, _ = await process.communicate()
+                output, _ = await process.communicate()
         except TimeoutError:
             self.notify(f"rendering {name} took more than {RENDERING_LIMIT_S:.0f} s and was ended", severity="error")
             return
@@ -231,39 +241,39 @@ class WatchApp(App[None]):
             if process.returncode is None:
                 process.kill()
                 await process.wait()
-        words = said.decode(errors="replace").strip().splitlines()
+        words = output.decode(errors="replace").strip().splitlines()
         if process.returncode == 0:
             self.notify(f"{name} is rendered: {path}", timeout=10)
         else:
             last = words[-1] if words else f"exit code {process.returncode}"
             self.notify(f"{name} could not be rendered: {last}", severity="error", timeout=15, markup=False)
 
-    def _grant(self, wish: Callable[[], None], done: str) -> None:
+    def _do(self, action: Callable[[], None], done: str) -> None:
         """Do it in a thread, and say how it went."""
         def work() -> None:
             try:
-                wish()
+                action()
             except (MementoError, OSError) as error:
                 self.call_from_thread(self.notify, str(error), severity="error", timeout=10, markup=False)
             else:
                 self.call_from_thread(self.notify, done, markup=False)
 
-        self.run_worker(work, thread=True, group="wish")
+        self.run_worker(work, thread=True, group="control")
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """The command palette: every screen and everything that can be asked for."""
+        """The command palette: every screen and everything that can be asked of the run."""
         yield from super().get_system_commands(screen)
         for name, what in PAGES.items():
             yield SystemCommand(f"Go to {name}", what, lambda name=name: self.action_page(name))
-        if self.sight is not None:
-            yield SystemCommand("Pause or go on", "Ask the run to pause, or to end its pause", self.action_pause)
+        if self.snapshot is not None:
+            yield SystemCommand("Pause or continue", "Ask the run to pause, or to end its pause", self.action_pause)
             yield SystemCommand("Stop…", "Ask the run to stop now, or after a candidate or a generation",
                                 self.action_stop)
-            elite = self.sight.view.elite
+            elite = self.snapshot.run.elite
             if elite is not None:
                 name = elite.candidate
                 yield SystemCommand("Open the elite", f"{name}: code, diff, metrics, episodes, prompt, reply",
-                                    lambda: self.open_candidate(name))
+                                    lambda: self.push_screen(CandidateScreen(name)))
                 yield SystemCommand("Export the elite", f"Write the program of {name} to a file",
                                     lambda: self.export(name))
                 yield SystemCommand("Render the elite", f"Pictures of a rollout of {name}",
@@ -272,7 +282,7 @@ class WatchApp(App[None]):
 
 PAGES = {
     "runs": "All runs of the folder, their curves compared", "overview": "The run at a glance",
-    "candidates": "Every candidate", "evaluators": "Pools, votes and reasons", "lineage": "Who came from whom",
+    "candidates": "Every candidate", "evaluators": "Pools, votes and reasons", "lineage": "Ancestors of the candidates",
     "memory": "The rejection memory and the elites", "models": "Calls, latency, tokens and cost",
     "log": "The facts, filtered",
 }

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from .view import Slot
+from ...memory.slots import Slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,3 @@ def tree_of(candidates: Mapping[str, Slot], *, only: Iterable[str] | None = None
             for child in reversed(under)
         ]
     return lines
-
-
-def ancestors_of(candidates: Mapping[str, Slot], names: Iterable[str]) -> list[str]:
-    """These candidates and all that they came from, in the order of the table."""
-    found, waiting = set[str](), [*names]
-    while waiting:
-        key = waiting.pop()
-        if key in candidates and key not in found:
-            found.add(key)
-            waiting += candidates[key].parents
-    return [key for key in candidates if key in found]

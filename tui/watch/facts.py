@@ -1,4 +1,4 @@
-"""Any fact in one line, for the log. Pure; a fact that is not known here is told by its plain fields."""
+"""Any fact in one line, for the log. Pure; a fact that is not known here is shown by its plain fields."""
 
 import dataclasses
 
@@ -20,9 +20,8 @@ from ...core.events import (
     RunStarted,
     VoteCast,
 )
-from ...core.text import counted
-from ...core.values import Fault
-from ..lines import isolation, one_line
+from ...core.text import counted, number, one_line, share
+from ..words import fault_words, isolation
 
 LENGTH = 400
 TROUBLE = frozenset({"ProposalFailed"})
@@ -43,16 +42,16 @@ def _words(fact: Fact) -> str:
             usage = fact.call.usage
             return f"{fact.call.model} in {usage.latency_s:.1f} s: {fact.summary}"
         case ProposalFailed():
-            return _fault(fact.fault)
+            return fault_words(fact.fault)
         case EpisodeEnded(episode=episode):
             word = "success" if episode.success else "failure"
-            wrong = f"; {_fault(episode.fault)}" if episode.fault else ""
+            wrong = f"; {fault_words(episode.fault)}" if episode.fault else ""
             return f"{word}, {episode.steps} steps in {episode.wall_s:.1f} s, ended by {episode.ended_by}{wrong}"
         case EpisodeScored(score=score):
-            return _fault(score.fault) if score.fault else f"f {score.fitness:.3f}"
+            return fault_words(score.fault) if score.fault else f"f {score.fitness:.3f}"
         case EvaluatorExamined(examination=examination):
             if examination.fault:
-                return _fault(examination.fault)
+                return fault_words(examination.fault)
             return "f on T_0: " + " ".join(f"{score.fitness:.3f}" for score in examination.scores)
         case EvaluatorPoolScored():
             valid = sum(entry.examination.valid for entry in fact.pool)
@@ -63,10 +62,10 @@ def _words(fact: Fact) -> str:
             return f"{fact.chosen.id}{', frozen as E*' if fact.final else ''}"
         case CandidateScored(candidate=candidate):
             if candidate.fault:
-                return f"failed: {_fault(candidate.fault)}"
+                return f"failed: {fault_words(candidate.fault)}"
             if candidate.bound is not None:
-                return f"cut: F is at most {candidate.bound:.3f}"
-            return f"F {candidate.fitness:.3f}, success {100 * candidate.success_rate:.0f} %: {candidate.summary}"
+                return f"pruned: F is at most {number(candidate.bound)}"
+            return f"F {candidate.fitness:.3f}, success {share(candidate.success_rate)}: {candidate.summary}"
         case CandidateAccepted():
             return f"F {fact.fitness:.3f} ({fact.fitness_difference:+.3f})"
         case CandidateRejected(rejection=rejection):
@@ -79,7 +78,7 @@ def _words(fact: Fact) -> str:
             stays = "" if fact.changed else ", stays"
             return f"g{fact.generation}: {fact.candidate} from {fact.origin.value}, F {fact.fitness:.3f}{stays}"
         case FinalMeasured():
-            return (f"success {100 * fact.initial_success:.0f} % -> {100 * fact.elite_success:.0f} % over "
+            return (f"success {share(fact.initial_success)} -> {share(fact.elite_success)} over "
                     f"{counted(fact.episodes, 'episode')}")
     plain = {field.name: getattr(fact, field.name) for field in dataclasses.fields(fact) if field.name != "order"}
     return ", ".join(f"{name} {value}" for name, value in plain.items()
@@ -88,7 +87,3 @@ def _words(fact: Fact) -> str:
 
 def _is_reference(value: object) -> bool:
     return isinstance(value, str) and value.partition(":")[0] in ("program", "document")
-
-
-def _fault(fault: Fault) -> str:
-    return f"{fault.kind.value}: {fault.message}" if fault.message else fault.kind.value

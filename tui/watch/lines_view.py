@@ -4,21 +4,19 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from rich.segment import Segment
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from .keys import bindings
+
 
 class LinesView(ScrollView, can_focus=True):
     """`show` gives it lines; `show_folded` what makes them for a width, done again when the width changes."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j", "scroll_down", show=False), Binding("k", "scroll_up", show=False),
-        Binding("space", "page_down", show=False), Binding("g", "scroll_home", show=False),
-        Binding("G", "scroll_end", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("lines")
     DEFAULT_CSS = "LinesView { height: 1fr; scrollbar-size-vertical: 1; scrollbar-size-horizontal: 1; }"
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002

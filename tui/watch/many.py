@@ -1,27 +1,14 @@
-"""The runs of a folder at a glance: how each stands, and the curve of its elite. Read anew only where it grew."""
+"""The runs of a folder at a glance: how each stands, and the curve of its elite. Read again only where it grew."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 from ...core.errors import MementoError
-from ...core.events import (
-    EliteChanged,
-    FinalMeasured,
-    RunContinued,
-    RunPaused,
-    RunResumed,
-    RunStarted,
-    RunStopped,
-    StageEntered,
-)
 from ...memory.lock import is_locked
 from ...memory.runs import DATABASE, list_runs
-from ...memory.store import RunStore
-from .fold import fold
-from .snapshot import Sight
-from .view import RunView
+from ...memory.tail import read_outline
+from ..snapshot import RunSnapshot
 
-FEW = (RunStarted, RunResumed, RunPaused, RunContinued, RunStopped, StageEntered, EliteChanged, FinalMeasured)
 Stamp = tuple[tuple[int, int], ...]
 
 
@@ -30,14 +17,14 @@ class RunLine:
     """One run of the list. `trouble` says why it cannot be read."""
 
     folder: Path
-    sight: Sight | None = None
+    snapshot: RunSnapshot | None = None
     trouble: str | None = None
     stamp: Stamp = ()
 
     @property
-    def curve(self) -> list[float | None]:
+    def curve(self) -> list[float]:
         """F of the elite, generation by generation."""
-        return [] if self.sight is None else [elite.fitness for elite in self.sight.view.elites]
+        return [] if self.snapshot is None else [elite.fitness for elite in self.snapshot.slots.elites]
 
 
 def read_runs(runs_dir: Path, known: dict[Path, RunLine]) -> dict[Path, RunLine]:
@@ -48,13 +35,12 @@ def read_runs(runs_dir: Path, known: dict[Path, RunLine]) -> dict[Path, RunLine]
             stamp = _stamp(folder)
             old = known.get(folder)
             live = is_locked(folder)
-            if old is not None and old.stamp == stamp and old.sight is not None and old.sight.live == live:
+            if old is not None and old.stamp == stamp and old.snapshot is not None and old.snapshot.live == live:
                 found[folder] = old
                 continue
-            with RunStore.read(folder) as store:
-                view = fold(RunView(), store.facts_after(0, only=FEW))
-            sight = Sight(folder=folder, view=view, live=live, reading=False)
-            found[folder] = RunLine(folder=folder, sight=sight, stamp=stamp)
+            view = read_outline(folder)
+            snapshot = RunSnapshot(folder=folder, run=view.status, slots=view.slots, live=live, reading=False)
+            found[folder] = RunLine(folder=folder, snapshot=snapshot, stamp=stamp)
         except (MementoError, OSError) as error:
             found[folder] = RunLine(folder=folder, trouble=str(error))
     return found

@@ -1,173 +1,121 @@
-"""The panels of the first screen, drawn within a width and a height. Pure: (sight, size, time) -> lines."""
+"""The panels of the first screen, drawn within a width and a height. Pure: (snapshot, size, time) -> lines."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from textual.content import Content
 
-from ...core.methods import branches_of
-from ...core.text import counted
-from ..lines import one_line
+from ...core.order_ids import EVALUATOR, parse
+from ...core.text import cost, counted, number, one_line, share
+from ...memory.run_status import list_failures
+from ...memory.slots import Slot
+from ..snapshot import RunSnapshot, asked_slots, evaluator_lanes, search_lanes, trials_now, under_way
+from ..words import LEGEND, clock, lane_words, rolling_words, worker_words
 from .braille import Curve, draw_curves
-from .snapshot import (
-    BAD,
-    DIM,
-    GOOD,
-    LEGEND,
-    LOUD,
-    WARN,
-    Sight,
-    as_noted,
-    asked_of,
-    clock,
-    cost,
-    mark,
-    number,
-    share,
-    signed,
-    stack,
-)
-from .view import Slot
+from .colours import ACCENT, BAD, CANDIDATE, DIM, ELITE, GOOD, LOUD, SUCCESS, coloured, difference, mark, stack
 
 LABEL = 11
-DOING = {"roll": "rolls out", "score": "scores", "examine": "examines"}
 
 
 # ---------------------------------------------------------------------------------------------- slots
 
 
-def draw_slots(sight: Sight, *, width: int, height: int, now: float) -> Content:
+def draw_slots(snapshot: RunSnapshot, *, width: int, height: int, now: float) -> Content:
     """What the present stage has in hand, then the generations before, newest first."""
-    stage = sight.view.stage
-    if stage in ("", "initial", "baseline"):
-        lines = [*_trials(sight, "init/", sight.view.number("n_roll"))]
-    elif stage == "evaluator":
-        lines = [*_evaluators(sight)]
+    if snapshot.run.stage == "evaluator":
+        lines = [*_evaluators(snapshot)]
     else:
-        lines = [*_generations(sight, height)]
-        if stage == "final":
-            lines = [*_trials(sight, "final/", sight.view.number("final_episodes")), *lines]
+        lines = [*_trials(snapshot)]
+        if snapshot.run.stage not in ("", "initial", "baseline"):
+            lines += _generations(snapshot, height)
     return stack(line.truncate(width, ellipsis=True) for line in lines[:height])
 
 
-def _trials(sight: Sight, prefix: str, of: int) -> Iterator[Content]:
-    known = {**sight.view.others, **{slot.id: slot for slot in asked_of(sight)}, **sight.view.candidates}
-    for key, slot in known.items():
-        if key.startswith(prefix):
-            said = f"rolling out {slot.rolled}/{of}" if slot.state in ("rolling", "scored") else slot.state
-            yield Content.assemble((f"{key:<{LABEL + 4}}", LOUD), mark(slot.state), f" {said}")
+def _trials(snapshot: RunSnapshot) -> Iterator[Content]:
+    slots, of = trials_now(snapshot)
+    for slot in slots:
+        words = f"rolling out {slot.rolled}/{of}" if slot.state == "scored" else rolling_words(slot, of)
+        yield Content.assemble((f"{slot.id:<{LABEL + 4}}", LOUD), mark(slot.state), f" {words}")
 
 
-def _evaluators(sight: Sight) -> Iterator[Content]:
-    slots = [*sight.view.others.values(), *asked_of(sight)]
-    made = [slot for slot in slots if slot.id.startswith("eval/")]
-    if not made:
+def _evaluators(snapshot: RunSnapshot) -> Iterator[Content]:
+    lanes = evaluator_lanes(snapshot)
+    here = [slot for lane in lanes for slot in lane.slots]
+    if not here:
         yield Content.styled("the first evaluators are being asked for", DIM)
         return
-    generation = max(slot.generation for slot in made)
-    for label, branch, key in (("evaluators", "", "evaluator_pool"), ("judges", "judge", "evaluator_judges")):
-        here = [slot for slot in made if slot.generation == generation and slot.branch == branch]
-        yield _lane(label, here, sight.view.number(key), 0)
-    earlier = sum(slot.generation < generation for slot in made)
-    yield Content.styled(f"generation {generation}; {counted(earlier, 'answer')} in earlier ones", DIM)
+    yield from (coloured(lane_words(lane, 0, width=LABEL)) for lane in lanes)
+    earlier = sum(slot.generation < here[0].generation for slot in snapshot.slots.others.values()
+                  if parse(slot.id).stage == EVALUATOR)
+    yield Content.styled(
+        f"generation {here[0].generation}; {counted(earlier, 'answer')} in earlier ones", DIM
+    )
 
 
-def _generations(sight: Sight, height: int) -> Iterator[Content]:
-    view = sight.view
-    last = view.number("generations")
-    present = min(view.generation, last) if last else view.generation
-    found = _by_generation(sight, present - height)
-    branches = branches_of(view.settings)
-    named = {branch.word: branch for branch in branches}
-    here = found.pop(present, {})
-    if "" in named:     # one branch for whatever words the ids have
-        here = {"": [slot for slots in here.values() for slot in slots]}
-    shown = [*dict.fromkeys([*named, *here])]
-    for word in shown:
-        branch = named.get(word)
-        label, slots = (word or "slots", 0) if branch is None else (branch.label, branch.slots)
-        yield _lane(label, here.get(word, []), slots, view.number("n_roll"))
-    if height >= len(shown) + 3:
-        yield Content.styled(LEGEND, DIM)
+def _generations(snapshot: RunSnapshot, height: int) -> Iterator[Content]:
+    present = snapshot.run.generation_under_way
+    found = _by_generation(snapshot, present - height)
+    lanes = search_lanes(snapshot, found.pop(present, []))
+    for lane in lanes:
+        yield coloured(lane_words(lane, snapshot.run.number("n_roll"), width=LABEL))
+    if height >= len(lanes) + 3:
+        yield Content.styled("  ".join(LEGEND), DIM)
     for generation in sorted(found, reverse=True):
-        yield _generation(sight, generation, found[generation])
+        yield _generation(snapshot, generation, found[generation])
 
 
-def _by_generation(sight: Sight, first: int) -> dict[int, dict[str, list[Slot]]]:
-    """The slots of the generations from `first` on, by branch; a long run has far more than can be shown."""
+def _by_generation(snapshot: RunSnapshot, first: int) -> dict[int, list[Slot]]:
+    """The slots of the generations from `first` on; a long run has far more than can be shown."""
     recent: list[Slot] = []
-    for slot in reversed([*sight.view.candidates.values()]):
+    for slot in reversed(snapshot.slots.candidates.values()):
         if 0 < slot.generation < first:
             break
         recent.append(slot)
-    found: dict[int, dict[str, list[Slot]]] = {}
-    for slot in (*as_noted(sight, reversed(recent)), *(slot for slot in asked_of(sight) if slot.id[:1] == "g")):
-        if slot.generation:
-            found.setdefault(slot.generation, {}).setdefault(slot.branch, []).append(slot)
+    found: dict[int, list[Slot]] = {}
+    for slot in (*under_way(snapshot, reversed(recent)), *asked_slots(snapshot)):
+        if slot.generation and parse(slot.id).stage != EVALUATOR:
+            found.setdefault(slot.generation, []).append(slot)
     return found
 
 
-def _lane(label: str, slots: Sequence[Slot], of: int, episodes: int) -> Content:
-    """One mark a slot, then the best and what is under way in words."""
-    by_place = {slot.place: slot for slot in slots}
-    parts: list[Content | str | tuple[str, str]] = [(f"{label:<{LABEL}}", LOUD)]
-    for place in range(max([of, *(place + 1 for place in by_place)])):
-        parts += [mark(by_place[place].state if place in by_place else ""), " "]
-    known = [slot.fitness for slot in slots if slot.fitness is not None]
-    if known:
-        parts.append(f" best {max(known):.3f}")
-    rolling = [slot for slot in slots if slot.state == "rolling"]
-    said = ", ".join(
-        f"{slot.place + 1} rolling out {slot.rolled}{f'/{episodes}' if episodes else ''}" for slot in rolling
-    )
-    if said:
-        parts.append((f"  {said}", WARN))
-    parts += [(f"  {why}", BAD) for why in _failures(slots)]
-    return Content.assemble(*parts)
-
-
-def _failures(slots: Sequence[Slot]) -> Iterator[str]:
-    kinds = [slot.fault.kind.value for slot in slots if slot.fault is not None]
-    if kinds:
-        yield ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
-
-
-def _generation(sight: Sight, generation: int, branches: dict[str, list[Slot]]) -> Content:
-    elite = next((each for each in sight.view.elites if each.generation == generation), None)
+def _generation(snapshot: RunSnapshot, generation: int, slots: list[Slot]) -> Content:
+    elite = next((each for each in reversed(snapshot.slots.elites) if each.generation == generation), None)
+    branches: dict[str, list[Slot]] = {}
+    for slot in slots:
+        branches.setdefault(slot.branch, []).append(slot)
     parts: list[Content | str | tuple[str, str]] = [(f"g{generation:<4}", LOUD)]
-    for slots in branches.values():
-        parts += [mark(slot.state) for slot in sorted(slots, key=lambda slot: slot.place)]
+    for branch in branches.values():
+        parts += [mark(slot.state) for slot in sorted(branch, key=lambda slot: slot.place)]
         parts.append("  ")
     if elite is not None:
-        came = f"from {elite.candidate}" if elite.changed else "the elite stays"
-        parts += [f"F {elite.fitness:.3f}  ", (came, GOOD if elite.changed else DIM)]
+        origin = f"from {elite.candidate}" if elite.changed else "the elite stays"
+        parts += [f"F {number(elite.fitness)}  ", (origin, GOOD if elite.changed else DIM)]
     return Content.assemble(*parts)
 
 
 # --------------------------------------------------------------------------------------------- curves
 
 
-def draw_fitness(sight: Sight, *, width: int, height: int, now: float) -> Content:
-    """Every candidate's F as a dot, the elite's as a stair, its success beside it."""
-    view = sight.view
-    if not view.points or height < 3:
+def draw_fitness(snapshot: RunSnapshot, *, width: int, height: int, now: float) -> Content:
+    """Every candidate's F as a dot, the elite's as a stair, and its success."""
+    points = snapshot.slots.points
+    if not points or height < 3:
         return Content.styled("no candidate is scored yet", DIM)
-    points = view.points
-    last = view.elites[-1] if view.elites else None
+    last = snapshot.run.elite
     elite = [point.elite_fitness for point in points]
     success = [point.elite_success for point in points]
     if last is not None:
         elite[-1], success[-1] = last.fitness, last.success_rate
     picture = draw_curves(
         [
-            Curve(values=[point.fitness for point in points], style="$foreground 60%", line=False),
-            Curve(values=success, style="$text-accent", step=True),
-            Curve(values=elite, style="$text-success", step=True),
+            Curve(values=[point.fitness for point in points], style=CANDIDATE, line=False),
+            Curve(values=success, style=SUCCESS, step=True),
+            Curve(values=elite, style=ELITE, step=True),
         ],
         width=width, height=height - 1, low=0.0, high=1.0,
     )
     key = Content.assemble(
-        ("  elite F", "$text-success"), ("   its success", "$text-accent"), ("   candidates", "$foreground 60%"),
-        (f"   over {counted(view.settled, 'candidate')}", DIM),
+        ("  elite F", ELITE), ("   its success", SUCCESS), ("   candidates", CANDIDATE),
+        (f"   over {counted(snapshot.run.candidates, 'candidate')}", DIM),
     )
     return stack([picture, key.truncate(width, ellipsis=True)])
 
@@ -175,27 +123,26 @@ def draw_fitness(sight: Sight, *, width: int, height: int, now: float) -> Conten
 # ---------------------------------------------------------------------------------- elites and memory
 
 
-def draw_elites(sight: Sight, *, width: int, height: int, now: float) -> Content:
+def draw_elites(snapshot: RunSnapshot, *, width: int, height: int, now: float) -> Content:
     """The elite of each generation, newest first, with what was gained."""
-    view = sight.view
+    elites, final = snapshot.slots.elites, snapshot.run.final
     lines: list[Content] = []
-    if view.final is not None:
-        final = view.final
+    if final is not None:
         lines.append(Content.assemble(
-            ("unseen episodes ", LOUD), f"F {number(final.initial_fitness)} -> {number(final.elite_fitness)}, "
+            ("held-out episodes ", LOUD), f"F {number(final.initial_fitness)} -> {number(final.elite_fitness)}, "
             f"success {share(final.initial_success)} -> {share(final.elite_success)}",
         ))
-    for place in range(len(view.elites) - 1, -1, -1):
+    for place in range(len(elites) - 1, -1, -1):
         if len(lines) >= height:
             break
-        elite = view.elites[place]
-        before = view.elites[place - 1].fitness if place else None
-        gained = signed(None if before is None else elite.fitness - before)
+        elite = elites[place]
+        before = elites[place - 1].fitness if place else None
+        gained = difference(None if before is None else elite.fitness - before)
         head = Content.assemble(
-            (f"g{elite.generation:<3}", LOUD), f" {elite.candidate:<12} F {elite.fitness:.3f} ", gained,
+            (f"g{elite.generation:<3}", LOUD), f" {elite.candidate:<12} F {number(elite.fitness)} ", gained,
             f" {share(elite.success_rate):>5}",
         )
-        slot = view.candidates.get(elite.candidate)
+        slot = snapshot.slots.candidates.get(elite.candidate)
         if elite.changed and slot is not None and slot.summary:
             head += Content.styled(f"  {one_line(slot.summary, 200)}", DIM)
         lines.append(head)
@@ -204,19 +151,19 @@ def draw_elites(sight: Sight, *, width: int, height: int, now: float) -> Content
     return stack(line.truncate(width, ellipsis=True) for line in lines[:height])
 
 
-def draw_memory(sight: Sight, *, width: int, height: int, now: float) -> Content:
+def draw_memory(snapshot: RunSnapshot, *, width: int, height: int, now: float) -> Content:
     """The newest entries of the rejection memory, with their fitness differences."""
-    memory = sight.view.memory
+    memory = snapshot.slots.memory
     if not memory:
         return Content.styled("no edit was rejected yet", DIM)
     lines = []
     for entry in memory[: -height - 1 : -1]:
         rejection = entry.rejection
         what = one_line(rejection.summary, 200) or rejection.reason
-        gain = signed(rejection.fitness_difference)
-        slot = sight.view.candidates.get(rejection.candidate)
+        gain = difference(rejection.fitness_difference)
+        slot = snapshot.slots.candidates.get(rejection.candidate)
         if rejection.fitness_difference is None and slot is not None:
-            gain = Content.styled(slot.state, DIM)      # cut, or failed
+            gain = Content.styled(slot.state, DIM)      # pruned, or failed
         lines.append(Content.assemble(
             gain.pad_right(max(0, 6 - gain.cell_length)), " ", (f"{rejection.candidate} ", DIM), what
         ))
@@ -226,57 +173,47 @@ def draw_memory(sight: Sight, *, width: int, height: int, now: float) -> Content
 # -------------------------------------------------------------------------------- workers and spending
 
 
-def draw_workers(sight: Sight, *, width: int, height: int, now: float) -> Content:
+def draw_workers(snapshot: RunSnapshot, *, width: int, height: int, now: float) -> Content:
     """What each worker does, and how fast the simulation is."""
-    lines = [*_busy(sight, now)]
-    speed = _speed(sight)
+    lines = [*_busy(snapshot, now)]
+    speed = _speed(snapshot)
     if len(lines) > height - bool(speed):
         kept = max(1, height - 1 - bool(speed))
         lines = [*lines[:kept], Content.styled(f"and {len(lines) - kept} more", DIM)]
     return stack(line.truncate(width, ellipsis=True) for line in [*lines, *speed][:height])
 
 
-def _busy(sight: Sight, now: float) -> Iterator[Content]:
-    note = sight.note
-    if note is None or not sight.live:
-        yield Content.styled("nobody works on this run" if not sight.live else "the workers are not told", DIM)
+def _busy(snapshot: RunSnapshot, now: float) -> Iterator[Content]:
+    note = snapshot.note
+    if note is None or not snapshot.live:
+        yield Content.styled("no process works on this run" if not snapshot.live else "no worker status yet", DIM)
         return
     for worker in note.workers:
-        head = (f"{worker.place + 1} ", LOUD)
-        if worker.order is None or worker.phase in ("idle", "starting"):
-            yield Content.assemble(head, (worker.phase, DIM))
-        elif worker.phase == "environment":
-            yield Content.assemble(head, f"makes the environment for {worker.order.replace('_', '/')}")
-        else:
-            steps = f", step {worker.steps}" if worker.steps else ""
-            doing = DOING.get(worker.doing or "", worker.doing or worker.phase)
-            yield Content.assemble(head, f"{doing} {worker.order.replace('_', '/')}{steps}")
-    asked = [*asked_of(sight)]
-    for slot in asked:
-        waits = clock(now - slot.at)
-        yield Content.assemble(("? ", "$text-accent"), f"asked for {slot.id}, {waits}")
+        idle = worker.order is None or worker.phase in ("idle", "starting")
+        yield Content.assemble((f"{worker.worker + 1} ", LOUD), (worker_words(worker), DIM if idle else ""))
+    for slot in asked_slots(snapshot):
+        yield Content.assemble(("? ", ACCENT), f"asked for {slot.id}, {clock(now - slot.at)}")
 
 
-def _speed(sight: Sight) -> list[Content]:
-    recent = [each for each in sight.view.recent if each.wall_s > 0]
+def _speed(snapshot: RunSnapshot) -> list[Content]:
+    recent = [each for each in snapshot.slots.recent if each.wall_s > 0]
     if not recent:
         return []
     rate = sum(each.steps for each in recent) / sum(each.wall_s for each in recent)
-    return [Content.styled(f"{rate:,.0f} steps/s a rollout, {counted(sight.view.episodes, 'episode')}", DIM)]
+    return [Content.styled(f"{rate:,.0f} steps/s per rollout, {counted(snapshot.run.episodes, 'episode')}", DIM)]
 
 
-def draw_spending(sight: Sight, *, width: int, height: int, now: float) -> Content:
+def draw_spending(snapshot: RunSnapshot, *, width: int, height: int, now: float) -> Content:
     """Calls, tokens and money, together and by role; then how programs failed."""
-    view = sight.view
-    total = view.spending.total
+    spending = snapshot.run.spending
+    total = spending.total
     lines = [Content(f"{counted(total.calls, 'call')}, {total.tokens:,} tokens, {cost(total.cost_usd)}")]
-    if len(view.spending.by_role) > 1:
+    if len(spending.by_role) > 1:
         lines += [
             Content.styled(f"{role}: {counted(each.calls, 'call')}, {each.tokens:,} tokens, {cost(each.cost_usd)}", DIM)
-            for role, each in view.spending.by_role.items()
+            for role, each in spending.by_role.items()
         ]
     lines += [
-        Content.styled(f"{many} × {kind}", BAD)
-        for kind, many in sorted(view.faults.items(), key=lambda item: -item[1])
+        Content.styled(f"{row.count} × {row.where} {row.kind.value}", BAD) for row in list_failures(snapshot.run)
     ]
     return stack(line.truncate(width, ellipsis=True) for line in lines[:height])

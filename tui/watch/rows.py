@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -14,6 +14,8 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
+
+from .keys import bindings
 
 Cell = str | Content
 GAP = 1
@@ -35,15 +37,7 @@ class Rows(ScrollView, can_focus=True):
     """A table with a cursor. `show` gives it a count and what makes the cells of a row."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"rows--title", "rows--cursor", "rows--cursor-away"}
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", "up", show=False),
-        Binding("down,j", "move(1)", "down", show=False),
-        Binding("pageup,ctrl+b", "page(-1)", "page up", show=False),
-        Binding("pagedown,ctrl+f,space", "page(1)", "page down", show=False),
-        Binding("home,g", "first", "first", show=False),
-        Binding("end,G", "last", "last", show=False),
-        Binding("enter", "open", "open", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("rows")
     DEFAULT_CSS = """
     Rows { height: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; }
     Rows > .rows--title { text-style: bold; color: $foreground 60%; }

@@ -1,24 +1,24 @@
-"""What a person may wish for while watching; the command line grants it, with its own code."""
+"""What a person may ask of a run while watching it; the command line does it, with its own code."""
 
 from pathlib import Path
 from typing import Protocol
 
 PAUSE, CONTINUE, STOP = "pause", "continue", "stop"
 STOP_AFTER_CANDIDATE, STOP_AFTER_GENERATION = "stop-after-candidate", "stop-after-generation"
-SAID = {
-    PAUSE: "to pause", CONTINUE: "to go on", STOP: "to stop", STOP_AFTER_CANDIDATE: "to stop after this candidate",
+REQUESTS = {
+    PAUSE: "to pause", CONTINUE: "to continue", STOP: "to stop", STOP_AFTER_CANDIDATE: "to stop after this candidate",
     STOP_AFTER_GENERATION: "to stop after this generation",
 }
 
 
-class Wishes(Protocol):
+class RunControls(Protocol):
     """All may take a moment, so they are called in a thread. They raise MementoError with one sentence."""
 
-    def ask(self, folder: Path, kind: str) -> None:
+    def request(self, folder: Path, kind: str) -> None:
         """Leave a request in the run's table, which its controller takes up and turns into a fact."""
 
     def export(self, folder: Path, candidate: str, out: Path) -> None:
         """Write the program of a candidate to a file that does not exist yet."""
 
-    def rendering(self, folder: Path, candidate: str, out: Path) -> list[str] | None:
-        """The command line that renders a rollout of a candidate; None where there is no such command."""
+    def rendering(self, folder: Path, candidate: str, out: Path) -> list[str]:
+        """The command line that renders a rollout of a candidate."""

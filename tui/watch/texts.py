@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from textual.content import Content
 from textual.highlight import highlight
 
+from ...core.text import one_line
 from ...core.values import JSON, Program
-from ..lines import one_line
-from .snapshot import BAD, DIM, GOOD, LOUD
+from .colours import ACCENT, BAD, DIM, GOOD, HEADING, LOUD
 
 LONGEST_COLOURED = 200_000      # letters: longer programs are shown plain, at once
 
@@ -33,7 +33,7 @@ def code_lines(program: Program | None) -> list[Content]:
 def diff_lines(old: Program | None, new: Program | None, *, names: tuple[str, str]) -> list[Content]:
     """What changed from `old` to `new`, as a unified diff."""
     if old is None or new is None:
-        return [Content.styled("no program to hold it against", DIM)]
+        return [Content.styled("no program to compare with", DIM)]
     before, now = printable(old.text).splitlines(), printable(new.text).splitlines()
     lines = [*difflib.unified_diff(before, now, fromfile=names[0], tofile=names[1], lineterm="")]
     if not lines:
@@ -47,7 +47,7 @@ def diff_lines(old: Program | None, new: Program | None, *, names: tuple[str, st
 
 
 def _coloured(line: str) -> Content:
-    style = {"+": GOOD, "-": BAD, "@": "$text-accent"}.get(line[:1], "")
+    style = {"+": GOOD, "-": BAD, "@": ACCENT}.get(line[:1], "")
     return Content.styled(line, style) if style else Content(line)
 
 
@@ -73,15 +73,15 @@ def metric_rows(new: Mapping[str, JSON], old: Mapping[str, JSON]) -> list[tuple[
         now, before = mean_of(value), mean_of(old.get(name))
         moved = "" if now is None or before is None or abs(now - before) < 0.0005 else f"{now - before:+.3f}"
         was = value_of(old[name]) if name in old else ""
-        rows.append((one_line(name), value_of(value), was, Content.styled(moved, LOUD) if moved else Content("")))
+        rows.append((one_line(name, 100), value_of(value), was, Content.styled(moved, LOUD) if moved else Content("")))
     return rows
 
 
-def talk_lines(texts: Sequence[tuple[str, str]], *, width: int) -> list[Content]:
+def talk_lines(texts: Sequence[tuple[str, str]], width: int) -> list[Content]:
     """Prompts or replies under their headings, folded to the width."""
     lines: list[Content] = []
     for title, text in texts:
-        lines.append(Content.styled(title, "bold $text-accent"))
+        lines.append(Content.styled(title, HEADING))
         for line in printable(text).split("\n"):
             style = LOUD if line.startswith("#") else ""
             folded = textwrap.wrap(line, max(20, width), replace_whitespace=False) if len(line) > width else [line]

@@ -23,7 +23,7 @@ from memento.core.events import (
 from memento.core.order_ids import is_ahead, slot_of
 from memento.core.ports import Ask, Model, Reply, RollTask
 from memento.core.values import Episode, Program, Usage
-from memento.memory.spending import Spending, add_calls
+from memento.memory.spending import SpendingTally
 from memento.runtime.bus import EventBus
 from memento.runtime.models.budget import PastSpending
 from memento.runtime.models.recorded import recorded_in
@@ -106,9 +106,10 @@ async def test_what_is_asked_ahead_changes_no_conclusion_and_what_is_withdrawn_i
     recorded = {one.order for one in recorded_in(facts) if one.withdrawn}
     assert recorded == tape_of(facts).withdrawn
     assert set(model.withdrawn) <= recorded <= lost
-    spending = Spending()
+    tally = SpendingTally()
     for fact in facts:
-        spending = add_calls(spending, fact)
+        tally.apply(fact)
+    spending = tally.so_far()
     assert spending.withdrawn == recorded
     assert spending.total.calls == len(model.begun) - len(model.withdrawn)
     past = PastSpending()

@@ -24,10 +24,10 @@ from memento.core.events import (
 from memento.core.values import Episode
 from memento.runtime.rollouts.pool import Activity
 from memento.runtime.supervisor import Lane
-from memento.tui.display import Attentive, PlainLines, Silence, open_display
+from memento.tui.display import Attentive, LiveView, PlainLines, Silence, open_display
 from memento.tui.live.display import RichDisplay
 from memento.tui.live.screen import SHORTEST, draw
-from memento.tui.live.slots import Live, begun, heed, seen
+from memento.tui.snapshot import RunSnapshot, search_slots
 from rich.console import Console
 
 from ...support.story import CALL, CLIMB_1, CLIMB_2, MACRO, PROGRAM, STORY
@@ -53,37 +53,45 @@ def rolled(order: str) -> EpisodeEnded:
     return EpisodeEnded(order=order, episode=Episode(index=0, seed=0, steps=9, ended_by="horizon", success=False))
 
 
-def told(live: Live, facts: Iterable[Fact]) -> Live:
+def shown(live: LiveView, facts: Iterable[Fact]) -> LiveView:
     for fact in facts:
-        live = heed(live, fact, now_s=10.0)
+        live.on_fact(fact, 10.0)
     return live
 
 
-def searching() -> Live:
-    """In the middle of generation 1: a climb accepted and one rolling out, a macro failed."""
+def snapshot_of(live: LiveView) -> RunSnapshot:
+    return RunSnapshot(
+        folder=Path("runs/x"), run=live.view.status, slots=live.view.slots, live=True, reading=False,
+        note=live.under_way.note(10.0),
+    )
+
+
+def searching() -> LiveView:
+    """In the midst of generation 1: a climb accepted and one rolling out, a macro failed."""
     first = next(place for place, fact in enumerate(STORY) if isinstance(fact, EliteChanged)) + 1
-    live = told(Live(folder=Path("runs/x")), STORY[:first])
+    live = shown(LiveView(), STORY[:first])
     for order in ("g1/hill/0", "g1/macro/0"):
-        live = begun(live, order)
-    live = told(live, [made("g1/hill/0"), *STORY[first:first + 2], made("g1/macro/0")])
-    live = told(live, [CandidateScored(order=MACRO.id, candidate=MACRO), made("g1/hill/1")])
-    live = begun(live, "g1/hill/1/e0")
-    live = told(live, [rolled("g1/hill/1/e0")])
-    live = seen(live, Doing(0, "working", "roll", "g1/hill/1/e1", 412))
-    live = seen(live, Doing(1, "environment", "score", "g1_macro_0_e0"))
-    return seen(live, Doing(2, "idle"))
+        live.under_way.begin(order, 10.0)
+    shown(live, [made("g1/hill/0"), *STORY[first:first + 2], made("g1/macro/0")])
+    shown(live, [CandidateScored(order=MACRO.id, candidate=MACRO), made("g1/hill/1")])
+    live.under_way.begin("g1/hill/1/e0", 10.0)
+    shown(live, [rolled("g1/hill/1/e0")])
+    live.under_way.observe(Doing(0, "working", "roll", "g1/hill/1/e1", 412))
+    live.under_way.observe(Doing(1, "environment", "score", "g1_macro_0_e0"))
+    live.under_way.observe(Doing(2, "idle"))
+    return live
 
 
-def text_of(live: Live, width: int, height: int, now_s: float = 75.0) -> str:
+def text_of(live: LiveView, width: int, height: int, now: float = 75.0) -> str:
     console = Console(file=io.StringIO(), width=width, height=height, color_system=None)
-    console.print(draw(live, now_s=now_s, width=width, height=height))
+    console.print(draw(snapshot_of(live), began=0.0, now=now, width=width, height=height))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 40), (60, 14)])
 def test_the_screen_word_for_word(width: int, height: int) -> None:
-    """After an intended change run `MEMENTO_GOLDEN=write pytest tests/tui`, and look at it as a newcomer would."""
+    """After a wanted change run `MEMENTO_GOLDEN=write pytest tests/tui`, and look at it as a newcomer would."""
     golden = GOLDEN / f"screen-{width}x{height}.txt"
     text = text_of(searching(), width, height)
     if os.environ.get("MEMENTO_GOLDEN") == "write":
@@ -95,7 +103,7 @@ def test_the_screen_word_for_word(width: int, height: int) -> None:
 @pytest.mark.parametrize("height", [6, 10, 24])
 def test_every_moment_fits_and_never_scrolls(width: int, height: int) -> None:
     for length in range(len(STORY) + 1):
-        lines = text_of(told(Live(folder=Path("runs/x")), STORY[:length]), width, height).splitlines()
+        lines = text_of(shown(LiveView(), STORY[:length]), width, height).splitlines()
         assert len(lines) <= max(height, SHORTEST)
         assert all(len(line) <= width and line.isprintable() for line in lines)
 
@@ -107,39 +115,45 @@ def test_a_short_screen_keeps_the_stage_and_what_ctrl_c_does() -> None:
 
 
 def test_slots_go_their_way() -> None:
-    live = told(Live(), STORY[:13])
+    live = shown(LiveView(), STORY[:13])
     states = []
+
+    def state() -> str:
+        return next(slot.state for slot in search_slots(snapshot_of(live)) if slot.id == "g1/hill/1")
+
     for step in (
-        lambda live: begun(live, "g1/hill/1"), lambda live: heed(live, made("g1/hill/1"), now_s=0.0),
-        lambda live: begun(live, "g1/hill/1/e0"),
-        lambda live: heed(live, CandidateScored(order=CLIMB_2.id, candidate=CLIMB_2), now_s=0.0),
-        lambda live: heed(live, next(fact for fact in STORY if isinstance(fact, CandidateRejected)), now_s=0.0),
+        lambda: live.under_way.begin("g1/hill/1", 0.0), lambda: live.on_fact(made("g1/hill/1"), 0.0),
+        lambda: live.under_way.begin("g1/hill/1/e0", 0.0),
+        lambda: live.on_fact(CandidateScored(order=CLIMB_2.id, candidate=CLIMB_2), 0.0),
+        lambda: live.on_fact(next(fact for fact in STORY if isinstance(fact, CandidateRejected)), 0.0),
     ):
-        live = step(live)
-        states.append(live.slots["g1/hill/1"].state)
+        step()
+        states.append(state())
     assert states == ["asked", "proposed", "rolling", "scored", "rejected"]
-    cut = replace(CLIMB_1, bound=0.3)
-    assert heed(live, CandidateScored(order=cut.id, candidate=cut), now_s=0.0).slots[cut.id].state == "cut"
+    pruned = replace(CLIMB_1, bound=0.3)
+    live.on_fact(CandidateScored(order=pruned.id, candidate=pruned), 0.0)
+    assert live.view.slots.candidates[pruned.id].state == "pruned"
 
 
 def test_what_was_begun_for_the_next_generation_stays() -> None:
     ended = next(fact for fact in STORY if isinstance(fact, EliteChanged) and fact.generation == 1)
-    live = heed(searching(), made("g2/random/0"), now_s=0.0)
-    assert [*heed(live, ended, now_s=0.0).slots] == ["g2/random/0"]
+    live = shown(searching(), [made("g2/random/0"), ended])
+    assert {*live.view.slots.candidates} == {"g2/random/0", ended.candidate}
 
 
 def test_a_new_generation_begins_with_empty_lanes() -> None:
     ended = next(fact for fact in STORY if isinstance(fact, EliteChanged) and fact.generation == 1)
-    assert searching().slots
-    assert not heed(searching(), ended, now_s=0.0).slots
-    assert heed(searching(), ended, now_s=0.0).curve == (0.375, 0.45)
+    live = shown(searching(), [ended])
+    lanes = [line for line in text_of(live, 80, 24).splitlines() if line.startswith(("climb", "macro"))]
+    assert [line.split() for line in lanes] == [["climb", "·", "·"], ["macro", "·"]]
+    assert [elite.fitness for elite in live.view.slots.elites] == [0.375, 0.45]
 
 
 # --------------------------------------------------------------------------------------- the display
 
 
 class Terminal:
-    """A pseudo-terminal; a thread reads its output, as a terminal does, unless `reads` is false."""
+    """A pseudo-terminal whose output is read by a thread, as a terminal does, unless it `reads` not."""
 
     def __init__(self, *, reads: bool = True) -> None:
         self._ours, theirs = pty.openpty()
@@ -171,7 +185,7 @@ class Terminal:
 
 @pytest.fixture
 def terminal_of() -> Iterator[Callable[..., Terminal]]:
-    """Makes terminals, and removes them when no display draws any more."""
+    """Makes terminals, and takes them away when no display draws any more."""
     made: list[Terminal] = []
 
     def make(*, reads: bool = True) -> Terminal:
@@ -216,7 +230,7 @@ def test_it_draws_keeps_what_matters_and_gives_the_cursor_back(terminal_of: Call
     assert terminal.seen.rindex(b"\x1b[?25h") > terminal.seen.rindex(b"\x1b[?25l"), "the cursor is shown again"
 
 
-def test_no_color_is_heeded(monkeypatch: pytest.MonkeyPatch, terminal_of: Callable[..., Terminal]) -> None:
+def test_no_color_is_respected(monkeypatch: pytest.MonkeyPatch, terminal_of: Callable[..., Terminal]) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     terminal = terminal_of()
     display = RichDisplay(terminal.stream)
@@ -262,14 +276,14 @@ def test_rich_is_plain_where_it_cannot_draw(
     stream = terminal_of().stream if terminal else io.StringIO()
     display = open_display(kind, stream, environment=environment)
     assert isinstance(display, expected)
-    assert isinstance(display, Attentive) == (expected is RichDisplay)
+    assert isinstance(display, Attentive) == (expected is not Silence)
 
 
 # ---------------------------------------------------------------------------------------- the wiring
 
 
 class Hearing(Silence):
-    """A display that records what it receives."""
+    """An attentive display that writes down what it hears."""
 
     def __init__(self) -> None:
         self.heard: list[object] = []

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from memento.cli.watch import Granted
+from memento.cli.watch import CliControls
 from memento.memory.store import RunStore
 from memento.tui.watch.rows import Rows
 from memento.tui.watch.screens.candidate import CandidateScreen
@@ -14,7 +14,7 @@ from textual.widgets import Input, TabbedContent
 
 from .conftest import LiveRun
 from .recording import SetClock, begin
-from .watching import Wished, press, settled, text_of, the, until, watching
+from .watching import Recorded, press, settled, text_of, the, until, watching
 
 
 async def test_the_screens_are_reached_by_key_and_by_mouse(done: Path) -> None:
@@ -112,7 +112,7 @@ async def test_the_log_is_filtered_and_opens_what_a_fact_is_about(done: Path) ->
 
 async def test_exporting_asks_where_and_writes(done: Path, tmp_path: Path) -> None:
     out = tmp_path / "policy.py"
-    async with watching(done, wishes=Granted()) as pilot:
+    async with watching(done, controls=CliControls()) as pilot:
         await press(pilot, "2", "e")
         assert isinstance(pilot.app.screen, ExportScreen)
         pilot.app.screen.query_one(Input).value = str(out)
@@ -128,32 +128,29 @@ async def test_exporting_asks_where_and_writes(done: Path, tmp_path: Path) -> No
 
 
 async def test_rendering_is_a_process_of_its_own(done: Path, tmp_path: Path) -> None:
-    wishes = Wished(command=[sys.executable, "-c", f"open({str(tmp_path / 'film')!r}, 'w').write('film')"])
-    async with watching(done, wishes=wishes) as pilot:
+    controls = Recorded(command=[sys.executable, "-c", f"open({str(tmp_path / 'film')!r}, 'w').write('film')"])
+    async with watching(done, controls=controls) as pilot:
         await press(pilot, "2", "v", "enter")
         await until(pilot, (tmp_path / "film").exists)
         await until(pilot, lambda: "is rendered" in text_of(pilot))
-        wishes.command = [sys.executable, "-c", "import sys; print('no renderer here'); sys.exit(3)"]
+        controls.command = [sys.executable, "-c", "import sys; print('no renderer here'); sys.exit(3)"]
         await press(pilot, "v", "enter")
         await until(pilot, lambda: "could not be rendered" in text_of(pilot))
-        wishes.command = None
-        await press(pilot, "v", "enter")
-        await until(pilot, lambda: "no command" in text_of(pilot))
 
 
 async def test_pause_continue_and_every_stop_are_rows_for_the_controller(live: LiveRun) -> None:
     def taken() -> list[str]:
         return [request.kind for request in live.store.take_requests()]
 
-    async with watching(live.folder, wishes=Granted()) as pilot:
+    async with watching(live.folder, controls=CliControls()) as pilot:
         for keys, kind in (
             (("p",), "pause"), (("s", "enter"), "stop-after-candidate"),
             (("s", "down", "enter"), "stop-after-generation"), (("s", "down", "down", "enter"), "stop"),
         ):
             await press(pilot, *keys)
-            await until(pilot, lambda: the(pilot).sight.asked != ())
+            await until(pilot, lambda: the(pilot).snapshot.requests != ())
             assert taken() == [kind]
-            await until(pilot, lambda: the(pilot).sight.asked == ())
+            await until(pilot, lambda: the(pilot).snapshot.requests == ())
         await press(pilot, "s", "escape")
         assert taken() == []
 
@@ -162,19 +159,19 @@ async def test_a_paused_run_is_asked_to_go_on(live: LiveRun) -> None:
     from memento.core.events import RunPaused
 
     live.store.append([RunPaused()])
-    wishes = Wished()
-    async with watching(live.folder, wishes=wishes) as pilot:
+    controls = Recorded()
+    async with watching(live.folder, controls=controls) as pilot:
         await until(pilot, lambda: "paused" in text_of(pilot))
         await press(pilot, "p")
-        assert wishes.asked == [("live", "continue")]
+        assert controls.asked == [("live", "continue")]
 
 
 async def test_a_run_that_is_over_cannot_be_asked(done: Path) -> None:
-    wishes = Wished()
-    async with watching(done, wishes=wishes) as pilot:
+    controls = Recorded()
+    async with watching(done, controls=controls) as pilot:
         await press(pilot, "p", "s")
         await until(pilot, lambda: "not live" in text_of(pilot))
-        assert wishes.asked == []
+        assert controls.asked == []
 
 
 async def test_the_palette_and_the_help(done: Path) -> None:
@@ -184,17 +181,17 @@ async def test_the_palette_and_the_help(done: Path) -> None:
         await press(pilot, "enter")
         await until(pilot, lambda: the(pilot).current_mode == "lineage")
         await press(pilot, "question_mark")
-        assert "stop: now" not in text_of(pilot)
+        assert "withdrawn" not in text_of(pilot)
         await press(pilot, "end")
         assert "withdrawn" in text_of(pilot)
         await press(pilot, "escape")
         assert "withdrawn" not in text_of(pilot)
 
 
-async def test_the_palette_knows_every_wish(done: Path) -> None:
+async def test_the_palette_knows_every_control(done: Path) -> None:
     async with watching(done) as pilot:
         titles = {command.title for command in pilot.app.get_system_commands(pilot.app.screen)}
-        assert {"Pause or go on", "Stop…", "Open the elite", "Export the elite", "Render the elite"} <= titles
+        assert {"Pause or continue", "Stop…", "Open the elite", "Export the elite", "Render the elite"} <= titles
 
 
 async def test_runs_are_listed_compared_and_chosen(done: Path, facts: list) -> None:
@@ -214,7 +211,7 @@ async def test_runs_are_listed_compared_and_chosen(done: Path, facts: list) -> N
         assert "● first" in text_of(pilot).splitlines()[-2]
         assert "● second" not in text_of(pilot).splitlines()[-2]
         await press(pilot, "enter")
-        await until(pilot, lambda: the(pilot).sight is not None and not the(pilot).sight.reading)
+        await until(pilot, lambda: the(pilot).snapshot is not None and not the(pilot).snapshot.reading)
         assert the(pilot).current_mode == "overview"
 
 

@@ -9,17 +9,16 @@ from pathlib import Path
 import pytest
 from memento.core.events import EpisodeEnded, RunPaused, StageEntered
 from memento.core.values import Episode
+from memento.memory.run_view import RunView, view_of
 from memento.memory.store import RunStore
+from memento.memory.tail import Follower, matching, read_view, window
 from memento.runtime.rollouts.pool import Activity
-from memento.tui.activity import NOTE, noted, read_note
+from memento.tui.activity import NOTE, read_note
 from memento.tui.display import Attentive, Silence
-from memento.tui.watch.fold import fold
-from memento.tui.watch.follower import Follower
-from memento.tui.watch.log_reader import matching, window
+from memento.tui.noting import noted
+from memento.tui.snapshot import RunSnapshot
 from memento.tui.watch.many import read_runs
 from memento.tui.watch.reading import follow
-from memento.tui.watch.snapshot import Sight
-from memento.tui.watch.view import RunView
 
 from .conftest import LiveRun
 from .recording import BEGAN, SetClock, begin
@@ -32,7 +31,9 @@ def everything(follower: Follower, limit: int = 7) -> tuple[RunView, bool]:
         piece = follower.look(limit)
         assert piece.trouble is None
         fresh = fresh or piece.fresh
-        view = fold(RunView() if piece.fresh else view, piece.entries)
+        view = RunView() if piece.fresh else view
+        for entry in piece.entries:
+            view.apply(entry.fact, entry.at)
         if not piece.more:
             return view, fresh
 
@@ -42,11 +43,13 @@ def test_what_is_followed_is_what_is_read_at_once(done: Path) -> None:
     view, fresh = everything(follower)
     assert fresh
     with RunStore.read(done) as store:
-        whole = fold(RunView(), store.facts_after(0))
-    assert view.candidates == whole.candidates
-    assert view.points == whole.points
-    assert view.spending == whole.spending
-    assert view.elites == whole.elites
+        whole = view_of(store.facts_after(0))
+    assert view == read_view(done)
+    assert view.slots.candidates == whole.slots.candidates
+    assert view.slots.points == whole.slots.points
+    assert view.slots.elites == whole.slots.elites
+    assert view.status.spending == whole.status.spending
+    assert view.status.episodes_saved == whole.status.episodes_saved
     assert everything(follower) == (RunView(), False), "nothing is read twice"
     follower.close()
 
@@ -69,21 +72,21 @@ def test_a_request_is_seen_until_it_is_taken(live: LiveRun) -> None:
     live.store.request("pause", at=1.0)
     piece = follower.look()
     assert piece.live
-    assert piece.asked == ("pause",)
+    assert piece.requests == ("pause",)
     live.store.take_requests()
-    assert follower.look().asked == ()
+    assert follower.look().requests == ()
     follower.close()
 
 
 async def test_a_live_run_grows_on_the_screen(live: LiveRun) -> None:
     async with watching(live.folder) as pilot:
-        before = the(pilot).sight.view.settled
+        before = the(pilot).snapshot.run.candidates
         live.go_on(len(live.rest))
-        await until(pilot, lambda: the(pilot).sight.view.status == "done")
-        assert the(pilot).sight.view.settled == 18 > before
+        await until(pilot, lambda: the(pilot).snapshot.run.status == "done")
+        assert the(pilot).snapshot.run.candidates == 18 > before
         assert "18 of 18 candidates" in text_of(pilot)
         live.store.close()
-        await until(pilot, lambda: not the(pilot).sight.live)
+        await until(pilot, lambda: not the(pilot).snapshot.live)
 
 
 async def test_a_store_that_vanishes_is_waited_for_and_a_replaced_one_is_read_anew(
@@ -92,14 +95,14 @@ async def test_a_store_that_vanishes_is_waited_for_and_a_replaced_one_is_read_an
     async with watching(done) as pilot:
         shutil.move(done, tmp_path / "elsewhere")
         await until(pilot, lambda: "is gone" in text_of(pilot))
-        assert the(pilot).sight.view.settled == 18, "what was seen stays to be read"
+        assert the(pilot).snapshot.run.candidates == 18, "what was seen stays to be read"
         begin(done, facts[:12], SetClock()).close()
-        await until(pilot, lambda: the(pilot).sight.trouble is None and the(pilot).sight.view.settled == 0)
-        assert the(pilot).sight.view.seq == 12
+        await until(pilot, lambda: the(pilot).snapshot.trouble is None and the(pilot).snapshot.run.candidates == 0)
+        assert the(pilot).snapshot.seq == 12
         shutil.rmtree(done)
         await until(pilot, lambda: "is gone" in text_of(pilot))
         shutil.move(tmp_path / "elsewhere", done)
-        await until(pilot, lambda: the(pilot).sight.view.status == "done")
+        await until(pilot, lambda: the(pilot).snapshot.run.status == "done")
 
 
 def test_a_store_that_is_replaced_between_two_looks_is_fresh(done: Path, facts: list) -> None:
@@ -107,9 +110,9 @@ def test_a_store_that_is_replaced_between_two_looks_is_fresh(done: Path, facts: 
     everything(follower)
     shutil.rmtree(done)
     begin(done, facts[:9], SetClock()).close()
-    view, fresh = everything(follower)
+    _, fresh = everything(follower)
     assert fresh
-    assert view.seq == 9
+    assert Follower(done).look().seq == 9
     follower.close()
 
 
@@ -119,7 +122,7 @@ def test_a_folder_without_a_run_is_said(tmp_path: Path) -> None:
 
 
 def test_the_reading_thread_ends_when_it_is_told(live: LiveRun) -> None:
-    sights: list[Sight] = []
+    sights: list[RunSnapshot] = []
     left = threading.Event()
     thread = threading.Thread(target=follow, args=(live.folder, sights.append, left))
     thread.start()
@@ -149,7 +152,7 @@ def test_runs_are_read_again_only_where_they_grew(live: LiveRun, done: Path) -> 
     live.store.append([RunPaused()])
     grown = read_runs(live.folder.parent, known)
     assert grown[done] is known[done]
-    assert grown[live.folder].sight.view.status == "paused"
+    assert grown[live.folder].snapshot.run.status == "paused"
 
 
 # ------------------------------------------------------------------------------------------- the note

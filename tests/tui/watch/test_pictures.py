@@ -46,8 +46,8 @@ async def test_a_live_run_with_its_workers(
         at=BEGAN + 100,
         orders=(("g2/cross/0", BEGAN + 93.0), ("g2/macro/1/e0", BEGAN + 99.0)),
         workers=(
-            WorkerNote(place=0, phase="working", doing="roll", order="g2_macro_1_e0", steps=80),
-            WorkerNote(place=1, phase="idle"),
+            WorkerNote(worker=0, phase="working", doing="roll", order="g2_macro_1_e0", steps=80),
+            WorkerNote(worker=1, phase="idle"),
         ),
     )
     monkeypatch.setattr("memento.tui.watch.reading.read_note", lambda folder, now: note)

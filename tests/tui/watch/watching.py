@@ -7,41 +7,41 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from memento.tui.watch.app import WatchApp
-from memento.tui.watch.run_controls import Wishes
+from memento.tui.watch.run_controls import RunControls
 from textual.pilot import Pilot
 
-ENOUGH_S = 60.0        # a busy machine is not a failure
+ENOUGH_S = 60.0        # a busy machine is no failure
 GOLDEN = Path(__file__).parent / "golden"
 
 
-class Wished:
-    """Refuses every request and records it."""
+class Recorded:
+    """Does nothing and remembers everything."""
 
     def __init__(self, command: list[str] | None = None) -> None:
         self.asked: list[tuple[str, str]] = []
         self.exported: list[tuple[str, Path]] = []
-        self.command = command
+        self.command = command or []
 
-    def ask(self, folder: Path, kind: str) -> None:
+    def request(self, folder: Path, kind: str) -> None:
         self.asked.append((folder.name, kind))
 
     def export(self, folder: Path, candidate: str, out: Path) -> None:
         self.exported.append((candidate, out))
 
-    def rendering(self, folder: Path, candidate: str, out: Path) -> list[str] | None:
+    def rendering(self, folder: Path, candidate: str, out: Path) -> list[str]:
         return self.command
 
 
 @asynccontextmanager
 async def watching(
-    folder: Path | None, *, runs: Path | None = None, size: tuple[int, int] = (80, 24), wishes: Wishes | None = None,
-    now: float = 1_800_000_100.0,
+    folder: Path | None, *, runs: Path | None = None, size: tuple[int, int] = (80, 24),
+    controls: RunControls | None = None, now: float = 1_800_000_100.0,
 ) -> AsyncIterator[Pilot[None]]:
     """The program on a run, once it has read all of it."""
     runs_dir = runs if runs is not None else folder.parent if folder is not None else Path()
-    app = WatchApp(folder=folder, runs_dir=runs_dir, wishes=wishes or Wished(), clock=lambda: now)
+    app = WatchApp(folder=folder, runs_dir=runs_dir, controls=controls or Recorded(), clock=lambda: now)
     async with app.run_test(size=size, notifications=True) as pilot:
-        await until(pilot, lambda: folder is None or (app.sight is not None and not app.sight.reading))
+        await until(pilot, lambda: folder is None or (app.snapshot is not None and not app.snapshot.reading))
         await settled(pilot)
         yield pilot
 
@@ -64,7 +64,7 @@ async def until(pilot: Pilot[None], holds: Callable[[], bool]) -> None:
 
 
 async def settled(pilot: Pilot[None]) -> None:
-    """Wait until no screen is reading any more."""
+    """Wait until nothing is being read for a screen any more."""
     await pilot.pause()
     await until(pilot, lambda: all(worker.is_finished for worker in pilot.app.workers if worker.group != "follow"))
     await pilot.pause()

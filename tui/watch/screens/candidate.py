@@ -1,19 +1,23 @@
 """One policy, evaluator or vote: code, differences, metrics, episodes, prompt and reply."""
 
+from functools import partial
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Static, TabbedContent, TabPane
 
 from ....core.errors import MementoError
-from ....core.text import counted
-from ...lines import one_line
+from ....core.text import cost, counted, number, one_line, share
+from ....memory.slots import Slot
+from ...snapshot import RunSnapshot
+from ...words import fault_words
+from ..colours import BAD, DIM, GOOD, LOUD, difference, fitness_of, mark, state_of_slot
 from ..details import Details, read_details
+from ..keys import bindings
 from ..lines_view import LinesView
 from ..rows import Cell, Column, Rows
-from ..snapshot import BAD, DIM, LOUD, Sight, cost, fitness_of, mark, number, share, signed, what_became
 from ..texts import code_lines, diff_lines, metric_rows, talk_lines
 from .page import Page
 
@@ -32,19 +36,13 @@ EPISODES = (
 class CandidateScreen(Page):
     """Reads its candidate in a thread, and again when more is known of it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "back", "back"), Binding("n", "step(1)", "next"), Binding("N", "step(-1)", "previous"),
-        Binding("e", "export", "export"), Binding("v", "render", "render"),
-        Binding("c", "tab('code')", show=False), Binding("f", "tab('parent')", show=False),
-        Binding("l", "tab('elite')", show=False), Binding("m", "tab('metrics')", show=False),
-        Binding("x", "tab('episodes')", show=False), Binding("w", "tab('prompt')", show=False),
-        Binding("r", "tab('reply')", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("candidate")
 
     def __init__(self, name: str) -> None:
         super().__init__()
         self.candidate = name
-        self._known: object = None      # what was known of it when it was read
+        self._known: Slot | None = None     # what was known of it when it was read
+        self._read = False
 
     def body(self) -> ComposeResult:
         """A few lines of facts, then tabs."""
@@ -66,82 +64,62 @@ class CandidateScreen(Page):
                 yield LinesView(id="reply-lines")
 
     def on_mount(self) -> None:
-        """Show what the view knows, read the rest."""
-        sight = self.watch_app.sight
-        if sight is not None:
-            self.see(sight)
+        """The code has the keys."""
         self.query_one("#code-lines").focus()
 
-    def draw(self, sight: Sight) -> None:
+    def draw(self, snapshot: RunSnapshot) -> None:
         """What the view knows at once; the texts are read where something changed."""
-        slot = sight.view.candidates.get(self.candidate) or sight.view.others.get(self.candidate)
-        if slot is not None:
-            facts: list[Cell | tuple[str, str]] = [
-                Content.styled(self.candidate, LOUD), "  ", mark(slot.state), f" {what_became(slot)}",
-                "  F ", fitness_of(slot), "  ", signed(slot.difference),
-                f"  success {share(slot.success_rate)}  {counted(slot.rolled, 'episode')}",
-            ]
-            if slot.elite_of:
-                facts.append(("  elite of g" + ", g".join(map(str, slot.elite_of)), "$text-success"))
-            origin = f"{slot.operator} of {' and '.join(slot.parents)}" if slot.parents else slot.operator
-            what = f"“{one_line(slot.summary, 300)}”" if slot.summary else ""
-            wrong = f"{slot.fault.kind.value}: {one_line(slot.fault.message, 300)}" if slot.fault else ""
-            lines = [Content.assemble(*facts), Content.assemble((f"{origin}  ", DIM), what, ("  " + wrong, BAD))]
-            self.query_one("#facts", Static).update(Content("\n").join(lines))
-        else:
-            self.query_one("#facts", Static).update(f"{self.candidate}: nothing is known of it yet\n")
-        if slot != self._known:
-            self._known = slot
-            elite = sight.view.elite
-            folder, name, best = sight.folder, self.candidate, None if elite is None else elite.candidate
+        slot = snapshot.slots.get(self.candidate)
+        facts = Content(f"{self.candidate}: nothing is known of it yet\n") if slot is None else _facts(slot)
+        self.query_one("#facts", Static).update(facts)
+        if slot != self._known or not self._read:
+            self._known, self._read = slot, True
+            self._read_details(snapshot)
 
-            def work() -> None:
-                try:
-                    details = read_details(folder, name, elite=best)
-                except (MementoError, OSError) as error:
-                    self.app.call_from_thread(self._say, f"cannot be read: {error}")
-                else:
-                    self.app.call_from_thread(self._show, details)
+    def _read_details(self, snapshot: RunSnapshot) -> None:
+        folder, name, elite = snapshot.folder, self.candidate, snapshot.run.elite
+        if folder is None:
+            return
 
-            self.run_worker(work, thread=True, group="details", exclusive=True)
+        def work() -> None:
+            try:
+                details = read_details(folder, name, elite=None if elite is None else elite.candidate)
+            except (MementoError, OSError) as error:
+                self.app.call_from_thread(self._say, f"cannot be read: {error}")
+            else:
+                self.app.call_from_thread(self._show, details)
+
+        self.run_worker(work, thread=True, group="details", exclusive=True)
 
     def _say(self, sentence: str) -> None:
         if self.is_mounted:
             self.query_one("#code-lines", LinesView).show([Content.styled(one_line(sentence, 400), BAD)])
 
     def _show(self, details: Details) -> None:
-        if not self.is_mounted or details.part.id != self.candidate:
+        if not self.is_mounted or details.record.id != self.candidate:
             return
-        part, parent = details.part, details.parents[0] if details.parents else None
+        record, parent = details.record, details.parents[0] if details.parents else None
 
         def lines(name: str) -> LinesView:
             return self.query_one(name, LinesView)
 
-        lines("#code-lines").show(code_lines(part.program))
+        lines("#code-lines").show(code_lines(record.program))
         lines("#parent-lines").show(
             [line for each in details.parents
-             for line in diff_lines(each.program, part.program, names=(each.id, part.id))]
-            or [Content.styled(f"{part.id} has no parent", DIM)]
+             for line in diff_lines(each.program, record.program, names=(each.id, record.id))]
+            or [Content.styled(f"{record.id} has no parent", DIM)]
         )
         elite = details.elite
         lines("#elite-lines").show(
-            diff_lines(elite.program, part.program, names=(elite.id, part.id)) if elite is not None
-            else [Content.styled("there is no other elite to hold it against", DIM)]
+            diff_lines(elite.program, record.program, names=(elite.id, record.id)) if elite is not None
+            else [Content.styled("there is no other elite to compare with", DIM)]
         )
-        metrics = metric_rows(part.metrics, {} if parent is None else parent.metrics)
+        metrics = metric_rows(record.metrics, {} if parent is None else parent.metrics)
         self.query_one("#metric-rows", Rows).show(len(metrics), lambda index: metrics[index])
         episodes = _episode_rows(details)
         self.query_one("#episode-rows", Rows).show(len(episodes), lambda index: episodes[index])
-        for name, pick in (("#prompt-lines", "prompt"), ("#reply-lines", "reply")):
-            texts = []
-            for row in part.calls:
-                usage, text = row.call.usage, getattr(row.call, pick).text
-                texts.append((
-                    f"{row.role} {one_line(row.call.model)}: {usage.input_tokens:,} tokens in, "
-                    f"{usage.output_tokens:,} out, {cost(usage.cost_usd)}, {usage.latency_s:.1f} s; "
-                    f"this {pick} has {len(text):,} letters", text,
-                ))
-            lines(name).show_folded(lambda width, texts=texts: talk_lines(texts, width=width))  # type: ignore[misc]
+        for pick in ("prompt", "reply"):
+            lines(f"#{pick}-lines").show_folded(partial(talk_lines, _talk(details, pick)))
 
     def chosen(self) -> str | None:
         """Export and render are about this one."""
@@ -158,27 +136,59 @@ class CandidateScreen(Page):
 
     def action_step(self, by: int) -> None:
         """The next or the previous one of its kind, as they came."""
-        sight = self.watch_app.sight
-        if sight is None:
+        snapshot = self.snapshot
+        if snapshot is None:
             return
-        view = sight.view
-        keys = [*(view.candidates if self.candidate in view.candidates else view.others)]
+        slots = snapshot.slots
+        keys = [*(slots.candidates if self.candidate in slots.candidates else slots.others)]
         if self.candidate in keys:
             self.candidate = keys[(keys.index(self.candidate) + by) % len(keys)]
-            self._known = None
-            self.see(sight)
+            self._read = False
+            self.draw(snapshot)
+
+
+def _facts(slot: Slot) -> Content:
+    """Two lines: how it stands, and where it came from."""
+    facts: list[Cell | tuple[str, str]] = [
+        Content.styled(slot.id, LOUD), "  ", mark(slot.state), f" {state_of_slot(slot)}",
+        "  F ", fitness_of(slot), "  ", difference(slot.difference),
+        f"  success {share(slot.success_rate)}  {counted(slot.rolled, 'episode')}",
+    ]
+    if slot.elite_of:
+        facts.append(("  elite of g" + ", g".join(map(str, slot.elite_of)), GOOD))
+    operator = "" if slot.operator is None else slot.operator.value
+    origin = f"{operator} of {' and '.join(slot.parents)}" if slot.parents else operator
+    what = f"“{one_line(slot.summary, 300)}”" if slot.summary else ""
+    lines = [
+        Content.assemble(*facts),
+        Content.assemble((f"{origin}  ", DIM), what, ("  " + fault_words(slot.fault, 300), BAD)),
+    ]
+    return Content("\n").join(lines)
+
+
+def _talk(details: Details, pick: str) -> list[tuple[str, str]]:
+    """Prompts or replies, each under a heading."""
+    texts = []
+    for row in details.record.calls:
+        usage, text = row.call.usage, getattr(row.call, pick).text
+        texts.append((
+            f"{row.role} {one_line(row.call.model, 100)}: {usage.input_tokens:,} tokens in, "
+            f"{usage.output_tokens:,} out, {cost(usage.cost_usd)}, {usage.latency_s:.1f} s; "
+            f"this {pick} has {len(text):,} letters", text,
+        ))
+    return texts
 
 
 def _episode_rows(details: Details) -> list[list[Cell]]:
     rows: list[list[Cell]] = []
-    for place, (episode, score) in enumerate(details.part.episodes):
+    for place, (episode, score) in enumerate(details.record.episodes):
         fault = (episode.fault if episode is not None else None) or (score.fault if score is not None else None)
         fitness = 0.0 if episode is not None and episode.fault is not None else None if score is None else score.fitness
-        wrong = f"{fault.kind.value}: {one_line(fault.message, 200)}" if fault is not None else ""
+        wrong = fault_words(fault)
         if episode is None:
             rows.append([str(place), number(fitness), "on T_0", "", "", "", "", Content.styled(wrong, BAD)])
             continue
-        word = Content.styled("success", "$text-success") if episode.success else Content("failure")
+        word = Content.styled("success", GOOD) if episode.success else Content("failure")
         rows.append([
             str(episode.index), number(fitness), word, str(episode.steps), one_line(episode.ended_by, 20),
             f"{episode.wall_s:.1f}", one_line(episode.scene or "", 30), Content.styled(wrong, BAD),

@@ -4,13 +4,15 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from textual import on
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 
-from ...lines import one_line
+from ....core.text import one_line, share
+from ....memory.slots import Slot
+from ...snapshot import RunSnapshot, search_slots
+from ..colours import BAD, DIM, GOOD, difference, fitness_of, mark, state_of_slot, why_failed
+from ..keys import bindings
 from ..rows import Cell, Column, Rows
-from ..snapshot import BAD, DIM, Sight, fitness_of, mark, share, signed, slots_of, what_became, why_failed
-from ..view import Slot
 from .filtered import FilteredPage
 
 COLUMNS = (
@@ -32,22 +34,20 @@ class CandidatesScreen(FilteredPage):
     name_of_page: ClassVar[str] = "candidates"
     COLUMNS: ClassVar[tuple[Column, ...]] = COLUMNS
     LOOKS_FOR: ClassVar[str] = "words of id, state, operator, failure or summary"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("o", "order", "order"), Binding("e", "export", "export"), Binding("v", "render", "render"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("candidates")
 
     def __init__(self) -> None:
         super().__init__()
         self._order = 0
         self._slots: Sequence[Slot] = ()
 
-    def draw(self, sight: Sight) -> None:
+    def draw(self, snapshot: RunSnapshot) -> None:
         """The slots that match, in order. The cursor stays on its candidate."""
         rows = self.query_one(Rows)
         under = self._slots[rows.cursor].id if rows.cursor < len(self._slots) else None
         at_end = rows.cursor >= len(self._slots) - 1
         words = [word.lower() for word in self.words]
-        slots = [slot for slot in slots_of(sight) if not words or _matches(slot, words)]
+        slots = [slot for slot in search_slots(snapshot) if not words or _matches(slot, words)]
         name, key = ORDERS[self._order]
         if name == "newest first":
             slots.reverse()
@@ -61,12 +61,12 @@ class CandidatesScreen(FilteredPage):
 
     def _cells(self, index: int) -> list[Cell]:
         slot = self._slots[index]
-        told = Content.styled(why_failed(slot), BAD) if slot.fault is not None else Content(one_line(slot.summary, 300))
+        what = Content.styled(why_failed(slot), BAD) if slot.fault is not None else Content(one_line(slot.summary, 300))
         elite = bool(slot.elite_of)
         return [
-            Content.styled(slot.id, "bold $text-success") if elite else slot.id, mark(slot.state), what_became(slot),
-            fitness_of(slot), signed(slot.difference), share(slot.success_rate), str(slot.rolled),
-            Content.styled(" ".join(slot.parents), DIM), told,
+            Content.styled(slot.id, f"bold {GOOD}") if elite else slot.id, mark(slot.state), state_of_slot(slot),
+            fitness_of(slot), difference(slot.difference), share(slot.success_rate), str(slot.rolled),
+            Content.styled(" ".join(slot.parents), DIM), what,
         ]
 
     def chosen(self) -> str | None:
@@ -77,14 +77,14 @@ class CandidatesScreen(FilteredPage):
     @on(Rows.Opened)
     def open(self, event: Rows.Opened) -> None:
         """Open the candidate."""
-        self.watch_app.open_candidate(self._slots[event.index].id)
+        self.post_message(self.Open(self._slots[event.index].id))
 
     def action_order(self) -> None:
         """The next order of the list."""
         self._order = (self._order + 1) % len(ORDERS)
         self.notify(f"candidates {ORDERS[self._order][0]}", timeout=2)
-        if self.watch_app.sight is not None:
-            self.draw(self.watch_app.sight)
+        if self.snapshot is not None:
+            self.draw(self.snapshot)
 
 
 def _matches(slot: Slot, words: Sequence[str]) -> bool:

@@ -4,19 +4,20 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container
 from textual.screen import ModalScreen
 from textual.widgets import Input, Label, OptionList
 from textual.widgets.option_list import Option
 
+from ..keys import bindings
 from ..run_controls import STOP, STOP_AFTER_CANDIDATE, STOP_AFTER_GENERATION
 
 
 class ExportScreen(ModalScreen[str | None]):
     """Asks for the path of a file."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "cancel")]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("dialog")
 
     def __init__(self, question: str, path: str) -> None:
         super().__init__(classes="dialog")
@@ -38,7 +39,7 @@ class ExportScreen(ModalScreen[str | None]):
 class StopScreen(ModalScreen[str | None]):
     """Asks when to stop."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "cancel")]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("dialog")
 
     def __init__(self) -> None:
         super().__init__(classes="dialog")

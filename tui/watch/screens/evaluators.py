@@ -4,14 +4,18 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 
 from ....core.events import VoteCast
+from ....core.order_ids import evaluator as evaluator_id
+from ....core.text import number, one_line
 from ....memory.evaluator_pools import Pool, list_pools
-from ...lines import one_line
+from ...snapshot import RunSnapshot
+from ...words import fault_words
+from ..colours import BAD, DIM, GOOD
+from ..keys import bindings
 from ..rows import Cell, Column, Rows
-from ..snapshot import BAD, DIM, Sight, number
 from .page import Page
 
 POOL = (
@@ -30,9 +34,7 @@ class EvaluatorsScreen(Page):
     """Two lists, one over the other; Enter opens an evaluator or what a judge was asked and said."""
 
     name_of_page: ClassVar[str] = "evaluators"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "app.focus_next", "other list", show=True), Binding("e", "export", "export"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("two lists")
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,9 +52,9 @@ class EvaluatorsScreen(Page):
         """The pools have the keys."""
         self.query_one("#pool").focus()
 
-    def draw(self, sight: Sight) -> None:
+    def draw(self, snapshot: RunSnapshot) -> None:
         """Newest generation first."""
-        pools = list_pools(sight.view.evaluation)
+        pools = list_pools(snapshot.slots.evaluation)
         rows: list[tuple[str, list[Cell]]] = [row for pool in reversed(pools) for row in _rows(pool)]
         self._entries = [name for name, _ in rows]
         self.query_one("#pool", Rows).show(len(rows), lambda index: rows[index][1])
@@ -61,9 +63,8 @@ class EvaluatorsScreen(Page):
 
     def _vote(self, index: int) -> list[Cell]:
         vote = self._votes[index]
-        choice: Cell = f"eval/g{vote.generation}/{vote.choice}"
-        if vote.choice is None:
-            choice = Content.styled("abstains", BAD)
+        choice: Cell = Content.styled("abstains", BAD) if vote.choice is None else \
+            str(evaluator_id(vote.generation, vote.choice))
         model = "" if vote.call is None else one_line(vote.call.model, 40)
         return [f"g{vote.generation} judge {vote.seat}", choice, model, one_line(vote.reason, 400)]
 
@@ -75,14 +76,14 @@ class EvaluatorsScreen(Page):
     @on(Rows.Opened, "#pool")
     def open_evaluator(self, event: Rows.Opened) -> None:
         """Open the evaluator."""
-        self.watch_app.open_candidate(self._entries[event.index])
+        self.post_message(self.Open(self._entries[event.index]))
 
     @on(Rows.Opened, "#votes")
     def open_vote(self, event: Rows.Opened) -> None:
         """Open what the judge was asked and said."""
         order = self._votes[event.index].order
         if order is not None:
-            self.watch_app.open_candidate(order)
+            self.post_message(self.Open(order))
 
 
 def _rows(pool: Pool) -> list[tuple[str, list[Cell]]]:
@@ -93,12 +94,12 @@ def _rows(pool: Pool) -> list[tuple[str, list[Cell]]]:
         scores = [score.fitness for score in candidate.examination.scores]
         fault = candidate.examination.fault
         known = fault is None and bool(scores)
-        told = Content.styled(f"{fault.kind.value}: {one_line(fault.message, 300)}", BAD) if fault is not None else \
+        what = Content.styled(fault_words(fault, 300), BAD) if fault is not None else \
             Content(one_line(candidate.summary, 300))
         rows.append((candidate.id, [
             candidate.id, number(entry.fitness), number(min(scores) if known else None),
             number(max(scores) if known else None), str(entry.votes) if entry.votes else Content.styled("–", DIM),
-            _standing(candidate.id == chosen, pool.final), told,
+            _standing(candidate.id == chosen, pool.final), what,
         ]))
     if pool.chosen is not None and chosen not in {name for name, _ in rows}:
         again = "kept: no other is valid" if pool.chosen.carried_over else "given"
@@ -109,4 +110,4 @@ def _rows(pool: Pool) -> list[tuple[str, list[Cell]]]:
 def _standing(chosen: bool, final: bool) -> Content:
     if not chosen:
         return Content("")
-    return Content.styled("E* frozen" if final else "chosen", "bold $text-success")
+    return Content.styled("E* frozen" if final else "chosen", f"bold {GOOD}")

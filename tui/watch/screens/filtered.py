@@ -4,9 +4,10 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.widgets import Input
 
+from ..keys import bindings
 from ..rows import Column, Rows
 from .page import Page
 
@@ -16,9 +17,7 @@ class FilteredPage(Page):
 
     COLUMNS: ClassVar[tuple[Column, ...]] = ()
     LOOKS_FOR: ClassVar[str] = ""       # what the words of the filter are compared with
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("slash", "filter", "filter", key_display="/"), Binding("escape", "all", "all", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("filtered")
 
     def body(self) -> ComposeResult:
         """The filter, then the list."""
@@ -37,12 +36,12 @@ class FilteredPage(Page):
     @on(Input.Changed, "#filter")
     def filter_changed(self) -> None:
         """Show what matches."""
-        self.look_anew()
+        self.look_again()
 
-    def look_anew(self) -> None:
+    def look_again(self) -> None:
         """Show what matches the filter's words now."""
-        if self.watch_app.sight is not None:
-            self.draw(self.watch_app.sight)
+        if self.snapshot is not None:
+            self.draw(self.snapshot)
 
     @on(Input.Submitted, "#filter")
     def filter_done(self) -> None:

@@ -4,13 +4,16 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 
-from ...lines import one_line
-from ..descent import Branching, ancestors_of, tree_of
+from ....core.text import one_line, share
+from ....memory.slots import ancestors_of
+from ...snapshot import RunSnapshot
+from ..colours import DIM, GOOD, difference, fitness_of, mark, why_failed
+from ..descent import Branching, tree_of
+from ..keys import bindings
 from ..rows import Cell, Column, Rows
-from ..snapshot import DIM, Sight, fitness_of, mark, share, signed, why_failed
 from .page import Page
 
 COLUMNS = (
@@ -25,7 +28,7 @@ class LineageScreen(Page):
     """Enter opens a candidate; `a` shows all of them."""
 
     name_of_page: ClassVar[str] = "lineage"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("a", "all", "all / elites"), Binding("e", "export", "export")]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("lineage")
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,23 +43,23 @@ class LineageScreen(Page):
         """The list has the keys."""
         self.query_one(Rows).focus()
 
-    def draw(self, sight: Sight) -> None:
+    def draw(self, snapshot: RunSnapshot) -> None:
         """The tree."""
-        view = sight.view
-        only = None if self._all else ancestors_of(view.candidates, (elite.candidate for elite in view.elites))
-        self._lines = tree_of(view.candidates, only=only)
+        slots = snapshot.slots
+        only = None if self._all else ancestors_of(slots, (elite.candidate for elite in slots.elites))
+        self._lines = tree_of(slots.candidates, only=only)
         self.query_one(Rows).show(len(self._lines), self._cells)
 
     def _cells(self, index: int) -> list[Cell]:
         line = self._lines[index]
         slot = line.slot
         name = Content.assemble(
-            (line.lead, DIM), mark(slot.state), " ", (slot.id, "bold $text-success" if slot.elite_of else "")
+            (line.lead, DIM), mark(slot.state), " ", (slot.id, f"bold {GOOD}" if slot.elite_of else "")
         )
         also = f"with {' and '.join(line.also)}: " if line.also else ""
         elite_of = " ".join(f"g{generation}" for generation in slot.elite_of[-NAMED:])
         what = why_failed(slot) or one_line(slot.summary, 300)
-        return [name, fitness_of(slot), signed(slot.difference), share(slot.success_rate), elite_of,
+        return [name, fitness_of(slot), difference(slot.difference), share(slot.success_rate), elite_of,
                 Content.assemble((also, DIM), what)]
 
     def chosen(self) -> str | None:
@@ -67,10 +70,10 @@ class LineageScreen(Page):
     @on(Rows.Opened)
     def open(self, event: Rows.Opened) -> None:
         """Open the candidate."""
-        self.watch_app.open_candidate(self._lines[event.index].slot.id)
+        self.post_message(self.Open(self._lines[event.index].slot.id))
 
     def action_all(self) -> None:
         """Everything, or only what led to the elites."""
         self._all = not self._all
-        if self.watch_app.sight is not None:
-            self.draw(self.watch_app.sight)
+        if self.snapshot is not None:
+            self.draw(self.snapshot)

@@ -7,13 +7,15 @@ from textual.content import Content
 from textual.worker import get_current_worker
 
 from ....core.errors import MementoError
+from ....core.order_ids import FINAL, owner_of, parse
+from ....core.text import one_line
 from ....memory.store import Entry
-from ...lines import one_line
+from ....memory.tail import matching, window
+from ...snapshot import RunSnapshot
+from ...words import clock
+from ..colours import BAD, DIM
 from ..facts import TROUBLE, words_of
-from ..log_reader import matching, window
 from ..rows import Cell, Column, Rows
-from ..snapshot import BAD, DIM, Sight, clock
-from ..view import owner_of
 from .filtered import FilteredPage
 
 COLUMNS = (
@@ -40,19 +42,19 @@ class LogScreen(FilteredPage):
         self._run: object = None
         self._began = 0.0
 
-    def draw(self, sight: Sight) -> None:
+    def draw(self, snapshot: RunSnapshot) -> None:
         """Look through what came since the last time, if this screen is on top."""
-        run = (sight.folder, sight.view.began)
-        if run != self._run or sight.last_seq < self._seen:
+        run = (snapshot.folder, snapshot.run.began)
+        if run != self._run or snapshot.last_seq < self._seen:
             self._run, self._places, self._known, self._seen = run, [], {}, 0
-        self._began = sight.view.began or 0.0
-        if self.is_current and sight.trouble is None and sight.last_seq > self._seen:
-            self._look_through(sight)
+        self._began = snapshot.run.began or 0.0
+        if self.is_current and snapshot.trouble is None and snapshot.last_seq > self._seen:
+            self._look_through(snapshot)
 
-    def _look_through(self, sight: Sight) -> None:
+    def _look_through(self, snapshot: RunSnapshot) -> None:
         words = self.words
-        folder, after, upto, run = sight.folder, self._seen, sight.last_seq, self._run
-        if self._asked == (run, words, upto):
+        folder, after, upto, run = snapshot.folder, self._seen, snapshot.last_seq, self._run
+        if folder is None or self._asked == (run, words, upto):
             return
         self._asked = (run, words, upto)
 
@@ -62,7 +64,7 @@ class LogScreen(FilteredPage):
                 found = matching(folder, words, after=after)
             except (MementoError, OSError) as error:
                 found, upto_now = [], after
-                self.app.call_from_thread(self.notify, one_line(str(error)), severity="error", markup=False)
+                self.app.call_from_thread(self.notify, one_line(str(error), 200), severity="error", markup=False)
             else:
                 upto_now = max([upto, *found[-1:]])
             if not worker.is_cancelled:
@@ -96,16 +98,15 @@ class LogScreen(FilteredPage):
         page = index // AROUND
         around = self._places[max(0, page * AROUND - AROUND // 2): (page + 1) * AROUND + AROUND // 2]
         wanted = [place for place in around if place not in self._known]
-        sight = self.watch_app.sight
-        if sight is None or any(worker.group == f"page {page}" and not worker.is_finished for worker in self.workers):
+        folder, run = None if self.snapshot is None else self.snapshot.folder, self._run
+        if folder is None or any(worker.group == f"page {page}" and not worker.is_finished for worker in self.workers):
             return
-        folder, run = sight.folder, self._run
 
         def work() -> None:
             try:
                 entries = window(folder, wanted)
             except (MementoError, OSError) as error:
-                self.app.call_from_thread(self.notify, one_line(str(error)), severity="error", markup=False)
+                self.app.call_from_thread(self.notify, one_line(str(error), 200), severity="error", markup=False)
             else:
                 self.app.call_from_thread(self._keep, run, entries)
 
@@ -123,16 +124,16 @@ class LogScreen(FilteredPage):
         """Open what the fact is about."""
         entry = self._known.get(self._places[event.index])
         order = None if entry is None else entry.fact.order
-        if order is None or order.startswith("final/"):
+        if order is None or parse(order).stage == FINAL:
             self.notify("this fact is about no single candidate", timeout=3)
         else:
-            self.watch_app.open_candidate(owner_of(order))
+            self.post_message(self.Open(owner_of(order)))
 
-    def look_anew(self) -> None:
+    def look_again(self) -> None:
         """Look through everything again."""
         self._places, self._seen = [], 0
         self.query_one(Rows).show(0, self._cells)
-        super().look_anew()
+        super().look_again()
 
 
 def _faulty(entry: Entry) -> bool:

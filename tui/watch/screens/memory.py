@@ -4,14 +4,16 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 
 from ....core.events import EliteChanged
-from ...lines import one_line
+from ....core.text import number, one_line, share
+from ....memory.slots import Remembered, Slots
+from ...snapshot import RunSnapshot
+from ..colours import DIM, difference
+from ..keys import bindings
 from ..rows import Cell, Column, Rows
-from ..snapshot import DIM, Sight, number, share, signed
-from ..view import Remembered, RunView
 from .page import Page
 
 ELITES = (
@@ -30,13 +32,11 @@ class MemoryScreen(Page):
     """Two lists; Enter opens a candidate."""
 
     name_of_page: ClassVar[str] = "memory"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "app.focus_next", "other list", show=True), Binding("e", "export", "export"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("two lists")
 
     def __init__(self) -> None:
         super().__init__()
-        self._view = RunView()
+        self._slots = Slots()
         self._memory: list[Remembered] = []
         self._elites: list[EliteChanged] = []
 
@@ -51,31 +51,31 @@ class MemoryScreen(Page):
         """The memory has the keys."""
         self.query_one("#rejected").focus()
 
-    def draw(self, sight: Sight) -> None:
+    def draw(self, snapshot: RunSnapshot) -> None:
         """Both lists."""
-        self._view = sight.view
-        self._memory = [*reversed(sight.view.memory)]
-        self._elites = [*reversed(sight.view.elites)]
+        self._slots = snapshot.slots
+        self._memory = [*reversed(snapshot.slots.memory)]
+        self._elites = [*reversed(snapshot.slots.elites)]
         self.query_one("#rejected", Rows).show(len(self._memory), self._rejection)
         self.query_one("#elite-history", Rows).show(len(self._elites), self._elite)
 
     def _rejection(self, index: int) -> list[Cell]:
         entry = self._memory[index]
         rejection = entry.rejection
-        gain = signed(rejection.fitness_difference)
-        if rejection.fitness_difference is None and rejection.candidate in self._view.candidates:
-            gain = Content.styled(self._view.candidates[rejection.candidate].state, DIM)     # cut, or failed
+        gain = difference(rejection.fitness_difference)
+        if rejection.fitness_difference is None and rejection.candidate in self._slots.candidates:
+            gain = Content.styled(self._slots.candidates[rejection.candidate].state, DIM)     # pruned, or failed
         return [f"g{entry.generation}", rejection.candidate, gain,
                 one_line(rejection.reason, 80), one_line(rejection.summary, 400)]
 
     def _elite(self, index: int) -> list[Cell]:
         elite = self._elites[index]
         before = self._elites[index + 1].fitness if index + 1 < len(self._elites) else None
-        slot = self._view.candidates.get(elite.candidate)
+        slot = self._slots.candidates.get(elite.candidate)
         what = one_line(slot.summary, 400) if slot is not None else ""
         return [
             f"g{elite.generation}", elite.candidate, elite.origin.value, number(elite.fitness),
-            signed(None if before is None else elite.fitness - before), share(elite.success_rate),
+            difference(None if before is None else elite.fitness - before), share(elite.success_rate),
             Content(what) if elite.changed else Content.styled("stays", DIM),
         ]
 
@@ -91,4 +91,4 @@ class MemoryScreen(Page):
         """Open the candidate."""
         name = self.chosen()
         if name is not None:
-            self.watch_app.open_candidate(name)
+            self.post_message(self.Open(name))

@@ -5,13 +5,17 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 
-from ...lines import one_line
+from ....core.order_ids import owner_of
+from ....core.text import cost, one_line
+from ....memory.slots import CallLine, Slot
+from ...snapshot import RunSnapshot, asked_slots
+from ...words import clock, fault_words
+from ..colours import BAD, DIM, WARN
+from ..keys import bindings
 from ..rows import Cell, Column, Rows
-from ..snapshot import BAD, DIM, WARN, Sight, asked_of, clock, cost
-from ..view import CallLine, RunView, Slot
 from .page import Page
 
 ROLES = (
@@ -33,7 +37,7 @@ class ModelsScreen(Page):
     """Two lists; Enter opens what was asked and answered."""
 
     name_of_page: ClassVar[str] = "models"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "app.focus_next", "other list", show=True)]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("models")
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,12 +56,11 @@ class ModelsScreen(Page):
         """The calls have the keys."""
         self.query_one("#calls").focus()
 
-    def draw(self, sight: Sight) -> None:
+    def draw(self, snapshot: RunSnapshot) -> None:
         """Both lists; what is under way stands on top of the calls."""
-        view = sight.view
-        self._calls, self._began = view.calls, view.began or 0.0
-        self._asked = [*asked_of(sight)]
-        roles = _roles(view)
+        self._calls, self._began = snapshot.slots.calls, snapshot.run.began or 0.0
+        self._asked = [*asked_slots(snapshot)]
+        roles = _roles(snapshot)
         self.query_one("#roles", Rows).show(len(roles), lambda index: roles[index])
         self.query_one("#calls", Rows).show(len(self._asked) + len(self._calls), self._call)
 
@@ -67,7 +70,7 @@ class ModelsScreen(Page):
             return [clock(slot.at - self._began), slot.id, "", Content.styled("asked", WARN), "", "", "", ""]
         line = self._calls[len(self._calls) - 1 - (index - len(self._asked))]
         usage = line.usage
-        wrong = f"  {line.fault.kind.value}: {one_line(line.fault.message, 200)}" if line.fault is not None else ""
+        wrong = f"  {fault_words(line.fault)}" if line.fault is not None else ""
         return [
             clock(line.at - self._began), line.order, line.role, f"{usage.latency_s:.1f}", f"{usage.input_tokens:,}",
             f"{usage.output_tokens:,}", cost(usage.cost_usd), Content.assemble(one_line(line.model, 60), (wrong, BAD)),
@@ -79,12 +82,12 @@ class ModelsScreen(Page):
         index = event.index - len(self._asked)
         name = self._asked[event.index].id if index < 0 else self._calls[len(self._calls) - 1 - index].order
         if name:
-            self.watch_app.open_candidate(name)
+            self.post_message(self.Open(owner_of(name)))
 
 
-def _roles(view: RunView) -> list[list[Cell]]:
+def _roles(snapshot: RunSnapshot) -> list[list[Cell]]:
     groups: dict[tuple[str, str], list[CallLine]] = {}
-    for line in view.calls:
+    for line in snapshot.slots.calls:
         groups.setdefault((line.role, line.model), []).append(line)
     rows: list[list[Cell]] = []
     for (role, model), lines in sorted(groups.items()):
@@ -98,7 +101,7 @@ def _roles(view: RunView) -> list[list[Cell]]:
             f"{times[len(times) // 2]:.1f} s", f"{times[-1]:.1f} s",
             cost(sum(known) if len(known) == len(prices) else None),
         ])
-    total = view.spending.total
+    total = snapshot.run.spending.total
     rows.append([
         Content.styled("all", DIM), "", str(total.calls), str(total.attempts), f"{total.input_tokens:,}",
         f"{total.output_tokens:,}", "", "", cost(total.cost_usd),

@@ -5,8 +5,8 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.containers import Container
 
+from ...snapshot import RunSnapshot
 from ..panels import draw_elites, draw_fitness, draw_memory, draw_slots, draw_spending, draw_workers
-from ..snapshot import Sight
 from .page import Page
 from .panel import Panel
 
@@ -28,12 +28,13 @@ class OverviewScreen(Page):
                 yield Panel("Workers", draw_workers, id="workers")
                 yield Panel("Spent", draw_spending, id="spending")
 
-    def draw(self, sight: Sight) -> None:
-        """All panels."""
+    def see(self, snapshot: RunSnapshot, *, now: float) -> None:
+        """Show all panels."""
+        super().see(snapshot, now=now)
         for panel in self.query(Panel):
-            panel.see(sight)
+            panel.see(snapshot, now=now)
 
-    def tick(self, sight: Sight) -> None:
-        """The workers' panel tells how long a model was asked."""
-        super().tick(sight)
-        self.query_one("#workers", Panel).refresh()
+    def tick(self, now: float) -> None:
+        """The workers' panel shows how long a model has been asked."""
+        super().tick(now)
+        self.query_one("#workers", Panel).tick(now)

@@ -1,48 +1,67 @@
-"""What all screens of a run share: its header on top, the keys below."""
+"""What all screens of a run share: its header on top, the keys below, and the messages that the program handles."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
+from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Footer
 
-from ....core.text import counted
-from ...lines import isolation, one_line
-from ..run_controls import SAID
-from ..snapshot import BAD, DIM, GOOD, LOUD, WARN, Sight, clock, coarse, cost, elapsed_s
-from ..view import time_left_s
-
-if TYPE_CHECKING:
-    from ..app import WatchApp
+from ....core.text import cost, counted, one_line
+from ....memory.run_status import elapsed_s
+from ...snapshot import RunSnapshot
+from ...words import NOT_ISOLATED, clock, isolation, left, stage_of, state_words
+from ..colours import ACCENT, BAD, DIM, LOUD, ROLES, WARN
+from ..keys import bindings
+from ..run_controls import REQUESTS
 
 NAMES = (
     ("1", "overview", "Run"), ("2", "candidates", "Candidates"), ("3", "evaluators", "Evaluators"),
     ("4", "lineage", "Lineage"), ("5", "memory", "Memory"), ("6", "models", "Models"), ("7", "log", "Log"),
     ("0", "runs", "Runs"),
 )
-STAGES = {
-    "": "starting", "initial": "a first policy p_0", "baseline": "the rollouts T_0 of p_0",
-    "evaluator": "evaluators", "search": "policies", "final": "p_0 and the elite on unseen episodes",
-    "done": "finished",
-}
-COLOURS = {"running": GOOD, "paused": WARN, "done": "$text-primary", "killed": BAD}
 
 
 class Page(Screen[None]):
-    """A screen of the run that is watched. `see` gets every new sight of it, whether it is on top or not."""
+    """A screen of the run that is watched. `see` gets every new snapshot of it, whether it is on top or not."""
 
     name_of_page: ClassVar[str] = ""
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("e", "export", "export", show=False), Binding("v", "render", "render", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("page")
+
+    class Shown(Message):
+        """The page is on top now and wants the newest snapshot."""
+
+        def __init__(self, page: "Page") -> None:
+            self.page = page
+            super().__init__()
+
+    class About(Message):
+        """Something about one policy, evaluator or vote."""
+
+        def __init__(self, name: str) -> None:
+            self.name = name
+            super().__init__()
+
+    class Open(About):
+        """Somebody opens it."""
+
+    class Export(About):
+        """Somebody wants the program of a candidate as a file."""
+
+    class Render(About):
+        """Somebody wants pictures of a rollout of a candidate."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.snapshot: RunSnapshot | None = None
 
     def compose(self) -> ComposeResult:
         """Header, body, footer."""
-        yield RunHeader()
+        yield RunHeader(self.name_of_page)
         yield from self.body()
         yield Footer(show_command_palette=True)
 
@@ -50,54 +69,43 @@ class Page(Screen[None]):
         """What is between header and footer."""
         yield from ()
 
-    def draw(self, sight: Sight) -> None:
-        """Show this sight in the body."""
+    def draw(self, snapshot: RunSnapshot) -> None:
+        """Show this snapshot in the body."""
 
-    @property
-    def watch_app(self) -> "WatchApp":
-        """The program."""
-        from ..app import WatchApp
-
-        app = self.app
-        assert isinstance(app, WatchApp)
-        return app
-
-    def see(self, sight: Sight) -> None:
-        """Show a new sight."""
+    def see(self, snapshot: RunSnapshot, *, now: float) -> None:
+        """Show a new snapshot."""
+        self.snapshot = snapshot
         if self.is_mounted:
-            self.query_one(RunHeader).see(sight)
-            self.draw(sight)
+            self.query_one(RunHeader).see(snapshot, now=now)
+            self.draw(snapshot)
 
-    def tick(self, sight: Sight) -> None:
+    def tick(self, now: float) -> None:
         """Some time went by."""
-        self.query_one(RunHeader).refresh()
+        self.query_one(RunHeader).tick(now)
 
-    def on_screen_resume(self, event: events.ScreenResume) -> None:
-        """What came while another screen was on top."""
-        sight = self.watch_app.sight
-        if sight is not None:
-            self.see(sight)
+    def on_screen_resume(self) -> None:
+        """Something may have come while another screen was on top."""
+        self.post_message(self.Shown(self))
 
     def chosen(self) -> str | None:
         """The candidate that export and render are about; the elite where the screen has no cursor."""
-        sight = self.watch_app.sight
-        elite = None if sight is None else sight.view.elite
+        elite = None if self.snapshot is None else self.snapshot.run.elite
         return None if elite is None else elite.candidate
 
     def action_export(self) -> None:
         """Write the program of the chosen candidate to a file."""
-        self._with_chosen(self.watch_app.export)
+        self._post_of_chosen(self.Export)
 
     def action_render(self) -> None:
         """Have a rollout of the chosen candidate rendered."""
-        self._with_chosen(self.watch_app.render_rollout)
+        self._post_of_chosen(self.Render)
 
-    def _with_chosen(self, action: object) -> None:
+    def _post_of_chosen(self, message: type[About]) -> None:
         name = self.chosen()
         if name is None:
             self.notify("there is no candidate yet", severity="warning")
-        elif callable(action):
-            action(name)
+        else:
+            self.post_message(message(name))
 
 
 class RunHeader(Widget):
@@ -105,25 +113,36 @@ class RunHeader(Widget):
 
     DEFAULT_CSS = "RunHeader { height: 3; dock: top; background: $panel; padding: 0 1; }"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._sight: Sight | None = None
+    class GoTo(Message):
+        """Somebody clicked on the name of a screen."""
 
-    def see(self, sight: Sight) -> None:
-        """Show this sight."""
-        self._sight = sight
+        def __init__(self, page: str) -> None:
+            self.page = page
+            super().__init__()
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self._page = page
+        self._snapshot: RunSnapshot | None = None
+        self._now = 0.0
+
+    def see(self, snapshot: RunSnapshot, *, now: float) -> None:
+        """Show this snapshot."""
+        self._snapshot = snapshot
+        self.tick(now)
+
+    def tick(self, now: float) -> None:
+        """Show the time."""
+        self._now = now
         self.refresh()
 
     def render(self) -> Content:
         """The three lines."""
-        sight, width = self._sight, self.content_size.width
-        page = self.screen
-        name = page.name_of_page if isinstance(page, Page) else ""
-        if sight is None:
-            return Content("\n").join([Content.styled("MEMENTO", LOUD), Content(""), _screens(name, self._gap)])
-        app = self.app
-        now = app.clock() if hasattr(app, "clock") else 0.0
-        lines = (_which(sight), _how_far(sight, now), _screens(name, self._gap))
+        snapshot, width = self._snapshot, self.content_size.width
+        screens = _screens(self._page, self._gap)
+        if snapshot is None:
+            return Content("\n").join([Content.styled("MEMENTO", LOUD), Content(""), screens])
+        lines = (_which(snapshot), _how_far(snapshot, self._now), screens)
         return Content("\n").join([line.truncate(width, ellipsis=True) for line in lines])
 
     @property
@@ -139,50 +158,43 @@ class RunHeader(Widget):
         at = 0
         for key, name, label in NAMES:
             if at <= offset.x < at + len(key) + 1 + len(label):
-                page = self.screen
-                if isinstance(page, Page):
-                    page.watch_app.action_page(name)
+                self.post_message(self.GoTo(name))
                 return
             at += len(key) + 1 + len(label) + self._gap
 
 
-def _which(sight: Sight) -> Content:
-    words = sight.view.settings
-    state = sight.state
-    said = Content.assemble((f" {state} ", f"bold {COLOURS.get(state, WARN)}"), (sight.folder.name, LOUD), "  ")
+def _which(snapshot: RunSnapshot) -> Content:
+    words = snapshot.run.settings
+    state, role = state_words(snapshot.run, live=snapshot.live, reading=snapshot.reading)
+    head = Content.assemble((f" {state} ", f"bold {ROLES[role]}"), (snapshot.name, LOUD), "  ")
     if not words:
-        return said
-    exposed = "NOT ISOLATED" in isolation(sight.view.sandbox)
+        return head
+    exposed = NOT_ISOLATED in isolation(snapshot.run.sandbox)
     return Content.assemble(
-        said, ("NOT ISOLATED  ", f"bold {BAD}") if exposed else "",
+        head, (f"{NOT_ISOLATED}  ", f"bold {BAD}") if exposed else "",
         f"{words.get('domain', '')} by {words.get('method', '')}, {words.get('model', '')}, "
         f"seed {words.get('seed', '')}, {words.get('preset', '')}", "" if exposed else ("  isolated", DIM),
     )
 
 
-def _how_far(sight: Sight, now: float) -> Content:
-    if sight.trouble is not None:
-        return Content.styled(f" {one_line(sight.trouble, 400)}", f"bold {BAD}")
-    view = sight.view
-    if sight.reading and sight.last_seq:
-        return Content.styled(f" reads the log: {view.seq:,} of {sight.last_seq:,} facts", WARN)
-    stage = STAGES.get(view.stage, view.stage)
-    if view.stage == "search":
-        of = view.number("generations")
-        stage = f"generation {min(view.generation, of) if of else view.generation} of {of or '?'}"
-    left_s = time_left_s(view, now=now) if sight.live else None
-    total = view.spending.total
+def _how_far(snapshot: RunSnapshot, now: float) -> Content:
+    if snapshot.trouble is not None:
+        return Content.styled(f" {one_line(snapshot.trouble, 400)}", f"bold {BAD}")
+    status = snapshot.run
+    if snapshot.reading and snapshot.last_seq:
+        return Content.styled(f" reading the log: {snapshot.seq:,} of {snapshot.last_seq:,} facts", WARN)
+    known = left(status, now=now) if snapshot.live else ""
+    total = status.spending.total
     tokens = f", {total.tokens:,} tokens" if total.tokens else ""
-    of_all = f" of {view.expected}" if view.expected else ""
-    parts: list[str | tuple[str, str]] = [
-        (f" {stage}", "bold $text-accent"), f"  {clock(elapsed_s(sight, now=now))}",
-        f", about {coarse(left_s)} left" if left_s is not None else "",
-        f"  {view.settled}{of_all} candidates",
+    of_all = f" of {status.candidates_expected}" if status.candidates_expected else ""
+    requests = [(f"  asked {REQUESTS.get(kind, kind)}", WARN) for kind in snapshot.requests]
+    return Content.assemble(
+        (f" {stage_of(status, short=True)}", f"bold {ACCENT}"),
+        f"  {clock(elapsed_s(status, live=snapshot.live, now=now))}", f", {known}" if known else "", *requests,
+        f"  {status.candidates}{of_all} candidates",
         f"  {cost(total.cost_usd)}, {counted(total.calls, 'call')}{tokens}",
-        (f"  {counted(view.episodes, 'episode')}", DIM),
-    ]
-    asked = [(f"  asked {SAID.get(kind, kind)}", WARN) for kind in sight.asked]
-    return Content.assemble(*parts[:3], *asked, *parts[3:])
+        (f"  {counted(status.episodes, 'episode')}", DIM),
+    )
 
 
 def _screens(present: str, gap: int) -> Content:

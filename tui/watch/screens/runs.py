@@ -6,14 +6,19 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
+from textual.message import Message
 
+from ....core.text import number, share
+from ...snapshot import RunSnapshot
+from ...words import sparkline, state_words
 from ..braille import Curve, draw_curves
+from ..colours import BAD, DIM, ROLES, RUNS, stack
+from ..keys import bindings
 from ..many import RunLine, read_runs
 from ..rows import Cell, Column, Rows
-from ..snapshot import BAD, DIM, Sight, number, share, stack
-from .page import COLOURS, Page, RunHeader
+from .page import Page, RunHeader
 from .panel import Panel
 
 COLUMNS = (
@@ -25,20 +30,25 @@ COLUMNS = (
     Column(title="curve", width=8, grows=True),
 )
 AGAIN_S = 3.0
-BARS = "▁▂▃▄▅▆▇█"
-STYLES = ("$text-success", "$text-accent", "$text-warning", "$text-error", "$text-primary", "$text-secondary")
+CURVE = 60      # generations of a sparkline
 
 
 class RunsScreen(Page):
     """Enter watches a run, space takes it into the comparison."""
 
     name_of_page: ClassVar[str] = "runs"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("space", "compare", "compare", priority=True), Binding("enter", "watch", "watch", show=True),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("runs")
 
-    def __init__(self) -> None:
+    class Watch(Message):
+        """Somebody chose the run to watch."""
+
+        def __init__(self, folder: Path) -> None:
+            self.folder = folder
+            super().__init__()
+
+    def __init__(self, runs_dir: Path) -> None:
         super().__init__()
+        self._runs_dir = runs_dir
         self._known: dict[Path, RunLine] = {}
         self._runs: list[RunLine] = []
         self._compared: list[str] = []
@@ -55,19 +65,20 @@ class RunsScreen(Page):
         self._read()
         self.set_interval(AGAIN_S, self._read)
 
-    def on_screen_resume(self, event: object) -> None:
+    def on_screen_resume(self) -> None:
         """The newest state."""
+        super().on_screen_resume()
         self._read()
 
-    def see(self, sight: Sight) -> None:
-        """The header tells which run is watched."""
+    def see(self, snapshot: RunSnapshot, *, now: float) -> None:
+        """The header shows which run is watched."""
         if self.is_mounted:
-            self.query_one(RunHeader).see(sight)
+            self.query_one(RunHeader).see(snapshot, now=now)
 
     def _read(self) -> None:
         if not self.is_current:
             return
-        folder, known = self.watch_app.runs_dir, self._known
+        folder, known = self._runs_dir, self._known
 
         def work() -> None:
             if not self._reading.acquire(blocking=False):
@@ -83,45 +94,46 @@ class RunsScreen(Page):
     def _take(self, found: dict[Path, RunLine]) -> None:
         changed = found != self._known
         self._known = found
-        self._runs = sorted(found.values(), key=lambda run: -(run.sight.view.began or 0.0) if run.sight else 0.0)
+        self._runs = sorted(found.values(), key=lambda run: -(run.snapshot.run.began or 0.0) if run.snapshot else 0.0)
         if changed and self.is_mounted:
             rows = self.query_one(Rows)
             rows.show(len(self._runs), self._cells)
             self._show_curves()
         if not self._runs:
-            self.query_one(Rows).border_title = f"there are no runs in {self.watch_app.runs_dir}"
+            self.query_one(Rows).border_title = f"there are no runs in {self._runs_dir}"
 
     def _cells(self, index: int) -> list[Cell]:
         run = self._runs[index]
         style = self._style(run)
         dot: Cell = Content.styled("●", style) if style else Content.styled("·", DIM)
-        if run.sight is None or run.trouble is not None:
+        if run.snapshot is None or run.trouble is not None:
             return [dot, run.folder.name, Content.styled("unreadable", BAD), "", "", "", "", "", "", "", "",
                     Content.styled(run.trouble or "", BAD)]
-        view, state = run.sight.view, run.sight.state
-        words = view.settings
-        first, last = (view.elites[0], view.elites[-1]) if view.elites else (None, None)
+        status = run.snapshot.run
+        state, role = state_words(status, live=run.snapshot.live)
+        words = status.settings
+        first, last = status.first_elite, status.elite
         return [
-            dot, run.folder.name, Content.styled(state, COLOURS.get(state, "")), str(words.get("domain", "")),
+            dot, run.folder.name, Content.styled(state, ROLES[role]), str(words.get("domain", "")),
             str(words.get("method", "")), str(words.get("model", "")), str(words.get("seed", "")),
             str(last.generation) if last else "", number(first.fitness if first else None),
             number(last.fitness if last else None), share(last.success_rate if last else None),
-            Content.styled(_sparkline(run.curve), style or DIM),
+            Content.styled(sparkline(run.curve[-CURVE:], low=0.0, high=1.0), style or DIM),
         ]
 
     def _style(self, run: RunLine) -> str:
         names = self._shown()
-        return STYLES[names.index(run.folder.name) % len(STYLES)] if run.folder.name in names else ""
+        return RUNS[names.index(run.folder.name) % len(RUNS)] if run.folder.name in names else ""
 
     def _shown(self) -> list[str]:
         """What was chosen for the comparison; else the newest runs."""
         chosen = [name for name in self._compared if any(run.folder.name == name for run in self._runs)]
-        return chosen or [run.folder.name for run in self._runs[: len(STYLES)] if run.curve]
+        return chosen or [run.folder.name for run in self._runs[: len(RUNS)] if run.curve]
 
     def _show_curves(self) -> None:
-        self.query_one("#compared", Panel).see(Sight(folder=self.watch_app.runs_dir))
+        self.query_one("#compared", Panel).see(RunSnapshot(folder=self._runs_dir), now=0.0)
 
-    def _curves(self, sight: Sight, *, width: int, height: int, now: float) -> Content:
+    def _curves(self, snapshot: RunSnapshot, *, width: int, height: int, now: float) -> Content:
         shown = [(run, self._style(run)) for name in self._shown() for run in self._runs if run.folder.name == name]
         if not any(run.curve for run, _ in shown):
             return Content.styled("no run has an elite yet", DIM)
@@ -155,9 +167,4 @@ class RunsScreen(Page):
     @on(Rows.Opened)
     def open(self, event: Rows.Opened) -> None:
         """Watch this run."""
-        self.watch_app.watch_run(self._runs[event.index].folder)
-
-
-def _sparkline(curve: list[float | None]) -> str:
-    known = [value for value in curve if value is not None]
-    return "".join(BARS[min(7, max(0, round(value * 7)))] for value in known[-60:])
+        self.post_message(self.Watch(self._runs[event.index].folder))

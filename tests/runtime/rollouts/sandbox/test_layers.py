@@ -18,8 +18,8 @@ from memento.cli import exit_code
 from memento.cli.result_text import describe_evaluation
 from memento.runtime.rollouts import sandbox
 from memento.runtime.rollouts.sandbox import landlock, probing, seccomp
-from memento.tui.lines import GUARDS
 from memento.tui.lines import isolation as told
+from memento.tui.words import GUARDS
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the layers are Linux's")
 x86_64 = pytest.mark.skipif(platform.machine() != "x86_64", reason="the filter is written for x86-64")

@@ -1,7 +1,8 @@
-"""Queries against runs that the real keepers decided from scripted replies, and against any facts at all."""
+"""The view of runs that the real keepers decided from scripted replies, and of any facts at all."""
 
 import random
 from collections import Counter
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +15,7 @@ from memento.core.errors import SearchError
 from memento.core.events import (
     CandidateRejected,
     CandidateScored,
+    DuplicateFound,
     EliteChanged,
     EpisodeEnded,
     Fact,
@@ -25,21 +27,16 @@ from memento.core.events import (
     RunResumed,
     RunStarted,
     RunStopped,
+    SpeculationEnded,
     StageEntered,
     VoteCast,
 )
-from memento.core.values import Call, Document, Fault, FaultKind, Operator, Program, Usage
+from memento.core.values import Call, Candidate, Document, Episode, Fault, FaultKind, Operator, Program, Usage
 from memento.memory.evaluator_pools import list_pools
-from memento.memory.queries import (
-    active_seconds,
-    count_failures,
-    list_candidates,
-    list_generations,
-    list_rejections,
-    summarise,
-    trace_lineage,
-)
-from memento.memory.retention_policy import RetentionPolicy
+from memento.memory.retention_policy import Keeping
+from memento.memory.run_status import RunStatus, list_failures, state_of, time_left_s
+from memento.memory.run_view import RunView, list_generations, list_rejections, view_of, view_of_facts
+from memento.memory.slots import ancestors_of
 from memento.memory.spending import list_calls
 from memento.memory.store import RunStore
 
@@ -59,7 +56,7 @@ PLAN = RunPlan(
 
 
 def run(seed: int) -> list[Fact]:
-    """The log of a whole run, or of one that ended early because nothing valid was proposed."""
+    """The log of a whole run, or of one that ended early for want of something valid."""
     sequencer = Sequencer(PLAN)
     try:
         log, _ = play(sequencer, World(seed), random.Random(seed).randrange)
@@ -74,28 +71,30 @@ def of(log: list[Fact], cls: type) -> list:
 
 def gone(log: list[Fact]) -> set[str]:
     """The recordings that are dropped or shortened by the end of this log."""
-    policy = RetentionPolicy()
+    keeping = Keeping()
     changes = [policy.apply(fact) for fact in log]
     return {key for change in changes for key in (*change.dropped, *change.shortened)}
 
 
 seeds = st.integers(0, 10**6)
+BEGAN = 1_800_000_000.0
 
 
 @settings(PATIENT, max_examples=25)
 @given(seed=seeds)
-def test_the_summary_of_a_run(seed):
+def test_the_status_of_a_run(seed):
     log = run(seed)
-    view = summarise(log)
+    view = view_of_facts(log).status
     if not log:
         assert view.status == "new"
         return
-    assert (view.status, view.stage, view.generations) == ("done", "done", 3)
-    last = of(log, EliteChanged)[-1]
-    assert (view.elite, view.fitness, view.success) == (last.candidate, last.fitness, last.success_rate)
-    assert view.fitness >= view.initial_fitness
+    assert (view.status, view.stage, view.generation) == ("done", "done", 3)
+    elites = of(log, EliteChanged)
+    assert (view.first_elite, view.elite_before, view.elite) == (elites[0], elites[-2], elites[-1])
     assert view.candidates == 3 * (3 + 3 + 2) == len(of(log, CandidateScored))
-    assert view.episodes_run == len(of(log, EpisodeEnded))
+    assert view.failed == sum(fact.candidate.fault is not None for fact in of(log, CandidateScored))
+    assert view.unusable == len(of(log, ProposalFailed))
+    assert view.episodes == len(of(log, EpisodeEnded))
     assert view.episodes_saved >= 0
     assert view.final == of(log, FinalMeasured)[0]
     assert view.spending.total.calls == len(list_calls(log))
@@ -104,37 +103,54 @@ def test_the_summary_of_a_run(seed):
 
 @settings(PATIENT, max_examples=25)
 @given(seed=seeds)
-def test_the_table_the_curve_and_the_lineage_agree(seed):
+def test_the_slots_the_curve_and_the_lineage_agree(seed):
     log = run(seed)
-    rows = {row.id: row for row in list_candidates(log)}
-    curve = list_generations(log)
+    slots = view_of_facts(log).slots
+    rows = slots.candidates
+    curve = list_generations(slots)
     for point in curve:
-        assert point.generation in rows[point.elite].elite_of
-        assert rows[point.elite].fitness == point.fitness
-        assert rows[point.elite].fault is None
-        counted = [row for row in rows.values() if row.generation == point.generation and point.generation > 0]
+        elite = rows[point.elite.candidate]
+        assert point.elite.generation in elite.elite_of
+        assert (elite.fitness, elite.fault) == (point.elite.fitness, None)
+        counted = [row for row in rows.values() if row.generation == point.elite.generation > 0 and row.settled]
         assert point.candidates == len(counted)
         assert point.failed == sum(row.fault is not None for row in counted)
         assert point.accepted + point.rejected == sum(row.accepted is not None for row in counted)
-    assert [point.fitness for point in curve] == sorted(point.fitness for point in curve)
-    line = trace_lineage(log)
+    assert [point.elite.fitness for point in curve] == sorted(point.elite.fitness for point in curve)
+    line = ancestors_of(slots, [curve[-1].elite.candidate]) if curve else []
     if log:
-        assert line[0].operator is Operator.INITIAL
-        assert line[-1].id == curve[-1].elite
+        assert rows[line[0]].operator is Operator.INITIAL
+        assert line[-1] == curve[-1].elite.candidate
     met: set[str] = set()
-    for row in line:
-        assert set(row.parents) <= met
-        met.add(row.id)
+    for key in line:
+        assert set(rows[key].parents) <= met
+        met.add(key)
 
 
 @settings(PATIENT, max_examples=25)
 @given(seed=seeds)
 def test_rejections_are_kept_by_generation(seed):
     log = run(seed)
-    memory = list_rejections(log)
+    memory = list_rejections(view_of_facts(log).slots)
     assert [r for g in sorted(memory) for r in memory[g]] == [f.rejection for f in of(log, CandidateRejected)]
     for generation, rejections in memory.items():
         assert all(rejection.candidate.startswith(f"g{generation}/hill/") for rejection in rejections)
+
+
+@settings(PATIENT, max_examples=25)
+@given(seed=seeds)
+def test_a_view_that_forgets_has_the_same_status_and_stays_small(seed):
+    log, whole, small = run(seed), RunView(), RunView()
+    most = 0
+    for fact in log:
+        whole.apply(fact, 1.0)
+        small.apply(fact, 1.0)
+        if isinstance(fact, EliteChanged):
+            small.slots.forget(fact.generation)
+        most = max(most, len(small.slots.candidates))
+        assert small.status == whole.status
+    assert small.slots.elites == whole.slots.elites
+    assert most <= 3 + 3 + 2 + 1, "the elite and a generation"
 
 
 @settings(PATIENT, max_examples=25)
@@ -156,7 +172,7 @@ def test_pools_count_every_vote(seed):
 @given(seed=seeds)
 def test_failures_are_counted(seed):
     log = run(seed)
-    counted = Counter({(row.where, row.kind): row.count for row in count_failures(log)})
+    counted = Counter({(row.where, row.kind): row.count for row in list_failures(view_of_facts(log).status)})
     proposals = Counter(("proposal", fact.fault.kind) for fact in of(log, ProposalFailed))
     episodes = Counter(("episode", f.episode.fault.kind) for f in of(log, EpisodeEnded) if f.episode.fault)
     assert Counter({key: n for key, n in counted.items() if key[0] in ("proposal", "episode")}) == proposals + episodes
@@ -172,19 +188,17 @@ def test_a_stored_run_answers_as_a_fresh_one(seed, tmp_path_factory):
     with RunStore.read(folder) as store:
         again = list(store.facts())
     assert again == log
-    assert summarise(again) == summarise(log)
-    assert list_candidates(again) == list_candidates(log)
+    assert view_of_facts(again) == view_of_facts(log)
 
 
 @settings(PATIENT, max_examples=25)
 @given(seed=seeds, cut=st.floats(0, 1))
-def test_every_beginning_of_a_run_can_be_asked(seed, cut):
+def test_every_beginning_of_a_run_has_a_view(seed, cut):
     log = run(seed)
     part = log[: int(cut * len(log))]
-    assert summarise(part).candidates <= summarise(log).candidates
-    assert summarise(part).episodes_run <= summarise(log).episodes_run
-    ids = [row.id for row in list_candidates(part)]
-    assert ids == [row.id for row in list_candidates(log)][: len(ids)]
+    before, after = view_of_facts(part).status, view_of_facts(log).status
+    assert before.candidates <= after.candidates
+    assert before.episodes <= after.episodes
     # What may go now may go later: nothing dropped is ever asked for again.
     assert gone(part) <= gone(log)
 
@@ -199,17 +213,43 @@ def test_what_is_kept_of_a_finished_run(seed):
     assert kept == {owner for owner in keys.values() if owner in elites or owner.startswith(("init/", "final/"))}
 
 
+@dataclass(frozen=True)
+class At:
+    at: float
+    fact: Fact
+
+
+def dated(facts, step_s=1.0):
+    return [At(BEGAN + step_s * place, fact) for place, fact in enumerate(facts, start=1)]
+
+
 @settings(PATIENT, max_examples=60)
-@given(log=st.lists(any_fact, max_size=6))
-def test_no_log_makes_a_query_fail(log):
-    summarise(log)
-    list_candidates(log)
-    trace_lineage(log)
-    list_generations(log)
-    list_rejections(log)
-    list_pools(log)
-    count_failures(log)
+@given(log=st.lists(any_fact, max_size=30), data=st.data())
+def test_folding_in_pieces_is_folding_at_once_and_a_copy_stays_as_it_is(log, data):
+    entries = dated(log)
+    place = data.draw(st.integers(0, len(entries)))
+    first = view_of(entries[:place])
+    kept = first.copy()
+    for entry in entries[place:]:
+        first.apply(entry.fact, entry.at)
+    assert first == view_of(entries)
+    assert kept == view_of(entries[:place])
+    for entry in entries[place:]:
+        kept.apply(entry.fact, entry.at)
+    assert kept == first
+
+
+@settings(PATIENT, max_examples=60)
+@given(log=st.lists(any_fact, max_size=20))
+def test_any_facts_have_a_view(log):
+    view = view_of_facts(log)
+    list_generations(view.slots)
+    list_rejections(view.slots)
+    list_pools(view.slots.evaluation)
     list_calls(log)
+    time_left_s(view.status, now=BEGAN)
+    ancestors_of(view.slots, view.slots.candidates)
+    view.slots.forget(1)
     gone(log)
 
 
@@ -232,11 +272,11 @@ STARTED = RunStarted(settings={"domain": "hanoi"}, versions={"memento": "0.1.0"}
     ],
 )
 def test_status(log, status):
-    assert summarise(log).status == status
+    assert view_of_facts(log).status.status == status
 
 
 def test_active_time_leaves_out_pauses_and_absences():
-    dated = [
+    timed = [
         (10.0, STARTED),
         (14.0, StageEntered(stage="initial")),
         (15.0, RunPaused()),
@@ -245,8 +285,28 @@ def test_active_time_leaves_out_pauses_and_absences():
         (900.0, RunResumed()),
         (903.0, StageEntered(stage="search")),
     ]
-    assert active_seconds(dated) == 4 + 1 + 2 + 3
-    assert active_seconds([]) == active_seconds(dated[:1]) == 0.0
+    status = RunStatus()
+    for at, fact in timed:
+        status.apply(fact, at)
+    assert status.active_s == 4 + 1 + 2 + 3
+    assert (status.began, status.last) == (10.0, 903.0)
+
+
+@pytest.mark.parametrize(
+    ("status", "live", "reading", "state"),
+    [
+        ("running", True, False, "running"), ("running", False, False, "killed"), ("paused", False, False, "killed"),
+        ("new", False, True, "starting"), ("budget", False, False, "out of budget"), ("done", False, True, "done"),
+    ],
+)
+def test_only_the_lock_shows_a_killed_run(status, live, reading, state):
+    assert state_of(status, live=live, reading=reading) == state
+
+
+def test_a_lost_layer_of_isolation_does_not_come_back():
+    started = replace(STARTED, sandbox=("rlimits", "seccomp"))
+    resumed = [RunResumed(sandbox=("rlimits",)), RunResumed(sandbox=("rlimits", "seccomp")), RunResumed()]
+    assert view_of_facts([started, *resumed]).status.sandbox == ("rlimits",)
 
 
 def call(cost: float | None, tokens: int = 10) -> Call:
@@ -270,7 +330,7 @@ def test_spending_by_role():
     )
     failed = ProposalFailed(order="g1/hill/0", fault=Fault(kind=FaultKind.EMPTY, message=""), call=call(0.125))
     unanswered = ProposalFailed(order="g1/hill/1", fault=Fault(kind=FaultKind.MODEL_FAILED, message=""))
-    spending = summarise([made("init/0", 1.0), made("eval/g0/0", 2.0), vote, failed, unanswered]).spending
+    spending = view_of_facts([made("init/0", 1.0), made("eval/g0/0", 2.0), vote, failed, unanswered]).status.spending
     assert spending.total.cost_usd == 1.0 + 2.0 + 0.25 + 0.5 + 0.125
     assert spending.total.calls == 5
     assert spending.total.tokens == 4 * 11 + 31
@@ -279,8 +339,8 @@ def test_spending_by_role():
 
 
 def test_one_unknown_price_makes_the_sum_unknown_not_zero():
-    assert summarise([]).spending.total.cost_usd == 0.0
-    spending = summarise([made("init/0", 1.0), made("eval/g0/0", None), made("init/1", 1.0)]).spending
+    assert RunStatus().spending.total.cost_usd == 0.0
+    spending = view_of_facts([made("init/0", 1.0), made("eval/g0/0", None), made("init/1", 1.0)]).status.spending
     assert spending.total.cost_usd is None
     assert spending.by_role["proposer"].cost_usd == 2.0
     assert spending.by_role["evaluator-writer"].cost_usd is None
@@ -292,3 +352,49 @@ def test_calls_can_be_read_back():
     first, second = list_calls(log)
     assert (first.order, first.role, first.call.prompt.text, first.fault) == ("init/0", "proposer", "p", None)
     assert (second.order, second.fault) == ("g1/hill/0", fault)
+
+
+# ------------------------------------------------------------------------------------------------ slots
+
+
+def answer(order: str) -> ProposalMade:
+    return made(order, None)
+
+
+def test_what_was_proposed_speculatively_and_withdrawn_leaves_no_trace():
+    ahead = answer("g1/hill/1/ahead")
+    kept = SpeculationEnded(order="g1/hill/1/ahead", slot="g1/hill/1", kept=True, answered=True)
+    lost = SpeculationEnded(order="g1/hill/1/ahead", slot="g1/hill/1", kept=False, answered=True)
+    assert view_of_facts([ahead, kept]).slots.candidates["g1/hill/1"].state == "proposed"
+    assert not view_of_facts([ahead, lost]).slots.candidates
+    again = view_of_facts([ahead, lost, answer("g1/hill/1")])
+    assert again.slots.candidates["g1/hill/1"].state == "proposed"
+    assert again.status.spending.total.calls == 2
+
+
+def test_a_duplicate_says_of_whom():
+    facts = [answer("g1/macro/0"), DuplicateFound(order="g1/macro/0", candidate="g1/macro/0", of="init/0", episodes=2)]
+    assert view_of_facts(facts).slots.candidates["g1/macro/0"].same_as == "init/0"
+
+
+def test_what_is_open_when_its_generation_is_over_was_withdrawn():
+    elite = EliteChanged(generation=1, candidate="g1/hill/0", origin=Operator.HILL_CLIMB, fitness=0.5, success_rate=0.0)
+    view = view_of_facts([answer("g1/hill/0"), answer("g1/hill/1"), answer("g2/hill/0"), elite]).slots
+    assert view.candidates["g1/hill/1"].state == "withdrawn"
+    assert view.candidates["g2/hill/0"].state == "proposed"
+
+
+def test_the_time_left_is_that_of_the_search_so_far():
+    words = {"method": "memento", "generations": 2, "k_hc": 2, "k_macro": 2, "k_cross": 1, "final_episodes": 4,
+                "workers": 2}
+    facts = [RunStarted(settings=words, versions={}), StageEntered(stage="search")]
+    for slot in range(4):
+        name = f"g1/macro/{slot}"
+        facts.append(EpisodeEnded(order=f"{name}/e0", episode=Episode(
+            index=0, seed=0, steps=9, ended_by="horizon", success=False, wall_s=2.0)))
+        facts.append(CandidateScored(order=name, candidate=Candidate(
+            id=name, program=Program("x"), operator=Operator.MACRO, generation=1, slot=slot, fitness=0.5)))
+    status = view_of(dated(facts)).status
+    # Four of ten candidates in eight seconds; then eight episodes of two seconds, two at once.
+    assert time_left_s(status, now=BEGAN + 10) == pytest.approx(8 / 4 * 6 + 8)
+    assert time_left_s(view_of(dated(facts[:4])).status, now=BEGAN + 10) is None

@@ -1,0 +1,256 @@
+"""All that is known of one policy, evaluator, vote or attempt, read from the store when somebody asks for it.
+
+Only the facts about it are read, and those of its parents and of the candidates whose episodes it has.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ..core.errors import unknown
+from ..core.events import (
+    CandidateAccepted,
+    CandidateRejected,
+    CandidateScored,
+    DuplicateFound,
+    EliteChanged,
+    EpisodeEnded,
+    EpisodeScored,
+    EvaluatorChosen,
+    EvaluatorPoolScored,
+    Fact,
+    InitialChosen,
+    ProposalFailed,
+    ProposalMade,
+    SpeculationEnded,
+    VoteCast,
+)
+from ..core.metrics import aggregate
+from ..core.order_ids import EVALUATOR, FINAL, owner_of, parse
+from ..core.values import JSON, Candidate, Episode, EvaluatorCandidate, Fault, Operator, Program, Score
+from .spending import CallRow, list_calls
+from .store import RunStore
+from .tail import read_names
+
+INITIAL_POLICY = "p_0"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What is known of anything that a model was asked for; an attempt without a program is no more than this.
+
+    `episodes` are (rollout, score); an evaluator has scores on T_0 only. `parents` are ids, `before` the record of
+    what it was made from, with its own program and metrics.
+    """
+
+    id: str
+    program: Program | None = None
+    summary: str = ""
+    parents: tuple[str, ...] = ()
+    metrics: dict[str, JSON] = field(default_factory=dict)
+    episodes: tuple[tuple[Episode | None, Score | None], ...] = ()
+    fault: Fault | None = None
+    calls: tuple[CallRow, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy(Record):
+    """A candidate of the search, or p_0. `fitness` and `success_rate` are None where it failed or was pruned."""
+
+    operator: Operator
+    generation: int = 0
+    fitness: float | None = None
+    success_rate: float | None = None
+    bound: float | None = None          # of one that racing pruned: F is at most this
+    rolled: int = 0                     # episodes that were run for it
+    duplicate_of: str | None = None
+    accepted: bool | None = None        # by the climb; None in the other branches
+    elite_of: tuple[int, ...] = ()      # the generations whose elite it was
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluator(Record):
+    """An evaluator. `votes` are those of its generation, `chosen` the choices of it, oldest first."""
+
+    generation: int
+    slot: int
+    votes: tuple[VoteCast, ...] = ()
+    chosen: tuple[EvaluatorChosen, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vote(Record):
+    """A judge's vote."""
+
+    vote: VoteCast
+
+
+def look_up(store: RunStore, name: str) -> Record:
+    """The policy, evaluator, vote or attempt called `name`; "p_0" is the first policy.
+
+    Raises UsageError with the nearest names, StoreError.
+    """
+    record = find(store, first_policy(store) or name if name == INITIAL_POLICY else name)
+    if record is None:
+        known = {each for each in read_names(store.folder) if parse(each).stage != FINAL}
+        raise unknown("candidate", name, {*known, INITIAL_POLICY})
+    return record
+
+
+def find(store: RunStore, name: str) -> Record | None:
+    """As `look_up`; None where nothing has this id. Raises StoreError."""
+    if parse(name).stage in (EVALUATOR, ""):
+        known = _evaluator(store, name)
+        if known is not None:
+            return known
+    facts = [fact for fact in store.facts(about=name) if owner_of(fact.order or "") == name]
+    lost = {fact.order for fact in facts if isinstance(fact, SpeculationEnded) and not fact.kept}
+    calls = tuple(row for row in list_calls(facts) if row.order not in lost)
+    for fact in facts:
+        match fact:
+            case CandidateScored() | InitialChosen():
+                return _policy(store, name, facts, calls)
+            case VoteCast():
+                return Vote(id=name, vote=fact, summary=fact.reason, calls=calls)
+    return _attempt(name, facts, calls)
+
+
+def first_policy(store: RunStore) -> str | None:
+    """The id of p_0; None where it is not settled yet."""
+    return next((fact.order for fact in store.facts(only=(InitialChosen,))), None)
+
+
+def last_elite(store: RunStore) -> str | None:
+    """The id of the present elite; None where there is none yet."""
+    elites = [fact for fact in store.facts(only=(EliteChanged,)) if isinstance(fact, EliteChanged)]
+    return elites[-1].candidate if elites else None
+
+
+def list_policies(store: RunStore) -> list[str]:
+    """The ids of all settled candidates, p_0 first."""
+    facts = store.facts(only=(InitialChosen, CandidateScored), texts=False)
+    return [fact.candidate.id if isinstance(fact, CandidateScored) else fact.order or "" for fact in facts]
+
+
+def parents_of(store: RunStore, record: Record) -> list[Record]:
+    """The records of what it was made from, as far as they have a program."""
+    found = [find(store, name) for name in dict.fromkeys(record.parents) if name != record.id]
+    return [parent for parent in found if parent is not None and parent.program is not None]
+
+
+# ---------------------------------------------------------------------------------------------- policies
+
+
+def _attempt(name: str, facts: list[Fact], calls: tuple[CallRow, ...]) -> Record | None:
+    """A proposal that did not become a candidate, or has not yet."""
+    for fact in reversed(facts):
+        match fact:
+            case ProposalMade():
+                return Record(
+                    id=name, program=fact.program, summary=fact.summary, calls=calls, episodes=_rolled(facts, name)
+                )
+            case ProposalFailed():
+                return Record(id=name, summary=fact.summary, fault=fact.fault, calls=calls)
+    return None
+
+
+def _policy(store: RunStore, name: str, facts: list[Fact], calls: tuple[CallRow, ...]) -> Policy:
+    scored = next((fact.candidate for fact in facts if isinstance(fact, CandidateScored)), None)
+    elites = [fact for fact in store.facts(only=(EliteChanged,))
+              if isinstance(fact, EliteChanged) and fact.candidate == name]
+    duplicate = next((fact.of for fact in facts if isinstance(fact, DuplicateFound)), None)
+    rolled = sum(isinstance(fact, EpisodeEnded) for fact in facts)
+    if scored is None:
+        return _initial(store, name, facts, calls, elites)
+    sound = scored.fault is None and scored.bound is None
+    last = elites[-1] if elites else None
+    return Policy(
+        id=name, program=scored.program if scored.program.text else None, summary=scored.summary,
+        parents=scored.parents, metrics=dict(scored.metrics), episodes=_episodes_of(store, scored, facts, duplicate),
+        fault=scored.fault, calls=calls, operator=scored.operator, generation=scored.generation,
+        fitness=last.fitness if last else scored.fitness if sound else None,
+        success_rate=last.success_rate if last else scored.success_rate if sound else None,
+        bound=scored.bound, rolled=rolled, duplicate_of=duplicate, accepted=_verdict(facts),
+        elite_of=tuple(elite.generation for elite in elites),
+    )
+
+
+def _initial(
+    store: RunStore, name: str, facts: list[Fact], calls: tuple[CallRow, ...], elites: list[EliteChanged]
+) -> Policy:
+    """p_0: of it no fact holds metrics, they are those of E* on T_0."""
+    scores = _scores_on_t0(store)
+    made = next((fact for fact in facts if isinstance(fact, ProposalMade)), None)
+    given = next(fact for fact in facts if isinstance(fact, InitialChosen))
+    return Policy(
+        id=name, program=given.program, summary="" if made is None else made.summary, metrics=dict(aggregate(scores)),
+        episodes=_rolled(facts, name, scores), calls=calls, operator=Operator.INITIAL,
+        rolled=sum(isinstance(fact, EpisodeEnded) for fact in facts),
+        fitness=elites[-1].fitness if elites else None, success_rate=elites[-1].success_rate if elites else None,
+        elite_of=tuple(elite.generation for elite in elites),
+    )
+
+
+def _verdict(facts: Iterable[Fact]) -> bool | None:
+    for fact in facts:
+        if isinstance(fact, CandidateAccepted | CandidateRejected):
+            return isinstance(fact, CandidateAccepted)
+    return None
+
+
+def _episodes_of(
+    store: RunStore, scored: Candidate, facts: list[Fact], source: str | None
+) -> tuple[tuple[Episode | None, Score | None], ...]:
+    """A candidate's episodes with their scores: all that it was scored by, else those rolled out for it and for the
+    first candidate of its program."""
+    if len(scored.scores) == len(scored.episodes) > 0:
+        return tuple(zip(scored.episodes, scored.scores, strict=True))
+    own = _rolled(facts, scored.id)
+    other = None if source is None else find(store, source)
+    known = {episode.index for episode, _ in own if episode is not None}
+    others = [] if other is None else [
+        (episode, score) for episode, score in other.episodes if episode is not None and episode.index not in known
+    ]
+    return tuple(sorted((*own, *others), key=lambda each: -1 if each[0] is None else each[0].index))
+
+
+def _rolled(
+    facts: list[Fact], name: str, on_t0: tuple[Score, ...] = ()
+) -> tuple[tuple[Episode | None, Score | None], ...]:
+    """The episodes that were rolled out for it, by index; of p_0 the scores are those `on_t0`."""
+    episodes = sorted((fact.episode for fact in facts if isinstance(fact, EpisodeEnded)), key=lambda each: each.index)
+    scores = {fact.order: fact.score for fact in facts if isinstance(fact, EpisodeScored)}
+    owner = parse(name)
+    scores |= {str(owner.of_episode(place).score()): score for place, score in enumerate(on_t0)}
+    return tuple((episode, scores.get(str(owner.of_episode(episode.index).score()))) for episode in episodes)
+
+
+def _scores_on_t0(store: RunStore) -> tuple[Score, ...]:
+    return next((fact.chosen.examination.scores for fact in _choices(store) if fact.final), ())
+
+
+# -------------------------------------------------------------------------------------------- evaluators
+
+
+def _choices(store: RunStore) -> list[EvaluatorChosen]:
+    return [fact for fact in store.facts(only=(EvaluatorChosen,)) if isinstance(fact, EvaluatorChosen)]
+
+
+def _evaluator(store: RunStore, name: str) -> Evaluator | None:
+    """An evaluator of a pool, or one that was chosen without a pool; None where it is in neither."""
+    choices = _choices(store)
+    pools = [fact.pool for fact in store.facts(only=(EvaluatorPoolScored,)) if isinstance(fact, EvaluatorPoolScored)]
+    entries: list[EvaluatorCandidate] = [*(fact.chosen for fact in choices), *(each for pool in pools for each in pool)]
+    entry = next((each for each in reversed(entries) if each.id == name), None)
+    if entry is None:
+        return None
+    before = [fact.chosen.id for fact in choices if fact.generation < entry.generation]
+    votes = [fact for fact in store.facts(only=(VoteCast,), texts=False) if isinstance(fact, VoteCast)]
+    scores = entry.examination.scores
+    return Evaluator(
+        id=name, program=entry.program, summary=entry.summary, parents=tuple(before[-1:]),
+        metrics=dict(aggregate(scores)), episodes=tuple((None, score) for score in scores),
+        fault=entry.examination.fault, calls=tuple(list_calls(store.facts(about=name))),
+        generation=entry.generation, slot=entry.slot,
+        votes=tuple(vote for vote in votes if vote.generation == entry.generation),
+        chosen=tuple(fact for fact in choices if fact.chosen.id == name),
+    )

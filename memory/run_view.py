@@ -1,0 +1,97 @@
+"""The one view of a run: how it stands (`RunStatus`) and what became of every order (`Slots`), from its facts.
+
+Every display, `memento show`, the results and the reports read a run through this fold. It is pure; any beginning
+of a log gives a sensible view, and a log that is read in pieces the same view as one that is read at once.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ..core.events import BranchEnded, EliteChanged, Fact
+from ..core.values import Rejection
+from .run_status import Dated, RunStatus
+from .slots import Slots
+
+
+@dataclass(slots=True, kw_only=True)
+class RunView:
+    """A run as far as its log was read."""
+
+    status: RunStatus = field(default_factory=RunStatus)
+    slots: Slots = field(default_factory=Slots)
+
+    def apply(self, fact: Fact, at: float) -> None:
+        """Add a fact that was committed at this time (seconds since the epoch)."""
+        self.status.apply(fact, at)
+        self.slots.apply(fact, at)
+
+    def copy(self) -> "RunView":
+        """The view now, which later facts do not change: for another thread."""
+        return RunView(status=self.status.copy(), slots=self.slots.copy())
+
+
+def view_of(entries: Iterable[Dated]) -> RunView:
+    """The view once all these facts are known."""
+    view = RunView()
+    for entry in entries:
+        view.apply(entry.fact, entry.at)
+    return view
+
+
+def view_of_facts(facts: Iterable[Fact]) -> RunView:
+    """The same for facts whose times do not matter."""
+    view = RunView()
+    for fact in facts:
+        view.apply(fact, 0.0)
+    return view
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenerationRow:
+    """One point of the curve: the elite C_g, and how the generation's slots went."""
+
+    elite: EliteChanged
+    branches: tuple[BranchEnded, ...] = ()
+    candidates: int = 0
+    failed: int = 0
+    accepted: int = 0
+    rejected: int = 0
+
+
+def list_generations(slots: Slots) -> list[GenerationRow]:
+    """The curve of the search: one row for each finished generation, generation 0 (p_0) first."""
+    counts: dict[int, Counter[str]] = {}
+    for slot in slots.candidates.values():
+        if slot.generation and slot.settled:
+            count = counts.setdefault(slot.generation, Counter())
+            count["candidates"] += 1
+            count["failed"] += slot.fault is not None
+            count["accepted"] += slot.accepted is True
+            count["rejected"] += slot.accepted is False
+    branches: dict[int, list[BranchEnded]] = {}
+    for branch in slots.branches:
+        branches.setdefault(branch.generation, []).append(branch)
+    elites = {elite.generation: elite for elite in slots.elites}
+    return [
+        GenerationRow(elite=elite, branches=tuple(branches.get(number, ())), **counts.get(number, Counter()))
+        for number, elite in sorted(elites.items())
+    ]
+
+
+def list_rejections(slots: Slots) -> dict[int, tuple[Rejection, ...]]:
+    """The rejection memory H of each generation's climb, oldest first."""
+    memory: dict[int, list[Rejection]] = {}
+    for entry in slots.memory:
+        memory.setdefault(entry.generation, []).append(entry.rejection)
+    return {generation: tuple(rejections) for generation, rejections in memory.items()}
+
+
+def sources_of(slots: Slots, candidate: str) -> tuple[str, ...]:
+    """The candidates whose rollouts a duplicate's episodes may be, the first of them first."""
+    found: list[str] = []
+    slot = slots.get(candidate)
+    while slot is not None and slot.same_as is not None and slot.same_as not in found:
+        found.insert(0, slot.same_as)
+        slot = slots.get(slot.same_as)
+    return tuple(found)

@@ -1,0 +1,309 @@
+"""What became of every order of a run: one `Slot` for each candidate, evaluator and vote, and the lists made of them.
+
+`Slots` grows fact by fact and keeps everything, as `memento watch` and `memento show` need it. Whoever must stay
+small calls `forget` when a generation is over. Texts (programs, prompts, replies) are never looked at.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from ..core.events import (
+    BranchEnded,
+    CandidateAccepted,
+    CandidateRejected,
+    CandidateScored,
+    DuplicateFound,
+    EliteChanged,
+    EpisodeEnded,
+    EvaluatorChosen,
+    EvaluatorExamined,
+    EvaluatorPoolScored,
+    Fact,
+    InitialChosen,
+    ProposalFailed,
+    ProposalMade,
+    SpeculationEnded,
+    VoteCast,
+)
+from ..core.order_ids import EVALUATOR, FINAL, INITIAL, SEARCH, owner_of, parse
+from ..core.values import Fault, Operator, Rejection, Usage
+from .spending import calls_of, role_of
+
+RECENT_EPISODES = 40      # of which the speed of simulation is shown
+OPEN = frozenset({"proposed", "rolling"})
+APART = frozenset({INITIAL, EVALUATOR, FINAL})      # stages whose orders are no candidates of the search
+
+
+@dataclass(slots=True, kw_only=True)
+class Slot:
+    """One place of the search's budget and the candidate in it, or one attempt at p_0, an evaluator or a vote.
+
+    `state` is "proposed", "rolling", "scored", "accepted", "rejected", "pruned", "failed", "voted" or
+    "withdrawn"; displays add "asked". Only `Slots` writes to it, and never to one that is in a copy.
+    """
+
+    id: str
+    state: str = "proposed"
+    generation: int = 0
+    branch: str = ""                    # the middle of its id: "hill" of g2/hill/7, whatever a method calls it
+    place: int = 0
+    operator: Operator | None = None
+    parents: tuple[str, ...] = ()
+    summary: str = ""
+    fitness: float | None = None        # F; None until it is scored, and where it failed or was pruned
+    success_rate: float | None = None   # S
+    bound: float | None = None          # of one that racing pruned: F is at most this
+    difference: float | None = None     # F less that of the climb's policy
+    accepted: bool | None = None        # by the climb; None in other branches, and before the verdict
+    fault: Fault | None = None
+    same_as: str | None = None          # the candidate of the same program, whose episodes it has
+    rolled: int = 0                     # episodes that ended
+    steps: int = 0                      # of these together
+    elite_of: tuple[int, ...] = ()      # the generations whose elite it was
+    settled: bool = False               # p_0, or a candidate that was scored
+    at: float = 0.0                     # of the last fact about it
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One settled candidate on the curves: its F and S (None: failed or pruned) and those of the elite then."""
+
+    fitness: float | None
+    success_rate: float | None
+    elite_fitness: float | None
+    elite_success: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """One entry of the rejection memory, and the generation whose climb remembers it."""
+
+    generation: int
+    at: float
+    rejection: Rejection
+
+
+@dataclass(frozen=True, slots=True)
+class CallLine:
+    """One finished call of a model. `fault` is what was wrong with the reply, if anything."""
+
+    at: float
+    order: str
+    role: str
+    model: str
+    usage: Usage
+    fault: Fault | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rolled:
+    """One rollout: how many steps in how many seconds."""
+
+    at: float
+    steps: int
+    wall_s: float
+
+
+@dataclass(slots=True, kw_only=True)
+class Slots:
+    """`apply` adds a fact; `copy` is what other threads may read; `forget` keeps it small."""
+
+    candidates: dict[str, Slot] = field(default_factory=dict)   # of the search, p_0 first, in order of arrival
+    others: dict[str, Slot] = field(default_factory=dict)       # attempts at p_0, evaluators, votes, final
+    points: list[Point] = field(default_factory=list)
+    elites: list[EliteChanged] = field(default_factory=list)    # one per generation, from 0
+    branches: list[BranchEnded] = field(default_factory=list)
+    memory: list[Remembered] = field(default_factory=list)
+    evaluation: list[Fact] = field(default_factory=list)        # pools, votes, choices: see evaluator_pools
+    calls: list[CallLine] = field(default_factory=list)
+    recent: list[Rolled] = field(default_factory=list)          # the last rollouts
+    _open: set[str] = field(default_factory=set)                # candidates without an end
+    _own: set[str] = field(default_factory=set, compare=False)  # slots that no copy shares
+
+    def get(self, key: str) -> Slot | None:
+        """The slot with this id."""
+        return self.candidates.get(key) or self.others.get(key)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.candidates or key in self.others
+
+    def copy(self) -> "Slots":
+        """All slots as they are now. Slots are shared and copied when they change: a copy costs its lists alone."""
+        self._own = set()
+        return Slots(
+            candidates=dict(self.candidates), others=dict(self.others), points=[*self.points], elites=[*self.elites],
+            branches=[*self.branches], memory=[*self.memory], evaluation=[*self.evaluation], calls=[*self.calls],
+            recent=[*self.recent], _open=set(self._open),
+        )
+
+    def forget(self, generation: int) -> None:
+        """Drop what is over with this generation but the elite's slot, so that a long run does not grow here."""
+        elite = self.elites[-1].candidate if self.elites else None
+        self.candidates = {
+            key: slot for key, slot in self.candidates.items() if slot.generation > generation or key == elite
+        }
+        for rows in (self.points, self.branches, self.memory, self.evaluation, self.calls):
+            rows.clear()
+        self._own &= {*self.candidates, *self.others}
+        self._open &= self.candidates.keys()
+
+    # --------------------------------------------------------------------------------------- growing
+
+    def apply(self, fact: Fact, at: float) -> None:
+        """Add a fact that was committed at this time (seconds since the epoch)."""
+        match fact:
+            case EpisodeEnded():
+                self._end_episode(fact, at)
+            case ProposalMade() | ProposalFailed():
+                self._answer(fact, at)
+            case CandidateScored():
+                self._score(fact, at)
+            case CandidateAccepted():
+                slot = self._change(fact.candidate, at)
+                slot.state, slot.accepted, slot.difference = "accepted", True, fact.fitness_difference
+            case CandidateRejected():
+                self._reject(fact, at)
+            case EliteChanged():
+                self._change_elite(fact, at)
+            case DuplicateFound():
+                self._change(fact.candidate, at).same_as = fact.of
+            case SpeculationEnded(kept=False):
+                self._withdraw(fact.slot)
+            case InitialChosen(order=str(order)):
+                self._choose_initial(order, at)
+            case EvaluatorExamined(order=str(order)):
+                slot = self._change(owner_of(order), at)
+                slot.fault = fact.examination.fault
+                slot.state = "failed" if slot.fault else "scored"
+            case VoteCast():
+                self._vote(fact, at)
+            case EvaluatorPoolScored() | EvaluatorChosen():
+                self.evaluation.append(fact)
+            case BranchEnded():
+                self.branches.append(fact)
+
+    def _answer(self, fact: ProposalMade | ProposalFailed, at: float) -> None:
+        self._record_calls(fact, at)
+        if fact.order is None:
+            return
+        key = owner_of(fact.order)
+        slot = self._change(key, at)
+        slot.summary = fact.summary
+        if isinstance(fact, ProposalFailed):
+            slot.state, slot.fault = "failed", fact.fault
+        else:
+            slot.state = "proposed"
+            if parse(key).stage == SEARCH:
+                self._open.add(key)
+
+    def _vote(self, fact: VoteCast, at: float) -> None:
+        self._record_calls(fact, at)
+        self.evaluation.append(fact)
+        if fact.order is not None:
+            slot = self._change(fact.order, at)
+            slot.state, slot.summary = "failed" if fact.choice is None else "voted", fact.reason
+
+    def _record_calls(self, fact: Fact, at: float) -> None:
+        fault = fact.fault if isinstance(fact, ProposalFailed) else None
+        self.calls += [
+            CallLine(at, fact.order or "", role_of(fact), call.model, call.usage, fault) for call in calls_of(fact)
+        ]
+
+    def _end_episode(self, fact: EpisodeEnded, at: float) -> None:
+        episode = fact.episode
+        self.recent.append(Rolled(at, episode.steps, episode.wall_s))
+        if len(self.recent) > RECENT_EPISODES:
+            del self.recent[0]
+        if fact.order is not None:
+            slot = self._change(owner_of(fact.order), at)
+            slot.rolled += 1
+            slot.steps += episode.steps
+            if slot.state in OPEN:
+                slot.state = "rolling"
+
+    def _choose_initial(self, order: str, at: float) -> None:
+        """p_0 stands among the candidates from now on."""
+        known = self.others.pop(order) if order in self.others else self.candidates.get(order)
+        self.candidates[order] = known or new_slot(order)
+        slot = self._change(order, at)
+        slot.state, slot.operator, slot.settled, slot.place = "scored", Operator.INITIAL, True, 0
+
+    def _score(self, fact: CandidateScored, at: float) -> None:
+        candidate = fact.candidate
+        sound = candidate.fault is None and candidate.bound is None
+        slot = self._change(candidate.id, at)
+        slot.state = "failed" if candidate.fault else "scored" if sound else "pruned"
+        slot.generation, slot.place, slot.operator = candidate.generation, candidate.slot, candidate.operator
+        slot.parents, slot.summary = candidate.parents, candidate.summary
+        slot.fitness = candidate.fitness if sound else None
+        slot.success_rate = candidate.success_rate if sound else None
+        slot.bound, slot.fault, slot.settled = candidate.bound, candidate.fault, True
+        self._open.discard(candidate.id)
+        elite = self.elites[-1] if self.elites else None
+        self.points.append(Point(
+            slot.fitness, slot.success_rate, None if elite is None else elite.fitness,
+            None if elite is None else elite.success_rate,
+        ))
+
+    def _reject(self, fact: CandidateRejected, at: float) -> None:
+        slot = self._change(fact.candidate, at)
+        if slot.state == "scored":      # "pruned" and "failed" say more
+            slot.state = "rejected"
+        slot.accepted, slot.difference = False, fact.rejection.fitness_difference
+        self.memory.append(Remembered(slot.generation, at, fact.rejection))
+
+    def _change_elite(self, fact: EliteChanged, at: float) -> None:
+        self.elites.append(fact)
+        slot = self._change(fact.candidate, at)
+        slot.fitness, slot.success_rate = fact.fitness, fact.success_rate
+        slot.elite_of = (*slot.elite_of, fact.generation)
+        if not self.points:
+            self.points.append(Point(fact.fitness, fact.success_rate, fact.fitness, fact.success_rate))
+        # What is still open in the generation that is over will not be answered any more.
+        for key in [key for key in self._open if self.candidates[key].generation <= fact.generation]:
+            self._change(key, at).state = "withdrawn"
+            self._open.discard(key)
+
+    def _withdraw(self, key: str) -> None:
+        """A speculative proposal was not the right one; the slot is proposed again."""
+        slot = self.candidates.get(key)
+        if slot is not None and slot.state in ("proposed", "failed"):
+            del self.candidates[key]
+            self._open.discard(key)
+
+    def _change(self, key: str, at: float) -> Slot:
+        """The slot, to be changed in place: a new one where there is none, a copy where it is shared."""
+        where = self._where(key)
+        slot = where.get(key)
+        if slot is None:
+            slot = where[key] = new_slot(key)
+        elif key not in self._own:
+            slot = where[key] = replace(slot)
+        self._own.add(key)
+        slot.at = at
+        return slot
+
+    def _where(self, key: str) -> dict[str, Slot]:
+        if key in self.candidates or parse(key).stage not in APART:
+            return self.candidates
+        return self.others
+
+
+def new_slot(key: str, *, state: str = "proposed", at: float = 0.0) -> Slot:
+    """A slot of which nothing is known but what its id names."""
+    identity = parse(key)
+    return Slot(
+        id=key, state=state, generation=identity.generation, branch=identity.branch, place=identity.slot or 0, at=at
+    )
+
+
+def ancestors_of(slots: Slots, names: Iterable[str]) -> list[str]:
+    """These candidates and all that they came from, in the order of arrival: parents before children."""
+    candidates = slots.candidates
+    found, waiting = set[str](), [*names]
+    while waiting:
+        key = waiting.pop()
+        if key in candidates and key not in found:
+            found.add(key)
+            waiting += candidates[key].parents
+    return [key for key in candidates if key in found]

@@ -1,0 +1,76 @@
+"""Keeps a small file in a live run's folder that says what is under way, for `memento watch`.
+
+The controller writes it, at most once a second, and takes it away when it leaves; readers respect the time in it.
+"""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from ..core.events import Fact
+from ..core.files import replace_file
+from .activity import NOTE, Activity, UnderWay, as_json
+from .display import Attentive, Display
+
+EVERY_S = 1.0
+AT_LEAST_EVERY_S = 5.0
+
+
+@contextlib.contextmanager
+def noted(display: Display, folder: Path, *, clock: Callable[[], float] = time.time) -> Iterator[Display]:
+    """The same display, and meanwhile a note of the activity in `folder`."""
+    noting = _Noting(display, folder, clock)
+    try:
+        yield noting
+    finally:
+        with contextlib.suppress(OSError):
+            (folder / NOTE).unlink(missing_ok=True)
+
+
+class _Noting:
+    """A display that passes everything on and keeps the note."""
+
+    def __init__(self, display: Display, folder: Path, clock: Callable[[], float]) -> None:
+        self.folder: Path | None = display.folder
+        self._display = display
+        self._attentive: Attentive | None = display if isinstance(display, Attentive) else None
+        self._place = folder / NOTE
+        self._clock = clock
+        self._under_way = UnderWay()
+        self._written = 0.0
+
+    def opened(self, folder: Path) -> None:
+        self.folder = folder
+        self._display.opened(folder)
+
+    def recall(self, facts: Iterable[Fact]) -> None:
+        self._display.recall(facts)
+
+    def show(self, fact: Fact) -> None:
+        self._display.show(fact)
+        self._under_way.on_fact(fact)
+
+    def tick(self) -> None:
+        self._display.tick()
+        now = self._clock()
+        if now - self._written >= (EVERY_S if self._under_way.changed else AT_LEAST_EVERY_S):
+            self._write(now)
+
+    def close(self) -> None:
+        self._display.close()
+
+    def begun(self, order: str) -> None:
+        self._under_way.begin(order, self._clock())
+        if self._attentive is not None:
+            self._attentive.begun(order)
+
+    def observe(self, activity: Activity) -> None:
+        self._under_way.observe(activity)
+        if self._attentive is not None:
+            self._attentive.observe(activity)
+
+    def _write(self, now: float) -> None:
+        with contextlib.suppress(OSError):      # a full disk ends the run by its log, not by this
+            replace_file(self._place, as_json(self._under_way.note(now)))
+        self._written = now

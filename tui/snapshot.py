@@ -1,0 +1,128 @@
+"""A run as a display shows it at a moment: its view, and what its log does not hold. Pure."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ..core.methods import branches_of
+from ..core.order_ids import EVALUATOR, FINAL, INITIAL, JUDGE, SEARCH, OrderId, parse
+from ..core.values import Operator
+from ..memory.run_status import RunStatus
+from ..memory.slots import Slot, Slots, new_slot
+from .activity import ActivityNote
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSnapshot:
+    """A run at a moment. Nothing changes it: readers in other threads may keep it."""
+
+    folder: Path | None = None
+    run: RunStatus = field(default_factory=RunStatus)
+    slots: Slots = field(default_factory=Slots)
+    live: bool = False                      # whether a process writes it
+    requests: tuple[str, ...] = ()          # those that the controller has not taken up yet
+    trouble: str | None = None              # why the log cannot be read just now
+    reading: bool = True                    # the log is not yet read to its end
+    seq: int = 0                            # the last fact that was read, of
+    last_seq: int = 0                       # so many
+    note: ActivityNote | None = None        # what is under way
+
+    @property
+    def name(self) -> str:
+        """The name of the run."""
+        return "" if self.folder is None else self.folder.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """The slots of one branch of what is under way. `places` is how many there will be."""
+
+    label: str
+    slots: tuple[Slot, ...]
+    places: int
+    waits: bool = False     # an empty branch whose parents are still being made
+
+
+def search_slots(snapshot: RunSnapshot) -> Iterator[Slot]:
+    """The search's slots, with those that a model was asked for and has not answered."""
+    yield from under_way(snapshot, snapshot.slots.candidates.values())
+    yield from (slot for slot in asked_slots(snapshot) if parse(slot.id).stage == SEARCH)
+
+
+def under_way(snapshot: RunSnapshot, slots: Iterable[Slot]) -> Iterator[Slot]:
+    """The slots; one whose first episode is under way, which no fact tells, is rolling out."""
+    rolling = {str(order.owner) for order in _open_orders(snapshot) if order.episode is not None}
+    for slot in slots:
+        begun = slot.state == "proposed" and slot.id in rolling
+        yield replace(slot, state="rolling") if begun else slot
+
+
+def asked_slots(snapshot: RunSnapshot) -> Iterator[Slot]:
+    """What a model was asked for and has not answered yet."""
+    for order, at in () if snapshot.note is None else snapshot.note.orders:
+        identity = parse(order)
+        owner = str(identity.owner)
+        if identity.episode is None and identity.part in ("", "ahead") and owner not in snapshot.slots:
+            yield new_slot(owner, state="asked", at=at)
+
+
+def trial_slots(snapshot: RunSnapshot, stage: str) -> list[Slot]:
+    """The attempts at p_0, or p_0 and the elite in the final measure, with those that have only begun."""
+    known = {slot.id: slot for slot in under_way(snapshot, [
+        *snapshot.slots.others.values(), *snapshot.slots.candidates.values()
+    ]) if parse(slot.id).stage == stage}
+    for slot in asked_slots(snapshot):
+        if parse(slot.id).stage == stage:
+            known[slot.id] = slot
+    for order in _open_orders(snapshot):
+        owner = str(order.owner)
+        if order.stage == stage and order.episode is not None and owner not in known:
+            known[owner] = new_slot(owner, state="rolling")
+    return [*known.values()]
+
+
+def trials_now(snapshot: RunSnapshot) -> tuple[list[Slot], int]:
+    """What is rolled out before and after the search, and over how many episodes each."""
+    if snapshot.run.stage == "final":
+        return trial_slots(snapshot, FINAL), snapshot.run.number("final_episodes")
+    if snapshot.run.stage in ("", "initial", "baseline"):
+        return trial_slots(snapshot, INITIAL), snapshot.run.number("n_roll")
+    return [], 0
+
+
+def evaluator_lanes(snapshot: RunSnapshot) -> list[Lane]:
+    """The newest pool of evaluators and its judges."""
+    made = [slot for slot in (*under_way(snapshot, snapshot.slots.others.values()), *asked_slots(snapshot))
+            if parse(slot.id).stage == EVALUATOR]
+    newest = max((slot.generation for slot in made), default=0)
+    here = [slot for slot in made if slot.generation == newest]
+    number = snapshot.run.number
+    return [
+        Lane(label="evaluators", slots=tuple(slot for slot in here if slot.branch != JUDGE),
+             places=number("evaluator_pool")),
+        Lane(label="judges", slots=tuple(slot for slot in here if slot.branch == JUDGE),
+             places=number("evaluator_judges")),
+    ]
+
+
+def search_lanes(snapshot: RunSnapshot, slots: Iterable[Slot]) -> list[Lane]:
+    """The branches of one generation of the search, from its slots."""
+    branches = {branch.word: branch for branch in branches_of(snapshot.run.settings)}
+    found: dict[str, list[Slot]] = {}
+    for slot in slots:
+        found.setdefault("" if "" in branches else slot.branch, []).append(slot)     # "" is for any word
+    lanes = []
+    for word in dict.fromkeys([*branches, *found]):
+        branch = branches.get(word)
+        label, places = (word or "slots", 0) if branch is None else (branch.label, branch.slots)
+        waits = branch is not None and branch.operators == (Operator.CROSSOVER,) and word not in found
+        lanes.append(Lane(label=label, slots=tuple(found.get(word, ())), places=places, waits=waits))
+    return lanes
+
+
+def _open_orders(snapshot: RunSnapshot) -> Iterator[OrderId]:
+    """The rollouts and proposals that are under way; scoring needs no place on a screen."""
+    for order, _ in () if snapshot.note is None else snapshot.note.orders:
+        identity = parse(order)
+        if identity.part not in ("score", "examine"):
+            yield identity

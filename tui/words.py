@@ -1,0 +1,148 @@
+"""The words that the live display and `memento watch` share, as texts with roles. Pure.
+
+Each interface maps a role to a colour of its own library: `live/screen.py` for rich, `watch/colours.py` for textual.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..core.text import cost, counted, number, one_line
+from ..core.values import Fault
+from ..memory.run_status import RunStatus, state_of, time_left_s
+from ..memory.slots import Slot
+from .activity import Activity
+from .snapshot import Lane
+
+PLAIN, DIM, LOUD, ACCENT, GOOD, BAD, WARN, BEST, WORST = (
+    "plain", "dim", "loud", "accent", "good", "bad", "warn", "best", "worst"
+)
+Styled = tuple[str, str]
+"""A text and its role."""
+
+MARKS: Mapping[str, Styled] = {     # by the state of a slot
+    "asked": ("?", ACCENT), "proposed": ("p", ACCENT), "rolling": ("~", WARN), "scored": ("o", PLAIN),
+    "accepted": ("+", BEST), "rejected": ("-", BAD), "pruned": ("<", DIM), "failed": ("x", WORST),
+    "voted": ("v", GOOD), "withdrawn": ("/", DIM), "": ("·", DIM),
+}
+LEGEND = (
+    "? asked", "p proposed", "~ rolling out", "o scored", "+ accepted", "- rejected", "< pruned", "x failed",
+    "/ withdrawn",
+)
+STAGES: Mapping[str, str] = {
+    "": "starting", "initial": "a first policy p_0", "baseline": "the rollouts T_0 of p_0",
+    "evaluator": "evaluators", "search": "policies", "final": "p_0 and the elite on held-out episodes",
+    "done": "done",
+}
+STATE_ROLES: Mapping[str, str] = {"running": GOOD, "paused": WARN, "done": ACCENT, "killed": BAD}
+DOING: Mapping[str, str] = {"roll": "rolls out", "score": "scores", "examine": "examines"}
+GUARDS = {"landlock": "reach your files", "seccomp": "use the network and start programs"}  # layer: without it
+NOT_ISOLATED = "NOT ISOLATED"
+BARS = "▁▂▃▄▅▆▇█"
+
+
+def clock(seconds: float) -> str:
+    """1:02:03, or 2:03."""
+    minutes, rest = divmod(int(max(0.0, seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def coarse(seconds: float) -> str:
+    """A duration with no more digits than can be believed."""
+    if seconds < 90:
+        return f"{max(1, round(seconds / 10)) * 10} s"
+    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def left(status: RunStatus, *, now: float) -> str:
+    """The time that the run still takes, such as "about 5 min left"; empty where nothing is known."""
+    left_s = time_left_s(status, now=now)
+    return "" if left_s is None else f"about {coarse(left_s)} left"
+
+
+def stage_of(status: RunStatus, *, short: bool = False) -> str:
+    """The present stage in words; of the search with its generation."""
+    if status.stage != "search":
+        return STAGES.get(status.stage, status.stage)
+    of = status.number("generations") or "?"
+    return f"generation {status.generation_under_way} of {of}{'' if short else ', ' + STAGES['search']}"
+
+
+def state_words(status: RunStatus, *, live: bool, reading: bool = False) -> Styled:
+    """How the run stands, with the role of that word."""
+    state = state_of(status.status, live=live, reading=reading)
+    return state, STATE_ROLES.get(state, WARN)
+
+
+def fault_words(fault: Fault | None, limit: int = 200) -> str:
+    """The kind of a failure and its message, in a line; empty where there is none."""
+    if fault is None:
+        return ""
+    message = one_line(fault.message, limit)
+    return f"{fault.kind.value}: {message}" if message else fault.kind.value
+
+
+def isolation(sandbox: Sequence[str]) -> str:
+    """Which layers stood between generated programs and this machine, and what is missing."""
+    missing = [risk for layer, risk in GUARDS.items() if layer not in sandbox]
+    live = f"isolation: {', '.join(sandbox) or 'none'}"
+    if not missing:
+        return live
+    return f"{live}. {NOT_ISOLATED}: generated programs can {' and '.join(missing)}; see memento doctor"
+
+
+def worker_words(activity: Activity) -> str:
+    """What a worker does."""
+    if activity.order is None or activity.phase in ("idle", "starting"):
+        return activity.phase
+    about = activity.order.replace("_", "/")       # the key of a trajectory is its order, written for a file
+    if activity.phase == "environment":
+        return f"makes the environment for {about}"
+    steps = f", step {activity.steps}" if activity.steps else ""
+    return f"{DOING.get(activity.doing or '', activity.doing or activity.phase)} {about}{steps}"
+
+
+def rolling_words(slot: Slot, of: int) -> str:
+    """The state of a slot, with its episodes where they are rolled out."""
+    return f"rolling out {slot.rolled}{f'/{of}' if of else ''}" if slot.state == "rolling" else slot.state
+
+
+def lane_words(lane: Lane, episodes: int, *, width: int) -> Iterator[Styled]:
+    """One line for a branch: a mark per slot, the best F, then what is under way and what failed."""
+    by_place = {slot.place: slot for slot in lane.slots}
+    yield f"{lane.label:<{width}}", LOUD
+    for place in range(max([lane.places, *(place + 1 for place in by_place)])):
+        mark, role = MARKS.get(by_place[place].state if place in by_place else "", MARKS["scored"])
+        yield f"{mark} ", role
+    if lane.waits:
+        yield " waits for the best of both", DIM
+    known = [slot.fitness for slot in lane.slots if slot.fitness is not None]
+    if known:
+        yield f" best {number(max(known))}", PLAIN
+    ordered = [by_place[place] for place in sorted(by_place)]
+    rolling = [f"{slot.place + 1} {rolling_words(slot, episodes)}" for slot in ordered if slot.state == "rolling"]
+    states = [slot.state for slot in ordered]
+    open_ones = [f"{states.count(state)} {state}" for state in ("proposed", "asked") if state in states]
+    if rolling or open_ones:
+        yield f"  {', '.join((*rolling, *open_ones))}", WARN if rolling else ACCENT
+    kinds = [slot.fault.kind.value for slot in lane.slots if slot.fault is not None]
+    if kinds:
+        yield "  " + ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)), BAD
+
+
+def sparkline(curve: Sequence[float], *, low: float | None = None, high: float | None = None) -> str:
+    """A curve as small bars; between its own extremes where no others are given."""
+    if not curve:
+        return ""
+    least, most = min(curve) if low is None else low, max(curve) if high is None else high
+    if most <= least:
+        return BARS[0] * len(curve)
+    top = len(BARS) - 1
+    return "".join(BARS[min(top, max(0, round((value - least) / (most - least) * top)))] for value in curve)
+
+
+def spent_words(status: RunStatus) -> str:
+    """Calls, unusable replies, tokens and money."""
+    total = status.spending.total
+    unusable = f", {status.unusable} unusable" if status.unusable else ""
+    tokens = f"{total.tokens:,} tokens, " if total.tokens else ""
+    return f"{counted(total.calls, 'call')}{unusable}, {tokens}{cost(total.cost_usd)}"
