@@ -1,4 +1,4 @@
-"""The registry of domains: names, import strings, refusals, and that it imports no simulator."""
+"""The registry of domains: names, import strings, refusals, and that no simulator comes with it."""
 
 import subprocess
 import sys
