@@ -33,7 +33,7 @@ from memento.core.events import (
 )
 from memento.core.values import Call, Candidate, Document, Episode, Fault, FaultKind, Operator, Program, Usage
 from memento.memory.evaluator_pools import list_pools
-from memento.memory.retention_policy import Keeping
+from memento.memory.retention_policy import RetentionPolicy
 from memento.memory.run_status import RunStatus, list_failures, state_of, time_left_s
 from memento.memory.run_view import RunView, list_generations, list_rejections, view_of, view_of_facts
 from memento.memory.slots import ancestors_of
@@ -71,7 +71,7 @@ def of(log: list[Fact], cls: type) -> list:
 
 def gone(log: list[Fact]) -> set[str]:
     """The recordings that are dropped or shortened by the end of this log."""
-    keeping = Keeping()
+    policy = RetentionPolicy()
     changes = [policy.apply(fact) for fact in log]
     return {key for change in changes for key in (*change.dropped, *change.shortened)}
 
