@@ -114,8 +114,7 @@ class HanoiEnvironment:
         self._physics.begin()
         truth = self._truth
         truth.update()
-        self._referee.reset(truth.cubes)
-        self._referee.containers_at(truth.containers, truth.container_quats)
+        self._referee.reset(truth.cubes, truth.containers, truth.container_quats)
         self._trace.begin(truth.vector)
         self._steps = 0
         self._ended_by = None
@@ -154,7 +153,7 @@ class HanoiEnvironment:
         return ended
 
     def success(self) -> bool:
-        """Whether the tower stood on C, and A and B were empty, at the end."""
+        """Whether the tower stood on C at the end, at rest and released."""
         return self._referee.success
 
     def recording(self) -> Recording:
