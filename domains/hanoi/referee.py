@@ -111,7 +111,7 @@ class Referee:
         if broken is None and self._succeeded(cubes):
             self.success = True
             return "success"
-        self.broken_rule = broken
+        self.broken_rule = self.broken_rule or broken
         return None if broken is None else "illegal"
 
     def _illegal(self, cubes: Sequence[Vector]) -> float:

@@ -16,7 +16,7 @@ BOTH = pytest.mark.parametrize("domain", [HANOI, KINEMATIC], ids=lambda domain: 
 @pytest.mark.parametrize("preset", ["smoke", "quick", "paper"])
 def test_options_are_complete_and_completing_them_again_changes_nothing(domain: HanoiDomain, preset: str) -> None:
     options = domain.options({}, preset=preset)
-    assert options["n_cubes"] == 4 and options["goal_update"] == "achieved" and options["rules"] == "paper"
+    assert options["n_cubes"] == 4 and options["goal_update"] == "achieved" and options["rules"] == "strict"
     assert domain.options(options, preset="paper") == options
 
 
