@@ -37,7 +37,7 @@ MOTION = Motion(
 
 _DEFAULTS: dict[str, JSON] = {
     "randomisation": "table",
-    "rules": "paper",
+    "rules": "strict",
     "goal_update": "achieved",
     "n_cubes": 4,
     "horizon": 12_000,

@@ -84,8 +84,7 @@ class HanoiEnvironment:
         self.simulation.physics.begin()
         truth = self.simulation.truth
         truth.update()
-        self._referee.reset(truth.cubes)
-        self._referee.containers_at(truth.containers, truth.container_quats)
+        self._referee.reset(truth.cubes, truth.containers, truth.container_quats)
         self._trace.begin(truth.vector)
         self._steps = 0
         self._ended_by = None
@@ -124,7 +123,7 @@ class HanoiEnvironment:
         return ended
 
     def success(self) -> bool:
-        """Whether the tower stood on C, and A and B were empty, at the end."""
+        """Whether the tower stood on C at the end, at rest and released."""
         return self._referee.success
 
     def recording(self) -> Recording:

@@ -6,10 +6,9 @@ from importlib.resources import files
 from string import Template
 
 from ...core.values import Brief
-from . import task
+from . import referee, task
 from .options import Settings
 from .randomisation import Randomisation, Range
-from .referee import PARKING_LIMIT_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +50,10 @@ def brief(settings: Settings, motion: Motion) -> Brief:
         "gate_x_low": task.GATE_X_M[0],
         "gate_x_high": task.GATE_X_M[1],
         "gate_y": task.GATE_HALF_Y_M,
+        "container_moved_cm": f"{100 * referee.CONTAINER_MOVED_M:g}",
+        "resting_cm": f"{100 * referee.RESTING_SPEED_M_S:g}",
+        "released_cm": f"{100 * referee.RELEASED_M:g}",
+        "settled": f"{referee.SETTLED_S:g}",
         "rules_text": _rules_text(settings),
         "placing_text": motion.placing and f"\n- {motion.placing}",
         "pos_noise": _noisy(randomisation.noise_std_m, randomisation.bias_m, randomisation.latency_steps),
@@ -82,9 +85,17 @@ def _noisy(*ranges: Range) -> str:
 def _rules_text(settings: Settings) -> str:
     if settings.rules == "paper":
         return ""
+    moved, settled = f"{100 * referee.MOVED_M:g} cm", f"{referee.SETTLED_S:g} s"
     return (
-        f" It is also *illegal* to leave a cube at rest outside the gates of all three containers for"
-        f" {PARKING_LIMIT_S:g} s after letting it go."
+        f"\n\nA cube has settled once it was at rest and released for {settled}. These moves are *illegal* as well, and"
+        " end the episode:\n\n"
+        f"- Two or more cubes are farther than {moved} from where each settled last: move one cube at a time, and let it"
+        " settle before the next.\n"
+        "- A cube settles in another container than before although a smaller cube stood above it there, or a smaller"
+        " one stands where it comes to.\n"
+        f"- A cube rests outside the gates of all three containers for {referee.PARKING_LIMIT_S:g} s after it was"
+        " released, or another cube is moved meanwhile. The bare table is no place to park a cube.\n"
+        f"- A container is tipped over, or moved by more than {100 * referee.CONTAINER_MOVED_M:g} cm."
     )
 
 

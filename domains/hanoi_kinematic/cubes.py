@@ -62,7 +62,7 @@ class Cubes:
         if depth > 3 or not self.within_walls(cube, dx, dy):
             return False
         centre = self.pos[cube]
-        riders = self._riders(cube)
+        riders = self.riders(cube)
         centre[0] += dx
         centre[1] += dy
         if not self.clear_way(cube, dx, dy, depth):
@@ -107,7 +107,7 @@ class Cubes:
         slide = speed / (2.0 * SLIDING_FRICTION * self.friction * GRAVITY_M_S2)
         self.shove(cube, slide * velocity[0], slide * velocity[1])
 
-    def _riders(self, cube: int) -> list[int]:
+    def riders(self, cube: int) -> list[int]:
         """The cubes that stand directly on this one."""
         x, y, z = self.pos[cube]
         top = z + self.half[cube]

@@ -45,13 +45,12 @@ class KinematicHanoi:
             self._drawn, rng, half_edges=self.half_edges, accumulate=settings.goal_update == "desired")
         self._sensors = Sensors(
             self._drawn, sensor_rng, half_edges=self.half_edges, control_period_s=CONTROL_PERIOD_S)
-        self._referee.reset(self.world.cubes.pos)
         self._steps = 0
         self._ended_by: str | None = None
         self._joints = self.world.hand.joints()
         cubes = self.world.cubes
         quats = [cubes.container_quat(container) for container in range(3)]
-        self._referee.containers_at(cubes.containers, quats)
+        self._referee.reset(cubes.pos, cubes.containers, quats)
         self._boxes = [v for p in cubes.containers for v in p] + [v for q in quats for v in q]
         self._truth = self._state()
         self._trace.begin(self._truth)

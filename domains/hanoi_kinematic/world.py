@@ -16,6 +16,9 @@ from .hand import Hand
 
 FINGERTIP_M = 0.012         # from the end effector down to the fingertips
 PALM_M = 0.033              # from the end effector up to the palm
+PALM_HEIGHT_M = 0.06        # of the hand above that, which no cube can enter from the side
+PALM_HALF_X_M = 0.03        # along the hand's x axis, and
+PALM_HALF_Y_M = 0.1         # along its y axis, in which the fingers move
 FINGER_HALF_WIDTH_M = 0.010
 FINGER_THICKNESS_M = 0.010
 GRASP_TOP_M = 0.002         # the end effector must be so far below the top of the cube
@@ -94,10 +97,11 @@ class World:
         pos[2] += dz
         self._carry()
         if (dx or dy) and (self.cubes.held is None or self.cubes.within_walls(self.cubes.held, dx, dy)):
+            touching = self._at_palm()
             pos[0] += dx
             pos[1] += dy
             self._carry()
-            if self._fingers_in_bars() or not self._make_way(dx, dy):
+            if not self._at_palm() <= touching or self._fingers_in_bars() or not self._make_way(dx, dy):
                 pos[0] -= dx
                 pos[1] -= dy
                 self._carry()
@@ -133,7 +137,7 @@ class World:
             top = centre[2] + self.cubes.half[cube]
             u, v = self._from_hand(cube)
             half = self.cubes.extent(cube, hand.yaw)
-            if abs(u) > half + 0.03 or abs(v) > half + 0.1:
+            if abs(u) > half + PALM_HALF_X_M or abs(v) > half + PALM_HALF_Y_M:
                 continue
             floor = max(floor, top - PALM_M)
             if tip >= top - TOUCH_M and self._under_finger(u, v, half):
@@ -144,6 +148,20 @@ class World:
             top, _, _ = self.cubes.support(self.cubes.held, centre[0], centre[1], bottom)
             floor = max(floor, top + self.cubes.half[self.cubes.held] - self._hold[2])
         return floor
+
+    def _at_palm(self) -> set[int]:
+        """The cubes that reach into the palm from the side."""
+        hand = self.hand
+        low, high = hand.pos[2] + PALM_M + TOUCH_M, hand.pos[2] + PALM_M + PALM_HEIGHT_M
+        inside = set()
+        for cube, centre in enumerate(self.cubes.pos):
+            half = self.cubes.half[cube]
+            if cube != self.cubes.held and centre[2] + half > low and centre[2] - half < high:
+                u, v = self._from_hand(cube)
+                extent = self.cubes.extent(cube, hand.yaw)
+                if abs(u) < extent + PALM_HALF_X_M and abs(v) < extent + PALM_HALF_Y_M:
+                    inside.add(cube)
+        return inside
 
     def _finger_over_bar(self, margin: float) -> bool:
         hand = self.hand
@@ -196,6 +214,8 @@ class World:
             if wanted >= extent:                            # one finger pushes it towards the middle
                 self._shift_across(cube, v - (1.0 if v > 0 else -1.0) * (wanted - extent))
                 continue
+            if self.cubes.riders(cube):
+                return max(wanted, extent)                  # what stands on it keeps it where it is
             self._take(cube, u, v)
             hand.squeeze(half)
             return half

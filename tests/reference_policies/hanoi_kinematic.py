@@ -62,6 +62,7 @@ class FrankaPolicy:
             yield from self.place(cube, pegs, target)
             pegs[target].append(cube)
             self.first = False
+        yield from self.go([*self.eef[:2], self.clear(pegs) + 0.08], grip=-1, tolerance=0.01)
         while True:
             yield np.zeros(7)
 

@@ -12,7 +12,7 @@ from ..reference_policies.hanoi_kinematic import FrankaPolicy
 
 
 def kinematic(**options: JSON) -> KinematicHanoi:
-    return KinematicHanoi(DOMAIN.options({"randomisation": "none", **options}, preset="paper"))
+    return KinematicHanoi(DOMAIN.options({"randomisation": "none", "rules": "paper", **options}, preset="paper"))
 
 
 def fields(env: KinematicHanoi, vector: np.ndarray) -> dict[str, np.ndarray]:

@@ -203,9 +203,9 @@ def phase_metrics(phases: dict[str, Array]) -> Metrics:
 def milestones(episode: Episode) -> Metrics:
     """The first step of each milestone; None where it was never reached.
 
-    A cube is in C once it is let go there; the last one also when it completes the tower in the hand.
+    A cube is in C once it is released there.
     """
-    let_go = (episode.distance > episode.half + LET_GO) | episode.success[:, None]
+    let_go = episode.distance > episode.half + LET_GO
     in_target = (episode.in_gate[:, :, 2] & let_go).sum(axis=1)
     return {
         "first_reach_step": first(episode.distance.min(axis=1) < REACHED),

@@ -104,7 +104,7 @@ def test_success_is_fitness_one_and_all_milestones(solved: Recording) -> None:
     assert fitness == 1.0
     times = [metrics[name] for name in (
         "first_reach_step", "first_lift_step", "first_cube_in_C_step", "two_cubes_in_C_step", "all_cubes_in_C_step")]
-    assert times == sorted(times) and times[-1] == solved.steps
+    assert times == sorted(times) and times[-1] <= solved.steps
     assert metrics["hole_score"]["C"] > 0.95 and metrics["source_emptiness"] > 0.95
     assert metrics["off_peg_parkings"] == 0 and metrics["drop_count"] == 0
 

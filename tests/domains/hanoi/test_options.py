@@ -16,7 +16,7 @@ BOTH = pytest.mark.parametrize("domain", [HANOI, KINEMATIC], ids=lambda domain: 
 @pytest.mark.parametrize("preset", ["smoke", "quick", "paper"])
 def test_every_preset_is_the_papers_task(domain: HanoiDomain, preset: str) -> None:
     options = domain.options({}, preset=preset)
-    assert options["n_cubes"] == 4 and options["goal_update"] == "achieved" and options["rules"] == "paper"
+    assert options["n_cubes"] == 4 and options["goal_update"] == "achieved" and options["rules"] == "strict"
 
 
 def test_the_papers_horizon() -> None:

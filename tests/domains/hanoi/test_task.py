@@ -115,14 +115,16 @@ def test_the_referee_and_the_arrays_agree(
         hole = task.hole_centre(ORIGINS, quats)[2]
         cubes = np.array(task.tower(4, (hole[0], hole[1]))) + 0.3 * np.array(shifts).reshape(4, 3)
     referee = Referee(half_edges, rules="paper", control_period_s=0.05)
-    referee.reset(cubes.tolist())
-    referee.containers_at(ORIGINS.tolist(), quats.tolist())
-    ended_by = referee.look([0.0, 0.0, 1.0], cubes.tolist())
-    succeeded = bool(task.success(cubes, ORIGINS, quats, half_edges))
+    referee.reset(cubes.tolist(), ORIGINS.tolist(), quats.tolist())
+    ends = [referee.look([0.0, 0.0, 1.3], cubes.tolist()) for _ in range(10)]
+    ended_by = ends[-1]
+    on_table = abs(cubes[-1][2] - task.TABLE_HEIGHT_M - half_edges[-1]) <= task.STACK_VERTICAL_M
+    succeeded = on_table and bool(task.success(cubes, ORIGINS, quats, half_edges))
     score = float(task.illegal_score(cubes, half_edges))
     assert referee.success == succeeded
     assert referee.illegal_score == pytest.approx(score, abs=1e-12)
     assert ended_by == ("success" if succeeded else "illegal" if score >= task.ILLEGAL_AT else None)
+    assert "success" not in ends[:-1], "at rest for less than 0.5 s"
     gate = task.in_gate(cubes, ORIGINS, quats)
     for index, cube in enumerate(cubes.tolist()):
         found = referee.container_of(cube)
@@ -136,8 +138,7 @@ class Scene:
     def __init__(self, rules: str) -> None:
         self.cubes = tower_on(0).tolist()
         self.referee = Referee(task.cube_half_edges(4), rules=rules, control_period_s=0.1)
-        self.referee.reset(self.cubes)
-        self.referee.containers_at(ORIGINS.tolist(), UPRIGHT.tolist())
+        self.referee.reset(self.cubes, ORIGINS.tolist(), UPRIGHT.tolist())
 
     def put(self, cube: int, place: list[float], steps: int, hand: list[float] | None = None) -> list[str | None]:
         """Move in the hand, then stay for `steps`; the hand is far away unless given."""
@@ -145,6 +146,36 @@ class Scene:
         self.cubes[cube] = place
         self.referee.look(place, self.cubes)
         return [self.referee.look(hand or [0.0, 0.0, 1.3], self.cubes) for _ in range(steps)]
+
+
+    def place_all(self, places: np.ndarray, steps: int) -> list[str | None]:
+        """All cubes at once, with the hand far away."""
+        self.cubes = places.tolist()
+        return [self.referee.look([0.0, 0.0, 1.3], self.cubes) for _ in range(steps)]
+
+    def play(self, moves: list[tuple[int, int]]) -> str | None:
+        """Each (cube, container) of a plan, settled one after the other; returns what ended it."""
+        for cube, container in moves:
+            x, y = HOLES[container]
+            standing = [k for k in range(4) if k != cube and abs(self.cubes[k][1] - y) < 0.05]
+            height = task.TABLE_HEIGHT_M + sum(2 * HALF_EDGES[k] for k in standing) + HALF_EDGES[cube]
+            for end in self.put(cube, [x, y, height], 6):
+                if end is not None:
+                    return end
+        return None
+
+
+HALF_EDGES = task.cube_half_edges(4)
+HOLES = [(0.055, -0.25), (0.055, 0.0), (0.055, 0.25)]
+
+
+def plan(n: int, source: int, spare: int, target: int) -> list[tuple[int, int]]:
+    if n == 0:
+        return []
+    return [*plan(n - 1, source, target, spare), (n - 1, target), *plan(n - 1, spare, source, target)]
+
+
+MOVES = plan(4, 0, 1, 2)
 
 
 def test_placements_and_parkings_are_counted_once_let_go() -> None:
@@ -166,5 +197,77 @@ def test_strict_rules_end_an_episode_for_parking_longer_than_the_tolerance() -> 
     scene = Scene("strict")
     ends = scene.put(0, [0.2, 0.1, 0.822], 30)
     assert ends.index("illegal") == 19, "2 s at 0.1 s a step"
+    assert scene.referee.broken_rule == "parking"
     scene = Scene("strict")
     assert set(scene.put(0, [0.055, 0.0, 0.822], 60)) == {None}
+
+
+def test_success_needs_rest_release_and_the_table() -> None:
+    for rules in ("paper", "strict"):
+        scene = Scene(rules)
+        scene.play(MOVES[:-1])
+        x, y, z = tower_on(task.TARGET).tolist()[0]
+        assert set(scene.put(0, [x, y, z], 40, hand=[x, y, z + 0.02])) == {None}, "still in the hand"
+        ends = [scene.referee.look([0.0, 0.0, 1.3], scene.cubes) for _ in range(5)]
+        assert ends == [None] * 4 + ["success"]
+    scene = Scene("paper")
+    assert set(scene.place_all(tower_on(task.TARGET) + [0.0, 0.0, 0.03], 40)) == {None}, "in the air"
+    assert "success" in scene.place_all(tower_on(task.TARGET), 40), "the paper's rules do not ask how it came there"
+
+
+def test_success_needs_container_c_in_its_place() -> None:
+    scene = Scene("paper")
+    moved = ORIGINS + [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.06, 0.0]]
+    scene.referee.containers_at(moved.tolist(), UPRIGHT.tolist())
+    assert set(scene.place_all(tower_on(task.TARGET) + [0.0, 0.03, 0.0], 40)) == {None}
+    scene.referee.containers_at(ORIGINS.tolist(), UPRIGHT.tolist())
+    assert "success" in scene.place_all(tower_on(task.TARGET) + [0.0, 0.03, 0.0], 40)
+
+
+def test_a_whole_solution_is_legal_under_strict_rules() -> None:
+    scene = Scene("strict")
+    assert scene.play(MOVES) == "success"
+    assert scene.referee.placements == len(MOVES)
+
+
+def test_strict_rules_know_one_move_of_one_cube() -> None:
+    scene = Scene("strict")
+    lifted = tower_on(task.SOURCE) + [0.0, 0.0, 0.021]
+    assert scene.place_all(lifted, 1) == ["illegal"]
+    assert scene.referee.broken_rule == "two-cubes"
+    scene = Scene("strict")
+    scene.put(0, [0.055, 0.0, 0.822], 10)
+    scene.put(1, [0.055, 0.25, 0.825], 10)
+    ends = scene.put(3, [0.11, 0.25, 0.831], 10)        # next to the smaller one in C's gate, from below the large one
+    assert "illegal" in ends and scene.referee.broken_rule == "order"
+    scene = Scene("paper")
+    assert "illegal" not in scene.place_all(lifted, 40)
+
+
+def test_a_tower_that_creeps_is_no_move() -> None:
+    scene = Scene("strict")
+    ends: list[str | None] = []
+    for step in range(1, 40):
+        ends += scene.place_all(tower_on(task.SOURCE) + [0.0, 0.015 * step, 0.0], 8)
+        if "illegal" in ends:
+            break
+    assert "illegal" in ends and scene.referee.broken_rule == "order"
+
+
+def test_a_parked_cube_that_is_nudged_keeps_the_others_from_moving() -> None:
+    scene = Scene("strict")
+    for shift in range(2):
+        assert set(scene.put(0, [0.2, 0.1 + 0.03 * shift, 0.822], 12)) == {None}
+    assert "illegal" in scene.put(1, [0.055, 0.0, 0.825], 12)
+    assert scene.referee.broken_rule == "order"
+
+
+def test_a_container_that_is_tipped_over_or_dragged_away_ends_the_episode() -> None:
+    for positions, quats in (
+        (ORIGINS, np.array([[1, 0, 0, 0], [np.cos(0.3), np.sin(0.3), 0, 0], [1, 0, 0, 0]])),
+        (ORIGINS + [[0.0, 0.0, 0.0], [0.06, 0.0, 0.0], [0.0, 0.0, 0.0]], UPRIGHT),
+    ):
+        scene = Scene("strict")
+        scene.referee.containers_at(positions.tolist(), quats.tolist())
+        assert scene.referee.look([0.0, 0.0, 1.3], scene.cubes) == "illegal"
+        assert scene.referee.broken_rule == "container"
