@@ -26,8 +26,8 @@ class RunResult(Result):
 
     `fitness` and `success` are F and S of the elite on the search's own episodes, under the run's own
     evaluator. `reference_initial`, `reference_fitness` and `final_success` are measured on seeds that the
-    search never saw, under the shipped evaluator and the success predicate. None stands for what was not
-    reached (a stopped run), does not exist (no shipped evaluator) or is not known (a price).
+    search never saw, under the reference evaluator and the success predicate. None stands for what was not
+    reached (a stopped run), does not exist (no reference evaluator) or is not known (a price).
     """
 
     run: str                            # the run's folder

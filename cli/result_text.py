@@ -12,8 +12,8 @@ def tell_run(result: RunResult) -> str:
         f"  elite            {result.elite or 'none'}",
         f"  fitness          {number(result.initial_fitness)} -> {number(result.fitness)}"
         "   under the run's own evaluator",
-        f"  unseen episodes  {number(result.reference_initial)} -> {number(result.reference_fitness)}"
-        f"   under the shipped evaluator; success {share(result.final_success)}",
+        f"  held-out         {number(result.reference_initial)} -> {number(result.reference_fitness)}"
+        f"   under the reference evaluator; success {share(result.final_success)}",
         f"  candidates       {result.candidates}, over {counted(result.episodes_run, 'episode')}"
         f" ({result.episodes_saved} saved)",
         f"  model            {result.model}: {counted(result.model_calls, 'call')}, {counted(result.tokens, 'token')},"
