@@ -3,6 +3,7 @@
 from .evaluation import evaluate
 from .replay import read_recorded
 from .run import resume, run
+from .salt import new_salt
 from .status import StatusAddress
 
-__all__ = ["StatusAddress", "evaluate", "read_recorded", "resume", "run"]
+__all__ = ["StatusAddress", "evaluate", "new_salt", "read_recorded", "resume", "run"]

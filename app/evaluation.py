@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..core.order_ids import episode_id
 from ..core.ports import RollTask
+from ..core.seeds import salted
 from ..core.values import Episode, Program, Score
 from ..domains import import_string
 from ..domains import load as load_domain
@@ -21,7 +22,7 @@ SPLIT = "evaluate"
 
 
 async def evaluate(settings: EvaluateSettings) -> EvaluateResult:
-    """Roll the policy out on seeds `seed`, `seed` + 1, …; the same call gives the same episodes.
+    """Roll the policy out on `seed`, `seed` + 1, …, each mixed with the salt; the same call gives the same episodes.
 
     Raises UsageError for a file that is no policy, RolloutError where a simulator fails.
     """
@@ -40,7 +41,7 @@ async def evaluate(settings: EvaluateSettings) -> EvaluateResult:
             trajectories=Path(folder),
         ) as pool, asyncio.TaskGroup() as group:
             tasks = [
-                group.create_task(_one(pool, policy, evaluator, index, settings.seed + index))
+                group.create_task(_one(pool, policy, evaluator, index, salted(settings.seed + index, settings.salt)))
                 for index in range(settings.episodes)
             ]
     results = [task.result() for task in tasks]
@@ -52,10 +53,12 @@ async def evaluate(settings: EvaluateSettings) -> EvaluateResult:
         variant=settings.option("variant"),
         randomisation=settings.option("randomisation"),
         episodes=len(results),
+        seed=settings.seed,
         success_rate=sum(episode.success for episode in episodes) / len(episodes),
         fitness=None if evaluator is None else fsum(score.fitness for _, score in results) / len(results),
         steps_per_s=round(sum(episode.steps for episode in episodes) / wall_s, 1),
         wall_s=round(wall_s, 3),
+        salt=settings.salt,
         sandbox=live_layers(),
         per_episode=tuple(_result_of(episode, score, graded=evaluator is not None) for episode, score in results),
     )

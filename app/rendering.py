@@ -125,7 +125,7 @@ def _seed(settings: Settings, candidate: str, index: int) -> int:
     count = settings.final_episodes if held_out else settings.n_roll
     if index >= count:
         raise UsageError(f"{candidate} has episodes 0 to {count - 1}, not {index}")
-    return derive_seed(settings.seed, "final" if held_out else "search", index)
+    return derive_seed(settings.root_seed, "final" if held_out else "search", index)
 
 
 def renderer_of(wanted: Wanted) -> Renderer:

@@ -78,10 +78,12 @@ class EvaluateResult(Result):
     variant: str | None
     randomisation: str | None
     episodes: int
+    seed: int                           # of the first episode, before the salt
     success_rate: float
     fitness: float | None               # the mean over the episodes
     steps_per_s: float
     wall_s: float
+    salt: str                           # with it and the same seed, the same episodes
     sandbox: tuple[str, ...]
     per_episode: tuple[EpisodeResult, ...] = field(default_factory=tuple)
 

@@ -24,6 +24,7 @@ from .isolation import live_layers, require_sandbox, warn_of_lost
 from .program_files import read_evaluator, read_initial
 from .replay import read_recorded
 from .results import RunResult, result_of
+from .salt import new_salt
 from .session import Session, Work
 from .status import StatusAddress
 from .wiring import Models, make_models, replayed
@@ -39,6 +40,7 @@ async def run(
 
     Raises MementoError; what was done until then is kept.
     """
+    settings = _salted(settings)
     domain = load_domain(settings.domain)
     initial, evaluator = _given_programs(settings, domain)
     layers = live_layers()
@@ -108,6 +110,13 @@ async def _go_on(work: Work, resumed: RunResumed, store: RunStore, display: Disp
     session.resume(resumed, display)
     with noted(display, store.folder) as noting:
         return await session.drive(noting)
+
+
+def _salted(settings: Settings) -> Settings:
+    """With a salt of the run, unless one is given, or recorded: a replay must draw what the recorded run drew."""
+    if settings.salt is not None or settings.replay is not None:
+        return settings
+    return settings.model_copy(update={"salt": new_salt()})
 
 
 def _refuse_budgets_without_effect(before: Outline, budgets: Mapping[str, JSON], folder: Path) -> None:

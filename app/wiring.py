@@ -157,7 +157,7 @@ def make_lanes(
     evolver = EvaluatorEvolver(
         model=models.evaluator_writer, prompts=prompts, brief=brief, contract=domain.evaluator_contract
     )
-    judges = Judges(models=models.judges, prompts=prompts, brief=brief, run_seed=settings.seed)
+    judges = Judges(models=models.judges, prompts=prompts, brief=brief, run_seed=settings.root_seed)
     return (
         Lane(
             name="proposals",
@@ -190,7 +190,7 @@ def final_options(settings: Settings, domain: Domain) -> Mapping[str, JSON]:
 def _offline(settings: Settings, domain: Domain) -> Model | None:
     shelf = domain.shelf()
     if shelf is not None:
-        return OfflineModel(shelf, run_seed=settings.seed)
+        return OfflineModel(shelf, run_seed=settings.root_seed)
     named = [spec for texts in models_of(settings).values() for text in texts for spec in parse_specs(text)]
     if any(spec.scheme == "offline" for spec in named):
         raise UsageError(

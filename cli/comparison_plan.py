@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..app.budgets import models_of
+from ..app.salt import new_salt
 from ..core.errors import UsageError
 from ..core.values import JSON
 from ..evidence.experiment import Experiment, load_experiment, with_flags
@@ -94,7 +95,12 @@ def _new(
     experiment = changes.applied_to(None if given is None else load_experiment(given))
     experiment = replace(experiment, name=name or experiment.name)
     folder = ComparisonFolder(runs_dir / experiment.name)
-    return folder, merge(folder.plan(), experiment) if folder.exists else experiment
+    known = folder.plan() if folder.exists else None
+    # One salt for all runs and measures, so that they meet the same episodes; an older comparison has none.
+    shared = known.settings.get("salt") if known else os.environ.get("MEMENTO_SALT") or new_salt()
+    if shared is not None:
+        experiment = replace(experiment, settings={"salt": shared, **experiment.settings})
+    return folder, experiment if known is None else merge(known, experiment)
 
 
 def _require_keys(settings: Mapping[str, Settings]) -> None:

@@ -13,6 +13,7 @@ from ..app.rendering import Wanted
 from ..core.errors import UsageError, unknown
 from ..core.ports import Renderer
 from ..core.recording import Recording
+from ..core.seeds import UNSALTED
 from ..core.values import JSON
 from ..memory.runs import find_run
 from ..settings.evaluate import build_evaluate_settings
@@ -61,7 +62,7 @@ def wanted_episode(
         raise UsageError(f"a policy file has no candidate {candidate!r}: omit it, or omit --domain for a run")
     settings = build_evaluate_settings(
         Path(subject), task.name, flags=task.options, assignments=task.assignments, episodes=1,
-        seed=episode.seed or 0, evaluator="reference", workers=1,
+        seed=episode.seed or 0, salt=UNSALTED, evaluator="reference", workers=1,
     )
     return rendering.of_policy(
         settings.policy, task.name, options=settings.options, index=episode.index, seed=settings.seed

@@ -16,6 +16,11 @@ Domain = Annotated[
 ]
 Episodes = Annotated[int, typer.Option(metavar="N", help="The number of episodes.")]
 Seed = Annotated[int, typer.Option(metavar="N", help="The seed of the first episode; it counts up from there.")]
+Salt = Annotated[
+    str | None,
+    typer.Option(metavar="HEX", envvar="MEMENTO_SALT", show_envvar=False,
+                 help="The salt of an earlier evaluation, for the same episodes; by default a new one."),
+]
 Evaluator = Annotated[str, typer.Option(metavar="reference|FILE", help="The evaluator: reference, or a Python file.")]
 
 
@@ -27,6 +32,7 @@ def evaluate(
     scenes: flags.Scenes = None,
     episodes: Episodes = 10,
     seed: Seed = 0,
+    salt: Salt = None,
     evaluator: Evaluator = "reference",
     workers: flags.Workers = None,
     assignments: flags.DomainSettings = None,
@@ -40,7 +46,7 @@ def evaluate(
 
     settings = build_evaluate_settings(
         policy, domain, flags=flags.domain_options(variant, randomisation, scenes), assignments=assignments or (),
-        episodes=episodes, seed=seed, evaluator=evaluator, workers=workers,
+        episodes=episodes, seed=seed, salt=salt or app.new_salt(), evaluator=evaluator, workers=workers,
     )
     result = execute(app.evaluate(settings))
     typer.echo(result.line() if as_json else describe_evaluation(result))

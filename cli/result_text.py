@@ -48,6 +48,7 @@ def describe_evaluation(result: EvaluateResult) -> str:
         f"success {share(result.success_rate)}, fitness {number(result.fitness)}"
         f" over {counted(result.episodes, 'episode')}; {result.steps_per_s:.0f} steps/s, {duration(result.wall_s)}"
     )
+    lines.append(f"the same episodes again: --seed {result.seed} --salt {result.salt}")
     lines.append(isolation(result.sandbox))
     return "\n".join(lines)
 

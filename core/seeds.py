@@ -1,6 +1,9 @@
 """Seeds derived from names, so that a draw depends on what it is for and never on who came first."""
 
 import hashlib
+from typing import Final
+
+UNSALTED: Final = "none"    # as a salt: seeds derive from the run's seed alone, which a program could guess
 
 
 def derive_seed(run_seed: int, *parts: str | int) -> int:
@@ -11,3 +14,12 @@ def derive_seed(run_seed: int, *parts: str | int) -> int:
     """
     text = "\x1f".join([str(int(run_seed)), *(f"{type(part).__name__}:{part}" for part in parts)])
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
+
+
+def salted(seed: int, salt: str | None) -> int:
+    """The seed from which all others of a run or an evaluation derive: `seed` mixed with its salt.
+
+    The salt is 128 random bits in hexadecimal. Without it a program could try small seeds until one fits what it
+    sees, and then know what the simulator drew. None, in the logs of older versions, and UNSALTED are no salt.
+    """
+    return seed if salt in (None, UNSALTED) else derive_seed(seed, "salt", str(salt))

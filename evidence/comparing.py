@@ -27,7 +27,7 @@ from ..memory.store import RunStore
 from ..settings import Settings, usable_cpus
 from .experiment import Experiment
 from .folder import ComparisonFolder, Measured
-from .plan import list_jobs, measure_arguments, measure_seed, resume_arguments, run_arguments
+from .plan import list_jobs, measure_arguments, measure_seed, measured_seeds, resume_arguments, run_arguments
 from .scheduling import OVER, Phase, Progress, Unit, choose, give_up, key_of, units_of
 
 POLL_S = 1.0
@@ -185,7 +185,7 @@ class Comparing:
         path, program = self._folder.elite_file(job)
         self._require_unseen(unit)
         searched = self._settings[job.name].options
-        code, output = await self._process(unit, measure_arguments(job, measure, path, searched))
+        code, output = await self._process(unit, measure_arguments(self._experiment, job, measure, path, searched))
         if code != 0:
             return Phase.FAILED, self._complaint(unit, code)
         self._folder.append_measured(
@@ -203,8 +203,7 @@ class Comparing:
     def _require_unseen(self, unit: Unit) -> None:
         """Raises StoreError where the search met one of the measure's seeds: it would grade itself."""
         assert unit.measure is not None
-        first = measure_seed(unit.job, unit.measure)
-        wanted = range(first, first + unit.measure.episodes)
+        wanted = measured_seeds(self._experiment, unit.job, unit.measure)
         with RunStore.read(self._folder.run_of(unit.job)) as store:
             seen = {fact.episode.seed for fact in store.facts(only=(EpisodeEnded,)) if isinstance(fact, EpisodeEnded)}
         if any(seed in wanted for seed in seen):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..core.errors import UsageError
 from ..core.methods import candidates_expected, method_named
-from ..core.seeds import derive_seed
+from ..core.seeds import UNSALTED, derive_seed, salted
 from ..core.values import JSON
 from ..domains import load as load_domain
 from ..settings import BRANCHES, OPTIONS, Settings, build_settings, without_effect
@@ -119,7 +119,7 @@ def _evaluator(experiment: Experiment, job: Job, beginning: Beginning | None) ->
 
 def _common(experiment: Experiment, arm: Arm) -> dict[str, JSON]:
     """The settings for all arms. A method with one kind of proposal gets as many as the branches together."""
-    common = dict(experiment.settings)
+    common = {"salt": UNSALTED, **experiment.settings}
     slots = [common.get(key, preset_named(experiment.preset)[key]) for key in BRANCHES]
     changed = any(key in common for key in BRANCHES)
     if changed and "k" not in common and "k" in method_named(arm.method).settings:
@@ -145,7 +145,7 @@ def check(experiment: Experiment) -> dict[str, Settings]:
     Raises UsageError for whatever `memento run` would refuse, before anything is run.
     """
     found = {}
-    unheeded = set(experiment.settings)
+    unheeded = {*experiment.settings} - {"salt"}
     placeholder = Beginning(initial=Path("initial.py"), evaluator=Path("evaluator.py"))
     for job in list_jobs(experiment):
         flags, assignments = arguments_of(experiment, job, None if job.leads else placeholder)
@@ -188,12 +188,24 @@ def measure_seed(job: Job, measure: Measure) -> int:
     return derive_seed(job.seed, "unseen", job.task.name, measure.name) >> 2
 
 
-def measure_arguments(job: Job, measure: Measure, policy: Path, searched: Mapping[str, JSON]) -> list[str]:
+def measured_seeds(experiment: Experiment, job: Job, measure: Measure) -> set[int]:
+    """The seeds of a measure's episodes as the environment gets them."""
+    first, salt = measure_seed(job, measure), _salt(experiment)
+    return {salted(first + index, salt) for index in range(measure.episodes)}
+
+
+def _salt(experiment: Experiment) -> str:
+    return str(experiment.settings.get("salt", UNSALTED))
+
+
+def measure_arguments(
+    experiment: Experiment, job: Job, measure: Measure, policy: Path, searched: Mapping[str, JSON]
+) -> list[str]:
     """The arguments of `memento evaluate` for one elite."""
     options = measured_options(searched, measure)
     return [
         "evaluate", str(policy), "--domain", job.task.domain, "--episodes", str(measure.episodes),
-        "--seed", str(measure_seed(job, measure)), "--json",
+        "--seed", str(measure_seed(job, measure)), "--salt", _salt(experiment), "--json",
         *(word for key, value in options.items() for word in ("--set", f"{OPTIONS}.{key}={json.dumps(value)}")),
     ]
 

@@ -82,10 +82,13 @@ class SavedEpisodes:
             self._trial(order).proposed = True
 
     def _end_episode(self, order: str) -> None:
-        stage, owner = parse(order).stage, owner_of(order)
-        if stage == SEARCH:
+        owner = owner_of(order)
+        trial = self._open.get(owner)
+        if trial is not None:
+            trial.run += 1
+        elif parse(owner).stage == SEARCH:
             self._trial(owner).run += 1
-        elif stage == INITIAL:
+        elif parse(owner).stage == INITIAL:
             self._attempts[owner] += 1
             if owner == self._initial:
                 self._full += 1

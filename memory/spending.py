@@ -26,17 +26,17 @@ class RoleSpending:
 
     def plus(self, usages: Sequence[Usage]) -> "RoleSpending":
         """With the calls that took this."""
+        attempts, tokens_in, tokens_out = self.attempts, self.input_tokens, self.output_tokens
         cost_usd, latency_s = self.cost_usd, self.latency_s
         for usage in usages:    # one by one: sum() rounds otherwise, so that pieces would not add up to the whole
+            attempts += usage.attempts
+            tokens_in += usage.input_tokens
+            tokens_out += usage.output_tokens
             cost_usd = None if cost_usd is None or usage.cost_usd is None else cost_usd + usage.cost_usd
             latency_s += usage.latency_s
         return RoleSpending(
-            calls=self.calls + len(usages),
-            attempts=self.attempts + sum(usage.attempts for usage in usages),
-            input_tokens=self.input_tokens + sum(usage.input_tokens for usage in usages),
-            output_tokens=self.output_tokens + sum(usage.output_tokens for usage in usages),
-            cost_usd=cost_usd,
-            latency_s=latency_s,
+            calls=self.calls + len(usages), attempts=attempts, input_tokens=tokens_in, output_tokens=tokens_out,
+            cost_usd=cost_usd, latency_s=latency_s,
         )
 
 

@@ -2,13 +2,14 @@
 
 from .building import build_settings, parse_budgets, settings_in, usable_cpus, with_budgets
 from .checks import evaluator_file
-from .model import ALL, BRANCHES, OPTIONS, Asking, RoleBudget, Settings, asked, without_effect
+from .model import ALL, BRANCHES, OPTIONS, SALT_PATTERN, Asking, RoleBudget, Settings, asked, without_effect
 from .sources import parse_assignments
 
 __all__ = [
     "ALL",
     "BRANCHES",
     "OPTIONS",
+    "SALT_PATTERN",
     "Asking",
     "RoleBudget",
     "Settings",

@@ -1,5 +1,6 @@
 """What `memento evaluate` is asked: a policy file, a domain with its options, and on how many episodes."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -7,7 +8,9 @@ from pathlib import Path
 from ..core.errors import UsageError
 from ..core.values import JSON
 from ..domains import load as load_domain
-from . import OPTIONS, evaluator_file, parse_assignments, usable_cpus
+from . import OPTIONS, SALT_PATTERN, evaluator_file, parse_assignments, usable_cpus
+
+SALT = re.compile(SALT_PATTERN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +22,7 @@ class EvaluateSettings:
     options: Mapping[str, JSON] = field(default_factory=dict)
     episodes: int
     seed: int
+    salt: str
     evaluator: str
     workers: int
 
@@ -36,10 +40,11 @@ def build_evaluate_settings(
     assignments: Sequence[str] = (),
     episodes: int,
     seed: int,
+    salt: str,
     evaluator: str,
     workers: int | None,
 ) -> EvaluateSettings:
-    """Complete what was asked. `flags` are domain options that have a flag; None means not given.
+    """Complete the settings of an evaluation. `flags` are domain options that have a flag; None means not given.
 
     The domain's options are the paper's unless given. Raises UsageError.
     """
@@ -47,6 +52,8 @@ def build_evaluate_settings(
     for name, number, least in counts:
         if number is not None and number < least:
             raise UsageError(f"{name} must be at least {least}, not {number}")
+    if not SALT.fullmatch(salt):
+        raise UsageError(f"--salt cannot be {salt[:80]!r}; it is 32 hexadecimal digits, or none")
     task = load_domain(domain)
     given = given_options(task.name, flags=flags, assignments=assignments)
     return EvaluateSettings(
@@ -55,6 +62,7 @@ def build_evaluate_settings(
         options=task.options(given, preset="paper"),
         episodes=episodes,
         seed=seed,
+        salt=salt,
         evaluator=evaluator if evaluator == "reference" else evaluator_file(evaluator, ["reference"]),
         workers=workers if workers is not None else usable_cpus(),
     )

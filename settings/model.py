@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..core.methods import method_named
+from ..core.seeds import salted
 from ..core.values import JSON, MemoryDetail
 from .presets import DEFAULT_PRESET
 from .toml_text import is_bare, table_lines, toml, toml_key
@@ -19,6 +20,8 @@ ALL = "all"  # how `sampling` calls what every role shares
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
 Positive = Annotated[int, Field(ge=1, le=1_000_000)]
 Limit = Annotated[int, Field(ge=1, le=10**15)]
+SALT_PATTERN = r"^([0-9a-f]{32}|none)$"
+Salt = Annotated[str, Field(pattern=SALT_PATTERN)]
 Amount = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Role = Literal["proposer", "evaluator-writer", "judge"]
@@ -84,7 +87,8 @@ class Settings(BaseModel):
     replay: str | None = Field(None, description="the recorded run whose replies are repeated; set by --replay")
     evaluator: str = Field("evolve", description="evolve, reference, zero-shot or the path of a Python file")
     initial: str | None = Field(None, description="the path of a policy file to begin with as p_0")
-    seed: int = Field(0, ge=0, lt=2**63, description="all randomness of the run comes from it")
+    seed: int = Field(0, ge=0, lt=2**63, description="all randomness of the run comes from it and from the salt")
+    salt: Salt | None = Field(None, description="128 bits that no program can guess; none given: drawn for the run")
     workers: Positive = Field(1, description="rollouts at once; the result does not depend on it")
     require_sandbox: bool = Field(False, description="refuse to run where generated code cannot be isolated")
 
@@ -107,6 +111,11 @@ class Settings(BaseModel):
     final_episodes: Positive = Field(description="held-out episodes on which p_0 and the elite are compared")
 
     options: dict[str, Any] = Field(default_factory=dict, description="the domain's own options, all of them")
+
+    @property
+    def root_seed(self) -> int:
+        """The seed from which all seeds of the run derive."""
+        return salted(self.seed, self.salt)
 
     def as_json(self) -> dict[str, JSON]:
         """Plain values, for the log and for reports."""

@@ -89,7 +89,7 @@ def _flat(table: Mapping[str, JSON], name: str, *, depth: int) -> Iterator[tuple
             yield f"{name}.{key}", value
 
 
-_TEXTS = frozenset({"domain", "method", "preset", "model", "evaluator_model", "evaluator", "initial"})
+_TEXTS = frozenset({"domain", "method", "preset", "model", "evaluator_model", "evaluator", "initial", "salt"})
 
 
 def _parse(key: str, text: str) -> JSON:

@@ -87,14 +87,14 @@ def _rules_text(settings: Settings) -> str:
         return ""
     moved, settled = f"{100 * referee.MOVED_M:g} cm", f"{referee.SETTLED_S:g} s"
     return (
-        f"\n\nA cube has settled once it was at rest and released for {settled}. These moves are *illegal* as well, and"
-        " end the episode:\n\n"
-        f"- Two or more cubes are farther than {moved} from where each settled last: move one cube at a time, and let it"
-        " settle before the next.\n"
-        "- A cube settles in another container than before although a smaller cube stood above it there, or a smaller"
-        " one stands where it comes to.\n"
+        f"\n\nA cube has settled once it was at rest and released for {settled}. These moves are *illegal* as well,"
+        " and end the episode:\n\n"
+        f"- Two or more cubes are farther than {moved} from where each settled last: move one cube at a time, and let"
+        " it settle before the next.\n"
+        "- A cube settles in another container than before although a smaller cube stood above it, or a smaller one"
+        " stands in its new container.\n"
         f"- A cube rests outside the gates of all three containers for {referee.PARKING_LIMIT_S:g} s after it was"
-        " released, or another cube is moved meanwhile. The bare table is no place to park a cube.\n"
+        " released, or another cube is moved meanwhile. Do not park cubes on the bare table.\n"
         f"- A container is tipped over, or moved by more than {100 * referee.CONTAINER_MOVED_M:g} cm."
     )
 

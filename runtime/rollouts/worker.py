@@ -122,7 +122,8 @@ class Worker:
         call = examine if request["do"] == "examine" else evaluate
         try:
             score = call(
-                self._launcher, self._domain.evaluator_contract, program, recording, seed=int(request["seed"])
+                self._launcher, self._domain.evaluator_contract, program, recording,
+                seed=derive_seed(int(request["seed"]), "evaluator"),
             )
         except ProgramOverdue as error:
             return {"overdue": messages.score_message(failed_score(error.fault))}

@@ -57,6 +57,7 @@ def test_what_is_made_can_be_parsed(owner: OrderId, index: int) -> None:
 def test_any_text_comes_back_and_never_raises(text: str) -> None:
     assert str(parse(text)) == text
     assert parse(text).owner.is_owner
+    assert owner_of(text) == str(parse(text).owner)
 
 
 @pytest.mark.parametrize(("text", "role"), [

@@ -34,9 +34,9 @@ def until(condition: Callable[[], bool]) -> None:
 
 
 def clean_environment() -> dict[str, str]:
-    """The environment without settings or keys."""
+    """The environment without settings or keys, and without a salt: the same command gives the same run."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("MEMENTO_")}
-    return {key: value for key, value in kept.items() if not key.endswith("_API_KEY")}
+    return {key: value for key, value in kept.items() if not key.endswith("_API_KEY")} | {"MEMENTO_SALT": "none"}
 
 
 @pytest.fixture

@@ -165,6 +165,11 @@ class Scene:
         return None
 
 
+def shifted(container: int, *, y: float = 0.0, z: float = 0.0) -> np.ndarray:
+    """The tower on a container, moved as a whole."""
+    return tower_on(container) + np.array([0.0, y, z])
+
+
 HALF_EDGES = task.cube_half_edges(4)
 HOLES = [(0.055, -0.25), (0.055, 0.0), (0.055, 0.25)]
 
@@ -211,17 +216,17 @@ def test_success_needs_rest_release_and_the_table() -> None:
         ends = [scene.referee.look([0.0, 0.0, 1.3], scene.cubes) for _ in range(5)]
         assert ends == [None] * 4 + ["success"]
     scene = Scene("paper")
-    assert set(scene.place_all(tower_on(task.TARGET) + [0.0, 0.0, 0.03], 40)) == {None}, "in the air"
+    assert set(scene.place_all(shifted(task.TARGET, z=0.03), 40)) == {None}, "in the air"
     assert "success" in scene.place_all(tower_on(task.TARGET), 40), "the paper's rules do not ask how it came there"
 
 
 def test_success_needs_container_c_in_its_place() -> None:
     scene = Scene("paper")
-    moved = ORIGINS + [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.06, 0.0]]
+    moved = ORIGINS + np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.06, 0.0]])
     scene.referee.containers_at(moved.tolist(), UPRIGHT.tolist())
-    assert set(scene.place_all(tower_on(task.TARGET) + [0.0, 0.03, 0.0], 40)) == {None}
+    assert set(scene.place_all(shifted(task.TARGET, y=0.03), 40)) == {None}
     scene.referee.containers_at(ORIGINS.tolist(), UPRIGHT.tolist())
-    assert "success" in scene.place_all(tower_on(task.TARGET) + [0.0, 0.03, 0.0], 40)
+    assert "success" in scene.place_all(shifted(task.TARGET, y=0.03), 40)
 
 
 def test_a_whole_solution_is_legal_under_strict_rules() -> None:
@@ -232,7 +237,7 @@ def test_a_whole_solution_is_legal_under_strict_rules() -> None:
 
 def test_strict_rules_know_one_move_of_one_cube() -> None:
     scene = Scene("strict")
-    lifted = tower_on(task.SOURCE) + [0.0, 0.0, 0.021]
+    lifted = shifted(task.SOURCE, z=0.021)
     assert scene.place_all(lifted, 1) == ["illegal"]
     assert scene.referee.broken_rule == "two-cubes"
     scene = Scene("strict")
@@ -248,7 +253,7 @@ def test_a_tower_that_creeps_is_no_move() -> None:
     scene = Scene("strict")
     ends: list[str | None] = []
     for step in range(1, 40):
-        ends += scene.place_all(tower_on(task.SOURCE) + [0.0, 0.015 * step, 0.0], 8)
+        ends += scene.place_all(shifted(task.SOURCE, y=0.015 * step), 8)
         if "illegal" in ends:
             break
     assert "illegal" in ends and scene.referee.broken_rule == "order"
@@ -265,7 +270,7 @@ def test_a_parked_cube_that_is_nudged_keeps_the_others_from_moving() -> None:
 def test_a_container_that_is_tipped_over_or_dragged_away_ends_the_episode() -> None:
     for positions, quats in (
         (ORIGINS, np.array([[1, 0, 0, 0], [np.cos(0.3), np.sin(0.3), 0, 0], [1, 0, 0, 0]])),
-        (ORIGINS + [[0.0, 0.0, 0.0], [0.06, 0.0, 0.0], [0.0, 0.0, 0.0]], UPRIGHT),
+        (ORIGINS + np.array([[0.0, 0.0, 0.0], [0.06, 0.0, 0.0], [0.0, 0.0, 0.0]]), UPRIGHT),
     ):
         scene = Scene("strict")
         scene.referee.containers_at(positions.tolist(), quats.tolist())
