@@ -147,7 +147,7 @@ def test_settings_reach_the_methods_that_heed_them_only():
     for job in list_jobs(experiment):
         _, words[job.name] = arguments_of(experiment, job, None if job.leads else begun)
     assert {"k_hc=2", "evaluator_judges=5", "racing=false"} <= {*words["hanoi-kinematic--memento--s1"]}
-    assert {*words["hanoi-kinematic--random--s1"]} == {"k=4", "racing=false"}, "it follows, and has no judges"
+    assert {*words["hanoi-kinematic--random--s1"]} == {"k=4", "racing=false", "salt=none"}, "no judges"
 
 
 def test_options_of_a_task_an_arm_and_a_measure(tmp_path):
@@ -159,7 +159,7 @@ def test_options_of_a_task_an_arm_and_a_measure(tmp_path):
     [job, _] = list_jobs(experiment)
     settings = check(experiment)[job.name]
     assert (settings.options["n_cubes"], settings.options["randomisation"]) == (5, "light")
-    words = measure_arguments(job, experiment.measures[0], tmp_path / "p.py", settings.options)
+    words = measure_arguments(experiment, job, experiment.measures[0], tmp_path / "p.py", settings.options)
     assert {"options.n_cubes=5", 'options.variant="cylinder"', 'options.randomisation="light"'} <= {*words}
     words = run_arguments(experiment, job, None, runs=tmp_path)
     assert {"options.n_cubes=5", 'options.randomisation="light"'} <= {*words}
