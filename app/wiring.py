@@ -16,6 +16,7 @@ from ..core.errors import UsageError
 from ..core.events import Examine, Fact, Judge, Order, Propose, ProposeEvaluator, Roll, ScoreEpisode
 from ..core.order_ids import HILL, owner_of, parse
 from ..core.ports import Domain, Generalising, Model, Pool
+from ..core.seeds import UNSALTED
 from ..core.values import JSON, Operator
 from ..runtime.models import ClientSettings, close_model, make_model
 from ..runtime.models.budget import BudgetedModel, Ledger
@@ -184,7 +185,10 @@ def urgency(order: Order) -> int:
 
 def final_options(settings: Settings, domain: Domain) -> Mapping[str, JSON]:
     """The domain's options in the final measure of p_0 and the elite."""
-    return domain.final_options(settings.options) if isinstance(domain, Generalising) else settings.options
+    if not isinstance(domain, Generalising):
+        return settings.options
+    seed = None if settings.salt in (None, UNSALTED) else settings.root_seed
+    return domain.final_options(settings.options, seed=seed)
 
 
 def _offline(settings: Settings, domain: Domain) -> Model | None:

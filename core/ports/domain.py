@@ -60,8 +60,9 @@ class Domain(Protocol):
 class Generalising(Protocol):
     """What a domain may offer as well: its final measure is taken elsewhere than the search, as in held-out scenes."""
 
-    def final_options(self, options: Mapping[str, JSON]) -> dict[str, JSON]:
+    def final_options(self, options: Mapping[str, JSON], *, seed: int | None) -> dict[str, JSON]:
         """The completed options of the final measure, from the completed options of the search.
 
+        `seed` decides what is drawn for it, such as held-out scenes; None draws nothing (runs without a salt).
         The brief and the form of observations and actions must hold for both.
         """

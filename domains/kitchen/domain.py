@@ -23,9 +23,9 @@ class KitchenDomain:
         """All options, completed from the preset's defaults. Raises UsageError."""
         return complete(given, preset=preset)
 
-    def final_options(self, options: Mapping[str, JSON]) -> dict[str, JSON]:
+    def final_options(self, options: Mapping[str, JSON], *, seed: int | None) -> dict[str, JSON]:
         """The options of a run's final measure: other kitchens than the search's."""
-        return final_options(options)
+        return final_options(options, seed=seed)
 
     def brief(self, options: Mapping[str, JSON]) -> Brief:
         """The texts for prompts under these (completed) options."""

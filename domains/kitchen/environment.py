@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from ...core.errors import nearest
 from ...core.ports import Action, Observation
 from ...core.recording import Recording
+from ...core.seeds import derive_seed
 from ...core.values import JSON
 from .embedded.preconditions import NOT_HERE
 from .observation import ACTIONS, DESCRIPTION, MOVES, TASK, encoded, target_fields
@@ -45,7 +46,7 @@ class KitchenEnvironment:
         self._seen = self._fragment.target_visible
         self._trace.begin(self._fragment, self._seen)
         self._target_texts.clear()
-        self._head = encoded(self._opening())
+        self._head = encoded(self._opening(f"kitchen-{derive_seed(seed, 'scene'):x}"))
 
     def observe(self) -> Observation:
         """What the policy sees now."""
@@ -64,8 +65,9 @@ class KitchenEnvironment:
         })
         return b"{" + b", ".join((self._head, now.before, targets, now.after, last)) + b"}"
 
-    def _opening(self) -> dict[str, JSON]:
-        return {"task": TASK, "task_description": DESCRIPTION, "scene": self._scene, "scene_is_fixed": True}
+    def _opening(self, alias: str) -> dict[str, JSON]:
+        """The fields that stay. A policy gets an alias of the scene, so that it cannot know the kitchen by its name."""
+        return {"task": TASK, "task_description": DESCRIPTION, "scene": alias, "scene_is_fixed": True}
 
     def _targets(self) -> dict[str, JSON]:
         ids, visible = self.simulator.target_ids, self._fragment.target_visible

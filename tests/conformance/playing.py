@@ -60,7 +60,7 @@ def digest_elsewhere(
         "domain": domain, "options": dict(options), "index": index, "seed": seed,
         "actions": [action.tolist() if isinstance(action, np.ndarray) else action for action in actions],
     })
-    command = [sys.executable, "-c", f"from {__name__} import main; main()"]
+    command = [sys.executable, "-c", "from memento.tests.conformance.playing import main; main()"]
     done = subprocess.run(command, input=episode, capture_output=True, text=True, timeout=150, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.split()[-1]

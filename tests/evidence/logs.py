@@ -67,7 +67,7 @@ def log(
 
 def record(facts: list[Fact], name: str = "r") -> RunRecord:
     """What evidence keeps of these facts."""
-    return read_record(facts, name=name, folder=f"/{name}", wall_s=1.0, identify=lambda program: program.text)
+    return read_record(facts, name=name, folder=f"/{name}", wall_s=1.0)
 
 
 def hostile_log() -> list[Fact]:

@@ -42,13 +42,13 @@ def test_a_search_in_one_scene_is_measured_in_others(tmp_path: Path) -> None:
 def test_the_final_measure_is_held_out_unless_said_otherwise() -> None:
     options = DOMAIN.options({}, preset="quick")
     assert options["scenes"] == ["Kitchen1", "Kitchen2", "Kitchen3"]
-    assert DOMAIN.final_options(options)["scenes"] == [f"Kitchen{number}" for number in range(4, 30)]
+    assert DOMAIN.final_options(options, seed=None)["scenes"] == [f"Kitchen{number}" for number in range(4, 30)]
     options = DOMAIN.options({"scenes": ["Kitchen4-28"]}, preset="quick")
-    assert DOMAIN.final_options(options)["scenes"] == ["Kitchen29"], "what the search saw is not held out"
+    assert DOMAIN.final_options(options, seed=None)["scenes"] == ["Kitchen29"], "what the search saw is not held out"
     options = DOMAIN.options({"scenes": ["held-out"]}, preset="quick")
-    assert DOMAIN.final_options(options)["scenes"] == options["scenes"], "there are no others"
+    assert DOMAIN.final_options(options, seed=None)["scenes"] == options["scenes"], "there are no others"
     options.pop("final_scenes")
-    assert DOMAIN.final_options(options)["scenes"] == options["scenes"], "options of a run from before"
+    assert DOMAIN.final_options(options, seed=None)["scenes"] == options["scenes"], "options of a run from before"
     with pytest.raises(UsageError, match="final_scenes cannot hold"):
         DOMAIN.options({"final_scenes": ["FloorPlan1"]}, preset="quick")
 
