@@ -208,7 +208,7 @@ class Follower:
         try:
             check_version(db, writing=False)
         except StoreError as error:
-            raise StoreError(f"the run {self.folder.name!r} in {self.folder.parent} {error}") from error
+            raise type(error)(f"the run {self.folder.name!r} in {self.folder.parent} {error}") from error
         made = [row[0] for row in self._connection.execute("SELECT value FROM meta ORDER BY key")]
         self._identity = (*place, *made)
         return self._connection

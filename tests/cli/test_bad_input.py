@@ -108,7 +108,7 @@ BAD = {
 }
 OF_A_RUN = {
     "show: a candidate": (["show", "one", "g1/makro/0"], ["g1/makro/0", "g1/macro/0"]),
-    "show: an evaluator": (["show", "one", "eval/g0/9"], ["eval/g0/9", "eval/g0/0"]),
+    "show: an evaluator": (["show", "one", "eval/g0/judge/9"], ["eval/g0/judge/9", "eval/g0/judge/0"]),
     "show: nearly a run": (["show", "onne"], ["onne", "one"]),
     "export: a candidate": (["export", "one", "g1/makro/0", "--out", "y.py"], ["g1/makro/0", "g1/macro/0"]),
     "export: a vote": (["export", "one", "eval/g0/judge/0", "--out", "y.py"], ["eval/g0/judge/0", "no program"]),
