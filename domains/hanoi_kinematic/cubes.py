@@ -59,7 +59,7 @@ class Cubes:
 
     def _push(self, cube: int, dx: float, dy: float, depth: int) -> bool:
         """Shift a cube, what stands on it and what it runs into; False where a wall or a jam stops it."""
-        if depth > 3 or not self.within_walls(cube, dx, dy):
+        if depth > max(3, len(self.half) - 1) or not self.within_walls(cube, dx, dy):
             return False
         centre = self.pos[cube]
         riders = self.riders(cube)

@@ -225,6 +225,15 @@ def test_a_closed_gripper_pushes_what_it_runs_into() -> None:
     assert env.world.cubes.pos[SMALL][2] == pytest.approx(task.TABLE_HEIGHT_M + HALF[SMALL])
 
 
+@pytest.mark.parametrize("n_cubes", task.N_CUBES)
+def test_all_that_stands_on_a_pushed_cube_goes_along(n_cubes: int) -> None:
+    cubes = started(n_cubes=n_cubes).world.cubes
+    before = np.array(cubes.pos)
+    assert cubes.shove(n_cubes - 2, 0.0, 0.012)
+    moved = np.array(cubes.pos) - before
+    assert moved[:, 1] == pytest.approx([*[0.012] * (n_cubes - 1), 0.0])
+
+
 def test_the_bars_stop_a_cube_that_is_pushed_along_the_table() -> None:
     env = started()
     assert pick(env, SMALL)
