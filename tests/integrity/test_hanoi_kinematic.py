@@ -13,7 +13,7 @@ SEEDS = (1, 2)
 LONG = {"horizon": 500}
 SEED_FOUND = "an episode's seed can be found by trying small ones: it is not mixed with a secret yet"
 
-# What programs that are honest in nothing may get: a policy that does nothing has 0.25 (the tower stands there).
+# A policy that does nothing has 0.25 under the reference evaluator: the tower stands there.
 IDLE, LIFTS, HOLDS = 0.30, 0.45, 0.60
 
 EVERYWHERE = (      # the same under all rules
@@ -24,7 +24,6 @@ EVERYWHERE = (      # the same under all rules
     Attack("huge_action", "horizon", IDLE),
     Attack("inf_action", "fault: invalid-action", 0.0),
     Attack("keep_holding", "horizon", LIFTS),
-    Attack("larger_on_smaller", "illegal: stacking", HOLDS),
     Attack("leaves_early", "fault: crashed", 0.0),
     Attack("nan_action", "fault: invalid-action", 0.0),
     Attack("nominal_places", "horizon", HOLDS),

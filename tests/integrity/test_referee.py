@@ -1,4 +1,4 @@
-"""Attacks on the referee with states that no arm need reach: what it is shown, and when it says that a rule is broken."""
+"""Attacks on the referee alone, with sequences of states that no arm need reach."""
 
 from collections.abc import Iterator
 
