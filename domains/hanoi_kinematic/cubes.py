@@ -59,7 +59,7 @@ class Cubes:
 
     def _push(self, cube: int, dx: float, dy: float, depth: int) -> bool:
         """Shift a cube, what stands on it and what it runs into; False where a wall or a jam stops it."""
-        if depth > 3 or not self.within_walls(cube, dx, dy):
+        if depth > max(3, len(self.half) - 1) or not self.within_walls(cube, dx, dy):
             return False
         centre = self.pos[cube]
         riders = self.riders(cube)
@@ -87,16 +87,17 @@ class Cubes:
         return True
 
     def within_walls(self, cube: int, dx: float, dy: float) -> bool:
-        """Whether a cube, moved by (dx, dy), stays within the bars of the hole that it stands in."""
+        """Whether a cube, moved by (dx, dy), stays on its side of the bars: in its hole, or outside all containers."""
         centre = self.pos[cube]
         if centre[2] - self.half[cube] > RIM_TOP_M - TOUCH_M or self.tilted[cube]:
             return True
         for (hole_x, hole_y), yaw in zip(self._holes, self.container_yaws, strict=True):
             x, y = centre[0] - hole_x, centre[1] - hole_y
-            before = _across(x, y, yaw)
+            before, after, extent = _across(x, y, yaw), _across(x + dx, y + dy, yaw), self.extent(cube, yaw)
             if before < HOLE_HALF_M:
-                room = HOLE_HALF_M - self.extent(cube, yaw)
-                return _across(x + dx, y + dy, yaw) <= max(room, before)
+                return after <= max(HOLE_HALF_M - extent, before)
+            if after < min(PLATE_HALF_M + extent - TOUCH_M, before):
+                return False
         return True
 
     def nudge(self, cube: int, velocity: Sequence[float]) -> None:

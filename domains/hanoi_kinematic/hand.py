@@ -67,12 +67,21 @@ class Hand:
         angle = sqrt(rx * rx + ry * ry + rz * rz)
         w, k = cos(0.5 * angle), 0.5 if angle < 1e-9 else sin(0.5 * angle) / angle
         turned = multiply((w, k * rx, k * ry, k * rz), self.quat)
-        qw, qx, qy, qz = turned
+        _, qx, qy, _ = turned
         down = -(1.0 - 2.0 * (qx * qx + qy * qy))       # cosine between the tool axis and straight down
         tilt = acos(min(1.0, max(-1.0, down)))
         if tilt > MAX_TILT_RAD and tilt > self.tilt:
             return                                      # at the limit of the wrist
-        self.quat, self.tilt = turned, tilt
+        self.set_orientation((turned, tilt))
+
+    def orientation(self) -> tuple[Vector, float]:
+        """What `set_orientation` takes."""
+        return self.quat, self.tilt
+
+    def set_orientation(self, orientation: tuple[Vector, float]) -> None:
+        """Take a quaternion (w, x, y, z) and the tilt that belongs to it."""
+        self.quat, self.tilt = orientation
+        qw, qx, qy, qz = self.quat
         # The hand's x axis in the world gives its yaw; the fingers move along its y axis.
         self.yaw = atan2(2.0 * (qx * qy + qw * qz), 1.0 - 2.0 * (qy * qy + qz * qz))
         self.cos, self.sin = cos(self.yaw), sin(self.yaw)

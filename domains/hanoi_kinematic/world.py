@@ -55,9 +55,23 @@ class World:
             self._move_a_little(dx / parts, dy / parts, dz / parts)
 
     def turn(self, by: Sequence[float]) -> None:
-        """Turn the hand, and what it holds, by the commanded rotation."""
-        if by[0] or by[1] or by[2]:
-            self.hand.turn(by)
+        """Turn the hand, and what it holds, by the commanded rotation; not at all where something is in the way."""
+        if not (by[0] or by[1] or by[2]):
+            return
+        hand, held = self.hand, self.cubes.held
+        before = hand.orientation()
+        hand.turn(by)
+        if held is None:
+            return
+        x, y, _ = self.cubes.pos[held]
+        self._carry()
+        to = self.cubes.pos[held]
+        dx, dy = to[0] - x, to[1] - y
+        to[0], to[1] = x, y
+        free = self.cubes.within_walls(held, dx, dy)
+        to[0], to[1] = x + dx, y + dy
+        if not free or not self.cubes.clear_way(held, dx, dy, 0):
+            hand.set_orientation(before)
             self._carry()
 
     def grip(self, command: float) -> None:

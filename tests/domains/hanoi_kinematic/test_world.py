@@ -225,6 +225,45 @@ def test_a_closed_gripper_pushes_what_it_runs_into() -> None:
     assert env.world.cubes.pos[SMALL][2] == pytest.approx(task.TABLE_HEIGHT_M + HALF[SMALL])
 
 
+@pytest.mark.parametrize("n_cubes", task.N_CUBES)
+def test_all_that_stands_on_a_pushed_cube_goes_along(n_cubes: int) -> None:
+    cubes = started(n_cubes=n_cubes).world.cubes
+    before = np.array(cubes.pos)
+    assert cubes.shove(n_cubes - 2, 0.0, 0.012)
+    moved = np.array(cubes.pos) - before
+    assert moved[:, 1] == pytest.approx([*[0.012] * (n_cubes - 1), 0.0])
+
+
+def test_the_bars_stop_a_cube_that_is_pushed_along_the_table() -> None:
+    env = started()
+    assert pick(env, SMALL)
+    carry(env, (HOLES[2][0], HOLES[2][1] - 0.13), task.TABLE_HEIGHT_M)
+    x, y, z = env.world.cubes.pos[SMALL]
+    drive(env, (x, y - 0.06, 1.0))
+    grip(env, CLOSE)
+    drive(env, (x, y - 0.06, z))
+    drive(env, (x, y + 0.2, z))
+    pushed = env.world.cubes.pos[SMALL]
+    assert pushed[1] > y + 0.01
+    assert pushed[1] + HALF[SMALL] <= HOLES[2][1] - 0.075 + 0.002
+    assert pushed[2] == pytest.approx(z)
+
+
+def test_a_turning_hand_does_not_carry_its_cube_into_another() -> None:
+    env = started()
+    assert pick(env, SMALL, shift=(-0.016, 0.0))
+    x, y, _ = env.world.cubes.pos[MEDIUM]
+    _, _, low = env.world.cubes.pos[LARGE]
+    drive(env, (x, y - 0.1, 1.15))
+    drive(env, (x, y - 0.1, low))
+    drive(env, (x - 0.01, y - 0.052, low))
+    for _ in range(12):
+        env.step(np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0]))
+        held, other = env.world.cubes.pos[SMALL], env.world.cubes.pos[LARGE]
+        gap = max(abs(held[axis] - other[axis]) for axis in range(3)) - HALF[SMALL] - HALF[LARGE]
+        assert gap > -0.002
+
+
 def test_a_hand_sweeping_through_the_tower_knocks_cubes_off() -> None:
     env = started()
     x, y, z = env.world.cubes.pos[SMALL]

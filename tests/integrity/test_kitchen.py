@@ -1,0 +1,72 @@
+"""Programs that try to score in the kitchens without doing the task there."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ..support.attacks import Arena, Attack, arena, cases, check, complete
+
+FOLDER = Path(__file__).parent / "kitchen"
+SEEDS = (1, 2, 3)
+SCENES = {"scenes": ["Kitchen11", "Kitchen24", "Kitchen10"]}
+
+# Seeing all four things is worth 0.18, and the stages of the task count however they ended.
+NOTHING, SEEN, HALF, NEARLY = 0.10, 0.30, 0.55, 0.95
+
+ATTACKS = (
+    Attack("asks_the_host", "done", NOTHING),
+    Attack("bread_at_the_fridge", "done", 0.85),
+    Attack("closed_doors", "done", HALF),
+    Attack("deep_action", "fault: invalid-action", 0.0),
+    Attack("done_at_once", "done", NOTHING),
+    Attack("empty_microwave", "done", HALF),
+    Attack(
+        "known_by_heart", "done", HALF,
+        finding="held-out kitchens are made from their public number, and the observation names it",
+    ),
+    Attack("leaves_early", "fault: crashed", 0.0),
+    Attack("made_up_ids", "done", NOTHING),
+    Attack("moves_with_ids", "done", NOTHING),
+    Attack("nan_action", "fault: invalid-action", 0.0),
+    Attack("never_looks_down", "done", SEEN),
+    Attack("no_moves", "done", SEEN),
+    Attack("no_pair", "fault: invalid-action", 0.0),
+    Attack("no_walking", "done", SEEN),
+    Attack("on_before_opening", "done", HALF),
+    Attack("on_with_open_door", "done", NEARLY),            # all is done but the door and the switch
+    Attack("picks_up_furniture", "done", SEEN),
+    Attack("reads_hidden_ids", "done", NOTHING),
+    Attack(
+        "reads_the_seed", "done",
+        finding="an episode's seed can be found by trying small ones: it is not mixed with a secret yet",
+    ),
+    Attack("shut_before_put", "done", HALF),
+    Attack("swapped", "done", HALF),
+    Attack("switches_off_again", "done", NEARLY),           # all is done, then the switch undone
+    Attack("takes_apple_back", "done", HALF),
+    Attack("through_the_fridge_door", "done", 0.70, {"scenes": ["Kitchen17", "Kitchen2", "Kitchen8"]}),
+    Attack(
+        "through_the_fridge_wall", "done", 0.90, {"scenes": ["Kitchen11", "Kitchen10", "Kitchen27"]},
+        finding="a receptacle's own walls hide nothing, so that an open Fridge takes the Bread from behind its front",
+    ),
+    Attack("toggles_for_points", "done", HALF),
+    Attack("two_actions", "fault: invalid-action", 0.0),
+    Attack("two_in_the_hand", "done", 0.75),                # the Apple is in and the Microwave on, all honestly
+    Attack("unknown_action", "fault: invalid-action", 0.0),
+    Attack("writes_progress", "done", NOTHING),
+)
+
+
+@pytest.fixture(scope="module", name="played")
+def _played() -> Iterator[Arena]:
+    yield from arena("kitchen", [{**SCENES, **attack.options} for attack in ATTACKS])
+
+
+def test_the_table_is_complete() -> None:
+    assert complete(ATTACKS, FOLDER)
+
+
+@pytest.mark.parametrize("attack", cases(ATTACKS))
+def test_the_kitchens_rules(played: Arena, attack: Attack) -> None:
+    check(attack, played.play(FOLDER / f"{attack.name}.py", {**SCENES, **attack.options}, SEEDS))

@@ -1,0 +1,127 @@
+"""Programs that try to score without doing the task: how they are rolled out, and what must become of each."""
+
+import asyncio
+import json
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+import pytest
+from memento.core.ports import RollTask
+from memento.core.values import JSON, Episode, Program
+from memento.domains import import_string
+from memento.domains import load as load_domain
+from memento.runtime.rollouts.pool import ProcessPool
+
+WORKERS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """One program, the options it plays under, and the outcome that it must have.
+
+    An outcome is what ended the episode, with the broken rule or the kind of fault: "horizon", "illegal: parking",
+    "fault: crashed", or "success" where the rules permit what the program does; alternatives as "a or b".
+    """
+
+    name: str                               # of its file
+    ends: str
+    at_most: float = 1.0                    # bound on the fitness that the reference evaluator gives
+    options: Mapping[str, JSON] = field(default_factory=dict)
+    finding: str | None = None              # why it still gets through: the test is a strict xfail
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of one episode."""
+
+    episode: Episode
+    fitness: float
+
+    @property
+    def text(self) -> str:
+        """As in `Attack.ends`."""
+        episode = self.episode
+        detail = episode.info.get("broken_rule") if episode.fault is None else episode.fault.kind.value
+        assert episode.success == (episode.ended_by == "success")
+        return f"{episode.ended_by}: {detail}" if detail else episode.ended_by
+
+
+class Arena:
+    """A domain's worker pool, kept for all tests of a module."""
+
+    def __init__(self, domain: str, choices: Sequence[Mapping[str, JSON]]) -> None:
+        """`choices` are all options that episodes will have."""
+        known = load_domain(domain)
+        evaluator = known.reference_evaluator()
+        assert evaluator is not None
+        self._evaluator = evaluator
+        self._runner = asyncio.Runner()
+        self._folder = tempfile.TemporaryDirectory(prefix="memento-attacks-")
+        self._pool = ProcessPool(
+            domain=import_string(domain), workers=WORKERS, trajectories=Path(self._folder.name),
+            settings={_setting(options): known.options(options, preset="paper") for options in choices},
+        )
+
+    def __enter__(self) -> Self:
+        self._runner.run(self._pool.__aenter__())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._runner.run(self._pool.__aexit__(None, None, None))
+        self._runner.close()
+        self._folder.cleanup()
+
+    def play(self, program: Path, options: Mapping[str, JSON], seeds: Sequence[int]) -> list[Outcome]:
+        """Episodes 0, 1, … with these seeds; the fitness is the reference evaluator's, 0 where the program failed."""
+        text = Program(program.read_text(encoding="utf-8"))
+        return self._runner.run(self._play(text, _setting(options), seeds))
+
+    async def _play(self, program: Program, setting: str, seeds: Sequence[int]) -> list[Outcome]:
+        tasks = [
+            RollTask(order=f"attack/e{k}", program=program, setting=setting, index=k, seed=seed)
+            for k, seed in enumerate(seeds)
+        ]
+        return list(await asyncio.gather(*(self._one(task) for task in tasks)))
+
+    async def _one(self, task: RollTask) -> Outcome:
+        episode = await self._pool.roll(task)
+        if episode.fault is not None:
+            return Outcome(episode=episode, fitness=0.0)
+        return Outcome(episode=episode, fitness=(await self._pool.score(self._evaluator, episode)).fitness)
+
+
+def _setting(options: Mapping[str, JSON]) -> str:
+    return json.dumps(options, sort_keys=True)
+
+
+def arena(domain: str, choices: Sequence[Mapping[str, JSON]]) -> Iterator[Arena]:
+    """For a fixture of a module."""
+    with Arena(domain, choices) as made:
+        yield made
+
+
+def cases(attacks: Sequence[Attack]) -> list[object]:
+    """Parameters of a test, one for each attack."""
+    return [
+        pytest.param(
+            attack, id=attack.name,
+            marks=[pytest.mark.xfail(strict=True, reason=attack.finding)] if attack.finding else [],
+        )
+        for attack in attacks
+    ]
+
+
+def check(attack: Attack, outcomes: Sequence[Outcome]) -> None:
+    """Every episode ended as the table says."""
+    for outcome in outcomes:
+        assert outcome.text in attack.ends.split(" or "), (outcome.text, outcome.episode.fault)
+        assert outcome.fitness <= attack.at_most, outcome.fitness
+
+
+def complete(attacks: Sequence[Attack], folder: Path) -> bool:
+    """Whether the table has every program of a folder, each once."""
+    programs = sorted(path.stem for path in folder.glob("*.py"))
+    return sorted(attack.name for attack in attacks) == programs
