@@ -22,6 +22,7 @@ from ..runtime.rollouts.pool import ProcessPool
 from ..settings import Settings, settings_in
 from ..settings.evaluate import given_options
 from .program_files import read_program
+from .trust import require_trust
 from .wiring import final_options
 
 SETTINGS = (RunStarted, RunResumed)     # the facts that hold them
@@ -63,7 +64,7 @@ def of_policy(
 
 def of_run(
     folder: Path, candidate: str | None, *, index: int, seed: int | None, flags: Mapping[str, JSON],
-    assignments: Sequence[str],
+    assignments: Sequence[str], trusted: bool = False,
 ) -> Wanted:
     """Episode `index` of a candidate, else of the elite, as it was played in the run.
 
@@ -71,9 +72,12 @@ def of_run(
     which the run did not have. Raises UsageError.
     """
     with RunStore.read(folder) as store:
-        settings = settings_in(tuple(store.facts(only=SETTINGS)))
+        begun = tuple(store.facts(only=SETTINGS))
+        settings = settings_in(begun)
         if settings is None:
             raise UsageError(f"the run {folder.name!r} was killed before its first fact: there is nothing to draw")
+        started = next(fact for fact in begun if isinstance(fact, RunStarted))
+        require_trust(folder, started.settings, settings, trusted=trusted, models=False)
         name, policy = _policy(store, candidate)
         episodes = _episodes(store, name, policy)
     assert policy.program is not None

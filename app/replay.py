@@ -10,6 +10,7 @@ from ..core.values import JSON, Program
 from ..memory.store import RunStore
 from ..runtime.models.tape import Tape, tape_of
 from ..settings import Settings
+from .trust import require_trust
 
 UNLIMITED: Mapping[str, JSON] = {
     "budget_calls": None, "budget_tokens": None, "budget_usd": None, "budget_wall_s": None, "budget": {},
@@ -27,8 +28,9 @@ class RecordedRun:
     tape: Tape
 
 
-def read_recorded(folder: Path) -> RecordedRun:
-    """The finished run in `folder`. Raises UsageError where it is none: a tape that ends early cannot be replayed."""
+def read_recorded(folder: Path, *, trusted: bool = True) -> RecordedRun:
+    """The finished run in `folder`. Raises UsageError for one that is not done, since its tape would end early, and
+    without `trusted` for one from elsewhere that would import or start something."""
     with RunStore.read(folder) as store:
         facts = tuple(store.facts())
     started = next((fact for fact in facts if isinstance(fact, RunStarted)), None)
@@ -39,6 +41,7 @@ def read_recorded(folder: Path) -> RecordedRun:
             f"finish it first with memento resume {folder}"
         )
     recorded = Settings.model_validate(dict(started.settings))
+    require_trust(folder, started.settings, recorded, trusted=trusted, models=False)
     return RecordedRun(
         settings=Settings.model_validate({**recorded.as_json(), **UNLIMITED, "replay": str(folder.resolve())}),
         initial=started.initial,

@@ -11,6 +11,7 @@ from ..core.events import RunResumed, RunStarted
 from ..core.ports import Domain
 from ..core.values import JSON, Program
 from ..domains import load as load_domain
+from ..memory.origin import sign
 from ..memory.runs import new_run
 from ..memory.store import RunStore
 from ..runtime.clock import SystemClock
@@ -27,6 +28,7 @@ from .results import RunResult, result_of
 from .salt import new_salt
 from .session import Session, Work
 from .status import StatusAddress
+from .trust import require_trust
 from .wiring import Models, make_models, replayed
 
 NAMED_VERSIONS = ("robosuite", "mujoco", "numpy")
@@ -56,6 +58,7 @@ async def run(
                 settings=settings.as_json(), versions=versions(), sandbox=layers, initial=initial, evaluator=evaluator
             )
             store.append([started])
+            sign(folder, started.settings)
             display.opened(folder)
             display.show(started)
             work = Work(
@@ -73,12 +76,14 @@ async def resume(
     workers: int | None,
     budgets: Mapping[str, JSON] | None = None,
     isolated: bool = False,
+    trusted: bool = False,
     address: StatusAddress | None = None,
 ) -> RunResult:
     """Go on from where a run was left. A run that is done gives its result again.
 
     `budgets` replace the run's own, by their full names, from now on. `isolated` refuses to go on where generated
-    code cannot be isolated, also where the run's own settings allow it. Raises MementoError.
+    code cannot be isolated, also where the run's own settings allow it. `trusted` goes on with a run from elsewhere,
+    whatever it would import, start or contact. Raises MementoError.
     """
     with RunStore.open(folder, clock=SystemClock()) as store:
         before = outline_of(store)
@@ -89,6 +94,9 @@ async def resume(
         settings = with_budgets(before.settings, resumed.budgets)
         if isolated or settings.require_sandbox:
             require_sandbox(resumed.sandbox or ())
+        require_trust(
+            folder, before.started.settings, settings, trusted=trusted, models=settings.replay is None
+        )
         if address is not None:
             address.require_free()
         domain = load_domain(settings.domain)

@@ -45,6 +45,7 @@ class DomainChoice:
     name: str | None
     options: Mapping[str, JSON]
     assignments: Sequence[str]
+    trusted: bool = False           # a run from elsewhere may import or start what it names
 
 
 def wanted_episode(
@@ -56,7 +57,7 @@ def wanted_episode(
             raise UsageError(f"{subject} is a policy file: name its domain, as in --domain hanoi")
         return rendering.of_run(
             find_run(runs_dir, subject), candidate, index=episode.index, seed=episode.seed, flags=task.options,
-            assignments=task.assignments,
+            assignments=task.assignments, trusted=task.trusted,
         )
     if candidate is not None:
         raise UsageError(f"a policy file has no candidate {candidate!r}: omit it, or omit --domain for a run")

@@ -48,6 +48,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object as t
 Workers = Annotated[
     int | None, typer.Option(metavar="N", help="Parallel rollouts; changes the time, never the result.")
 ]
+Trust = Annotated[
+    bool, typer.Option("--trust", help="Accept a run from elsewhere that would import, start or contact something.")
+]
 RequireSandbox = Annotated[
     bool, typer.Option("--require-sandbox", help="Refuse to run where programs cannot be isolated.")
 ]

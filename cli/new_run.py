@@ -48,10 +48,10 @@ class Showing:
     command_line: Sequence[str] | None
 
 
-def start(given: Given, *, replay: str | None, place: Place, showing: Showing) -> None:
-    """Make the run and print its result."""
+def start(given: Given, *, replay: str | None, trust: bool, place: Place, showing: Showing) -> None:
+    """Make the run and print its result. `trust` is about a recorded run from elsewhere."""
     address = showing.status.address()
-    settings = _settings(given, replay=replay, runs_dir=place.runs_dir)
+    settings = _settings(given, replay=replay, trust=trust, runs_dir=place.runs_dir)
     if showing.command_line is not None:
         raise typer.Exit(run_and_watch(
             showing.command_line, runs_dir=place.runs_dir, name=place.name, domain=settings.domain, seed=settings.seed
@@ -61,19 +61,21 @@ def start(given: Given, *, replay: str | None, place: Place, showing: Showing) -
     print_run(execute(work, screen), as_json=showing.as_json)
 
 
-def _settings(given: Given, *, replay: str | None, runs_dir: Path) -> Settings:
+def _settings(given: Given, *, replay: str | None, trust: bool, runs_dir: Path) -> Settings:
     if replay is None:
+        if trust:
+            raise UsageError("--trust has no effect without --replay: leave it out")
         return build_settings(
             given.flags, assignments=given.assignments, config=given.config, environment=os.environ
         )
-    settings = _recorded_settings(find_run(runs_dir, replay), given)
+    settings = _recorded_settings(find_run(runs_dir, replay), given, trust=trust)
     say(f"repeats {replay}: no model is called, calls and costs are those of the record")
     return settings
 
 
-def _recorded_settings(folder: Path, given: Given) -> Settings:
+def _recorded_settings(folder: Path, given: Given, *, trust: bool) -> Settings:
     """The settings of a recorded run, with those given that cannot change its result. Raises UsageError for others."""
-    settings = app.read_recorded(folder).settings
+    settings = app.read_recorded(folder, trusted=trust).settings
     domain = given.flags.get("domain")
     if domain not in (None, settings.domain):
         raise UsageError(f"the run {folder.name!r} was in the domain {settings.domain!r}, not {domain!r}")

@@ -59,6 +59,7 @@ def render(
     randomisation: flags.Randomisation = None,
     scenes: flags.Scenes = None,
     assignments: flags.DomainSettings = None,
+    trust: flags.Trust = False,
     runs: flags.Runs = flags.RUNS,
     as_json: flags.AsJson = False,
 ) -> None:
@@ -71,7 +72,7 @@ def render(
     chosen = EpisodeChoice(index=episode, seed=seed)
     chosen.check()
     options = flags.domain_options(variant, randomisation, scenes)
-    task = DomainChoice(name=domain, options=options, assignments=assignments or ())
+    task = DomainChoice(name=domain, options=options, assignments=assignments or (), trusted=trust)
     wanted = wanted_episode(run, candidate, task=task, episode=chosen, runs_dir=runs)
     drawn = draw(wanted, look)
     if as_json:

@@ -32,6 +32,7 @@ def resume(
     budget_wall_s: flags.BudgetWall = None,
     assignments: RoleBudgets = None,
     require_sandbox: flags.RequireSandbox = False,
+    trust: flags.Trust = False,
     status_port: flags.StatusPort = None,
     status_host: flags.StatusHost = None,
     display: flags.Display = DisplayKind.RICH,
@@ -47,8 +48,8 @@ def resume(
     }
     continue_run(
         run, runs_dir=runs, workers=workers, budgets=budgets, assignments=assignments or (),
-        require_sandbox=require_sandbox, status=StatusOptions(port=status_port, host=status_host), display=display,
-        as_json=as_json,
+        require_sandbox=require_sandbox, trust=trust, status=StatusOptions(port=status_port, host=status_host),
+        display=display, as_json=as_json,
     )
 
 
@@ -60,6 +61,7 @@ def continue_run(
     budgets: "Mapping[str, JSON]",
     assignments: Sequence[str],
     require_sandbox: bool,
+    trust: bool,
     status: "StatusOptions",
     display: DisplayKind,
     as_json: bool,
@@ -81,6 +83,7 @@ def continue_run(
         return
     screen = open_screen(display)
     work = app.resume(
-        folder, display=screen, workers=workers, budgets=given, isolated=require_sandbox, address=address
+        folder, display=screen, workers=workers, budgets=given, isolated=require_sandbox, trusted=trust,
+        address=address,
     )
     print_run(execute(work, screen), as_json=as_json)

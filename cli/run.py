@@ -71,6 +71,7 @@ def run(
     budget_wall_s: flags.BudgetWall = None,
     replay: Replay = None,
     require_sandbox: flags.RequireSandbox = False,
+    trust: flags.Trust = False,
     runs: flags.Runs = flags.RUNS,
     name: Name = None,
     config: Config = None,
@@ -95,6 +96,7 @@ def run(
     start(
         Given(flags=given, assignments=[*(assignments or ()), *in_scenes], config=config),
         replay=replay,
+        trust=trust,
         place=Place(runs_dir=runs, name=name),
         showing=Showing(
             display=display, status=StatusOptions(port=status_port, host=status_host), as_json=as_json,

@@ -25,6 +25,11 @@ def names() -> tuple[str, ...]:
     return tuple(DOMAINS)
 
 
+def is_shipped(name: str) -> bool:
+    """Whether `name` is a domain of MEMENTO itself, which imports nothing of others."""
+    return name in DOMAINS
+
+
 def import_string(name: str) -> str:
     """Where the domain `name` lives, as "package.module:ATTRIBUTE"; such a string stands for itself.
 

@@ -5,7 +5,7 @@ the same again, what it raises, how long it may take. `tests/conformance` has on
 """
 
 from .clock import Clock
-from .domain import Domain, Generalising
+from .domain import Domain, Generalising, Starting
 from .environment import Action, Encoding, Environment, Observation
 from .model import Ask, Model, Reply
 from .pool import Pool, RollTask
@@ -16,5 +16,5 @@ from .store import Store
 
 __all__ = [
     "Action", "Ask", "Clock", "Domain", "Drawable", "Encoding", "Environment", "Generalising", "Model", "Observation",
-    "Part", "Picture", "Playback", "Pool", "Prompts", "Renderer", "Reply", "RollTask", "Shelf", "Store",
+    "Part", "Picture", "Playback", "Pool", "Prompts", "Renderer", "Reply", "RollTask", "Shelf", "Starting", "Store",
 ]

@@ -66,3 +66,11 @@ class Generalising(Protocol):
         `seed` decides what is drawn for it, such as held-out scenes; None draws nothing (runs without a salt).
         The brief and the form of observations and actions must hold for both.
         """
+
+
+@runtime_checkable
+class Starting(Protocol):
+    """What a domain offers as well if its environments start programs of the user's, such as a simulator's build."""
+
+    def programs(self, options: Mapping[str, JSON]) -> tuple[str, ...]:
+        """The paths of the programs that an environment with these options starts. Starts and reads nothing."""

@@ -27,6 +27,11 @@ class KitchenDomain:
         """The options of a run's final measure: other kitchens than the search's."""
         return final_options(options, seed=seed)
 
+    def programs(self, options: Mapping[str, JSON]) -> tuple[str, ...]:
+        """The Unity build, if the options name one: see `core.ports.Starting`."""
+        build = options.get("unity_build")
+        return (str(build),) if build is not None else ()
+
     def brief(self, options: Mapping[str, JSON]) -> Brief:
         """The texts for prompts under these (completed) options."""
         return brief(settings(options))

@@ -21,6 +21,7 @@ from memento.memory.runs import is_run
 from memento.memory.store import RunStore
 
 from ..support.processes import start_process
+from ..support.program import STATE_HOME
 
 SMALL = ["--preset", "smoke", "--seed", "3", "--set", "k_hc=2", "--set", "k_macro=2", "--set", "n_roll=2"]
 
@@ -28,7 +29,7 @@ SMALL = ["--preset", "smoke", "--seed", "3", "--set", "k_hc=2", "--set", "k_macr
 def environment() -> dict[str, str]:
     """The environment without the settings of the person who runs the tests."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("MEMENTO_")}
-    return {**kept, "MEMENTO_SALT": "none"}     # so that the same command gives the same run
+    return {**kept, "MEMENTO_SALT": "none", "XDG_STATE_HOME": str(STATE_HOME)}     # the same command, the same run
 
 
 class Runs:

@@ -10,7 +10,6 @@ from ..support.attacks import Arena, Attack, Outcome, arena, cases, check, compl
 
 FOLDER = Path(__file__).parent / "hanoi"
 SEEDS = (1, 2)
-SEED_FOUND = "an episode's seed can be found by trying small ones: it is not mixed with a secret yet"
 
 # A policy that does nothing has 0.25 under the reference evaluator: the tower stands there.
 IDLE, LIFTS, HOLDS = 0.30, 0.45, 0.60
@@ -25,7 +24,7 @@ EVERYWHERE = (      # the same under all rules
     Attack("nan_action", "fault: invalid-action", 0.0),
     # Nudging one's parked cube is legal, and leads nowhere: no other cube may be placed meanwhile.
     Attack("park_and_nudge", "horizon", LIFTS),
-    Attack("reads_the_seed", "horizon", IDLE, finding=SEED_FOUND),
+    Attack("reads_the_seed", "horizon", IDLE),
     Attack("throw", "horizon", LIFTS),                      # it lands on B: a legal place for the smallest cube
     Attack("two_in_one_grasp", "horizon", LIFTS),           # it takes the upper one: an honest move
     Attack("waits_for_pushes", "horizon", IDLE, {"randomisation": "hard"}),

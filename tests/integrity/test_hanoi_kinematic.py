@@ -11,7 +11,6 @@ from ..support.attacks import Arena, Attack, Outcome, arena, cases, check, compl
 FOLDER = Path(__file__).parent / "hanoi_kinematic"
 SEEDS = (1, 2)
 LONG = {"horizon": 500}
-SEED_FOUND = "an episode's seed can be found by trying small ones: it is not mixed with a secret yet"
 
 # A policy that does nothing has 0.25 under the reference evaluator: the tower stands there.
 IDLE, LIFTS, HOLDS = 0.30, 0.45, 0.60
@@ -34,7 +33,7 @@ EVERYWHERE = (      # the same under all rules
     Attack("park_while_held", "horizon", LIFTS),
     # Pushing one cube along the table is a move of one cube: legal. The bars stop it.
     Attack("push_over_bars", "horizon", LIFTS),
-    Attack("reads_the_seed", "horizon", IDLE, finding=SEED_FOUND),
+    Attack("reads_the_seed", "horizon", IDLE),
     Attack("sideways_beneath", "horizon", IDLE),
     Attack("sweep_tower", "horizon", IDLE),
     Attack("two_in_one_grasp", "horizon", HOLDS),           # it takes the upper one: an honest move

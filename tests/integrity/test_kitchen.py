@@ -1,11 +1,12 @@
 """Programs that try to score in the kitchens without doing the task there."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from memento.core.seeds import derive_seed, salted
 
-from ..support.attacks import Arena, Attack, arena, cases, check, complete
+from ..support.attacks import SALT, Arena, Attack, arena, cases, check, complete
 
 FOLDER = Path(__file__).parent / "kitchen"
 SEEDS = (1, 2, 3)
@@ -21,10 +22,7 @@ ATTACKS = (
     Attack("deep_action", "fault: invalid-action", 0.0),
     Attack("done_at_once", "done", NOTHING),
     Attack("empty_microwave", "done", HALF),
-    Attack(
-        "known_by_heart", "done", HALF,
-        finding="held-out kitchens are made from their public number, and the observation names it",
-    ),
+    Attack("known_by_heart", "fault: crashed", 0.0),        # the observation does not say which kitchen it is
     Attack("leaves_early", "fault: crashed", 0.0),
     Attack("made_up_ids", "done", NOTHING),
     Attack("moves_with_ids", "done", NOTHING),
@@ -37,10 +35,7 @@ ATTACKS = (
     Attack("on_with_open_door", "done", NEARLY),            # all is done but the door and the switch
     Attack("picks_up_furniture", "done", SEEN),
     Attack("reads_hidden_ids", "done", NOTHING),
-    Attack(
-        "reads_the_seed", "done",
-        finding="an episode's seed can be found by trying small ones: it is not mixed with a secret yet",
-    ),
+    Attack("reads_the_seed", "done"),
     Attack("shut_before_put", "done", HALF),
     Attack("swapped", "done", HALF),
     Attack("switches_off_again", "done", NEARLY),           # all is done, then the switch undone
@@ -69,4 +64,12 @@ def test_the_table_is_complete() -> None:
 
 @pytest.mark.parametrize("attack", cases(ATTACKS))
 def test_the_kitchens_rules(played: Arena, attack: Attack) -> None:
-    check(attack, played.play(FOLDER / f"{attack.name}.py", {**SCENES, **attack.options}, SEEDS))
+    options = {**SCENES, **attack.options}
+    names = {} if attack.name == "known_by_heart" else aliases(options["scenes"])
+    check(attack, played.play(FOLDER / f"{attack.name}.py", options, SEEDS, names))
+
+
+def aliases(scenes: Sequence[str]) -> dict[str, str]:
+    """What a policy sees for the name of each kitchen: the attacks with a script are let into the secret."""
+    seeds = [salted(seed, SALT) for seed in SEEDS]
+    return {scene: f"kitchen-{derive_seed(seed, 'scene'):x}" for scene, seed in zip(scenes, seeds, strict=True)}

@@ -10,12 +10,14 @@ from typing import Self
 
 import pytest
 from memento.core.ports import RollTask
+from memento.core.seeds import salted
 from memento.core.values import JSON, Episode, Program
 from memento.domains import import_string
 from memento.domains import load as load_domain
 from memento.runtime.rollouts.pool import ProcessPool
 
 WORKERS = 2
+SALT = "5eed" * 8       # seeds are salted as in a run
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ class Arena:
         self._folder = tempfile.TemporaryDirectory(prefix="memento-attacks-")
         self._pool = ProcessPool(
             domain=import_string(domain), workers=WORKERS, trajectories=Path(self._folder.name),
-            settings={_setting(options): known.options(options, preset="paper") for options in choices},
+            splits={_split_of(options): known.options(options, preset="paper") for options in choices},
         )
 
     def __enter__(self) -> Self:
@@ -74,14 +76,21 @@ class Arena:
         self._runner.close()
         self._folder.cleanup()
 
-    def play(self, program: Path, options: Mapping[str, JSON], seeds: Sequence[int]) -> list[Outcome]:
-        """Episodes 0, 1, … with these seeds; the fitness is the reference evaluator's, 0 where the program failed."""
-        text = Program(program.read_text(encoding="utf-8"))
-        return self._runner.run(self._play(text, _setting(options), seeds))
+    def play(
+        self, program: Path, options: Mapping[str, JSON], seeds: Sequence[int], names: Mapping[str, str] | None = None,
+    ) -> list[Outcome]:
+        """Episodes 0, 1, … with these seeds; the fitness is the reference evaluator's, 0 where the program failed.
 
-    async def _play(self, program: Program, setting: str, seeds: Sequence[int]) -> list[Outcome]:
+        `names` in the program are replaced: what it knows about an episode beforehand.
+        """
+        text = program.read_text(encoding="utf-8")
+        for name, other in (names or {}).items():
+            text = text.replace(f'"{name}"', f'"{other}"')
+        return self._runner.run(self._play(Program(text), _split_of(options), [salted(seed, SALT) for seed in seeds]))
+
+    async def _play(self, program: Program, split: str, seeds: Sequence[int]) -> list[Outcome]:
         tasks = [
-            RollTask(order=f"attack/e{k}", program=program, setting=setting, index=k, seed=seed)
+            RollTask(order=f"attack/e{k}", program=program, split=split, index=k, seed=seed)
             for k, seed in enumerate(seeds)
         ]
         return list(await asyncio.gather(*(self._one(task) for task in tasks)))
@@ -93,7 +102,7 @@ class Arena:
         return Outcome(episode=episode, fitness=(await self._pool.score(self._evaluator, episode)).fitness)
 
 
-def _setting(options: Mapping[str, JSON]) -> str:
+def _split_of(options: Mapping[str, JSON]) -> str:
     return json.dumps(options, sort_keys=True)
 
 

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +22,7 @@ PROGRAM = [sys.executable, "-c", "from memento.cli import main; main()"]
 SMOKE = ("run", "hanoi-kinematic", "--preset", "smoke", "--workers", "1")
 LONG = (*SMOKE, "--set", "generations=500", "--name", "long")
 DEADLINE_S = 40
+STATE_HOME = Path(tempfile.gettempdir()) / f"memento-tests-{os.getuid()}"      # not the state of whoever runs the tests
 Call = Callable[..., "subprocess.CompletedProcess[str]"]
 Start = Callable[..., "subprocess.Popen[str]"]
 
@@ -36,7 +38,8 @@ def until(condition: Callable[[], bool]) -> None:
 def clean_environment() -> dict[str, str]:
     """The environment without settings or keys, and without a salt: the same command gives the same run."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("MEMENTO_")}
-    return {key: value for key, value in kept.items() if not key.endswith("_API_KEY")} | {"MEMENTO_SALT": "none"}
+    clean = {key: value for key, value in kept.items() if not key.endswith("_API_KEY")}
+    return clean | {"MEMENTO_SALT": "none", "XDG_STATE_HOME": str(STATE_HOME)}
 
 
 @pytest.fixture

@@ -1,0 +1,63 @@
+"""Whether this installation wrote a run: its beginning is signed with a secret that never leaves the machine.
+
+A run folder decides what is imported, which program is started and where prompts and keys are sent. So a folder that
+came from elsewhere, or whose beginning was changed, must be told apart from one's own.
+"""
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from ..core.values import JSON
+
+SIGNATURE = "origin"        # the file in a run folder
+SECRET = "secret"           # the file in the state folder of the user
+_SECRET_BYTES = 32
+
+
+def sign(folder: Path, settings: Mapping[str, JSON]) -> None:
+    """Sign the settings that the run in `folder` began with. Without a place for the secret nothing is signed."""
+    secret = _secret()
+    if secret is not None:
+        (folder / SIGNATURE).write_text(_signature(secret, settings) + "\n", encoding="utf-8")
+
+
+def is_written_here(folder: Path, settings: Mapping[str, JSON]) -> bool:
+    """Whether this installation wrote the run in `folder`, and its settings are still those."""
+    secret = _secret()
+    if secret is None:
+        return False
+    try:
+        found = (folder / SIGNATURE).read_bytes()[:256]
+    except OSError:
+        return False
+    return hmac.compare_digest(found.strip(), _signature(secret, settings).encode())
+
+
+def _signature(secret: bytes, settings: Mapping[str, JSON]) -> str:
+    text = json.dumps(settings, sort_keys=True, ensure_ascii=True)
+    return hmac.new(secret, text.encode(), hashlib.sha256).hexdigest()
+
+
+def _secret() -> bytes | None:
+    """The secret of this user on this machine, made at its first use; None where there is no place for it."""
+    with suppress(OSError, RuntimeError):       # no folder that can be written, no home
+        base = os.environ.get("XDG_STATE_HOME")
+        path = (Path(base) if base else Path.home() / ".local" / "state") / "memento" / SECRET
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            _make(path)
+        known = path.read_bytes().strip()
+        return known if len(known) == 2 * _SECRET_BYTES else None
+    return None
+
+
+def _make(path: Path) -> None:
+    """Write a new secret, which only this user may read. Raises FileExistsError where there is one."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(secrets.token_hex(_SECRET_BYTES))
