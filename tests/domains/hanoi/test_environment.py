@@ -107,7 +107,7 @@ def test_contacts_that_are_left_out_are_an_error_of_ours(environment: HanoiEnvir
     environment.reset(index=0, seed=0)
     environment.step(np.zeros(7))
     environment.simulation.scene.mj_data.warning[getattr(mujoco.mjtWarning, warning)].number = 1     # as MuJoCo does it
-    with pytest.raises(RolloutError, match="MuJoCo left out contacts at step 1"):
+    with pytest.raises(RolloutError, match="MuJoCo dropped contacts at step 1"):
         environment.step(np.zeros(7))
     environment.reset(index=0, seed=0)
     environment.step(np.zeros(7))       # it is of one episode only

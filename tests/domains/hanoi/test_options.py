@@ -56,10 +56,10 @@ def test_the_kinematic_task_keeps_hard_noise_equally_correlated_in_time() -> Non
     ({"horizon": 0}, "whole number from 1"),
     ({"horizon": 10.5}, "whole number"),
     ({"noise_std_m": [0.2, 0.1]}, "the lower one first"),
-    ({"noise_std_m": [-0.2, 0.1]}, "cannot be negative"),
+    ({"noise_std_m": [-0.2, 0.1]}, "must not be negative"),
     ({"noise_std_m": "much"}, r"\[low, high\] or one number"),
     ({"noise_std_m": [0.1]}, r"\[low, high\] or one number"),
-    ({"noise_std_m": float("nan")}, "two plain numbers"),
+    ({"noise_std_m": float("nan")}, "two finite numbers"),
     ({"noise_correlation": 1.0}, "below 1"),
 ])
 def test_what_cannot_be_is_refused(domain: HanoiDomain, given: dict[str, JSON], words: str) -> None:

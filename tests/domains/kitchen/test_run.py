@@ -49,7 +49,7 @@ def test_the_final_measure_is_held_out_unless_said_otherwise() -> None:
     assert DOMAIN.final_options(options)["scenes"] == options["scenes"], "there are no others"
     options.pop("final_scenes")
     assert DOMAIN.final_options(options)["scenes"] == options["scenes"], "options of a run from before"
-    with pytest.raises(UsageError, match="final_scenes cannot hold"):
+    with pytest.raises(UsageError, match="final_scenes cannot contain"):
         DOMAIN.options({"final_scenes": ["FloorPlan1"]}, preset="quick")
 
 
