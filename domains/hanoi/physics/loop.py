@@ -17,7 +17,7 @@ ACHIEVED, DESIRED = 0, 1
 
 
 class Robot(NamedTuple):
-    """Constants of an episode: addresses, views into MuJoCo's memory, gains and limits."""
+    """Inputs that stay fixed between resets: addresses, views into MuJoCo's memory, gains and limits."""
 
     model: int
     data: int

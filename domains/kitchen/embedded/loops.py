@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-SHORT = 1e-9        # smallest component of a ray along an axis, to avoid a division by zero
+SHORT = 1e-9            # smallest component of a ray along an axis, to avoid a division by zero
 TOUCH_M = 1e-6          # a smaller overlap of boxes is contact only
 BEFORE = 1.0 - 1e-3     # of the way to a point: an occluder must begin earlier
 
@@ -24,8 +24,8 @@ def look(points, shown, low, high, clear, glass, floor, eye, ahead, right, up, l
 
     `clear` (n, b) marks boxes that do not hide an object, `glass` (b,) boxes that are transparent but block
     interaction. The object `floor` (-1: none) is checked on the ground ahead. `lens` is (tangent up,
-    tangent right, range, nearest depth, chord), metres: a box occludes
-    a point if the ray's chord through the box is at least this long.
+    tangent right, range, nearest depth, chord), metres: a box occludes a point if the ray's chord through the
+    box is at least this long.
     """
     tan_up, tan_right, within, near, chord_m = lens
     boxes = _around(low, high, eye, within)

@@ -97,7 +97,7 @@ class Builder:
 
     def cells(self, bounds: tuple[float, float, float, float], *, grid_m: float, radius_m: float,
               below_m: float) -> frozenset[Cell]:
-        """The lattice cells at which such a body touches neither walls nor objects that begin lower than `below_m`."""
+        """The lattice cells where a body of `radius_m` touches neither walls nor objects that begin below `below_m`."""
         x0, z0, x1, z1 = bounds
         solid = [t for t in self.things if t.object_type != "Floor" and t.centre[1] - t.size[1] / 2 < below_m]
         centres = np.array([[t.centre[0], t.centre[2]] for t in solid])
