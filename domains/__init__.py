@@ -1,6 +1,6 @@
-"""The tasks there are, by name; a name, or "package.module:ATTRIBUTE" for a task from elsewhere, is loaded on demand.
+"""The registry of domains: loads a domain by name, or by "package.module:ATTRIBUTE" for one outside the package.
 
-Importing this, or a domain, imports no simulator: only making an environment does.
+Importing this module or a domain imports no simulator; making an environment does.
 """
 
 from collections.abc import Mapping
@@ -31,9 +31,9 @@ def is_shipped(name: str) -> bool:
 
 
 def import_string(name: str) -> str:
-    """Where the domain `name` lives, as "package.module:ATTRIBUTE"; such a string stands for itself.
+    """The import string "package.module:ATTRIBUTE" of the domain `name`; an import string is returned unchanged.
 
-    Raises UsageError with the nearest names.
+    Raises UsageError that suggests the nearest names.
     """
     if name in DOMAINS:
         return DOMAINS[name]
@@ -44,14 +44,14 @@ def import_string(name: str) -> str:
 
 
 def load(name: str) -> Domain:
-    """The domain `name`. Raises UsageError."""
+    """Import and return the domain `name`. Raises UsageError."""
     where = import_string(name)
     module_name, _, attribute = where.partition(":")
     try:
         module = import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
-            raise      # the domain is there and lacks something that it imports
+            raise      # the domain exists, but one of its own imports is missing
         raise UsageError(
             f"the domain {where!r} cannot be loaded: there is no module {error.name!r};"
             " install it, or name its folder in PYTHONPATH"

@@ -1,6 +1,6 @@
-"""Reads a shelf, what the offline model builds policies and evaluators with, from a folder of Markdown pages.
+"""Reads a shelf, the program parts of the offline model, from a folder of Markdown pages.
 
-`program.md` is the frame that all programs share; `{constants}` and `{methods}` in it are filled with parts.
+`program.md` is the template of all programs; parts replace `{constants}` and `{methods}` in it.
 Each `part-*.md` lists parts in the order of the task, one per heading of the second level; the first
 alternative of each makes the initial program. Each `evaluator-*.md` holds one whole evaluator program.
 """
@@ -17,7 +17,7 @@ _FIELD = re.compile(r"^(kind|metrics|range|alternatives): *(.+)$", re.MULTILINE)
 
 
 def read_shelf(package: str, facts: Mapping[str, str] | None = None) -> Shelf:
-    """The shelf in the folder of a package. `facts` fill further `{names}` of the frame."""
+    """The shelf in the folder of a package. `facts` replace further `{names}` of the template."""
     pages = {
         file.name: file.read_text(encoding="utf-8") for file in files(package).iterdir() if file.name.endswith(".md")
     }

@@ -7,7 +7,7 @@ from ...core.values import JSON
 from .domain import HanoiDomain
 from .interface import Motion
 
-# Facts of robosuite's operational-space controller for the Panda; a test holds them to its configuration.
+# Facts of robosuite's operational-space controller for the Panda; a test compares them with its configuration.
 MOTION = Motion(
     control_period_s=0.05,
     move_per_unit_m=0.05,

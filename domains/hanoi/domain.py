@@ -1,4 +1,4 @@
-"""A Hanoi task as the rest of MEMENTO knows it; the robosuite and the kinematic domain are two of these."""
+"""The domain interface of a Hanoi task; the robosuite and the kinematic domain are its two instances."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -19,11 +19,11 @@ class HanoiDomain:
     motion: Motion
     make: Callable[[Mapping[str, JSON]], Environment]   # imports the simulator
     defaults: Mapping[str, Mapping[str, JSON]]          # by preset; every key that is always present
-    choices: Mapping[str, tuple[str, ...]]              # what "variant" and keys of the domain's own may be
-    numbers: Mapping[str, tuple[float, float]] = field(default_factory=dict)   # own keys that are numbers
-    # Quantities that a randomisation preset has otherwise in this domain:
+    choices: Mapping[str, tuple[str, ...]]              # allowed values of "variant" and of domain-specific keys
+    numbers: Mapping[str, tuple[float, float]] = field(default_factory=dict)   # limits of domain-specific numeric keys
+    # Quantities for which this domain replaces the preset's range:
     ranges: Mapping[str, Mapping[str, JSON]] = field(default_factory=dict)
-    has_arm: bool = True    # its joint angles are the robot's; else a picture bends the arm to the recorded hand
+    has_arm: bool = True    # False: the renderer solves for the arm from the recorded hand
     contract: Contract = Contract(class_name="FrankaPolicy", methods=(("reset", 0), ("compute_action", 1)))
     evaluator_contract: Contract = Contract(class_name="Evaluator", methods=(("evaluate", 1),))
 
@@ -43,7 +43,7 @@ class HanoiDomain:
         return self.make(options)
 
     def renderer(self, options: Mapping[str, JSON]) -> Renderer:
-        """Draws episodes under these (completed) options: see `core.ports.Drawable`."""
+        """The renderer of episodes under these (completed) options: see `core.ports.Drawable`."""
         from .render import renderer
 
         return renderer(options, by_hand=not self.has_arm)
@@ -54,7 +54,7 @@ class HanoiDomain:
         return Program(text.read_text(encoding="utf-8"))
 
     def shelf(self) -> Shelf:
-        """What the offline model builds with. Its programs read sizes from what they observe: four will do."""
+        """The program parts of the offline model. They read sizes from the observation, so four half-edges suffice."""
         from .shelf import shelf
 
         return shelf(4)

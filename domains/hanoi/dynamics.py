@@ -1,4 +1,4 @@
-"""The draws of an episode applied to the MuJoCo model and state: nominal values times or plus what was drawn."""
+"""Applies the draws of an episode to the MuJoCo model and state: nominal values scaled or shifted."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from .task import Array
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nominal:
-    """The model as it was built, before any draw: arrays as MuJoCo has them."""
+    """The model's values before any draw, in MuJoCo's array layout."""
 
     friction: Array     # of geoms (n, 3)
     mass: Array         # of bodies, kg
@@ -23,7 +23,7 @@ class Nominal:
 
 
 class Dynamics:
-    """Sets a scene up for one episode after another; what an earlier episode set is overwritten in full."""
+    """Sets a scene up for each episode; every reset overwrites all values of the previous episode."""
 
     def __init__(self, scene: HanoiScene) -> None:
         model = scene.mj_model
@@ -39,7 +39,7 @@ class Dynamics:
         ]
 
     def reset(self, drawn: Drawn) -> None:
-        """Reset the scene with these draws: the model first, then robosuite's reset, then the objects' places."""
+        """Reset the scene with these draws: the model first, then robosuite's reset, then the object poses."""
         self._set_model(drawn)
         self._scene.reset()
         data = self._scene.mj_data
@@ -47,19 +47,19 @@ class Dynamics:
             data.qpos[where : where + 7] = pose
         for where, pose in zip(self.cube_qpos, cube_poses(drawn), strict=True):
             data.qpos[where : where + 7] = pose
-        # Whatever the solver remembers is of a state that never was.
+        # The solver's warm start belongs to a state before the poses were set.
         data.qacc_warmstart[:] = 0.0
         mujoco.mj_forward(self._scene.mj_model, data)
 
     def push(self, cube: int, velocity_m_s: tuple[float, float]) -> None:
-        """Add this planar velocity to a cube's own."""
+        """Add this planar velocity to the cube's current velocity."""
         start = self._cube_qvel[cube]
         self._scene.mj_data.qvel[start : start + 2] += velocity_m_s
 
     def _set_model(self, drawn: Drawn) -> None:
         model, nominal = self._scene.mj_model, self.nominal
-        # Every geom, fingers and table too: MuJoCo takes the larger of two geoms' coefficients, so only
-        # then does each contact have the friction that was drawn.
+        # Every geom, fingers and table too: MuJoCo takes the larger of two geoms' coefficients, so all
+        # must be set for each contact to have the drawn friction.
         model.geom_friction[:, 0] = nominal.friction[:, 0] * drawn.sliding_friction_scale
         model.geom_friction[:, 1] = drawn.torsional_friction
         model.geom_friction[:, 2] = drawn.rolling_friction
@@ -69,7 +69,7 @@ class Dynamics:
             model.body_mass[body] *= scale
             model.body_inertia[body] *= scale
         model.dof_damping[:] = nominal.damping * drawn.joint_damping_scale
-        # Of the fingers' position servos too, gain without bias: a weak gripper opens less.
+        # The fingers' position servos scale in gain but not in bias: a weak gripper opens less.
         model.actuator_gainprm[:, 0] = nominal.gain[:, 0] * drawn.actuator_gain_scale
         mujoco.mj_setConst(model, self._scene.mj_data)
 
@@ -100,7 +100,7 @@ def _pose(x_m: float, y_m: float, z_m: float, yaw_rad: float) -> Array:
 
 
 def object_addresses(scene: HanoiScene) -> tuple[list[int], list[int]]:
-    """Where in qpos the pose (7,) of each cube and of each container begins."""
+    """The qpos indices at which the pose (7,) of each cube and of each container starts."""
     model = scene.mj_model
 
     def starts(bodies: list[str]) -> list[int]:

@@ -1,4 +1,4 @@
-"""Tower of Hanoi in robosuite: one episode after another, stepped by a trusted worker (paper, appendix A)."""
+"""Tower of Hanoi in robosuite: the environment that a trusted worker steps (paper, appendix A)."""
 
 from collections.abc import Mapping
 
@@ -21,21 +21,21 @@ from .simulation import PHYSICS, Simulation, Truth, make_physics
 from .task import Array
 
 CONTROL_PERIOD_S = 1.0 / CONTROL_HZ
-# MuJoCo's counters of contacts and of constraints that it left out, one beside the other.
+# MuJoCo's counters of dropped contacts and dropped constraints, next to each other.
 _OUT_OF_ARENA = slice(int(mujoco.mjtWarning.mjWARN_CONTACTFULL), int(mujoco.mjtWarning.mjWARN_CNSTRFULL) + 1)
-IDLE_MOVED_M = 0.005     # a cube that is farther than this from its last place has moved
+IDLE_MOVED_M = 0.005     # a cube farther than this from its last place has moved
 
 
 class HanoiEnvironment:
     """The four-cube (or 3 to 6) task with a Panda arm at 20 Hz.
 
-    An episode ends by "success", "illegal", "horizon" or, where `idle_stop_s` is set, "idle".
+    An episode ends with "success", "illegal", "horizon" or, where `idle_stop_s` is set, "idle".
     """
 
     def __init__(self, options: Mapping[str, JSON], *, observables: bool = False) -> None:
-        """Options are complete, as `DOMAIN.options` makes them.
+        """Options are complete, as returned by `DOMAIN.options`.
 
-        `observables` keeps robosuite's own, for comparisons of speed.
+        `observables` keeps robosuite's observables, for speed comparisons.
         """
         chosen = settings(options, domain="hanoi")
         n_cubes = chosen.n_cubes
@@ -70,7 +70,7 @@ class HanoiEnvironment:
         self.action_size: int | None = ACTION_SIZE
 
     def reset(self, *, index: int, seed: int) -> None:
-        """Begin an episode; everything random in it comes from `seed`."""
+        """Begin an episode; `seed` determines everything random in it."""
         draws, noise = episode_generators(seed)
         drawn = self._randomisation.draw(draws, len(self._half_edges))
         pushes = draw_pushes(
@@ -92,12 +92,12 @@ class HanoiEnvironment:
         self._idle_anchor = truth.cube_block.copy()
 
     def observe(self) -> Array:
-        """The observation vector of this moment, with its sensor noise. Once a step."""
+        """The observation vector of the current state, with sensor noise. Call it once per step."""
         assert self._sensors is not None
         return self._sensors.observe(self.simulation.truth.vector)
 
     def step(self, action: Action) -> str | None:
-        """Apply one action (7,) for 0.05 s; returns what ended the episode, or None."""
+        """Apply one action (7,) for 0.05 s; returns the reason why the episode ended, or None."""
         command = np.asarray(action, dtype=np.float64)
         if command.shape != (ACTION_SIZE,):
             raise ValueError(f"an action has {ACTION_SIZE} numbers, not shape {command.shape}")
@@ -105,7 +105,7 @@ class HanoiEnvironment:
         self.simulation.physics.step(command)
         if self._overflows.any():
             raise RolloutError(
-                f"MuJoCo left out contacts at step {self._steps}: its arena of {ARENA} is full; see scene.ARENA"
+                f"MuJoCo dropped contacts at step {self._steps}: its arena of {ARENA} is full; increase scene.ARENA"
             )
         self._steps += 1
         truth = self.simulation.truth
@@ -127,7 +127,7 @@ class HanoiEnvironment:
         return self._referee.success
 
     def recording(self) -> Recording:
-        """The true trajectory so far, with what was drawn."""
+        """The true trajectory so far, with the episode's draws."""
         assert self._drawn is not None
         return self._trace.recording({
             **self._about,
@@ -137,7 +137,7 @@ class HanoiEnvironment:
         })
 
     def close(self) -> None:
-        """Let go of the scene."""
+        """Release the scene."""
         self.simulation.scene.close()
 
     def _push(self) -> None:

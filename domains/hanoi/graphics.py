@@ -1,4 +1,4 @@
-"""The graphics back end of this machine, tried before it is used. Drawing alone needs one.
+"""Finds a graphics back end that works on this machine. Only rendering needs one.
 
 On a CPU under Linux that is EGL (libegl1, libegl-mesa0, libgl1-mesa-dri) or OSMesa (libosmesa6).
 """
@@ -20,25 +20,25 @@ _PROBE = "import sys, importlib; importlib.import_module('mujoco.' + sys.argv[1]
 
 @cache
 def live_backend() -> str:
-    """The graphics back end that works here: $MUJOCO_GL if it names one, else the first of BACKENDS that draws.
+    """The graphics back end to use: $MUJOCO_GL if it is set, else the first of BACKENDS that works.
 
-    Each is tried in a process of its own, since a failed try would spoil the next one. Raises UsageError.
+    Each is tested in a separate process, since a failed attempt breaks the next one. Raises UsageError if none works.
     """
-    wanted = os.environ.get("MUJOCO_GL", "").lower()
+    requested = os.environ.get("MUJOCO_GL", "").lower()
     reasons = []
-    for name in (wanted,) if wanted in BACKENDS else BACKENDS:
+    for name in (requested,) if requested in BACKENDS else BACKENDS:
         flaw = _flaw(name)
         if flaw is None:
             return name
         reasons.append(f"{name}: {flaw}")
     raise UsageError(
-        f"nothing can draw here ({'; '.join(reasons)}): install Debian's libegl1 libegl-mesa0 libgl1-mesa-dri,"
+        f"no graphics back end works ({'; '.join(reasons)}): install Debian's libegl1 libegl-mesa0 libgl1-mesa-dri,"
         " or libosmesa6, or set MUJOCO_GL to egl or osmesa"
     )
 
 
 def _flaw(name: str) -> str | None:
-    """Why a back end does not draw; None where it does."""
+    """The reason why a back end does not work; None if it does."""
     variables = {**os.environ, "MUJOCO_GL": name, "PYOPENGL_PLATFORM": name}
     try:
         tried = subprocess.run(
@@ -50,16 +50,16 @@ def _flaw(name: str) -> str | None:
     if tried.returncode == 0:
         return None
     lines = tried.stderr.strip().splitlines() or [f"it ended with code {tried.returncode}"]
-    # What is said last is mostly of the ruins being cleared away.
+    # The last lines are mostly errors of the clean-up that follows the failure.
     return next((line for line in lines if re.match(r"[\w.]*(Error|Exception)\b", line)), lines[-1]).strip()[:200]
 
 
 def open_context(width: int, height: int) -> Any:
-    """A graphics context for pictures of this size, made current. Call its `free` at the end. Raises UsageError."""
+    """A graphics context for images of this size, made current. Call `free` on it when done. Raises UsageError."""
     backend = live_backend()
-    # PyOpenGL binds to one platform when it is first loaded, and cannot be made to change its mind.
+    # PyOpenGL binds to one platform when it is first imported and cannot switch later.
     if "OpenGL" in sys.modules and os.environ.get("PYOPENGL_PLATFORM", backend) != backend:
-        raise UsageError(f"another graphics back end than {backend} is in use: draw in a process of its own")
+        raise UsageError(f"a graphics back end other than {backend!r} is in use: render in a separate process")
     context = importlib.import_module(f"mujoco.{backend}").GLContext(width, height)
     context.make_current()
     return context

@@ -1,4 +1,4 @@
-"""What a model is told of the Hanoi task under given options: exact shapes, units, frames and what a command moves."""
+"""The prompt texts of the Hanoi task under given options: exact shapes, units, frames and effects of commands."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,22 +13,22 @@ from .randomisation import Randomisation, Range
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Motion:
-    """How an environment moves: the facts in which the simulated and the kinematic arm differ."""
+    """The motion facts in which the simulated and the kinematic arm differ."""
 
     control_period_s: float
-    move_per_unit_m: float          # what an action of 1 moves the goal by
+    move_per_unit_m: float          # goal displacement for an action of 1
     turn_per_unit_rad: float
     gripper: str                    # one sentence: how fast the fingers move
-    achieved: str                   # what holds with goal_update "achieved"
-    desired: str                    # what holds with goal_update "desired"
+    achieved: str                   # text for goal_update "achieved"
+    desired: str                    # text for goal_update "desired"
     hand: str                       # the start pose, the fingers' axis, the reach
     timing: str = ""
     placing: str = ""
-    friction_matters: bool = True   # False where torsional and rolling friction do nothing
+    friction_matters: bool = True   # False where torsional and rolling friction have no effect
 
 
 def brief(settings: Settings, motion: Motion) -> Brief:
-    """The texts for prompts, which say exactly what holds under these settings."""
+    """The texts for prompts, exact for these settings."""
     names, half_edges = task.cube_names(settings.n_cubes), task.cube_half_edges(settings.n_cubes)
     randomisation = settings.randomisation
     facts = {
@@ -99,7 +99,7 @@ def _rules_text(settings: Settings) -> str:
     )
 
 
-# Quantity, the sentence about it, and whether it is of the simulated contacts only.
+# Quantity, its sentence, and whether it applies to simulated contacts only.
 _SENTENCES: tuple[tuple[str, str, bool], ...] = (
     ("noise_std_m", "Every observed cube and container position has Gaussian noise on each axis, other noise for each"
                     " object and axis; its standard deviation is drawn once an episode from {} m.", False),
@@ -130,7 +130,7 @@ _SENTENCES: tuple[tuple[str, str, bool], ...] = (
     ("rolling_friction", "The rolling friction coefficient is drawn from {}.", True),
     ("push_rate_hz", "From time to time a random cube gets a small push; the rate is {} per second.", False),
 )
-# What a range is where the quantity changes nothing; (0, 0) where it is not listed.
+# The range with which a quantity has no effect; (0, 0) where it is not listed.
 _NOTHING: Mapping[str, Range] = {
     "actuator_gain_scale": (1.0, 1.0),
     "joint_damping_scale": (1.0, 1.0),

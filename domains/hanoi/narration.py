@@ -1,7 +1,6 @@
-"""What happens in a recorded episode, told step by step: which move, in which phase, how far the tower is.
+"""Describes a recorded episode step by step: the current move, its phase, and the state of the tower.
 
-Pure: from the recorded arrays alone, so that every Hanoi environment is told the same way. For people; nothing
-is scored by it.
+Pure: it reads the recorded arrays only, so it works for every Hanoi environment. It serves captions, not scores.
 """
 
 from dataclasses import dataclass
@@ -13,23 +12,23 @@ from ...core.recording import Recording
 from . import task
 from .task import Array
 
-GRASPED_M: Final = 0.035        # between hand and cube, closer: it can be between the fingers
-LOST_M: Final = 0.06            # farther: it is no longer in the hand
-SLACK_M: Final = 0.008          # fingers that are farther open than the cube is wide, by so much, let go of it
-RAISED_M: Final = 0.01          # above where it lay: it is in the air
-UNDER_WAY_M: Final = 0.04       # to the side of where it lay: it is carried
-STILL_M_S: Final = 0.05         # to the side, slower, over another container: it is being placed
+GRASPED_M: Final = 0.035        # hand and cube closer than this: the cube can be between the fingers
+LOST_M: Final = 0.06            # farther apart than this: the cube is no longer in the hand
+SLACK_M: Final = 0.008          # fingers that are open wider than the cube by this release it
+RAISED_M: Final = 0.01          # above its resting place: the cube is in the air
+UNDER_WAY_M: Final = 0.04       # to the side of its resting place: the cube is carried
+STILL_M_S: Final = 0.05         # slower than this to the side, over another container: it is placed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
     """One row of an episode."""
 
-    moves: int              # finished so far
+    moves: int              # completed so far
     phase: str              # "reach", "grasp", "lift", "carry", "place"
     cube: int | None        # the one in the hand, small to large
     source: int | None      # the container that it was taken from; None for the table
-    on_target: int          # cubes that stand where they belong on C, counted from the largest
+    on_target: int          # cubes in their right place on C, counted from the largest
 
 
 class Story:
@@ -52,7 +51,7 @@ class Story:
         self._success = np.asarray(states["success"], dtype=np.bool_)
         self._ended_by = recording.info.get("ended_by")
         self._standing = self._stands()
-        self.moments = self._tell()
+        self.moments = self._moments()
 
     @property
     def least_moves(self) -> int:
@@ -60,9 +59,9 @@ class Story:
         return int(2 ** len(self._half) - 1)
 
     def lines(self, row: int) -> tuple[str, str]:
-        """The moment in words: the move, and how far the tower is."""
+        """The moment in words: the move, and the state of the tower."""
         moment = self.moments[row]
-        if self._success[: row + 1].any():      # it counts before the last cube is let go
+        if self._success[: row + 1].any():      # success counts before the last cube is released
             move = f"done in {moment.moves + (moment.cube is not None)} moves, of at least {self.least_moves}"
         else:
             move = f"move {moment.moves + 1} of at least {self.least_moves}: {self._doing(moment)}"
@@ -81,7 +80,7 @@ class Story:
         return f"not solved: {self._ended_by}" if last else "not solved yet"
 
     def _stands(self) -> Array:
-        """(T + 1,) how many cubes stand on C as they should, from the largest up."""
+        """(T + 1,) the number of cubes in their right place on C, counted from the largest."""
         count = np.zeros(len(self._cubes))
         right = np.ones(len(self._cubes), dtype=np.bool_)
         for cube in reversed(range(len(self._half))):
@@ -94,12 +93,12 @@ class Story:
             count += right
         return count
 
-    def _tell(self) -> list[Moment]:
-        """A hand that follows the cubes: it takes one when it is raised, and lets go when the fingers open."""
+    def _moments(self) -> list[Moment]:
+        """The moments of all rows. A cube is in the hand from when it rises until the fingers open."""
         resting = self._cubes[0].copy()
         places = [self._container(0, cube) for cube in range(len(self._half))]
         moves, held = 0, None
-        told = []
+        moments = []
         for row in range(len(self._cubes)):
             near = np.linalg.norm(self._cubes[row] - self._hand[row], axis=-1)
             if held is not None and self._lets_go(row, held, float(near[held])):
@@ -114,15 +113,15 @@ class Story:
                     phase, cube = "grasp", nearest
                     if self._cubes[row, nearest, 2] > resting[nearest, 2] + RAISED_M:
                         held = nearest
-                else:       # what fell or was pushed lies somewhere else now
+                else:       # a cube that fell or was pushed has a new resting place
                     resting[nearest] = self._cubes[row, nearest]
             if held is not None:
                 phase, cube = self._phase(row, held, resting[held], places[held]), held
-            told.append(Moment(
+            moments.append(Moment(
                 moves=moves, phase=phase, cube=cube, source=None if cube is None else places[cube],
                 on_target=int(self._standing[row]),
             ))
-        return told
+        return moments
 
     def _phase(self, row: int, cube: int, rested: Array, source: int | None) -> str:
         if float(np.hypot(*(self._cubes[row, cube, :2] - rested[:2]))) < UNDER_WAY_M:

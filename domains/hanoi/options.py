@@ -1,4 +1,4 @@
-"""The options of a Hanoi environment: what can be set, what it defaults to, what is refused."""
+"""The options of a Hanoi environment: names, defaults and validation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -33,10 +33,10 @@ def complete(
     choices: Mapping[str, tuple[str, ...]], numbers: Mapping[str, tuple[float, float]],
     ranges: Mapping[str, Mapping[str, JSON]],
 ) -> dict[str, JSON]:
-    """`given` over the preset's ranges over `defaults`, checked. Raises UsageError that names what is wrong.
+    """`given` over the preset's ranges over `defaults`, checked. Raises UsageError that names the invalid option.
 
-    `choices` and `numbers` are what keys of the domain's own may be; `ranges` are quantities that differ
-    under a randomisation preset. Single quantities are set by name, "noise_std_m": [low, high] or a number.
+    `choices` and `numbers` are the allowed values of domain-specific keys; `ranges` replaces quantities of a
+    randomisation preset. Single quantities are set by name, "noise_std_m": [low, high] or a number.
     """
     known = (*defaults, *QUANTITIES)
     for key in given:
@@ -51,7 +51,7 @@ def complete(
     for key, (low, high) in numbers.items():
         value = options[key]
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
-            raise UsageError(f"{domain}.{key} cannot be {value!r}; it is a number from {low:g} to {high:g}")
+            raise UsageError(f"{domain}.{key} cannot be {value!r}; it must be a number from {low:g} to {high:g}")
     return options
 
 
@@ -81,7 +81,7 @@ def one_of(options: Mapping[str, JSON], key: str, known: tuple[str, ...], domain
 def _whole(options: Mapping[str, JSON], key: str, low: int, high: int, domain: str) -> int:
     value = options[key]
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise UsageError(f"{domain}.{key} cannot be {value!r}; it is a whole number from {low} to {high}")
+        raise UsageError(f"{domain}.{key} cannot be {value!r}; it must be a whole number from {low} to {high}")
     return value
 
 
@@ -90,12 +90,12 @@ def _range(key: str, value: JSON, domain: str) -> Range:
     pair = value if isinstance(value, list) else [value, value]
     numbers = [float(end) for end in pair if isinstance(end, (int, float)) and not isinstance(end, bool)]
     if len(pair) != 2 or len(numbers) != 2:
-        raise UsageError(f"{domain}.{key} cannot be {value!r}; it is [low, high] or one number")
+        raise UsageError(f"{domain}.{key} cannot be {value!r}; it must be [low, high] or one number")
     low, high = numbers
     if not -_LARGE < low <= high < _LARGE:      # false for NaN as well
-        raise UsageError(f"{domain}.{key} cannot be {value!r}; it is two plain numbers, the lower one first")
+        raise UsageError(f"{domain}.{key} cannot be {value!r}; it must be two finite numbers, the lower one first")
     if key not in _SIGNED and low < 0.0:
-        raise UsageError(f"{domain}.{key} cannot be {value!r}; it cannot be negative")
+        raise UsageError(f"{domain}.{key} cannot be {value!r}; it must not be negative")
     if key == "noise_correlation" and high >= 1.0:
-        raise UsageError(f"{domain}.{key} cannot be {value!r}; it lies below 1")
+        raise UsageError(f"{domain}.{key} cannot be {value!r}; it must be below 1")
     return low, high

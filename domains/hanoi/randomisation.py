@@ -14,7 +14,7 @@ Range = tuple[float, float]
 class Randomisation:
     """Ranges [low, high] that an episode draws from, uniformly. The defaults are the paper's `table`.
 
-    The second half is ours and off by default. Correlation and latency count control steps.
+    The second half is not in the paper and off by default. Correlation and latency count control steps.
     """
 
     sliding_friction_scale: Range = (0.3, 1.8)      # times the model's sliding friction, one per episode
@@ -34,8 +34,8 @@ class Randomisation:
     orientation_noise_std_rad: Range = (0.0, 0.0)   # std of the rotation vector of observed orientations
     container_yaw_rad: Range = (0.0, 0.0)           # one per container
     bias_drift_m_per_sqrt_s: Range = (0.0, 0.0)     # random walk of the shared bias, each axis
-    push_rate_hz: Range = (0.0, 0.0)                # how often a random cube is pushed
-    push_speed_m_s: Range = (0.0, 0.0)              # the speed a push gives it, in a random direction
+    push_rate_hz: Range = (0.0, 0.0)                # rate of pushes of a random cube
+    push_speed_m_s: Range = (0.0, 0.0)              # speed from a push, in a random direction
 
     def draw(self, rng: np.random.Generator, n_cubes: int) -> "Drawn":
         """One episode's values. Always takes the same number of draws in the same order."""
@@ -78,7 +78,7 @@ class Randomisation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawn:
-    """What one episode drew. Field by field as in `Randomisation`; objects are cubes, then containers."""
+    """The draws of one episode, with the fields of `Randomisation`; objects are cubes, then containers."""
 
     sliding_friction_scale: float
     torsional_friction: float
@@ -139,7 +139,7 @@ NONE = Randomisation(
     initial_cube_xy_m=(0.0, 0.0),
 )
 
-# Averaging, memory and blind trust in one common bias all fail here, one by one.
+# Averaging, memory and trust in one shared bias each fail here.
 HARD = replace(
     TABLE,
     noise_correlation=(0.97, 0.97),
@@ -158,7 +158,7 @@ QUANTITIES: tuple[str, ...] = tuple(field.name for field in fields(Randomisation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Push:
-    """At control step `step` (counted from 0) the cube gets this planar velocity on top of its own."""
+    """At control step `step` (counted from 0) the cube gets this planar velocity in addition to its current one."""
 
     step: int
     cube: int

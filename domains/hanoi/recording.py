@@ -1,9 +1,9 @@
-"""What is recorded of an episode, the same in every Hanoi environment: true states, actions, task predicates.
+"""The recording of an episode, the same for every Hanoi environment: true states, actions, task predicates.
 
 States are stored as float32, rounded to 2^-24 (0.06 µm, 0.06 µrad): finer digits of a cube at rest are noise
-that nothing reads and that no file can make smaller. Actions keep every bit, so that an episode can be played
-again from its seed and its actions, state for state. `success` and `illegal_score` come from the exact states.
-A full episode of 12,000 steps with four cubes is 3.9 MB in memory and some 1.5 MB on disk (126 bytes a step).
+that is never read and does not compress. Actions keep every bit, so an episode can be replayed exactly from its
+seed and its actions. `success` and `illegal_score` come from the exact states.
+A full episode of 12,000 steps with four cubes is 3.9 MB in memory and about 1.5 MB on disk (126 bytes per step).
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,13 +29,13 @@ _FIELDS: Mapping[str, tuple[str, tuple[int, ...]]] = {
 }
 ACTION_SIZE = 7
 _FIRST_ROWS = 1024
-_RESOLUTION = 2.0 ** 24     # of a stored state, in steps a unit: float32's own at 1
+_RESOLUTION = 2.0 ** 24     # of a stored state, in steps per unit: that of float32 at 1
 
 
 class Trace:
     """Collects one episode. Rows are the true state in the layout of the observation vector.
 
-    Call `begin` with the state after reset, then `add` once a control step.
+    Call `begin` with the state after reset, then `add` once per control step.
     """
 
     def __init__(self, half_edges: Sequence[float], *, control_period_s: float) -> None:
@@ -48,7 +48,7 @@ class Trace:
         self._success: list[bool] = []
 
     def begin(self, truth: Array, *, illegal_score: float = 0.0, success: bool = False) -> None:
-        """Forget the last episode and record the state after reset."""
+        """Discard the last episode and record the state after reset."""
         self._illegal, self._success = [illegal_score], [success]
         self._states[0] = truth
 

@@ -14,14 +14,14 @@ from . import task
 from .narration import Story
 from .task import Array
 
-# The first is ours, close to the table; the others are robosuite's.
+# The first is defined here, close to the table; the others are robosuite's.
 CAMERAS: Final = (
     "table", "frontview", "agentview", "sideview", "birdview", "robot0_robotview", "robot0_eye_in_hand",
 )
 TABLE_VIEW: Final[Mapping[str, Any]] = {
     "lookat": (-0.03, 0.0, 0.97), "distance": 1.3, "azimuth": 152.0, "elevation": -22.0,
 }
-LABEL_AT_M: Final = np.array([0.16, 0.0, 0.0])      # from a container's origin, towards the onlooker
+LABEL_AT_M: Final = np.array([0.16, 0.0, 0.0])      # from a container's origin, towards the camera
 LABEL_RGBA: Final = np.array([0.15, 0.15, 0.15, 1.0], dtype=np.float32)
 REACHED_M: Final = 1e-4
 REACH_TRIES: Final = 60
@@ -29,9 +29,9 @@ REACH_TRIES: Final = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HanoiRenderer:
-    """Implements `core.ports.Renderer`. With `by_hand` the arm is bent so that it holds the recorded hand.
+    """Implements `core.ports.Renderer`. With `by_hand` the arm is solved for from the recorded hand pose.
 
-    That is for environments that have a hand and no arm: their joint angles are not the robot's.
+    That is for environments with a hand and no arm: their joint angles are not the robot's.
     """
 
     variant: str
@@ -39,13 +39,13 @@ class HanoiRenderer:
     cameras: tuple[str, ...] = CAMERAS
 
     def require(self) -> None:
-        """Raises UsageError where no graphics back end is live."""
+        """Raises UsageError if no graphics back end works."""
         from .graphics import live_backend
 
         live_backend()
 
     def playback(self, recording: Recording, *, camera: str, width: int, height: int) -> Playback:
-        """A scene of this recording's size. Raises UsageError where no graphics back end is live."""
+        """A scene of this recording's size. Raises UsageError if no graphics back end works."""
         if camera not in self.cameras:
             raise unknown("camera", camera, self.cameras)
         missing = sorted({"joint_pos", "gripper_qpos", "cube_pos", "cube_quat"} - recording.states.keys())
@@ -55,7 +55,7 @@ class HanoiRenderer:
 
 
 class _Playback:
-    """A scene with a graphics context of its own."""
+    """A scene with its own graphics context."""
 
     def __init__(
         self, recording: Recording, camera: str, width: int, height: int, *, variant: str, by_hand: bool,
@@ -82,7 +82,7 @@ class _Playback:
         self._cubes, self._containers = object_addresses(self.scene)
         self._view = mujoco.MjvScene(model, maxgeom=2000)
         self._option = mujoco.MjvOption()
-        self._option.geomgroup[0] = 0       # robosuite's contact shapes; group 1 is what is to be seen
+        self._option.geomgroup[0] = 0       # robosuite's contact shapes; group 1 holds the visual ones
         self._option.sitegroup[:] = 0
         self._camera = _camera(mujoco, model, camera)
         self._renderer = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
@@ -106,7 +106,7 @@ class _Playback:
         return picture[::-1].copy()
 
     def caption(self, row: int) -> tuple[str, ...]:
-        """The move and its phase; how far the tower is."""
+        """The move with its phase, and the state of the tower."""
         return self._story.lines(row)
 
     def pose(self, row: int) -> Array:
@@ -126,7 +126,7 @@ class _Playback:
         return qpos
 
     def _name_containers(self) -> None:
-        """A, B and C, each before its container."""
+        """Draw the labels A, B and C, each in front of its container."""
         mujoco, view = self._mujoco, self._view
         for name, start in zip(task.CONTAINERS, self._containers, strict=True):
             if view.ngeom < view.maxgeom:
@@ -138,7 +138,7 @@ class _Playback:
                 view.ngeom += 1
 
     def close(self) -> None:
-        """Let go of the graphics context."""
+        """Release the graphics context."""
         self._renderer.free()
         self._context.free()
         self.scene.close()
@@ -158,7 +158,7 @@ def _camera(mujoco: Any, model: Any, name: str) -> Any:
 
 
 class _Reacher:
-    """Bends the arm so that its hand has a given pose: damped least squares from the last posture."""
+    """Solves the arm's joints for a given hand pose: damped least squares from the last posture."""
 
     def __init__(self, mujoco: Any, scene: Any) -> None:
         self._mujoco, self._model, self._data = mujoco, scene.mj_model, scene.mj_data
@@ -171,14 +171,14 @@ class _Reacher:
     def reach(self, place: Any, turn_xyzw: Any) -> None:
         """Set the arm's joints for the end effector at `place` (3,) and the hand turned by `turn_xyzw` (4,)."""
         mujoco, model, data = self._mujoco, self._model, self._data
-        wanted = np.asarray(turn_xyzw, dtype=np.float64)[[3, 0, 1, 2]]
+        target = np.asarray(turn_xyzw, dtype=np.float64)[[3, 0, 1, 2]]
         linear, angular = np.zeros((3, model.nv)), np.zeros((3, model.nv))
         inverse, between, turn = np.zeros(4), np.zeros(4), np.zeros(3)
         for _ in range(REACH_TRIES):
             mujoco.mj_kinematics(model, data)
             mujoco.mj_comPos(model, data)
             mujoco.mju_negQuat(inverse, data.xquat[self._hand])
-            mujoco.mju_mulQuat(between, wanted, inverse)
+            mujoco.mju_mulQuat(between, target, inverse)
             mujoco.mju_quat2Vel(turn, between, 1.0)
             error = np.concatenate([np.asarray(place, dtype=np.float64) - data.site_xpos[self._site], turn])
             if np.abs(error).max() < REACHED_M:

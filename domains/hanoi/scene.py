@@ -18,9 +18,9 @@ CACHE = cache_folder()
 
 @contextmanager
 def quiet_robosuite() -> Iterator[None]:
-    """Hold back what robosuite says and sets while it is imported or built, and nothing beyond that.
+    """Suppress robosuite's log messages and environment changes while it is imported or built.
 
-    It warns of a private macro file and of optional packages, and together with OpenCV it sets variables
+    It warns about a private macro file and of optional packages, and together with OpenCV it sets variables
     such as MUJOCO_GL and LD_LIBRARY_PATH for the whole process.
     """
     log = logging.getLogger("robosuite_logs")
@@ -41,7 +41,7 @@ def quiet_robosuite() -> Iterator[None]:
         os.environ.update(variables)
 
 
-# robosuite compiles some of its own functions; they go where ours go.
+# robosuite compiles some of its functions; cache them in the same folder.
 with quiet_robosuite(), compiled_code_in(CACHE):
     from robosuite.controllers import load_composite_controller_config
     from robosuite.environments.manipulation.manipulation_env import ManipulationEnv
@@ -51,8 +51,8 @@ with quiet_robosuite(), compiled_code_in(CACHE):
 CONTROL_HZ = 20
 SUBSTEPS = 25
 TABLE_SIZE_M = (0.8, 0.8, 0.05)
-# For contacts and constraints. robosuite asks for 5,000 of each, for which MuJoCo reserves 1.3 GB; a step takes
-# less than 0.4 MB, whatever lies in a heap. Where it would not do, `HanoiEnvironment.step` raises.
+# For contacts and constraints. robosuite requests 5,000 of each, for which MuJoCo reserves 1.3 GB; a step takes
+# less than 0.4 MB, even with all cubes in a heap. If it is too small, `HanoiEnvironment.step` raises.
 ARENA = "32M"
 
 
@@ -60,7 +60,7 @@ class HanoiScene(ManipulationEnv):  # type: ignore[misc]  # robosuite has no typ
     """A robosuite environment without renderer, cameras and observables of objects.
 
     `observables` keeps robosuite's own robot observables, which cost time at every substep; only
-    comparisons with stock robosuite want them.
+    comparisons with stock robosuite need them.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""MJCF of what lies on the table: containers with a square hole, and the three families of stackable objects."""
+"""MJCF of the objects on the table: containers with a square hole, and three families of stackable objects."""
 
 from dataclasses import dataclass
 from xml.etree import ElementTree
@@ -7,7 +7,7 @@ from . import task
 
 PLATE_DENSITY = 2000.0
 OBJECT_DENSITY = 1000.0
-# Two of the bars hang this far above the table: the other two carry the plate with half the contacts.
+# Two of the bars are raised this far above the table: the other two carry the plate with half the contacts.
 BAR_CLEARANCE_M = 0.0005
 
 COLOURS = {
@@ -29,7 +29,7 @@ ARM_HALF_HEIGHT_SCALE = 0.45
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """One primitive of a body: MuJoCo's type, its half-sizes and where its centre is, in metres."""
+    """One primitive of a body: MuJoCo's type, its half-sizes and its centre, in metres."""
 
     kind: str
     size: tuple[float, ...]
@@ -80,9 +80,9 @@ def free_body(
     density: float,
     condim: int,
 ) -> ElementTree.Element:
-    """A body at `centre` with a free joint, each shape once for contact (group 0) and once to be seen (group 1).
+    """A body at `centre` with a free joint, each shape once for contact (group 0) and once visual (group 1).
 
-    `condim` 6 lets torsional and rolling friction act in every contact of this body.
+    `condim` 6 makes torsional and rolling friction act in every contact of this body.
     """
     body = ElementTree.Element("body", name=name, pos=_numbers(centre))
     ElementTree.SubElement(body, "freejoint", name=f"{name}_joint")

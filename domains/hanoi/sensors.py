@@ -1,4 +1,4 @@
-"""What a policy sees: the flat observation vector, and the noise that stands between it and the truth."""
+"""The observation of a policy: the flat vector, and the sensor noise added to the true state."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _BLOCK = 256    # observations whose noise is drawn at once
 
 
 def observation_layout(n_cubes: int) -> Layout:
-    """Names and shapes of the observation's fields, one after the other (paper, table of observation fields)."""
+    """Names and shapes of the observation's fields, in order (paper, table of observation fields)."""
     return (
         ("robot0_eef_pos", (3,)),
         ("robot0_eef_quat", (4,)),          # x, y, z, w
@@ -31,7 +31,7 @@ def observation_layout(n_cubes: int) -> Layout:
 
 
 def observation_slices(n_cubes: int) -> dict[str, slice]:
-    """Where each field lies in the flat vector."""
+    """The slice of each field in the flat vector."""
     slices, start = {}, 0
     for name, shape in observation_layout(n_cubes):
         slices[name] = slice(start, start + shape[0])
@@ -45,14 +45,14 @@ def observation_size(n_cubes: int) -> int:
 
 
 class Sensors:
-    """Turns the true state vector into observations, exactly one a control step.
+    """Turns the true state vector into observations, exactly one per control step.
 
     Object positions get: latency, then the shared bias (with its drift), each object's own bias and
     Gaussian noise of the episode's std, independent per observation or AR(1). Orientations get a small
-    random rotation where the episode drew one. The robot's own readings and the sizes are exact.
+    random rotation if the episode drew one. The robot's own readings and the sizes are exact.
 
-    Noise is drawn in blocks, always of the same size, so that it depends on the generator and on the
-    number of observations only.
+    Noise is drawn in blocks of constant size, so that it depends only on the generator and on the
+    number of observations.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class Sensors:
         self._next = 0
 
     def _correlated(self, noise: Array) -> Array:
-        """AR(1) with unit variance, going on from the last block."""
+        """AR(1) with unit variance, continued from the last block."""
         keep = self._drawn.noise_correlation
         fresh = (1.0 - keep * keep) ** 0.5
         last = self._ar_noise

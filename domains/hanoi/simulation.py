@@ -1,4 +1,4 @@
-"""What a Hanoi environment simulates with: the scene, the draws applied to it, the physics, and its true state."""
+"""The parts of a simulated Hanoi environment: scene, draws applied to it, physics, and true state."""
 
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
@@ -18,24 +18,24 @@ PHYSICS = ("stock", "exact", "near-exact", "fast")
 
 
 class Physics(Protocol):
-    """A way to compute control steps of a scene."""
+    """An implementation of the control steps of a scene."""
 
     def begin(self) -> None:
-        """Take up the scene after its reset."""
+        """Prepare for a new episode after the scene's reset."""
 
     def step(self, action: Array) -> None:
         """Advance one control step."""
 
 
 def make_physics(name: str, scene: HanoiScene, *, goal_update: str) -> Physics:
-    """One of PHYSICS, from slow to fast; "stock" is the yardstick, "exact" has its bits.
+    """One of PHYSICS, from slow to fast; "stock" is the reference, "exact" agrees with it bit for bit.
 
     "near-exact" differs from them by rounding; "fast" also lets MuJoCo put objects at rest to sleep, and takes
-    14 substeps of 3.6 ms for 25 of 2 ms.
+    14 substeps of 3.6 ms instead of 25 of 2 ms.
     """
     if name == "stock":
         return StockPhysics(scene, goal_update=goal_update)
-    from .physics.compiled import COARSE_SUBSTEPS, CompiledPhysics  # numba's compiler takes a second to load
+    from .physics.compiled import COARSE_SUBSTEPS, CompiledPhysics  # numba takes a second to import
 
     if name == "fast":
         return CompiledPhysics(
@@ -80,7 +80,7 @@ class Truth:
         self.container_quats: list[list[float]] = []
 
     def update(self) -> None:
-        """Read the simulator."""
+        """Read the true state from the simulator."""
         vector = self.vector
         vector[0:3] = self._eef_pos
         vector[3:6] = self._hand_quat[1:]       # robosuite's order: x, y, z, w
@@ -106,11 +106,11 @@ def _indices(pairs: list[tuple[slice, list[int]]]) -> tuple[Indices, Indices]:
 class Simulation:
     """The parts of one environment, public as `HanoiEnvironment.simulation`.
 
-    Tests and benchmarks compare them with MuJoCo and robosuite, and may exchange `physics` between two episodes.
-    MEMENTO itself does not look inside.
+    Tests and benchmarks compare them with MuJoCo and robosuite, and may replace `physics` between two episodes.
+    MEMENTO itself does not access them.
     """
 
     scene: HanoiScene       # with `mj_model` and `mj_data`
-    dynamics: Dynamics      # what an episode draws, applied to the scene; addresses of cubes and containers
+    dynamics: Dynamics      # applies an episode's draws to the scene; addresses of cubes and containers
     physics: Physics
     truth: Truth            # as of the last step or reset

@@ -1,8 +1,8 @@
-"""The Tower-of-Hanoi task itself: geometry, the gate of a container, stacked, success, illegal (paper, appendix A).
+"""The predicates of the Tower-of-Hanoi task: geometry, container gates, stacking, success, illegal (appendix A).
 
-Everything here is vectorised over leading axes (time, usually). Positions are metres in the world frame,
-container quaternions are w, x, y, z. Cubes are ordered small to large, containers A, B, C. The step-by-step
-twin of these predicates, for environments, is `referee.Referee`; tests hold the two together.
+All functions are vectorised over leading axes (usually time). Positions are metres in the world frame,
+container quaternions are w, x, y, z. Cubes are ordered small to large, containers A, B, C. Environments
+use the step-by-step counterpart, `referee.Referee`; tests check that the two agree.
 """
 
 from typing import TypeAlias
@@ -33,7 +33,7 @@ STACK_VERTICAL_M = 0.01
 ILLEGAL_AT = 0.70                    # the larger-on-smaller score that ends an episode
 
 # Half-edges, small to large. Four are the paper's. More cubes are added below the smallest, since the
-# largest is what gripper (80 mm) and hole (80 mm) still take; fewer leave the largest out.
+# largest is the limit of gripper (80 mm) and hole (80 mm); with fewer, the largest are left out.
 _LADDER: tuple[tuple[str, float], ...] = (
     ("xxsmall", 0.016), ("xsmall", 0.019),
     ("small", 0.022), ("medium", 0.025), ("large", 0.028), ("xlarge", 0.031),

@@ -1,4 +1,4 @@
-"""Tower of Hanoi without a physics engine: the same interface and rules, thousands of steps a second."""
+"""Tower of Hanoi without a physics engine: the same interface and rules, thousands of steps per second."""
 
 from collections.abc import Mapping
 

@@ -1,7 +1,7 @@
-"""The cubes and containers of the kinematic world: what stands on what, what gives way, what falls and topples.
+"""The cubes and containers of the kinematic world: support, pushes, falls and topples.
 
-There are no forces. What is not held lies on the table, on a container's bars or on a cube; a cube whose
-centre is over no level face slides off; one that is pushed takes along what stands on it.
+There are no forces. A cube that is not held lies on the table, on a container's bars or on another cube. A
+cube whose centre is not over a level face slides off. A pushed cube carries along the cubes on it.
 """
 
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ from ..hanoi import task
 from ..hanoi.randomisation import Drawn
 from .hand import multiply
 
-TOUCH_M = 0.001             # smaller overlaps are no contact
+TOUCH_M = 0.001             # smaller overlaps do not count as contact
 SLIP_IN_M = 0.0015          # a cube that misses the hole by less slips in
 TILT_RAD = 0.3
 TILTED_LIFT_M = 0.006
-SCATTER_FROM_M = 0.02       # a fall of more scatters
+SCATTER_FROM_M = 0.02       # a fall from higher than this scatters
 RIM_TOP_M = task.TABLE_HEIGHT_M + task.CONTAINER_THICKNESS_M
 PLATE_HALF_M = 0.5 * task.HOLE_EDGE_M + task.BAR_WIDTH_M
 HOLE_HALF_M = 0.5 * task.HOLE_EDGE_M
@@ -26,7 +26,7 @@ GRAVITY_M_S2 = 9.81
 
 
 class Cubes:
-    """`pos` holds cube centres [[x, y, z], …], small to large; `held` is the cube that the hand moves, if any."""
+    """`pos` holds cube centres [[x, y, z], …], small to large; `held` is the cube in the hand, if any."""
 
     def __init__(self, drawn: Drawn, rng: np.random.Generator, *, half_edges: Sequence[float]) -> None:
         self._rng = rng
@@ -50,7 +50,7 @@ class Cubes:
         return self.half[cube] * (abs(cos(turn)) + abs(sin(turn)))
 
     def shove(self, cube: int, dx: float, dy: float) -> bool:
-        """Push a cube and let everything find its place again; False where the cube cannot give way."""
+        """Push a cube and let all cubes settle; False where the cube cannot move."""
         if not self._push(cube, dx, dy, 0):
             return False
         self.yaw[cube] += 0.5 * float(self._rng.standard_normal()) * hypot(dx, dy)
@@ -58,7 +58,7 @@ class Cubes:
         return True
 
     def _push(self, cube: int, dx: float, dy: float, depth: int) -> bool:
-        """Shift a cube, what stands on it and what it runs into; False where a wall or a jam stops it."""
+        """Shift a cube, the cubes on it and those in its way; False where a wall or a jam stops it."""
         if depth > max(3, len(self.half) - 1) or not self.within_walls(cube, dx, dy):
             return False
         centre = self.pos[cube]
@@ -74,7 +74,7 @@ class Cubes:
         return True
 
     def clear_way(self, mover: int, dx: float, dy: float, depth: int) -> bool:
-        """Push the cubes beside `mover` that it runs into."""
+        """Push the cubes in the way of `mover`; False where one cannot move."""
         x, y, z = self.pos[mover]
         half = self.half[mover]
         for cube, centre in enumerate(self.pos):
@@ -138,13 +138,13 @@ class Cubes:
         return best
 
     def settle_all(self) -> None:
-        """Let everything that is not held fall to its place, the lowest first."""
+        """Let all cubes that are not held fall to their places, the lowest first."""
         for cube in sorted(range(len(self.half)), key=lambda index: self.pos[index][2]):
             if cube != self.held:
                 self.settle(cube)
 
     def settle(self, cube: int, *, upset: bool = False) -> None:
-        """Let a cube fall to what lies below it, sliding off what does not hold it."""
+        """Let a cube fall onto its support; it slides off a support that does not hold it."""
         centre, half = self.pos[cube], self.half[cube]
         top, _, _ = self.support(cube, centre[0], centre[1], centre[2] - half)
         fall = centre[2] - half - top
@@ -174,7 +174,7 @@ class Cubes:
         return not self.tilted[lower] and across <= self.half[lower]
 
     def _slide_off(self, cube: int, lower: int) -> None:
-        """Topple over the nearest side of `lower`, to beside it."""
+        """Topple over the nearest side of `lower`, to a place next to it."""
         centre, below = self.pos[cube], self.pos[lower]
         dx, dy = centre[0] - below[0], centre[1] - below[1]
         if max(abs(dx), abs(dy)) < 1e-6:
@@ -219,7 +219,7 @@ def _hole(origin: Sequence[float], yaw: float) -> tuple[float, float]:
 
 
 def _across(x: float, y: float, yaw: float) -> float:
-    """How far (x, y) is from the middle of a square at `yaw`, measured along its farther axis."""
+    """The distance of (x, y) from the centre of a square at `yaw`, along the axis where it is larger."""
     if yaw == 0.0:
         return max(abs(x), abs(y))
     c, s = cos(yaw), sin(yaw)

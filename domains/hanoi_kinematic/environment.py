@@ -20,7 +20,7 @@ NAME = "hanoi-kinematic"
 
 
 class KinematicHanoi:
-    """Implements `core.ports.Environment`. An episode depends on the options and its seed alone."""
+    """Implements `core.ports.Environment`. An episode depends only on the options and its seed."""
 
     def __init__(self, options: Mapping[str, JSON]) -> None:
         """`options` as completed by the domain. Raises UsageError."""
@@ -34,7 +34,7 @@ class KinematicHanoi:
         self._trace = Trace(self.half_edges, control_period_s=CONTROL_PERIOD_S)
 
     def reset(self, *, index: int, seed: int) -> None:
-        """Begin an episode. The seed decides everything; the index decides nothing here."""
+        """Begin an episode. It depends on the seed only; the index is not used."""
         settings, n_cubes = self.settings, self.settings.n_cubes
         rng, sensor_rng = episode_generators(seed)
         self._drawn = settings.randomisation.draw(rng, n_cubes)
@@ -56,7 +56,7 @@ class KinematicHanoi:
         self._trace.begin(self._truth)
 
     def observe(self) -> Observation:
-        """What the policy sees: a flat vector with the fields of `observation_layout`."""
+        """The policy's observation: a flat vector with the fields of `observation_layout`."""
         return self._sensors.observe(self._truth)
 
     def step(self, action: Action) -> str | None:
@@ -84,7 +84,7 @@ class KinematicHanoi:
         return self._referee.success
 
     def recording(self) -> Recording:
-        """The trajectory so far; `info` has what was drawn and what the referee counted."""
+        """The trajectory so far; `info` has the draws and the referee's counts."""
         return self._trace.recording({
             "goal_update": self.settings.goal_update,
             "ended_by": self._ended_by,
@@ -94,7 +94,7 @@ class KinematicHanoi:
         })
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Nothing to release."""
 
     def _state(self) -> Array:
         """The true state in the order of the observation layout."""

@@ -1,4 +1,4 @@
-"""The arm of the kinematic world: how commands move the hand, where it lags, sags and stops."""
+"""The arm of the kinematic world: the motion of the hand under commands, with lag, sag and limits."""
 
 from collections.abc import Sequence
 from math import acos, atan2, cos, hypot, pi, sin, sqrt
@@ -8,7 +8,7 @@ from ..hanoi.randomisation import Drawn
 Vector = list[float]
 
 CONTROL_PERIOD_S = 0.2
-MOVE_PER_UNIT_M = 0.05          # what an action of 1 asks for, each axis
+MOVE_PER_UNIT_M = 0.05          # goal displacement for an action of 1, each axis
 TURN_PER_UNIT_RAD = 0.25
 REACH_LOW_M = (-0.25, -0.45, 0.806)
 REACH_HIGH_M = (0.32, 0.45, 1.25)
@@ -16,7 +16,7 @@ HOME_M = (-0.10, 0.0, 1.01)
 MAX_TILT_RAD = 0.6
 
 # The arm's weight is compensated for an actuator gain of 1. The simulated arm under operational-space
-# control hangs 4 mm off its goal at a gain of 0.85 or 1.15, and so does this one.
+# control rests 4 mm off its goal at a gain of 0.85 or 1.15; so does this one.
 SAG_M_PER_GAIN = 0.026
 RESPONSE = 0.85                 # share of the way to its goal that the hand covers in a step, damping 1
 TRACKING_STD_M = 0.0003
@@ -26,7 +26,7 @@ FINGER_STEP_M = 0.016           # each finger, in a control step
 
 
 class Hand:
-    """Pose and fingers. The world decides how far the hand gets; this decides how far it would go."""
+    """Pose and fingers. This class computes the commanded motion; the world limits it by contacts."""
 
     def __init__(self, drawn: Drawn, *, accumulate: bool, jitter: Sequence[float]) -> None:
         """`accumulate` is goal_update "desired"; `jitter` (3,) shifts the start pose, metres."""
@@ -44,12 +44,12 @@ class Hand:
         self._command = self.opening
 
     def wish(self, move: Sequence[float], noise: Sequence[float]) -> tuple[float, float, float]:
-        """The displacement (dx, dy, dz) that the commanded increments `move`, each in [-1, 1], would bring."""
+        """The displacement (dx, dy, dz), in metres and without contacts, of the increments `move`, each in [-1, 1]."""
         pos, goal = self.pos, self._goal
         for axis in range(3):
             start = goal[axis] if self._accumulate else pos[axis]
-            wanted = start + MOVE_PER_UNIT_M * move[axis]
-            goal[axis] = min(max(wanted, REACH_LOW_M[axis]), REACH_HIGH_M[axis])
+            target = start + MOVE_PER_UNIT_M * move[axis]
+            goal[axis] = min(max(target, REACH_LOW_M[axis]), REACH_HIGH_M[axis])
         share = self._response
         limit = 1.5 * MOVE_PER_UNIT_M
         return (
@@ -87,7 +87,7 @@ class Hand:
         self.cos, self.sin = cos(self.yaw), sin(self.yaw)
 
     def fingers(self, command: float) -> float:
-        """Where the fingers would be after this step: closing for a positive command, opening for a negative."""
+        """The opening after this step without contacts; a positive command closes, a negative one opens."""
         if command > 0.0:
             self._command = max(0.0, self._command - FINGER_STEP_M)
         elif command < 0.0:
@@ -95,16 +95,16 @@ class Hand:
         return self._command
 
     def set_opening(self, opening: float) -> None:
-        """Where the fingers really got to."""
+        """Set the opening that the fingers reached."""
         self.opening_rate = (opening - self.opening) / CONTROL_PERIOD_S
         self.opening = opening
 
     def squeeze(self, opening: float) -> None:
-        """Fingers that press on something are commanded a little tighter, no matter for how long they close."""
+        """Command fingers that press on something slightly tighter, however long they close."""
         self._command = max(self._command, opening - FINGER_STEP_M)
 
     def joints(self) -> Vector:
-        """Seven joint angles that suit the pose: an elbow of two links in the vertical plane of the hand.
+        """Seven joint angles for the pose: an elbow of two links in the vertical plane of the hand.
 
         Not the robot's exact kinematics, only a smooth function of the pose, with q1 the bearing from
         the base, q2, q4, q6 the elbow and the wrist, q7 the yaw; q3 and q5 stay 0.

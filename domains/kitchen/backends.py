@@ -1,4 +1,4 @@
-"""Makes the environment that the options ask for. Imported by workers only."""
+"""Makes the environment for the options. Only workers import this module."""
 
 from functools import partial
 
@@ -12,7 +12,7 @@ from .simulator import Simulator
 
 
 def environment(settings: Settings) -> Environment:
-    """The environment of these options."""
+    """The environment for these options."""
     return KitchenEnvironment(
         settings.scenes, _simulator(settings), horizon=settings.horizon, reveal_unseen=settings.reveal_unseen,
     )

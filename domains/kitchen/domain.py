@@ -1,4 +1,4 @@
-"""The kitchen task as the rest of MEMENTO knows it."""
+"""The domain interface of the kitchen task."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class KitchenDomain:
         return complete(given, preset=preset)
 
     def final_options(self, options: Mapping[str, JSON], *, seed: int | None) -> dict[str, JSON]:
-        """The options of a run's final measure: other kitchens than the search's."""
+        """The options of a run's final evaluation: kitchens that the search did not use."""
         return final_options(options, seed=seed)
 
     def programs(self, options: Mapping[str, JSON]) -> tuple[str, ...]:
@@ -43,7 +43,7 @@ class KitchenDomain:
         return environment(settings(options))
 
     def renderer(self, options: Mapping[str, JSON]) -> Renderer:
-        """Draws episodes under these (completed) options: see `core.ports.Drawable`."""
+        """The renderer of episodes under these (completed) options: see `core.ports.Drawable`."""
         from .render import renderer
 
         return renderer(options)
@@ -54,7 +54,7 @@ class KitchenDomain:
         return Program(text.read_text(encoding="utf-8"))
 
     def shelf(self) -> Shelf:
-        """What the offline model builds with."""
+        """The program parts of the offline model."""
         from .shelf import shelf
 
         return shelf()

@@ -18,11 +18,11 @@ from .trace import Trace
 class KitchenEnvironment:
     """Implements `core.ports.Environment` on a back end.
 
-    Episode e plays scene e mod n. The first n episodes begin at the scene's own start, later ones at a
+    Episode e plays scene e mod n. The first n episodes begin at the scene's start, later ones at a
     reachable pose drawn from the seed.
     """
 
-    observation_layout: tuple[tuple[str, tuple[int, ...]], ...] | None = None    # JSON instead
+    observation_layout: tuple[tuple[str, tuple[int, ...]], ...] | None = None    # observations are JSON
     action_size: int | None = None
 
     def __init__(
@@ -49,12 +49,12 @@ class KitchenEnvironment:
         self._head = encoded(self._opening(f"kitchen-{derive_seed(seed, 'scene'):x}"))
 
     def observe(self) -> Observation:
-        """What the policy sees now."""
+        """The policy's observation of the current state."""
         observation: dict[str, JSON] = json.loads(self.observe_encoded())
         return observation
 
     def observe_encoded(self) -> bytes:
-        """What the policy sees now, as JSON text, put together from parts that are kept."""
+        """The policy's observation as JSON text, assembled from cached parts."""
         now = self._fragment
         key = (self._seen, now.target_visible)
         targets = self._target_texts.get(key)
@@ -74,7 +74,7 @@ class KitchenEnvironment:
         return {"targets": target_fields(ids, self._seen, visible, reveal_unseen=self._reveal_unseen)}
 
     def step(self, action: Action) -> str | None:
-        """Do one action; returns what ended the episode: "success", "done", "horizon", or None.
+        """Do one action; returns the reason why the episode ended: "success", "done", "horizon", or None.
 
         Raises ValueError for an action that is not [name, object id or None] with a known name.
         """
@@ -100,7 +100,7 @@ class KitchenEnvironment:
         return "horizon" if self._steps >= self._horizon else None
 
     def _try(self, name: str, object_id: str | None) -> tuple[bool, str]:
-        """Do it: whether it was among the valid actions, and the simulator's error message."""
+        """Do an action; returns whether it was valid, and the simulator's error message."""
         if name in MOVES or name == "done":
             if object_id is not None:
                 return False, f"invalid action: {name} takes no object id"
@@ -120,12 +120,12 @@ class KitchenEnvironment:
         return self._trace.recording(scene=self._scene)
 
     def close(self) -> None:
-        """Let go of the back end."""
+        """Close the back end."""
         self.simulator.close()
 
 
 def parse_action(action: Action) -> tuple[str, str | None]:
-    """(name, object id or None) from what a policy returned. Raises ValueError with one sentence."""
+    """(name, object id or None) from a policy's return value. Raises ValueError with one sentence."""
     if not isinstance(action, list) or len(action) != 2:
         raise ValueError("an action is a pair (name, object id or None)")
     name, object_id = action

@@ -1,6 +1,6 @@
-"""Paints one moment of a kitchen as a plan seen from above, with its state in words next to it.
+"""Paints one state of a kitchen as a floor plan, with a description next to it.
 
-North (+z) is up. Things are painted from low to high, so that what lies on a counter is seen on it.
+North (+z) is up. Objects are painted from low to high, so that items on a counter stay visible.
 """
 
 import math
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 Colour = tuple[int, int, int]
 Spot = tuple[float, float]      # x and z in metres
 
-FINE: Final = 2                 # painted so many times as large, then made smaller: smooth edges
-SIDE: Final = 0.34              # of the width is for words
+FINE: Final = 2                 # painted at this scale, then reduced, for smooth edges
+SIDE: Final = 0.34              # share of the width for text
 MARGIN_M: Final = 0.25
-OVERHEAD_M: Final = 1.35        # what begins higher than this above the floor is only outlined
+OVERHEAD_M: Final = 1.35        # objects that begin higher than this above the floor are only outlined
 
 PAPER: Final[Colour] = (247, 246, 242)
 FLOOR: Final[Colour] = (232, 226, 213)
@@ -54,7 +54,7 @@ NAMED: Final = ("Fridge", "Microwave", "Apple", "Bread")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnItem:
-    """One object as it lies now: the corners of its box, and what is to be seen of its state."""
+    """One object of a frame: the corners of its box, and its drawn state."""
 
     kind: str
     low: tuple[float, float, float]
@@ -67,7 +67,7 @@ class DrawnItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """All that is painted of one moment."""
+    """The content of one image."""
 
     kitchen: Kitchen
     stance: Stance
@@ -92,7 +92,7 @@ class Painter:
         self._top = 0.5 * (height * FINE - self._scale * (high_z - low_z)) + self._scale * high_z
 
     def paint(self, frame: Frame) -> "Image":
-        """The moment as an image of the size that was asked for."""
+        """The frame as an image of the requested size."""
         from PIL import Image, ImageDraw
 
         width, height = self._size
@@ -110,7 +110,7 @@ class Painter:
         self._view(draw, frame)
         self._agent(draw, frame)
         self._names(draw, frame)
-        self._beside(draw, frame)
+        self._description(draw, frame)
         return image.resize(self._size, Image.Resampling.LANCZOS)
 
     # ------------------------------------------------------------------------------------------- parts
@@ -146,7 +146,7 @@ class Painter:
         self._box(draw, *corners, fill=fill, outline=outline, width=line, circle=item.kind in ROUND)
 
     def _view(self, draw: Any, frame: Frame) -> None:
-        """Where the agent looks, as far as it can act."""
+        """Draw the agent's view up to its range of interaction."""
         x, z = self._stands(frame.stance)
         facing = math.radians(90.0 * frame.stance.yaw)
         turns = [facing + frame.half_view_rad * (k / 30.0 - 1.0) for k in range(61)]
@@ -180,14 +180,14 @@ class Painter:
             )
 
     def _names(self, draw: Any, frame: Frame) -> None:
-        """The task's objects are named, what has a door above and what lies in it below; not what is in the hand."""
+        """Label the task's objects except a held one: receptacles above their box, items in them below."""
         font = _font(max(11, self._size[1] // 34) * FINE)
         for item in frame.items:
             if item.kind in NAMED and frame.held != item.kind:
                 below = item.inside
                 x, y = self._at((0.5 * (item.low[0] + item.high[0]), item.low[2] if below else item.high[2]))
                 large = self._scale * (item.high[2] - item.low[2]) > 4.0 * font.size
-                if item.kind == "Fridge" and large:     # within, so that a wall beside it stays free
+                if item.kind == "Fridge" and large:     # inside its box, so that an adjacent wall stays free
                     y += 1.3 * font.size
                 half = 0.5 * draw.textlength(item.kind, font) + 2 * FINE
                 x = min(max(x, half), self._wide - half)
@@ -196,7 +196,7 @@ class Painter:
                     stroke_width=2 * FINE, stroke_fill=(255, 255, 255),
                 )
 
-    def _beside(self, draw: Any, frame: Frame) -> None:
+    def _description(self, draw: Any, frame: Frame) -> None:
         size = max(11, self._size[1] // 30) * FINE
         font, x, y = _font(size), self._wide + size // 2, size
         room = self._size[0] * FINE - x - size // 2
@@ -225,7 +225,7 @@ class Painter:
 
 
 def _extent(kitchen: Kitchen) -> tuple[float, float, float, float]:
-    """The corners of all that is to be painted, in metres, with a margin."""
+    """The corners of the painted area, in metres, with a margin."""
     spots = [(x * GRID_M, z * GRID_M) for x, z in kitchen.cells]
     for centre, size in [
         *((thing.centre, thing.size) for thing in kitchen.things
@@ -238,7 +238,7 @@ def _extent(kitchen: Kitchen) -> tuple[float, float, float, float]:
 
 
 def _meets(start: Spot, ahead: Spot, box: Box) -> float:
-    """How far it is to a box seen from above; infinite where it is not met."""
+    """The distance along the ray to a box seen from above; infinite if the ray misses it."""
     enter, leave = 0.0, math.inf
     middle, sides = (box.centre[0], box.centre[2]), (box.size[0], box.size[2])
     for at, along, centre, size in zip(start, ahead, middle, sides, strict=True):
@@ -258,7 +258,7 @@ def _font(size: int) -> Any:
 
 
 def _wrapped(text: str, room: float, draw: Any, font: Any) -> Sequence[str]:
-    """Lines that fit; a word that is too long for a line is cut."""
+    """The text as lines that fit; a word that is too long for a line is truncated."""
     lines: list[str] = []
     line = ""
     for word in text.split():

@@ -1,4 +1,4 @@
-"""What a model is told of the kitchen task under given options."""
+"""The prompt texts of the kitchen task under given options."""
 
 from collections.abc import Mapping
 from importlib.resources import files
@@ -9,7 +9,7 @@ from .options import Settings
 
 
 def brief(settings: Settings) -> Brief:
-    """The texts for prompts, which say exactly what holds under these settings."""
+    """The texts for prompts, exact for these settings."""
     facts = {
         "horizon": settings.horizon,
         "ids": (

@@ -1,4 +1,4 @@
-"""What a policy is given at each step (paper, appendix, observation space): a dict of JSON values."""
+"""The observation of a policy (paper, appendix, observation space): a dict of JSON values per step."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -24,13 +24,13 @@ PREDICATES: Final = (
 
 
 _TO_JSON: Final = json.JSONEncoder(allow_nan=False)
-_TOLD_KEPT: Final = 16_384
+_SUMMARIES_KEPT: Final = 16_384
 _DISTANCE: Final = '"distance": null'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pose:
-    """Where the agent stands and looks: metres, degrees; yaw is clockwise from +z, horizon down-positive."""
+    """The agent's position and direction: metres, degrees; yaw is clockwise from +z, horizon down-positive."""
 
     x_m: float
     y_m: float
@@ -41,7 +41,7 @@ class Pose:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One visible object. `parents` are the ids of what it is in or on."""
+    """One visible object. `parents` are the ids of its receptacles."""
 
     item: Item
     name: str
@@ -53,10 +53,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fragment:
-    """What an observation says of one moment of the kitchen; and its numbers for the recording.
+    """The observation of one state of the kitchen, and its numbers for the recording.
 
-    `before` and `after` are its fields before and after `targets` as JSON text without braces: they are kept,
-    since agents come back to poses, and travel as text.
+    `before` and `after` are its fields before and after `targets` as JSON text without braces: they are cached,
+    since agents return to poses, and are sent as text.
     """
 
     pose: Pose
@@ -73,23 +73,25 @@ def compose(
     pose: Pose, rows: Sequence[Row], *, held: Item | None, predicates: tuple[bool, ...],
     target_ids: Sequence[str], target_distance_m: tuple[float, ...],
 ) -> Fragment:
-    """The fragment of a moment, from what is visible, what is held and the seven predicates (success is added)."""
+    """The fragment of a state, from the visible rows, the held item and the seven predicates (success is added)."""
     predicates = (*predicates, all(predicates[4:]))
-    told = [_told(row.item, row.name, row.now, row.parents, held) for row in rows]
+    summaries = [_summary(row.item, row.name, row.now, row.parents, held) for row in rows]
     allowed: dict[str, list[str]] = {action: [] for action in OBJECT_ACTIONS}
-    for row, one in zip(rows, told, strict=True):
+    for row, one in zip(rows, summaries, strict=True):
         if row.interactable:
             for action in one.allowed:
                 allowed[action].append(row.item.object_id)
     visible = {row.item.object_id for row in rows}
-    summaries = ", ".join([f"{one.head}{row.distance_m!r}{one.tail}" for row, one in zip(rows, told, strict=True)])
+    visible_objects = ", ".join(
+        [f"{one.head}{row.distance_m!r}{one.tail}" for row, one in zip(rows, summaries, strict=True)]
+    )
     further: dict[str, JSON] = {
         "task_progress": dict(zip(PREDICATES, predicates, strict=True)), "available_actions": [*ACTIONS],
         "action_space": {action: [*ids] for action, ids in allowed.items()},
     }
     return Fragment(
         pose=pose, before=encoded(_before(pose, held)),
-        after=b'"visible_objects": [' + summaries.encode() + b"], " + encoded(further),
+        after=b'"visible_objects": [' + visible_objects.encode() + b"], " + encoded(further),
         allowed={action: frozenset(ids) for action, ids in allowed.items()},
         target_visible=tuple(one in visible for one in target_ids), target_distance_m=target_distance_m,
         predicates=predicates, visible_count=len(rows),
@@ -111,16 +113,16 @@ def _before(pose: Pose, held: Item | None) -> dict[str, JSON]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """The summary of an object as JSON text, up to its distance and from there, and what may be done with it."""
+class _Summary:
+    """The summary of an object as JSON text before and after its distance, and the allowed actions."""
 
     head: str
     tail: str
     allowed: tuple[str, ...]
 
 
-@lru_cache(maxsize=_TOLD_KEPT)
-def _told(item: Item, name: str, now: Condition, parents: tuple[str, ...], held: Item | None) -> _Told:
+@lru_cache(maxsize=_SUMMARIES_KEPT)
+def _summary(item: Item, name: str, now: Condition, parents: tuple[str, ...], held: Item | None) -> _Summary:
     flags = item.flags
     summary: dict[str, JSON] = {
         "objectType": item.object_type,
@@ -139,13 +141,13 @@ def _told(item: Item, name: str, now: Condition, parents: tuple[str, ...], held:
     }
     head, mark, tail = _TO_JSON.encode(summary).partition(_DISTANCE)
     allowed = tuple(action for action in OBJECT_ACTIONS if not objection(action, item, now, held))
-    return _Told(head + mark.removesuffix("null"), tail, allowed)
+    return _Summary(head + mark.removesuffix("null"), tail, allowed)
 
 
 def target_fields(
     ids: Sequence[str], seen: tuple[bool, ...], visible: tuple[bool, ...], *, reveal_unseen: bool,
 ) -> dict[str, JSON]:
-    """The `targets` field: ids only of what was seen in this episode, unless all are revealed."""
+    """The `targets` field: ids only of objects seen in this episode, unless `reveal_unseen`."""
     fields: dict[str, JSON] = {}
     for kind, one, was_seen, is_visible in zip(TARGETS, ids, seen, visible, strict=True):
         word = kind.lower()

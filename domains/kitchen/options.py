@@ -1,4 +1,4 @@
-"""The options of a kitchen environment: what can be set, what it defaults to, what is refused."""
+"""The options of a kitchen environment: names, defaults and validation."""
 
 import os
 import re
@@ -66,9 +66,9 @@ def complete(given: Mapping[str, JSON], *, preset: str) -> dict[str, JSON]:
         raise unknown("kitchen.backend", str(backend), BACKENDS)
     horizon = options["horizon"]
     if isinstance(horizon, bool) or not isinstance(horizon, int) or not 1 <= horizon <= MAX_HORIZON:
-        raise UsageError(f"kitchen.horizon cannot be {horizon!r}; it is a whole number of steps, 1 to {MAX_HORIZON}")
+        raise UsageError(f"kitchen.horizon cannot be {horizon!r}; it must be a whole number from 1 to {MAX_HORIZON}")
     if not isinstance(options[REVEAL], bool):
-        raise UsageError(f"kitchen.{REVEAL} cannot be {options[REVEAL]!r}; it is true or false")
+        raise UsageError(f"kitchen.{REVEAL} cannot be {options[REVEAL]!r}; it must be true or false")
     if backend == "recorded":
         options["recordings"] = str(_recordings(options["recordings"]))
     if backend == "unity":
@@ -114,26 +114,26 @@ def _recordings(given: JSON) -> Path:
     text = given if given is not None else os.environ.get(RECORDINGS_VARIABLE)
     if not isinstance(text, str) or not text:
         raise UsageError(
-            "kitchen.backend=recorded needs the folder of the recordings: give kitchen.recordings=PATH"
-            f" or set {RECORDINGS_VARIABLE}; kitchen.backend=generated needs none"
+            "kitchen.backend=recorded needs the folder of the recordings: set kitchen.recordings=PATH"
+            f" or {RECORDINGS_VARIABLE}; kitchen.backend=generated needs none"
         )
     return Path(text).expanduser().resolve()
 
 
 def _unity_build(given: JSON) -> Path:
-    """The program of the build that the option names, else of one that is installed."""
+    """The executable of the build named by the option, else of an installed one."""
     if given is not None and not isinstance(given, str):
-        raise UsageError(f"kitchen.unity_build cannot be {given!r}; it is the path of a Unity build")
+        raise UsageError(f"kitchen.unity_build cannot be {given!r}; it must be the path of a Unity build")
     return find(given)
 
 
 def _scenes(given: JSON, backend: str, recordings: JSON, option: str) -> tuple[str, ...]:
-    """Names of scenes from names, ranges ("Kitchen4-9") and groups ("training", "held-out"), a list or with commas."""
-    asked = given.split(",") if isinstance(given, str) else given
-    if not isinstance(asked, list) or not asked:
-        raise UsageError(f"kitchen.{option} cannot be {given!r}; it is a list of names such as {PREFIX[backend]}1")
+    """Scene names from names, ranges ("Kitchen4-9") and groups ("training", "held-out"), listed or comma-separated."""
+    entries = given.split(",") if isinstance(given, str) else given
+    if not isinstance(entries, list) or not entries:
+        raise UsageError(f"kitchen.{option} cannot be {given!r}; it must be a list of names such as {PREFIX[backend]}1")
     own = backend != "generated"
-    names = tuple(name for each in asked for name in _expanded(each, PREFIX[backend], option, own=own))
+    names = tuple(name for each in entries for name in _expanded(each, PREFIX[backend], option, own=own))
     if backend == "recorded":
         known = recorded.scene_names(Path(str(recordings)))
         for name in names:
@@ -143,7 +143,7 @@ def _scenes(given: JSON, backend: str, recordings: JSON, option: str) -> tuple[s
 
 
 def _final_scenes(options: Mapping[str, JSON], backend: str) -> tuple[str, ...]:
-    """As asked; else those held out, as far as they were recorded; the search's own where there are none."""
+    """The option's scenes; else the held-out ones that were recorded; else the search's scenes."""
     given, recordings, scenes = options["final_scenes"], options["recordings"], options["scenes"]
     if given is not None:
         return _scenes(given, backend, recordings, "final_scenes")
@@ -155,21 +155,23 @@ def _final_scenes(options: Mapping[str, JSON], backend: str) -> tuple[str, ...]:
     return tuple(name for name in held_out if name not in scenes) or tuple(str(scene) for scene in scenes)
 
 
-def _expanded(asked: JSON, prefix: str, option: str, *, own: bool) -> list[str]:
-    """`own`: builds and recordings may have kitchens of this project's too, since its player has them."""
-    text = str(asked).strip()
+def _expanded(entry: JSON, prefix: str, option: str, *, own: bool) -> list[str]:
+    """The scenes of one entry. `own` also accepts this project's generated kitchens, which its player provides."""
+    text = str(entry).strip()
     if text in _GROUPS:
         return [f"{prefix}{number}" for number in _GROUPS[text]]
     known = "|".join({prefix, PREFIX["generated"]} if own else {prefix})
     found = re.fullmatch(rf"({known})([1-9]\d{{0,5}})(?:-(?:\1)?([1-9]\d{{0,5}}))?", text)
     if found is None:
         raise UsageError(
-            f"kitchen.{option} cannot hold {asked!r}; scenes are {prefix}1, {prefix}2 and so on, a range"
+            f"kitchen.{option} cannot contain {entry!r}; scenes are {prefix}1, {prefix}2 and so on, a range"
             f" ({prefix}4-29), or a group (training, held-out)"
-            + ("" if own else "; FloorPlan… need kitchen.backend=recorded or unity")
+            + ("" if own else "; FloorPlan scenes need kitchen.backend=recorded or unity")
         )
     first = int(found[2])
     last = int(found[3] or first)
     if not first <= last < first + 1000:
-        raise UsageError(f"kitchen.{option} cannot hold the range {asked!r}: it runs from low to high, at most 1000")
+        raise UsageError(
+            f"kitchen.{option} cannot contain the range {entry!r}; it must run from low to high, at most 1000 scenes"
+        )
     return [f"{found[1]}{number}" for number in range(first, last + 1)]

@@ -1,4 +1,4 @@
-"""Reads kitchens that were recorded from AI2-THOR: start metadata, and the cells where the agent can stand."""
+"""Reads kitchens recorded from AI2-THOR: start metadata, and the cells where the agent can stand."""
 
 import json
 import math
@@ -12,19 +12,19 @@ from ...core.errors import UsageError, unknown
 from .scene import AGENT_RADIUS_M, GRID_M, Cell, Kitchen, Point, Stance, Thing, reachable
 
 FOLDERS = ("start_states", "recorded")
-_GOES_TO_THE_FLOOR_M = 1.5      # a box that begins higher than this above the floor does not keep the agent out
+_GOES_TO_THE_FLOOR_M = 1.5      # a box that begins higher than this above the floor does not block the agent
 
 
 def scene_names(folder: Path) -> tuple[str, ...]:
-    """The kitchens recorded in `folder`, by number. Raises UsageError where there is none."""
+    """The kitchens recorded in `folder`, sorted by number. Raises UsageError if there are none."""
     if not (folder / FOLDERS[0]).is_dir():
         raise UsageError(
-            f"{folder} holds no recorded kitchens (it has no folder {FOLDERS[0]!r}):"
-            " name the folder with kitchen.recordings, or use kitchen.backend=generated"
+            f"{folder} contains no recorded kitchens (it has no folder {FOLDERS[0]!r}):"
+            " set kitchen.recordings to their folder, or use kitchen.backend=generated"
         )
     names = [path.stem for path in (folder / FOLDERS[0]).glob("*.json") if (folder / FOLDERS[1] / path.name).exists()]
     if not names:
-        raise UsageError(f"{folder} holds no recorded kitchens: {' and '.join(FOLDERS)} share no file")
+        raise UsageError(f"{folder} contains no recorded kitchens: {' and '.join(FOLDERS)} have no file in common")
     return tuple(sorted(names, key=lambda name: (len(name), name)))
 
 
@@ -39,7 +39,7 @@ def load(folder: Path, name: str) -> Kitchen:
 
 
 def kitchen(name: str, start: Mapping[str, Any], visited: Mapping[str, Any]) -> Kitchen:
-    """A kitchen from start metadata (objects, agent) and what was visited (`grid_all`, [x, z] in metres)."""
+    """A kitchen from start metadata (objects, agent) and the visited cells (`grid_all`, [x, z] in metres)."""
     agent = start["agent_start"]
     x, y, z = agent["position"]
     stance = Stance(cell=_cell(x, z), yaw=round(agent["yaw"] / 90.0) % 4, horizon_deg=round(agent["horizon"]))
@@ -47,7 +47,7 @@ def kitchen(name: str, start: Mapping[str, Any], visited: Mapping[str, Any]) -> 
     things = tuple(_thing(row, shelves.get(row["objectId"], ())) for row in start["objects"])
     cells = frozenset(_cell(x, z) for x, z in visited["grid_all"]) | {stance.cell}
     if len(reachable(cells, stance.cell)) < 0.9 * len(cells):
-        cells = _mended(cells, things, floor_m=y - 0.9)
+        cells = _with_gaps_filled(cells, things, floor_m=y - 0.9)
     return Kitchen(
         name=name, start=stance, agent_y_m=y, things=things, cells=reachable(cells, stance.cell),
     )
@@ -77,7 +77,7 @@ def _extent(corners: list[list[float]] | None, size: Point) -> Point:
 
 
 def _shelves(rows: list[Mapping[str, Any]]) -> dict[str, tuple[float, ...]]:
-    """Where things stand in each closed receptacle: heights above its bottom."""
+    """The heights of objects in each closed receptacle, above its bottom."""
     bottoms = {row["objectId"]: row["aabb"]["center"][1] - row["aabb"]["size"][1] / 2 for row in rows}
     found: dict[str, tuple[float, ...]] = {}
     for row in rows:
@@ -88,8 +88,8 @@ def _shelves(rows: list[Mapping[str, Any]]) -> dict[str, tuple[float, ...]]:
     return found
 
 
-def _mended(cells: frozenset[Cell], things: tuple[Thing, ...], *, floor_m: float) -> frozenset[Cell]:
-    """The cells and, next to them, those that stand clear of all boxes: for a recording with gaps."""
+def _with_gaps_filled(cells: frozenset[Cell], things: tuple[Thing, ...], *, floor_m: float) -> frozenset[Cell]:
+    """The cells and their neighbours that are clear of all boxes, for a recording with gaps."""
     solid = [
         thing for thing in things
         if thing.object_type != "Floor" and thing.centre[1] - thing.size[1] / 2 < floor_m + _GOES_TO_THE_FLOOR_M
@@ -101,7 +101,7 @@ def _mended(cells: frozenset[Cell], things: tuple[Thing, ...], *, floor_m: float
     for x in range(min(xs), max(xs) + 1):
         for z in range(min(zs), max(zs) + 1):
             gaps = np.maximum(np.abs(np.array([x, z]) * GRID_M - centres) - halves, 0.0)
-            beside = any((x + dx, z + dz) in cells for dx in range(-2, 3) for dz in range(-2, 3))
-            if beside and np.hypot(gaps[:, 0], gaps[:, 1]).min() > AGENT_RADIUS_M + 0.02:
+            adjacent = any((x + dx, z + dz) in cells for dx in range(-2, 3) for dz in range(-2, 3))
+            if adjacent and np.hypot(gaps[:, 0], gaps[:, 1]).min() > AGENT_RADIUS_M + 0.02:
                 clear.add((x, z))
     return frozenset(clear)

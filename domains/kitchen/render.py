@@ -1,4 +1,4 @@
-"""Pictures of a recorded kitchen episode: its actions are played again in the embedded simulator and painted."""
+"""Pictures of a recorded kitchen episode: its actions are replayed in the embedded simulator and painted."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -25,26 +25,26 @@ MILESTONES: Final[Mapping[str, str]] = {
     "apple_picked": "Apple picked up", "apple_in_microwave": "Apple in Microwave", "microwave_on": "Microwave on",
     "bread_picked": "Bread picked up", "bread_in_fridge": "Bread in Fridge",
 }
-TRAIL: Final = 40       # steps of the agent's way that are shown
+TRAIL: Final = 40       # steps of the agent's path that are shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KitchenRenderer:
-    """Implements `core.ports.Renderer`. `load` makes a kitchen by its name; None where that is not known."""
+    """Implements `core.ports.Renderer`. `load` makes a kitchen by its name; None if that is not possible."""
 
     load: Callable[[str], Kitchen] | None
     cameras: tuple[str, ...] = CAMERAS
 
     def require(self) -> None:
-        """Raises UsageError where there is no kitchen to draw a plan of."""
+        """Raises UsageError if there is no kitchen to draw."""
         if self.load is None:
             raise UsageError(
-                "an episode in Unity has no plan to be drawn on: use kitchen.backend=recorded or generated, or look"
-                " at the player's own window"
+                "an episode of kitchen.backend=unity has no floor plan: use kitchen.backend=recorded or generated,"
+                " or watch the player's window"
             )
 
     def playback(self, recording: Recording, *, camera: str, width: int, height: int) -> Playback:
-        """Make ready to draw. Raises UsageError where the recording does not fit the kitchen of its name."""
+        """Replay a recording for drawing. Raises UsageError if it does not match the kitchen of its name."""
         if camera not in self.cameras:
             raise unknown("camera", camera, self.cameras)
         self.require()
@@ -61,19 +61,19 @@ def renderer(options: Mapping[str, JSON]) -> KitchenRenderer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Moment:
-    """What one row looks like, apart from what the recording says itself."""
+    """The drawn state of one row that the recording itself does not contain."""
 
     stance: Stance
     items: tuple[DrawnItem, ...]
     doors: tuple[Any, ...]
     held: str | None
-    action: str         # what was done to come here; empty in the first row
-    message: str        # the simulator's complaint about it
+    action: str         # the action that led here; empty in the first row
+    message: str        # the simulator's error message
     conditions: tuple[str, ...]     # of Microwave and Fridge
 
 
 class _Playback:
-    """The moments of one episode, played again once."""
+    """The moments of one episode, replayed once."""
 
     def __init__(self, recording: Recording, load: Callable[[str], Kitchen], width: int, height: int) -> None:
         self.step_s: float | None = None
@@ -81,7 +81,7 @@ class _Playback:
         self._errors = [str(name) for name in recording.constants["error_names"]]
         self._categories = recording.actions["error_category"]
         self._scene = str(recording.info["scene"])
-        self.moments = _played_again(recording, load)
+        self.moments = _replayed(recording, load)
         self._kitchen = load(self._scene)
         self._painter = Painter(self._kitchen, width, height)
         lens = PAPERS_LENS
@@ -89,7 +89,7 @@ class _Playback:
         self._reach_m = lens.within_m
 
     def picture(self, row: int) -> Picture:
-        """The plan at this row, with the state of the task beside it."""
+        """The floor plan at this row, with the state of the task next to it."""
         moment = self.moments[row]
         ways = [each.stance.cell for each in self.moments[max(0, row - TRAIL) : row + 1]]
         image = self._painter.paint(Frame(
@@ -100,16 +100,16 @@ class _Playback:
         return np.array(image)
 
     def caption(self, row: int) -> tuple[str, ...]:
-        """What was done and how it went; which milestones are reached."""
+        """The action with its outcome, and the milestones reached."""
         moment = self.moments[row]
         reached = [text for name, text in MILESTONES.items() if self._states[name][: row + 1].any()]
         done = "SUCCESS" if self._states["success"][row] else f"{len(reached)} of {len(MILESTONES)} milestones"
-        return self._deed(row, moment), f"{done}{': ' + reached[-1] if reached and done != 'SUCCESS' else ''}"
+        return self._outcome(row, moment), f"{done}{': ' + reached[-1] if reached and done != 'SUCCESS' else ''}"
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Nothing to release."""
 
-    def _deed(self, row: int, moment: _Moment) -> str:
+    def _outcome(self, row: int, moment: _Moment) -> str:
         if row == 0:
             return f"{self._scene}: the start"
         error = self._errors[int(self._categories[row - 1])]
@@ -132,8 +132,8 @@ class _Playback:
         return tuple(words)
 
 
-def _played_again(recording: Recording, load: Callable[[str], Kitchen]) -> list[_Moment]:
-    """The moments of an episode. Raises UsageError where the kitchen does not do what it did."""
+def _replayed(recording: Recording, load: Callable[[str], Kitchen]) -> list[_Moment]:
+    """The moments of an episode. Raises UsageError if the replay differs from the recording."""
     scene = str(recording.info["scene"])
     kept = np.column_stack([
         np.rint(np.asarray(recording.states["agent_xz_m"], dtype=np.float64) / GRID_M),
@@ -146,22 +146,22 @@ def _played_again(recording: Recording, load: Callable[[str], Kitchen]) -> list[
     simulator.world.reset(Stance(cell=(x, z), yaw=yaw, horizon_deg=horizon))
     moments = [_moment(simulator, "", "")]
     if "action_object" not in recording.actions:
-        raise UsageError("the episode cannot be drawn: its recording does not say which objects were acted on")
+        raise UsageError("the episode cannot be drawn: its recording has no object ids of the actions")
     names = [str(name) for name in recording.constants["action_names"]]
     for code, object_id, valid in zip(
         recording.actions["action"], recording.actions["action_object"], recording.actions["action_valid"], strict=True
     ):
         name = names[int(code)]
-        message = _done_again(simulator, name, str(object_id), valid=bool(valid))
+        message = _repeated(simulator, name, str(object_id), valid=bool(valid))
         kind = str(object_id).partition("|")[0]
         moments.append(_moment(simulator, f"{name} {kind}".strip(), message))
-    told = [(*moment.stance.cell, moment.stance.yaw, moment.stance.horizon_deg) for moment in moments]
-    if not np.array_equal(told, kept):
-        raise UsageError(f"the episode cannot be drawn: {scene} here is not the kitchen that it was played in")
+    replayed = [(*moment.stance.cell, moment.stance.yaw, moment.stance.horizon_deg) for moment in moments]
+    if not np.array_equal(replayed, kept):
+        raise UsageError(f"the episode cannot be drawn: {scene} differs from the kitchen of the recording")
     return moments
 
 
-def _done_again(simulator: Embedded, name: str, object_id: str, *, valid: bool) -> str:
+def _repeated(simulator: Embedded, name: str, object_id: str, *, valid: bool) -> str:
     if name == "done":
         return ""
     if name in MOVES:
@@ -201,6 +201,6 @@ def _tilt(horizon_deg: int) -> str:
 
 
 def _shortened(message: str) -> str:
-    """Ids are long and the type says enough."""
+    """The message with object types instead of the long ids."""
     words = [word.partition("|")[0] if word.count("|") >= 2 else word for word in message.split()]
     return " ".join(words)[:160]

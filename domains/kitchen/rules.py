@@ -1,13 +1,13 @@
-"""What may be done with which kind of object: where things may be put, what opens how, how failures are told."""
+"""Rules of the kinds of object: where items may be put, how things open, and the categories of failures."""
 
 from enum import IntEnum
 from typing import Final
 
 TARGETS: Final = ("Apple", "Bread", "Microwave", "Fridge")
 
-TRANSPARENT: Final = frozenset({"Window", "ShowerGlass"})      # seen through, not reached through
+TRANSPARENT: Final = frozenset({"Window", "ShowerGlass"})      # transparent, but block interaction
 HOLLOW: Final = frozenset({"Floor", "Shelf", "ShelvingUnit", "SinkBasin", "Sink"})     # a box full of air
-ENCLOSING: Final = frozenset({"Fridge", "Microwave"})           # all eight corners of what is put in must be inside
+ENCLOSING: Final = frozenset({"Fridge", "Microwave"})           # all eight corners of an item put in must be inside
 INSIDE: Final = frozenset({
     "Fridge", "Microwave", "Cabinet", "Drawer", "SinkBasin", "Sink", "GarbageCan", "Bowl", "Pot", "Pan", "Cup", "Mug",
     "Safe", "Shelf",
@@ -39,20 +39,20 @@ def places_of(item_type: str) -> frozenset[str]:
 
 
 class ErrorCategory(IntEnum):
-    """Why a step failed (paper, appendix, observation space). NONE: it did not."""
+    """The reason why a step failed (paper, appendix, observation space). NONE: it succeeded."""
 
     NONE = 0
     BLOCKED = 1         # movement into structure, an object or an open door
     COLLISION = 2       # the held item, or a moving door, would hit something
     NOT_VISIBLE = 3
-    NOT_REACHABLE = 4   # seen, yet behind glass
+    NOT_REACHABLE = 4   # visible, but behind glass
     PRECONDITION = 5    # the state of the object or of the hand does not allow it
     FAILED = 6
     EXCEPTION = 7       # the simulator refused the action itself
 
     @property
     def word(self) -> str | None:
-        """As observations tell it: a lower-case word, None for no error."""
+        """The form in observations: a lower-case word, None for no error."""
         return None if self is ErrorCategory.NONE else self.name.lower()
 
 
@@ -71,7 +71,7 @@ _SIGNS: Final = (
 
 
 def categorise(message: str) -> ErrorCategory:
-    """The category of a simulator's error message; NONE for an empty one, FAILED for one that has no known sign."""
+    """The category of a simulator's error message; NONE for an empty one, FAILED for an unknown one."""
     if not message:
         return ErrorCategory.NONE
     text = message.lower()

@@ -1,12 +1,12 @@
-"""What a kitchen is at the start of an episode: its objects, where one can stand, its walls."""
+"""A kitchen at the start of an episode: its objects, the cells where the agent can stand, its walls."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
 GRID_M: Final = 0.25            # spacing of the lattice that the agent's x and z lie on
-CAMERA_RISE_M: Final = 0.675    # of the camera above the agent's own position
-AGENT_RISE_M: Final = 0.9       # of the agent's own position above the floor
+CAMERA_RISE_M: Final = 0.675    # of the camera above the agent's position
+AGENT_RISE_M: Final = 0.9       # of the agent's position above the floor
 AGENT_RADIUS_M: Final = 0.2
 AGENT_HEIGHT_M: Final = 1.75
 HEADINGS: Final = ((0, 1), (1, 0), (0, -1), (-1, 0))   # yaw 0, 90, 180, 270: lattice steps in x and z
@@ -17,7 +17,7 @@ Cell = tuple[int, int]          # x and z in units of GRID_M
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thing:
-    """One object of a kitchen, named and flagged as AI2-THOR 5.0.0 has it. Metres, y up."""
+    """One object of a kitchen, with AI2-THOR 5.0.0's names and flags. Metres, y up."""
 
     object_id: str
     name: str
@@ -29,12 +29,12 @@ class Thing:
     extent: Point                       # of the box in its own frame: across, up, along
     flags: frozenset[str] = frozenset()
     parents: tuple[str, ...] = ()       # ids of the receptacles that it is in or on
-    shelves: tuple[float, ...] = ()     # heights of shelves above the box's bottom, where they are known
+    shelves: tuple[float, ...] = ()     # heights of shelves above the box's bottom, if known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Box:
-    """A part of the building: an axis-aligned box that is no object."""
+    """A part of the building: an axis-aligned box that is not an object."""
 
     name: str
     centre: Point
@@ -43,7 +43,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stance:
-    """Where the agent stands and looks. Yaw counts quarter turns clockwise from +z; horizon is down-positive."""
+    """The agent's cell and direction. Yaw counts quarter turns clockwise from +z; horizon is down-positive."""
 
     cell: Cell
     yaw: int
@@ -52,7 +52,7 @@ class Stance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kitchen:
-    """A kitchen before anything is done in it."""
+    """A kitchen in its start state."""
 
     name: str
     start: Stance
@@ -68,7 +68,7 @@ class Kitchen:
 
 
 def reachable(cells: frozenset[Cell], start: Cell) -> frozenset[Cell]:
-    """The cells that one can walk to from `start` in single steps, `start` included."""
+    """The cells reachable from `start` in single steps, `start` included."""
     found, fresh = {start}, [start]
     while fresh:
         x, z = fresh.pop()
@@ -81,5 +81,5 @@ def reachable(cells: frozenset[Cell], start: Cell) -> frozenset[Cell]:
 
 
 def object_id(kind: str, position: Iterable[float]) -> str:
-    """An id as AI2-THOR writes it, from the initial position. An exact zero has no sign."""
+    """An object id in AI2-THOR's form, from the initial position. An exact zero has no sign."""
     return "|".join([kind, *(f"{value:+06.2f}" if value else "00.00" for value in position)])

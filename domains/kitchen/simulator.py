@@ -1,34 +1,34 @@
-"""What the environment asks of a back end: one kitchen at a time, begun at a pose, acted in, looked at."""
+"""The interface of a back end: it loads one kitchen at a time, executes actions and returns observations."""
 
 from typing import Final, Protocol
 
 from .observation import Fragment
 
-EXTRA_TARGET: Final = 5     # how recordings tell an object that is none of the task's
+EXTRA_TARGET: Final = 5     # code in recordings for an object that is not one of the task's
 
 
 class Simulator(Protocol):
     """A back end. Actions return an error message in AI2-THOR's words, empty for success."""
 
-    target_ids: tuple[str, ...]     # Apple, Bread, Microwave and Fridge of the present kitchen
+    target_ids: tuple[str, ...]     # Apple, Bread, Microwave and Fridge of the current kitchen
 
     def begin(self, scene: str, *, seed: int | None) -> None:
-        """Everything as at the start of `scene`; the agent at the scene's own start, or a pose drawn from a seed."""
+        """Load the start state of `scene`, with the agent at the scene's start or at a pose drawn from a seed."""
 
     def moment(self) -> Fragment:
-        """What there is to say of the present."""
+        """The observation of the current state."""
 
     def move(self, name: str) -> str:
-        """One of the moves."""
+        """Do a move."""
 
     def act(self, name: str, object_id: str) -> str:
-        """One of the object actions."""
+        """Do an object action."""
 
     def knows(self, object_id: str) -> bool:
-        """Whether there is such an object in the present kitchen."""
+        """Whether the current kitchen has this object."""
 
     def close(self) -> None:
-        """Let go of it."""
+        """Release the back end's resources."""
 
 
 def target_code(simulator: Simulator, object_id: str | None) -> int:

@@ -1,4 +1,4 @@
-"""What is recorded of a kitchen episode: predicates, sight and poses over time, actions and their outcomes."""
+"""The recording of a kitchen episode: predicates, visibility and poses over time, actions and their outcomes."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ TARGET_WORDS: Final = tuple(kind.lower() for kind in TARGETS)
 
 
 class Trace:
-    """Collects one episode: `begin` with the state after reset, then `add` once a step."""
+    """Collects one episode: `begin` with the state after reset, then `add` once per step."""
 
     def __init__(self, *, max_steps: int) -> None:
         self._max_steps = max_steps
@@ -24,14 +24,14 @@ class Trace:
         self._objects: list[str] = []
 
     def begin(self, fragment: Fragment, seen: tuple[bool, ...]) -> None:
-        """Forget the last episode and record the state after reset."""
+        """Discard the last episode and record the state after reset."""
         self._rows, self._actions, self._objects = [(fragment, seen)], [], []
 
     def add(
         self, fragment: Fragment, seen: tuple[bool, ...], *, action: str, target: int, object_id: str, valid: bool,
         category: ErrorCategory,
     ) -> None:
-        """Record one step: what was done to which object (empty: none there is), how it went, the state after it."""
+        """Record one step: the action, its object id (empty if none exists), the outcome, the state after it."""
         self._rows.append((fragment, seen))
         success = category is ErrorCategory.NONE
         self._objects.append(object_id)

@@ -200,7 +200,7 @@ async def test_a_killed_run_pays_for_no_finished_call_twice_and_its_replay_asks_
         kills = 0
         for enough in (3, 7, 10):       # requests, after which the controller is killed
             async with asyncio.timeout(50):
-                await service.has_been_asked(enough)
+                await service.wait_for_requests(enough)
             started = members_of(process.pid)
             if process.returncode is None:
                 process.kill()

@@ -9,7 +9,7 @@ import pytest
 from memento.benchmarks.kills import TARGETS, Killing
 
 KILLS = 5       # of each target: 20 in all
-RUNS = 15       # that they are spread over at most
+RUNS = 15       # upper bound on the runs that they are spread over
 SEARCH = ("generations=1", "k_hc=3", "k_macro=2", "k_cross=1", "n_roll=2", "hanoi-kinematic.horizon=300")
 SETTINGS = ("--preset", "smoke", "--seed", "3", *(word for setting in SEARCH for word in ("--set", setting)))
 
@@ -40,8 +40,8 @@ def test_kills_lose_nothing_and_repeat_nothing(killing: Killing, target: str) ->
     assert tally.left == 0
 
 
-def test_the_comparison_finds_what_it_looks_for(killing: Killing, tmp_path: Path) -> None:
-    """A check that cannot fail shows nothing."""
+def test_the_comparison_finds_differences(killing: Killing, tmp_path: Path) -> None:
+    """The comparison reports a planted difference."""
     from memento.benchmarks.kills import differences
     from memento.core.events import BranchEnded, EpisodeEnded
 

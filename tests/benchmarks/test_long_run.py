@@ -1,4 +1,4 @@
-"""A short version of the long run: the controller's memory does not grow, and nothing is leaked."""
+"""A short version of the long run: the controller's memory does not grow, and no resources leak."""
 
 import sys
 from pathlib import Path
@@ -16,14 +16,14 @@ pytestmark = [
 
 
 def test_nothing_grows_with_a_run_but_its_log(tmp_path: Path) -> None:
-    # Known programs are remembered, up to a number that a short run does not reach.
+    # Known programs are cached, up to a limit that a short run does not reach.
     settings = [*SETTINGS, "--set", "duplicates=false"]
     samples, left = grow(tmp_path, candidates=CANDIDATES, samples=16, settings=settings)
     assert left == 0
     late = samples[len(samples) // 3:]
     assert len({each.descriptors for each in late}) == 1
     assert len({each.processes for each in late}) == 1
-    assert slope(samples, "controller_mb") * 1024 < 15, "kB a candidate; its program and prompt alone are 30"
-    assert 10_000 < slope(samples, "store_mb") * 1e6 < 100_000, "bytes a candidate"
+    assert slope(samples, "controller_mb") * 1024 < 15, "kB per candidate; its program and prompt alone are 30"
+    assert 10_000 < slope(samples, "store_mb") * 1e6 < 100_000, "bytes per candidate"
     timed_show(tmp_path)
     timed_resume(tmp_path)

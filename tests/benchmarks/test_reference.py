@@ -1,4 +1,4 @@
-"""The benchmark's statistics against known values, its cases, and that it continues where it stopped."""
+"""The benchmark's statistics against known values, its cases, and its continuation after a stop."""
 
 import math
 from pathlib import Path
@@ -64,12 +64,12 @@ def test_worse_policies_are_the_reference_with_other_constants() -> None:
         compile(text, "policy", "exec")
 
 
-def test_a_constant_that_is_not_there_is_refused() -> None:
+def test_a_missing_constant_is_refused() -> None:
     with pytest.raises(SystemExit, match="NOWHERE"):
         bench.policy("reference:NOWHERE=1")
 
 
-def test_a_line_that_was_cut_off_does_not_count(tmp_path: Path) -> None:
+def test_a_truncated_line_does_not_count(tmp_path: Path) -> None:
     path = tmp_path / "found.jsonl"
     path.write_text('{"seed": 1}\n{"seed": 2}\n{"se')
     assert [found["seed"] for found in bench.lines(path)] == [1, 2]

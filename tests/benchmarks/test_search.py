@@ -1,4 +1,4 @@
-"""The benchmark of savings at a tiny budget: one recorded run, five replays that conclude the same."""
+"""The benchmark of savings at a tiny budget: one recorded run, five replays with the same conclusions."""
 
 from typing import Any
 

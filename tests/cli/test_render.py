@@ -222,6 +222,6 @@ def test_without_a_renderer_nothing_is_rolled_out_and_the_mend_is_named(memento:
     )
     assert (done.returncode, done.stdout) == (2, "")
     [sentence] = done.stderr.splitlines()
-    assert sentence.startswith("memento: nothing can draw here (egl: ")
+    assert sentence.startswith("memento: no graphics back end works (egl: ")
     assert "libegl1 libegl-mesa0 libgl1-mesa-dri" in sentence
     assert not (tmp_path / "a.png").exists()

@@ -1,6 +1,6 @@
-"""One class of tests per port: each test states one obligation of the port's prose in `core/ports/`.
+"""One class of tests per port: each test checks one obligation from the port's documentation in `core/ports/`.
 
-An implementation inherits the class and says what it is; `docs/your-own-domain.md` shows it for a domain.
+An implementation inherits the class and sets its subject; `docs/your-own-domain.md` shows it for a domain.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""What every domain must do: inherit DomainContract and set what `Subject` asks for."""
+"""The contract of every domain: inherit DomainContract and set the attributes of `Subject`."""
 
 import ast
 import copy
@@ -22,7 +22,7 @@ STEPS = 6
 
 
 class DomainContract(Subject):
-    """Set `simulators` to the modules that only `environment` may import, where they are others."""
+    """Set `simulators` to the modules that only `environment` may import, if they differ from the default."""
 
     simulators: ClassVar[frozenset[str]] = frozenset({"ai2thor", "mujoco", "numba", "robosuite", "torch"})
 
@@ -51,10 +51,10 @@ class DomainContract(Subject):
     def test_every_preset_completes_the_options(self, loaded: Domain, preset: str) -> None:
         given = dict(copy.deepcopy(self.given))
         options = loaded.options(given, preset=preset)
-        assert given == self.given, "what is given is not changed"
+        assert given == self.given, "the argument is not changed"
         assert json.loads(json.dumps(options, allow_nan=False)) == options
         assert options == loaded.options(self.given, preset=preset)
-        assert all(options == loaded.options(options, preset=other) for other in PRESETS), "it is complete"
+        assert all(options == loaded.options(options, preset=other) for other in PRESETS), "the options are complete"
 
     def test_an_unknown_option_is_refused_with_the_nearest(self, loaded: Domain, options: dict[str, JSON]) -> None:
         for key in options:

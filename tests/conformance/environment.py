@@ -1,4 +1,4 @@
-"""What every environment must do: inherit EnvironmentContract and set what `Subject` asks for."""
+"""The contract of every environment: inherit EnvironmentContract and set the attributes of `Subject`."""
 
 import contextlib
 import copy
@@ -20,7 +20,7 @@ from .playing import digest_elsewhere, play
 from .subject import Subject
 
 STEPS = 6
-ENOUGH = 400        # steps in which an episode under `given` must have ended
+ENOUGH = 400        # an episode under `given` must end within so many steps
 
 
 class EnvironmentContract(Subject):
@@ -45,7 +45,7 @@ class EnvironmentContract(Subject):
     def test_a_seed_is_the_same_episode_in_another_process(
         self, environment: Environment, options: dict[str, JSON]
     ) -> None:
-        """There it is the first episode; here others came before."""
+        """There it is the first episode; here it follows others."""
         actions = self.actions(environment, STEPS)
         play(environment, actions, index=1, seed=8)
         here = play(environment, actions, index=5, seed=7).digest()
@@ -54,11 +54,11 @@ class EnvironmentContract(Subject):
     def test_a_reset_may_come_at_any_time(self, environment: Environment) -> None:
         actions = self.actions(environment, STEPS)
         whole = play(environment, actions, seed=3).digest()
-        play(environment, actions[:2], seed=4)                 # left in its middle
-        environment.reset(index=1, seed=5)                      # and one that never began
+        play(environment, actions[:2], seed=4)                 # abandoned before its end
+        environment.reset(index=1, seed=5)                      # abandoned before its first step
         assert play(environment, actions, seed=3).digest() == whole
 
-    def test_what_is_asked_after_the_end_changes_nothing(self, environment: Environment) -> None:
+    def test_queries_after_the_end_change_nothing(self, environment: Environment) -> None:
         actions = self.actions(environment, ENOUGH)
         whole = play(environment, actions, seed=3)
         assert environment.success() == whole.success
@@ -68,13 +68,13 @@ class EnvironmentContract(Subject):
     def test_a_step_after_the_end_does_not_survive_a_reset(self, environment: Environment) -> None:
         actions = self.actions(environment, ENOUGH)
         whole = play(environment, actions, seed=3).digest()
-        with contextlib.suppress(Exception):    # it may refuse in any way
+        with contextlib.suppress(Exception):    # any exception is allowed
             environment.step(actions[0])
         assert play(environment, actions, seed=3).digest() == whole
 
     def test_an_episode_ends_with_a_word(self, environment: Environment) -> None:
         played = play(environment, self.actions(environment, ENOUGH), seed=2)
-        assert isinstance(played.ended, str) and played.ended, f"it goes on for more than {ENOUGH} steps"
+        assert isinstance(played.ended, str) and played.ended, f"the episode is longer than {ENOUGH} steps"
         assert played.ended != "fault"
         assert played.ended != "success" or played.success
         assert played.success in (True, False)

@@ -1,4 +1,4 @@
-"""What every model must do: inherit ModelContract and give it the fixtures `model` and `questions`."""
+"""The contract of every model: inherit ModelContract and define the fixtures `model` and `questions`."""
 
 import asyncio
 import inspect
@@ -9,11 +9,11 @@ from memento.core.errors import ModelError
 from memento.core.ports import Ask, Model, Reply
 
 STOPS = {"end", "length", "refusal", "error"}
-SECRET = "sk-planted"       # what every key of a test begins with
+SECRET = "sk-planted"       # prefix of every API key in tests
 
 
 def check_reply(reply: Reply) -> None:
-    """A reply is complete, whatever it says."""
+    """A reply is complete, whatever its text."""
     assert isinstance(reply.text, str) and reply.model and reply.stop in STOPS
     usage = reply.usage
     assert usage.input_tokens >= 0 and usage.output_tokens >= 0 and usage.latency_s >= 0 and usage.attempts >= 1
@@ -23,8 +23,8 @@ def check_reply(reply: Reply) -> None:
 class ModelContract:
     """`model` is open, `questions` are three or more that have different answers.
 
-    `failing` is a model with a question that fails for good; `silent` one with a question that the service behind
-    it never answers, under a deadline of less than 5 s. None where nothing can fail so.
+    `failing` is a model with a question that fails permanently; `silent` one with a question that its service
+    never answers, under a deadline of less than 5 s. None if a model cannot fail in this way.
     """
 
     @pytest.fixture
@@ -55,14 +55,14 @@ class ModelContract:
         assert [reply.text for reply in together] == [reply.text for reply in alone] * 3
 
     async def test_a_question_taken_back_disturbs_no_other(self, model: Model, questions: list[Ask]) -> None:
-        wanted = [(await model.complete(ask)).text for ask in questions]
+        expected = [(await model.complete(ask)).text for ask in questions]
         calls = [asyncio.create_task(model.complete(ask)) for ask in questions * 2]
         await asyncio.sleep(0)
         for call in calls[: len(questions)]:
             call.cancel()
         async with asyncio.timeout(30):
             replies = await asyncio.gather(*calls, return_exceptions=True)
-        assert [reply.text for reply in replies[len(questions) :]] == wanted
+        assert [reply.text for reply in replies[len(questions) :]] == expected
         assert all(isinstance(reply, Reply | asyncio.CancelledError) for reply in replies)
 
     async def test_a_call_that_fails_for_good_is_a_model_error(self, failing: tuple[Model, Ask] | None) -> None:
@@ -77,7 +77,7 @@ class ModelContract:
 
     async def test_a_call_ends_within_its_deadline(self, silent: tuple[Model, Ask] | None) -> None:
         if silent is None:
-            pytest.skip("it waits for nobody")
+            pytest.skip("this model does not wait for a service")
         model, ask = silent
         async with asyncio.timeout(20):
             with pytest.raises(ModelError):

@@ -1,4 +1,4 @@
-"""Plays an episode and sums it up in a hash; run as a program, it does so in a process of its own."""
+"""Plays an episode and computes a hash of it; run as a program, it does so in a separate process."""
 
 import copy
 import hashlib
@@ -17,7 +17,7 @@ from memento.domains import load
 
 @dataclass(kw_only=True)
 class Played:
-    """All that an environment gave in one episode."""
+    """Everything that an environment returned in one episode."""
 
     observations: list[Observation] = field(default_factory=list)
     ended: str | None = None
@@ -25,7 +25,7 @@ class Played:
     recording: Recording
 
     def digest(self) -> str:
-        """A hash of every bit of it."""
+        """A hash of the episode, exact to the bit."""
         whole = hashlib.sha256()
         for observation in self.observations:
             if isinstance(observation, np.ndarray):
@@ -39,7 +39,7 @@ class Played:
 
 
 def play(environment: Environment, actions: Sequence[Action], *, index: int = 0, seed: int) -> Played:
-    """One episode of these actions, or fewer where it ends before."""
+    """Play one episode with these actions, or fewer if it ends earlier."""
     environment.reset(index=index, seed=seed)
     observations, ended = [], None
     for action in actions:
@@ -67,10 +67,10 @@ def digest_elsewhere(
 
 
 def main() -> None:
-    """Play the episode that stands on standard input and print its digest."""
-    asked = json.load(sys.stdin)
-    environment = load(asked["domain"]).environment(asked["options"])
+    """Play the episode described on standard input and print its digest."""
+    request = json.load(sys.stdin)
+    environment = load(request["domain"]).environment(request["options"])
     vectors = environment.observation_layout is not None
-    actions = [np.array(action) if vectors else action for action in asked["actions"]]
-    print(play(environment, actions, index=asked["index"], seed=asked["seed"]).digest())  # noqa: T201 - its answer
+    actions = [np.array(action) if vectors else action for action in request["actions"]]
+    print(play(environment, actions, index=request["index"], seed=request["seed"]).digest())  # noqa: T201 - its output
     environment.close()

@@ -1,4 +1,4 @@
-"""What every rollout pool must do, wherever its workers are: inherit PoolContract, give it an `open_pool` fixture."""
+"""The contract of every rollout pool, local or remote: inherit PoolContract and define the `open_pool` fixture."""
 
 import asyncio
 import dataclasses
@@ -37,14 +37,14 @@ BROKEN = Program(EVALUATOR + "2.0, {}\n")
 
 
 def task(program: Program, number: int = 0, *, split: str = "search", seed: int = 7) -> RollTask:
-    """Episode `number` of a candidate; its seed goes with the number."""
+    """Episode `number` of a candidate; its seed follows from the number."""
     return RollTask(
         order=f"g1/hill/{number}/e0", program=program, split=split, index=number, seed=seed + number,
     )
 
 
 def timeless(episode: Episode) -> Episode:
-    """An episode without what depends on the machine's speed."""
+    """An episode without the values that depend on the machine's speed."""
     return dataclasses.replace(episode, wall_s=0.0)
 
 
@@ -52,8 +52,8 @@ class PoolContract:
     """`open_pool(workers, folder=NAME, **options)` makes a pool, an async context manager, of the toy domain.
 
     Its splits are "search" (20 steps, and the given options), "long" (10^9 steps) and "json". A step of a policy
-    has less than 2 s of CPU time, a worker is missed after 2 s of silence. Trajectories go to `tmp_path / NAME`.
-    The options "trap" and "flag" make the simulator fail; the flag is a file where the workers are.
+    may take up to 2 s of CPU time; a worker counts as lost after 2 s of silence. Trajectories go to `tmp_path / NAME`.
+    The options "trap" and "flag" make the simulator fail; the flag is a file on the workers' machine.
     """
 
     @pytest.fixture
@@ -62,11 +62,11 @@ class PoolContract:
 
     @pytest.fixture
     def recorded(self, tmp_path: Path) -> Callable[[Episode], Recording]:
-        """Reads an episode's trajectory as the run would."""
+        """Reads an episode's trajectory as a run does."""
         return lambda episode: load_recording(tmp_path / "trajectories" / f"{episode.trajectory}.npz")
 
     async def test_episodes_are_the_same_on_one_worker_and_on_two(self, open_pool: OpenPool, tmp_path: Path) -> None:
-        """A program's own draws, with and without a seed, and its hashes of strings come from the episode too."""
+        """A program's random draws, seeded or not, and its string hashes also depend only on the episode."""
         results = []
         for workers, folder in ((1, "one"), (2, "two")):
             async with open_pool(workers, folder=folder) as pool:
@@ -77,7 +77,7 @@ class PoolContract:
         assert one == two
         for left, right in zip(one_arrays, two_arrays, strict=True):
             assert all(np.array_equal(left[name], right[name]) for name in (*left, *right))
-        assert len({arrays["action"].tobytes() for arrays in one_arrays}) == 4, "episodes differ by their seeds"
+        assert len({arrays["action"].tobytes() for arrays in one_arrays}) == 4, "episodes with different seeds differ"
 
     async def test_every_call_gets_its_own_answer(self, open_pool: OpenPool) -> None:
         async with open_pool(2) as pool:
@@ -161,4 +161,4 @@ class PoolContract:
             rolls = [asyncio.create_task(pool.roll(task(ENDLESS, number, split="long"))) for number in range(3)]
             await asyncio.sleep(0.3)
         assert all(isinstance(each, RolloutError) for each in await asyncio.gather(*rolls, return_exceptions=True))
-        assert not [*(tmp_path / "trajectories").iterdir()], "no file in part"
+        assert not [*(tmp_path / "trajectories").iterdir()], "no partial files"

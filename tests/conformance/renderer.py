@@ -1,4 +1,4 @@
-"""What every renderer must do: inherit RendererContract and set what `Subject` asks for."""
+"""The contract of every renderer: inherit RendererContract and set the attributes of `Subject`."""
 
 import copy
 from collections.abc import Iterator
@@ -19,9 +19,9 @@ STEPS, WIDTH, HEIGHT = 4, 160, 120
 
 
 class RendererContract(Subject):
-    """Skipped where the renderer says itself that nothing can draw on this machine.
+    """Skipped if the renderer reports that this machine cannot draw.
 
-    Set `difference` where a picture shows what was not recorded: how much two pictures of a row may differ, of 255.
+    Set `difference` if a picture shows unrecorded state: the allowed difference of two pictures of a row, of 255.
     """
 
     difference: ClassVar[float] = 0.0
@@ -60,7 +60,7 @@ class RendererContract(Subject):
         for row in range(recording.steps + 1):
             picture = playback.picture(row)
             assert picture.shape == (HEIGHT, WIDTH, 3) and picture.dtype == np.uint8
-            assert picture.std() > 0, "something is to be seen"
+            assert picture.std() > 0, "the picture is not blank"
 
     def test_every_row_has_a_caption(self, playback: Playback, recording: Recording) -> None:
         for row in range(recording.steps + 1):
@@ -68,7 +68,7 @@ class RendererContract(Subject):
             assert 1 <= len(lines) <= 2 and all(line and "\n" not in line for line in lines)
         assert playback.step_s is None or playback.step_s > 0
 
-    def test_rows_may_be_asked_for_in_any_order(self, playback: Playback, recording: Recording) -> None:
+    def test_rows_are_drawn_in_any_order(self, playback: Playback, recording: Recording) -> None:
         rows = range(recording.steps + 1)
         forwards = [(playback.picture(row), playback.caption(row)) for row in rows]
         for row in reversed(rows):
@@ -82,7 +82,7 @@ class RendererContract(Subject):
         assert playback.picture(0).any()
 
     def test_an_episode_of_no_steps_is_drawn_by_another_camera(self, renderer: Renderer, recording: Recording) -> None:
-        """And drawing does not change the recording."""
+        """Drawing does not change the recording either."""
         given = recording.cut(0)
         kept = copy.deepcopy(given)
         with closing(self.opened(renderer, given, renderer.cameras[-1])) as playback:

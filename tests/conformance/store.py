@@ -1,4 +1,4 @@
-"""What every store of facts must do: inherit StoreContract, or LogContract, and give it a `store` fixture."""
+"""The contract of every store of facts: inherit StoreContract, or LogContract, and define the `store` fixture."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -14,7 +14,7 @@ from ..support.strategies import PATIENT, facts
 
 
 class StoppedClock:
-    """A clock that stands where it was set."""
+    """A clock that shows a fixed time."""
 
     def __init__(self, now: float = 1_700_000_000.5) -> None:
         self.time = now
@@ -31,7 +31,7 @@ def stages(first: int, last: int) -> list[Fact]:
 
 
 class StoreContract:
-    """`core.ports.Store`. The fixture `store` is an empty store; `clock` is the StoppedClock it was made with."""
+    """`core.ports.Store`. The fixture `store` is an empty store; `clock` is its StoppedClock."""
 
     @pytest.fixture
     def clock(self) -> StoppedClock:
@@ -49,7 +49,7 @@ class StoreContract:
             store.append(stages(3 * number, 3 * number + 3))
         assert list(store.facts()) == stages(0, 21)
 
-    @settings(PATIENT, max_examples=40)  # one log that grows, examined in several subclasses: both are meant
+    @settings(PATIENT, max_examples=40)  # one growing log, several subclasses: both intended
     @given(batch=st.lists(facts, max_size=4))
     def test_any_fact_comes_back_exactly(self, store: Any, batch: list[Fact]) -> None:
         before = len([*store.facts()])
@@ -74,7 +74,7 @@ class StoreContract:
             store.append(failing())
         assert list(store.facts()) == []
 
-    def test_an_empty_batch_is_nothing(self, store: Any) -> None:
+    def test_an_empty_batch_changes_nothing(self, store: Any) -> None:
         store.append([])
         assert list(store.facts()) == []
 
@@ -109,11 +109,11 @@ class StoreContract:
         assert all(batch == [*range(batch[0], batch[0] + 3)] for batch in batches)
         for thread in (0, 100):
             firsts = [batch[0] for batch in batches if batch[0] // 100 == thread // 100]
-            assert firsts == [*range(thread, thread + 60, 3)], "in the order of its own commits"
+            assert firsts == [*range(thread, thread + 60, 3)], "in the order of the thread's commits"
 
 
 class LogContract(StoreContract):
-    """What RunStore offers on top: entries with place and date, those that are new, those of a class or an order."""
+    """The additions of RunStore: entries with place and date, new entries, entries of a class or an order."""
 
     def test_an_empty_log_has_no_last_place(self, store: Any) -> None:
         assert store.last_seq == 0

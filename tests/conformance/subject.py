@@ -1,4 +1,4 @@
-"""Which domain is examined, under which options: what the classes for domains, environments and renderers share."""
+"""The domain under test and its options, shared by the contracts of domains, environments and renderers."""
 
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
@@ -11,16 +11,16 @@ from memento.domains import load
 
 
 class Subject:
-    """Set `domain` to an import string, and `given` to options that keep an episode at some ten steps.
+    """Set `domain` to an import string, and `given` to options with which an episode has about ten steps.
 
-    Override `actions` where actions are JSON or where random numbers in [-1, 1] are of no use.
+    Override `actions` if actions are JSON or random numbers in [-1, 1] are not suitable.
     """
 
     domain: ClassVar[str]
     given: ClassVar[Mapping[str, JSON]] = {}
 
     def actions(self, environment: Environment, count: int) -> list[Action]:
-        """`count` actions that the domain accepts, always the same ones."""
+        """`count` valid actions, the same at every call."""
         assert environment.action_size is not None, "override actions() for a domain with JSON actions"
         return [*np.random.default_rng(1).uniform(-1.0, 1.0, (count, environment.action_size))]
 

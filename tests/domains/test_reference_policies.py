@@ -1,4 +1,4 @@
-"""Every reference policy is a policy file: it keeps the domain's contract and runs as a candidate does."""
+"""Every reference policy is a policy file: it keeps the domain's contract and runs like a candidate."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def test_it_keeps_the_contract(domain: str) -> None:
     assert check(policy_program(domain), load(domain).contract) is None
 
 
-@pytest.mark.parametrize("domain", ["hanoi-kinematic", "kitchen"])     # of hanoi there are whole episodes elsewhere
+@pytest.mark.parametrize("domain", ["hanoi-kinematic", "kitchen"])     # hanoi: test_reference_policy.py
 async def test_it_runs_in_the_sandbox(domain: str, tmp_path: Path) -> None:
     options = load(domain).options({"horizon": STEPS}, preset="smoke")
     async with ProcessPool(

@@ -11,7 +11,7 @@ def test_names_have_import_strings_that_load() -> None:
         assert domains.load(name).name == name
 
 
-def test_an_import_string_stands_for_itself() -> None:
+def test_an_import_string_is_returned_unchanged() -> None:
     where = "memento.domains.hanoi:DOMAIN"
     assert domains.import_string(where) == where
     assert domains.load(where).name == "hanoi"
@@ -27,6 +27,6 @@ def test_a_misspelt_name_is_refused_with_the_nearest() -> None:
     ("memento.domains.hanoi:DOMAINE", "has no 'DOMAINE'"),
     ("memento.domains.hanoi.task:tower", "is not a domain"),
 ])
-def test_what_is_no_domain_is_refused(where: str, words: str) -> None:
+def test_an_object_that_is_not_a_domain_is_refused(where: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         domains.load(where)

@@ -1,4 +1,4 @@
-"""The tests' own small domains keep the ports' promises: what the pool and the commands are tested on is sound."""
+"""The small domains of the tests of pool and commands fulfil the contracts of the ports."""
 
 from ..conformance.domain import DomainContract
 from ..conformance.environment import EnvironmentContract

@@ -1,6 +1,6 @@
 """Every filled prompt, word for word, against the files in golden/.
 
-After a wanted change of a prompt run `MEMENTO_GOLDEN=write pytest tests/prompts` and read the difference.
+After an intended change of a prompt, run `MEMENTO_GOLDEN=write pytest tests/prompts` and review the difference.
 """
 
 import os

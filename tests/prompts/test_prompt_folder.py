@@ -1,4 +1,4 @@
-"""Prompt files are strict: what is missing, surplus or undeclared is an error that names the file."""
+"""Prompt files are strict: a missing, surplus or undeclared variable is an error that names the file."""
 
 from pathlib import Path
 
@@ -23,12 +23,12 @@ def test_fills_by_name(tmp_path: Path) -> None:
     assert prompts.fill("ask", task="this", rule="that") == "Do this, by that; this.\n"
 
 
-def test_what_is_put_in_is_not_expanded_again(tmp_path: Path) -> None:
+def test_inserted_values_are_not_expanded(tmp_path: Path) -> None:
     prompts = folder(tmp_path, header("a", "b") + "{{a}} and {{b}}\n")
     assert prompts.fill("ask", a="{{b}}", b="{{a}} \\1 \\g<0>") == "{{b}} and {{a}} \\1 \\g<0>\n"
 
 
-def test_an_empty_line_of_its_own_vanishes(tmp_path: Path) -> None:
+def test_a_line_with_an_empty_value_only_vanishes(tmp_path: Path) -> None:
     prompts = folder(tmp_path, header("maybe") + "before\n\n{{maybe}}\n\nafter\n")
     assert prompts.fill("ask", maybe="") == "before\n\nafter\n"
     assert prompts.fill("ask", maybe="x\n\n\ny\n") == "before\n\nx\n\n\ny\n\nafter\n"
@@ -52,7 +52,7 @@ def test_a_bad_file_is_named(tmp_path: Path, text: str, complaint: str) -> None:
     assert "ask.md" in str(error.value)
 
 
-def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+def test_a_file_that_is_not_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "ask.md").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UsageError, match=r"ask\.md cannot be read"):
         PromptFolder(tmp_path)
@@ -65,7 +65,7 @@ def test_an_empty_folder_and_an_unknown_name(tmp_path: Path) -> None:
         PromptFolder().fill("hillclimb")
 
 
-def test_missing_and_surplus_values_are_told_together() -> None:
+def test_missing_and_surplus_values_are_reported_together() -> None:
     prompts = PromptFolder()
     with pytest.raises(UsageError, match=r"hill-climb\.md: no value for 'memory', no place for 'x'"):
         prompts.fill("hill-climb", **{name: "" for name in prompts["hill-climb"].variables if name != "memory"}, x="")
@@ -83,7 +83,7 @@ def test_values_arrive_as_they_are(first: str, second: str) -> None:
     assert prompt.fill({"a": first, "b": second}) == f"<{first}|{second}>\n"
 
 
-def test_every_shipped_file_is_a_prompt() -> None:
+def test_every_file_of_the_package_is_a_prompt() -> None:
     assert set(PromptFolder()) == {path.stem for path in SHIPPED.glob("*.md")}
 
 

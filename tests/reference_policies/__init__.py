@@ -1,7 +1,7 @@
-"""Policies of our own that solve the tasks from observations alone: oracles for tests and benchmarks, in no wheel.
+"""Hand-written policies that solve the tasks from observations only, for tests and benchmarks; not in the wheel.
 
-One module per simulated task, which is a policy file at the same time: one class with the domain's methods, and what
-it needs, from numpy and the standard library alone.
+One module per simulated task. Each is also a policy file: one class with the domain's methods and its helpers, which
+use numpy and the standard library only.
 """
 
 from pathlib import Path
@@ -10,7 +10,7 @@ from memento.core.values import Program
 
 
 def policy_file(domain: str) -> Path:
-    """The file of the domain's reference policy, as `memento evaluate` takes it."""
+    """The file of the domain's reference policy, an argument for `memento evaluate`."""
     return Path(__file__).with_name(f"{domain.replace('-', '_')}.py")
 
 

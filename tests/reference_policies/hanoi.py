@@ -1,8 +1,8 @@
-"""The reference policy of the Tower of Hanoi with the Panda arm, written against the policy interface alone.
+"""The reference policy of the Tower of Hanoi with the Panda arm, written against the policy interface only.
 
-It keeps a belief of the shared bias, the containers and the cubes (a Kalman filter over all objects at once,
-since what is seen of one tells of all), finds the bias by touch, plans from where the cubes are believed to
-be, and drives the arm by one law in both goal modes, which it tells apart by a probe of six steps.
+It estimates the shared bias, the containers and the cubes with one Kalman filter over all objects, since every
+observation informs about all of them. It measures the bias by touch, plans from the estimated cube positions, and
+drives the arm by one control law in both goal modes, which a probe of six steps distinguishes.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 TABLE = 0.8                     # height of the table top
 PLATE = 0.01                    # thickness of a container
 NOMINAL = ((0.0, -0.25), (0.0, 0.0), (0.0, 0.25))
-HOLE = 0.055                    # from a container's origin to its hole, along its own x
+HOLE = 0.055                    # from a container's origin to its hole, along its x axis
 HOLE_HALF = 0.040
 MOVE_UNIT, TURN_UNIT = 0.05, 0.5
 FINGERTIP = 0.012               # below the end effector
@@ -24,16 +24,16 @@ BIAS_STD = 0.0095               # priors: the widest ranges of the task, a littl
 WORLD_STD = 0.0095
 JITTER_STD = 0.002              # of each cube in the first tower
 GRASP_DZ = 0.006                # the hand grasps a cube above its centre
-BATCH = 5                       # observations taken in at once
-SURE = 0.0035                   # a cube whose place is known to this is grasped once only
-SLIDES = (0.0, 0.006, -0.006, 0.011, -0.011, 0.016, -0.016, 0.0)     # where to try again, along the fingers' axis
+BATCH = 5                       # observations per update
+SURE = 0.0035                   # a cube with a smaller std is grasped only once
+SLIDES = (0.0, 0.006, -0.006, 0.011, -0.011, 0.016, -0.016, 0.0)     # of further attempts, along the fingers' axis
 LOWEST = 0.8225                 # of the end effector: lower, the fingers meet the container
 
 
 class Belief:
-    """Where things are in the plane: per axis a Gaussian over (bias, 3 containers, n cubes).
+    """The belief of positions in the plane: per axis a Gaussian over (bias, 3 containers, n cubes).
 
-    With `own_std` every object has a bias of its own besides the shared one: 3 + n more components.
+    With `own_std` every object has its own bias in addition to the shared one: 3 + n more components.
     """
 
     def __init__(self, n_cubes, own_std=None):
@@ -57,14 +57,14 @@ class Belief:
         self.cov = np.stack([cov, cov])
 
     def expected(self):
-        """Where containers and cubes should be seen, (3 + n, 2)."""
+        """The expected observations of containers and cubes, (3 + n, 2)."""
         places = self.mean[:, 1:self.objects] + self.mean[:, :1]
         if self.mean.shape[1] > self.objects:
             places = places + self.mean[:, self.objects:]
         return places.T
 
     def seen(self, error, variance):
-        """Take in what was seen minus what was expected (3 + n, 2), of this variance, one or one an object."""
+        """Update with observed minus expected positions (3 + n, 2) of this variance, one value or one per object."""
         cross = self.cov @ self.see.T
         inner = self.see @ cross + variance * np.eye(len(error))     # a row of variances scales the columns
         gain = np.linalg.solve(inner, np.swapaxes(cross, 1, 2)).swapaxes(1, 2)
@@ -73,7 +73,7 @@ class Belief:
         self.cov = 0.5 * (self.cov + np.swapaxes(self.cov, 1, 2))
 
     def touched(self, cube, direction, where, std):
-        """A cube's coordinate along a unit direction (2,) is known by touch."""
+        """Update with a cube's coordinate along a unit direction (2,), measured by touch."""
         k = 4 + cube
         spread = sum(direction[a] ** 2 * self.cov[a, k, k] for a in (0, 1)) + std ** 2
         error = where - direction @ self.mean[:, k]
@@ -88,7 +88,7 @@ class Belief:
             self.cov[a, k, k] += std[a] ** 2
 
     def forget(self, cube, where, std):
-        """A cube is somewhere near `where`, not where it was believed."""
+        """Reset a cube's belief to around `where`."""
         k = 4 + cube
         for a in (0, 1):
             self.cov[a, k, :] = 0.0
@@ -110,13 +110,13 @@ class Belief:
 
 
 class Arm:
-    """Turns a wish (a target pose) into an action, the same motion in both goal modes."""
+    """Converts a target pose into an action, with the same motion in both goal modes."""
 
-    PULL, COAST = 2.6, 1.25       # per metre of error; how many last steps' way it still coasts
+    PULL, COAST = 2.6, 1.25       # pull per metre of error; number of last steps that it still coasts
     HELP = 0.12                   # integral gain
 
     def __init__(self, eef, rotation):
-        self.accumulates = None   # told by the probe
+        self.accumulates = None   # set by the probe
         self.goal, self.goal_rotation = eef.copy(), rotation.copy()
         self.offset = np.zeros(3)
         self.last, self.last_rotation = eef.copy(), rotation.copy()
@@ -159,7 +159,7 @@ class Arm:
 
 
 class Stacks:
-    """Which cubes stand where, from the bottom up, and how high that is."""
+    """The stack of cubes on every peg, from the bottom up, and their heights."""
 
     def __init__(self, half):
         self.half = half
@@ -169,7 +169,7 @@ class Stacks:
         return next((p for p in range(3) if cube in self.pegs[p]), None)
 
     def top(self, peg, below=None):
-        """Height of the top of a stack, or of what lies under a cube of it."""
+        """Height of the top of a stack, or of the support of one of its cubes."""
         stack = self.pegs[peg]
         if below is not None and below in stack:
             stack = stack[: stack.index(below)]
@@ -180,7 +180,7 @@ class Stacks:
 
 
 class Hand:
-    """What the arm's own sensors say, and the motions that need nothing else. Each motion yields its actions."""
+    """The arm's sensors, and the motions that need nothing else. Each motion yields its actions."""
 
     def __init__(self, eef, rotation):
         self.arm = Arm(eef, rotation)
@@ -195,7 +195,7 @@ class Hand:
         self.yaw = float(np.arctan2(rotation[1, 0], rotation[0, 0]))
 
     def probe(self):
-        """One push upwards: it goes on for centimetres where increments accumulate."""
+        """One push upwards: the motion continues for centimetres if increments accumulate."""
         start = self.eef[2]
         yield self.arm.raw([0, 0, 1, 0, 0, 0, OPEN])
         for _ in range(5):
@@ -203,7 +203,7 @@ class Hand:
         self.arm.accumulates = self.eef[2] - start > 0.025
 
     def sink(self, spot, bottom, yaw, grip, slack):
-        """Come down to `bottom`, as fast as the error in the plane allows; False where something is in the way."""
+        """Descend to `bottom`, as fast as the error in the plane allows; False if something blocks the way."""
         stuck = settled = 0
         offset = self.arm.offset.copy()
         for _ in range(120):
@@ -222,7 +222,7 @@ class Hand:
             if stuck == 0:
                 offset = self.arm.offset.copy()
             if stuck >= 8 and above > slack:
-                self.arm.offset = offset        # it has wound up against what is in the way
+                self.arm.offset = offset        # undo the integral wind-up against the obstacle
                 return False
             limit = 0.05 if above > 0.03 else 0.025
             yield self.arm.action(np.append(goal, height), yaw, grip, limit=limit)
@@ -251,7 +251,7 @@ class Hand:
 
 
 class View:
-    """What is believed of containers and cubes, from what is seen, felt and carried."""
+    """The belief about containers and cubes, from observations, touch and carried cubes."""
 
     def __init__(self, obs, hand, stacks, eef, rotation):
         self.hand, self.stacks, self.n = hand, stacks, len(stacks.half)
@@ -264,18 +264,18 @@ class View:
         self.last_readings = None
         self.noise = 0.025
         self.settle_heights()
-        self.surprise = np.zeros((3 + self.n, 3))           # seen minus expected, smoothed
+        self.surprise = np.zeros((3 + self.n, 3))           # observed minus expected, smoothed
         self.bias_z, self.bias_z_count = 0.0, 0
         self.last_eef = eef.copy()
         self.last_yaw = float(np.arctan2(rotation[1, 0], rotation[0, 0]))
         self.box_turn = np.zeros((3, 2))
         self.cube_turn = np.zeros((self.n, 2))
-        self.rough = False              # noise as in the domain's `hard`: correlated, late, of each object's own
+        self.rough = False              # noise as in the domain's `hard`: correlated, delayed, per object
         self.first_turns = np.concatenate([obs["boxes_quat"], obs["cube_quat"]])
         self.face = [None] * self.n     # yaws of cubes' faces, by touch
 
     def look(self, obs):
-        """Take in one observation; the belief is brought up to date every few steps."""
+        """Collect one observation; the belief is updated every few steps."""
         self.steps += 1
         self.carry()
         boxes, cubes = np.reshape(obs["boxes_pos"], (3, 3)), np.reshape(obs["cube_pos"], (self.n, 3))
@@ -297,7 +297,7 @@ class View:
             self.update()
 
     def update(self):
-        """Bring the belief up to date with all that was seen since the last time."""
+        """Update the belief with all observations since the last update."""
         count = self.error_count
         if not count:
             return
@@ -306,7 +306,7 @@ class View:
             keep = ROUGH_CORRELATION
             variance = np.full(3 + self.n, self.noise ** 2 * (1 + keep) / (1 - keep) / count)
             if self.held is not None:
-                variance[3 + self.held] = 1.0           # it is seen too late to tell
+                variance[3 + self.held] = 1.0           # its delayed observations carry no information
             self.belief.seen(error[:, :2], variance)
         else:
             self.belief.seen(error[:, :2], self.noise ** 2 / count)
@@ -318,7 +318,7 @@ class View:
         self.errors[:], self.error_count = 0.0, 0
 
     def carry(self):
-        """What is in the hand goes with it."""
+        """Move the held cube's belief with the hand."""
         if self.held is not None:
             k = 4 + self.held
             offset = self.belief.mean[:, k] - self.last_eef[:2]
@@ -336,7 +336,7 @@ class View:
         self.cube_turn = 0.9 * self.cube_turn + np.stack([np.cos(yaws), np.sin(yaws)], axis=1)
 
     def measure_noise(self, readings):
-        """The std of the noise, from differences between steps of what stands still."""
+        """The std of the noise, from differences between steps of objects at rest."""
         if self.last_readings is not None:
             difference = (readings - self.last_readings)[:3]
             self.differences += float((difference ** 2).sum())
@@ -347,21 +347,21 @@ class View:
         self.last_readings = readings
 
     def judge_noise(self, obs):
-        """Orientations are exact but in `hard`, which has all other kinds of noise as well."""
+        """Detect `hard`: only there are orientations noisy, and it has all other kinds of noise as well."""
         turns = np.concatenate([obs["boxes_quat"], obs["cube_quat"]])
         if np.abs(turns - self.first_turns).max() > 0.002:
             self.rough = True
             self.belief = Belief(self.n, ROUGH_OWN_STD)
 
     def turn_tower(self):
-        """The tower stands in A's hole, whichever way A is turned."""
+        """Place the tower's belief in A's hole, according to A's yaw."""
         shift = HOLE * (self.box_turn[0] / np.linalg.norm(self.box_turn[0]) - [1.0, 0.0])
         self.belief.mean[:, 4:4 + self.n] += shift[:, None]
         self.errors[3:, :2] -= self.error_count * shift
         self.update()
 
     def lost_track(self):
-        """Whether a cube is seen somewhere else than it is believed to be."""
+        """Whether a cube is observed away from its believed position."""
         limit = max(0.018, 0.9 * self.noise)
         if self.rough:
             limit = 0.03 + 2.5 * self.noise
@@ -370,7 +370,7 @@ class View:
             off[self.held] = False
         return bool(off.any())
 
-    # Where things are
+    # Positions
 
     def settle_heights(self):
         self.height = np.array([self.stacks.rest_height(c) for c in range(self.n)])
@@ -391,7 +391,7 @@ class View:
     # The cube in the hand
 
     def feel(self, cube):
-        """A grasped cube is between the fingers."""
+        """Update with a grasped cube, which is between the fingers."""
         self.update()
         k = 4 + cube
         moved = 0.001 + 0.004 * np.abs(self.hand.fingers)
@@ -443,7 +443,7 @@ class FrankaPolicy:
         while True:
             move = next_move(self.stacks.pegs, self.view.n)
             if move is None:
-                yield from self.hand.still(20, OPEN)     # it ends here, unless something is not where it is believed
+                yield from self.hand.still(20, OPEN)     # the episode ends here, unless a belief is wrong
                 done = False
             else:
                 cube, target = move
@@ -452,7 +452,7 @@ class FrankaPolicy:
                 yield from self.find_again()
 
     def find_again(self):
-        """Look where every cube is, from above, as if nothing were known of them."""
+        """Observe all cubes from above and estimate their positions without prior knowledge."""
         self.log.append((self.view.steps, "look", np.round(1000 * self.view.surprise[3:]).tolist()))
         self.view.update()
         if self.view.held is not None:
@@ -473,7 +473,7 @@ class FrankaPolicy:
         self.view.surprise[:] = 0.0
 
     def pick(self, cube):
-        """Grasp a cube; whether it is in the hand."""
+        """Grasp a cube; returns whether it is in the hand."""
         failures = grasps = 0
         while failures < len(SLIDES):
             yaw = self.grasp_yaw(cube)
@@ -493,18 +493,18 @@ class FrankaPolicy:
                 grasps += 1
                 if self.view.belief.std(cube).max() < SURE or grasps > 3:
                     return True
-                self.view.let_go(cube, (0.0007, 0.0007))     # once more with the hand turned
+                self.view.let_go(cube, (0.0007, 0.0007))     # again with the hand turned
                 yield from self.hand.release(self.stacks.half[cube])
                 yield from self.hand.rise(FINGERTIP + self.stacks.half[cube] + 0.01, OPEN)
         return False
 
     def grasp_yaw(self, cube):
-        """Along a cube's faces; of the two ways the one that tells more."""
+        """The yaw along a cube's faces; of the two options the more informative one."""
         yaw = self.view.cube_yaw(cube)
         spread = self.view.belief.std(cube)
         aside = spread[0] > 0.003 and spread[0] > spread[1]
         yaw += np.pi / 2 if aside else 0.0
-        # The other way is out of the wrist's reach.
+        # The other option is out of the wrist's reach.
         return yaw - np.pi if self.view.rough and yaw > 0.55 * np.pi else yaw
 
     def wait_until_sure(self, cube, yaw):
@@ -516,14 +516,14 @@ class FrankaPolicy:
             yield self.hand.arm.action(self.hand.eef, self.hand.yaw, OPEN)
 
     def descend(self, cube, yaw, slide):
-        """Go down around a cube; whether nothing was in the way."""
+        """Descend around a cube; returns whether the way was free."""
         bottom = max(self.stacks.rest_height(cube) + GRASP_DZ, LOWEST)
         source = self.stacks.peg_of(cube)
         yield from self.travel(lambda: self.view.belief.cube(cube) + slide, bottom, yaw, OPEN, source)
         return (yield from self.hand.sink(lambda: self.view.belief.cube(cube) + slide, bottom, yaw, OPEN, 0.004))
 
     def close(self, cube):
-        """Close the fingers; whether they hold something of the cube's size."""
+        """Close the fingers; returns whether they hold something of the cube's size."""
         place = self.hand.eef.copy()
         still = 0
         for step in range(25):
@@ -581,7 +581,7 @@ class FrankaPolicy:
         return self.hand.yaw_goal + quarter(self.view.hole_yaw(target) - self.hand.yaw_goal)
 
     def travel(self, spot, bottom, yaw, grip, *pegs):
-        """Rise, cross above everything on the way, and come down to 3 cm above `bottom`."""
+        """Rise, cross above all obstacles, and descend to 3 cm above `bottom`."""
         hang = self.view.hang + self.stacks.half[self.view.held] if self.view.held is not None else FINGERTIP
         ys = [self.view.hole(p)[1] for p in pegs] + [self.hand.eef[1], spot()[1]]
         low, high = min(ys) - 0.06, max(ys) + 0.06
@@ -602,7 +602,7 @@ class FrankaPolicy:
 
 
 def next_move(pegs, n):
-    """(cube, to) of the shortest way to the whole tower on C, from any legal state; None when it is there."""
+    """(cube, to): the next move of the shortest solution from any legal state; None when the tower is on C."""
     where = {cube: p for p in range(3) for cube in pegs[p]}
     target, move = 2, None
     for cube in range(n - 1, -1, -1):
@@ -613,7 +613,7 @@ def next_move(pegs, n):
 
 
 def quarter(angle):
-    """The same angle to a square, in [-pi/4, pi/4)."""
+    """The equivalent angle of a square, in [-pi/4, pi/4)."""
     return (angle + np.pi / 4) % (np.pi / 2) - np.pi / 4
 
 

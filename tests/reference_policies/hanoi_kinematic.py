@@ -1,4 +1,4 @@
-"""A hand-written policy that solves the kinematic Hanoi task: the proof that it can be solved. For tests only."""
+"""A hand-written policy that solves the kinematic Hanoi task, to prove it solvable. For tests only."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ NOMINAL = np.array([[0.055, -0.25], [0.055, 0.0], [0.055, 0.25]])
 
 
 class FrankaPolicy:
-    """Averages what all objects share, finds the bias by touch in two directions, then trusts its own hand."""
+    """Averages the objects' shared bias, measures it by touch in two directions, then relies on the hand's pose."""
 
     def __init__(self, goal_update="achieved"):
         self.accumulate = goal_update == "desired"
@@ -34,12 +34,12 @@ class FrankaPolicy:
             self.script = self.solve()
         boxes = np.array(obs["boxes_pos"]).reshape(3, 3)[:, :2]
         self.seen_sum += (boxes - (NOMINAL - [0.055, 0.0])).mean(axis=0)
-        if self.first:      # the untouched tower tells the same
+        if self.first:      # the untouched tower reveals the same
             cubes = np.array(obs["cube_pos"]).reshape(-1, 3)[:, :2]
             self.seen_sum += (cubes - NOMINAL[0]).mean(axis=0)
             self.seen_count += 1
         self.seen_count += 1
-        if self.carried is not None:    # what is in the hand tells the bias, all the way
+        if self.carried is not None:    # the held cube reveals the bias during the whole move
             seen = np.array(obs["cube_pos"]).reshape(-1, 3)[self.carried, :2]
             known = np.array([1.0 if self.carried == 0 else 0.0, 1.0])
             self.bias_sum += known * (seen - (self.eef[:2] + self.offset))
@@ -100,7 +100,7 @@ class FrankaPolicy:
         return True
 
     def learn_bias(self, cube, height):
-        """Grasp once more with the hand turned, so that the cube is centred both ways; look at it for a while."""
+        """Grasp again with the hand turned, to centre the cube on both axes; then observe it for some steps."""
         yield from self.regrasp(height, np.pi / 2)
         self.offset, self.carried = np.zeros(2), cube
         for _ in range(60):
@@ -137,7 +137,7 @@ class FrankaPolicy:
         yield from self.go([*self.eef[:2], height + self.size[cube] + 0.03], grip=-1, tolerance=0.02)
 
     def find_hole(self, goal, low):
-        """On the rim a cube stands a centimetre too high: slide around until it sinks in."""
+        """On the rim a cube stands a centimetre too high: slide it around until it drops in."""
         for radius in (0.005, 0.009):
             for angle in np.arange(8) * np.pi / 4:
                 if self.eef[2] < low + 0.005:
@@ -169,7 +169,7 @@ class FrankaPolicy:
         return action
 
     def increment(self, target):
-        """What to command to get to `target`, or to stay where the hand is."""
+        """The command to reach `target`, or to hold the hand's position."""
         if not self.accumulate:
             error = 0.0 if target is None else target - self.eef
             return (error + self.integral) / UNIT

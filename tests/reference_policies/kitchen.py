@@ -1,4 +1,4 @@
-"""A policy that does the task from observations alone: it maps where it could walk and remembers what it saw."""
+"""A policy that solves the task from observations only: it maps free cells and remembers the objects it saw."""
 
 from heapq import heappop, heappush
 from math import atan2, degrees, hypot
@@ -31,11 +31,11 @@ class Policy:
         self.walls = set()              # cells that could not be entered
         self.edges = set()              # steps that failed for the moment (open doors, held item)
         self.furnished = set()          # lattice points near something that stands or lies there
-        self.soft = set()               # cells that could not be entered with something in the hand or a door open
-        self.covered = set()            # lattice points that were looked at
+        self.soft = set()               # cells that could not be entered with a held item or an open door
+        self.covered = set()            # observed lattice points
         self.where = {}                 # type -> (id, x, y, z)
         self.good = {}                  # (action, id) -> poses where the action was offered
-        self.tried = {}                 # stage -> poses where it did not work
+        self.tried = {}                 # stage -> poses where it failed
         self.searched = set()           # ids of receptacles looked into
         self.last_pose = None
         self.parents = ""
@@ -86,7 +86,7 @@ class Policy:
             self.covered |= self.sector(self.cell, self.yaw)
 
     def note_furniture(self, seen):
-        """What lies or stands at a height between 0.3 and 1.3 m keeps the agent from its cell."""
+        """Mark cells of objects at a height between 0.3 and 1.3 m, which block the agent."""
         if seen["isPickedUp"] or seen["objectType"] in ("Floor", "Window", "LightSwitch", "Blinds", "Curtains"):
             return
         x, y, z = map(float, seen["objectId"].split("|")[1:4])
@@ -102,7 +102,7 @@ class Policy:
     # ---------------------------------------------------------------- walking
 
     def distances(self):
-        """Steps to every (cell, yaw), unknown cells taken for free; and how one got there."""
+        """Steps to every (cell, yaw), with unknown cells assumed free; and the predecessors."""
         start = (self.cell, self.yaw)
         known = {(x + dx, z + dz) for x, z in self.free for dx, dz in AROUND} - self.walls - self.soft
         doubtful = {(x + dx, z + dz) for x, z in self.walls for dx, dz in WAYS} - self.free
@@ -138,7 +138,7 @@ class Policy:
     # ---------------------------------------------------------------- stages
 
     def work(self, action, kind):
-        """Bring an action on an object about: one step towards it, or the action itself."""
+        """The next action towards an action on an object: one step, or the action itself."""
         object_id, x, y, z = self.where[kind]
         stage = (action, kind, self.holding)
         tried = self.tried.setdefault(stage, set())
@@ -192,7 +192,7 @@ class Policy:
         return "rotate_right", None
 
     def explore(self):
-        """Look where nothing was looked at yet."""
+        """Look at lattice points that were not observed yet."""
         if self.horizon != 30:
             return self.look_to(30), None
         cost, came = self.distances()
@@ -236,7 +236,7 @@ class Policy:
     def decide(self):
         done, where = self.done, self.where
         if self.holding == "Apple":
-            if "Microwave" not in where:     # an open door keeps from half the room
+            if "Microwave" not in where:     # an open door blocks half the room
                 return self.work("close_object", "Fridge") if done["fridge_open"] else self.explore()
             if done["fridge_open"] and where["Fridge"][0] in self.space["close_object"] and self.failed is None:
                 return "close_object", where["Fridge"][0]
@@ -270,7 +270,7 @@ class Policy:
         return len(self.free) > 25
 
     def look_into_fridge(self):
-        """Look into the open fridge from all sorts of poses in front of it."""
+        """Look into the open fridge from different poses in front of it."""
         _, x, _, z = self.where["Fridge"]
         tried = self.tried.setdefault("view", set())
         tried.add(self.pose)

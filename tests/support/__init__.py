@@ -1,4 +1,4 @@
-"""Shared by several test folders. `on_path/` holds modules that worker processes find through PYTHONPATH."""
+"""Code shared by several test folders. `on_path/` holds modules that worker processes find through PYTHONPATH."""
 
 from pathlib import Path
 

@@ -1,9 +1,9 @@
-"""Guides as programs: the commands that a Markdown document marks as runnable, and the output that it shows for them.
+"""Runs guides: extracts the commands that a Markdown document marks as runnable, and the output that it shows.
 
     <!-- runs -->                   the commands of the next `sh` block are run, in order
     <!-- shows -->                  the next block is the whole output of the command before it
-    <!-- shows the beginning -->    the next block is the first lines of it
-    <!-- shows lines of it -->      each line of the next block is a line of it, in any order
+    <!-- shows the beginning -->    the next block is the first lines of that output
+    <!-- shows lines of it -->      each line of the next block is a line of the output, in any order
 """
 
 import re
@@ -37,7 +37,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A block of output: how much of the output it holds, its text, and where the text starts in the document."""
+    """A block of output: its kind of match, its text, and the position of the text in the document."""
 
     kind: str
     text: str
@@ -62,12 +62,12 @@ def steps_of(text: str) -> list[Command | Shown]:
 
 
 def programs_of(text: str) -> list[tuple[str, str]]:
-    """(file name, text) of the programs that a reader is asked to save."""
+    """(file name, text) of the programs for the reader to save."""
     return re.findall(r"Save it as `(\w+\.py)`.*?```python\n(.*?)```", text, flags=re.DOTALL)
 
 
 def shown_output(shown: Shown, output: str) -> str:
-    """The text that the block should hold for this output: the shown text where only varying parts differ."""
+    """The expected text of the block for this output: the shown text if only varying parts differ."""
     before, now = shown.text.splitlines(), [line.rstrip() for line in output.splitlines()]
     if shown.kind == "shows the beginning":
         now = now[:len(before)]
@@ -78,7 +78,7 @@ def shown_output(shown: Shown, output: str) -> str:
 
 
 def rewrite(path: Path, texts: list[tuple[Shown, str]]) -> None:
-    """Put new texts in the place of shown ones."""
+    """Replace shown texts by new ones."""
     document = path.read_text(encoding="utf-8")
     for shown, text in sorted(texts, key=lambda each: each[0].start, reverse=True):
         document = document[:shown.start] + text + document[shown.start + len(shown.text):]
@@ -103,6 +103,6 @@ def _masked(text: str) -> str:
 
 
 def _nearest(line: str, lines: list[str]) -> str:
-    """The line itself if it is there, up to varying parts; else the most similar one."""
+    """The line itself if it occurs, up to varying parts; else the most similar one."""
     same = (each for each in lines if _masked(each) == _masked(line))
     return next(same, None) or max(lines, key=lambda each: SequenceMatcher(a=line, b=each, autojunk=False).ratio())

@@ -1,4 +1,4 @@
-"""Programs for the pool's tests: well-behaved ones, and hostile ones with the outcome that each must have."""
+"""Programs for the pool's tests: well-behaved ones, and hostile ones with their expected outcomes."""
 
 from memento.core.values import FaultKind, Program
 

@@ -1,4 +1,4 @@
-"""A scripted world: answers any order by its id alone, so that only the order of arrival can differ."""
+"""A scripted world: every answer depends only on the order's id, so only the sequence of answers can differ."""
 
 import random
 from collections.abc import Callable
@@ -42,7 +42,7 @@ class World:
     def __init__(self, seed: int, *, failure_rate: float = 0.2, levels: int = 4) -> None:
         self.seed = seed
         self.failure_rate = failure_rate
-        self.levels = levels  # few fitness levels, so that ties are common
+        self.levels = levels  # few, so that ties are common
 
     def answer(self, order: Order) -> Fact:
         draw = random.Random(f"{self.seed}/{order.id}")
@@ -96,9 +96,9 @@ class World:
 
 
 class Repeating(World):
-    """Proposals repeat: few programs, some of them with another comment, whose episodes depend on their code alone.
+    """Proposals repeat: few programs, some with different comments; their episodes depend on the code only.
 
-    What is proposed depends on all that a prompt shows: the slot, the parents, the edits that were rejected.
+    A proposal depends on all contents of a prompt: the slot, the parents, the rejected edits.
     """
 
     def __init__(self, seed: int, *, programs: int = 5, **world: float) -> None:

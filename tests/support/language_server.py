@@ -14,7 +14,7 @@ from .services import DIALECTS, Act, answer
 
 DOMAIN = load("hanoi-kinematic")
 KEY = "sk-planted-7d1c44-never-written-down"
-USED = 18           # tokens that every sound answer reports
+USED = 18           # tokens that every valid answer reports
 
 Answerer = Callable[[int, str], Act]
 """What the server does with request `number` and this prompt."""
@@ -30,20 +30,20 @@ class Service:
 
     arrived: asyncio.Condition = field(default_factory=asyncio.Condition)
 
-    async def has_been_asked(self, times: int) -> None:
+    async def wait_for_requests(self, times: int) -> None:
         """Wait until this number of requests has arrived."""
         async with self.arrived:
             await self.arrived.wait_for(lambda: len(self.prompts) >= times)
 
     @property
     def model(self) -> str:
-        """What `--model` takes."""
+        """The value for `--model`."""
         return f"compatible:lab@{self.url}#toy-1"
 
 
 @asynccontextmanager
 async def serving(act: Answerer | None = None) -> AsyncIterator[Service]:
-    """Serve programs. Without an `act` every answer is sound."""
+    """Serve programs. Without an `act` every answer is valid."""
     service = Service()
     act = act or (lambda number, prompt: Act(text=sound_reply(number, prompt)))
     whole, frames, path = DIALECTS["openai-chat"]
@@ -71,7 +71,7 @@ async def serving(act: Answerer | None = None) -> AsyncIterator[Service]:
 
 
 def sound_reply(number: int, prompt: str) -> str:
-    """A vote, an evaluator or a policy, whichever the prompt asks for; no two programs are the same."""
+    """A vote, an evaluator or a policy, as the prompt requests; all programs are different."""
     if '"choice"' in prompt:
         return '{"reason": "It tells failures apart.", "choice": "A"}'
     if "class `Evaluator`" in prompt:

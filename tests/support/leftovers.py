@@ -1,4 +1,4 @@
-"""Finds the processes that a pool started, to show that none is left."""
+"""Finds the processes that a pool started, to check that none is left."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -38,7 +38,7 @@ def zombies_of(parent: int) -> list[int]:
 
 
 def descriptors(pid: int | str = "self") -> set[tuple[str, str]]:
-    """The sockets and pipes that a process holds open, by number and by what they are."""
+    """The sockets and pipes that a process holds open, by number and target."""
     found = set()
     for entry in Path(f"/proc/{pid}/fd").iterdir():
         with suppress(FileNotFoundError):

@@ -1,4 +1,4 @@
-"""Command lines as a person would give them: the real program, in a process of its own."""
+"""Runs command lines as a user does: the real program, in a separate process."""
 
 import os
 import subprocess
@@ -57,7 +57,7 @@ def memento(tmp_path: Path) -> Call:
 
 @pytest.fixture
 def memento_live(tmp_path: Path) -> Start:
-    """Starts `memento ARGUMENTS` in an empty folder, to be talked to while it runs."""
+    """Starts `memento ARGUMENTS` in an empty folder and returns the running process."""
 
     def start(*arguments: str | Path) -> "subprocess.Popen[str]":
         return start_process(

@@ -145,7 +145,7 @@ def judge_order(seat: int = 0, size: int = 3) -> Judge:
 
 
 class Scripted:
-    """A model that answers by a given rule and keeps its prompts."""
+    """A model that answers by a given rule and stores its prompts."""
 
     def __init__(self, answer: Callable[[Ask], Reply | str], name: str = "scripted") -> None:
         self.name = name

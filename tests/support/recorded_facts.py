@@ -1,4 +1,4 @@
-"""Facts about recordings, made by hand: episodes that were rolled out, candidates and elites that own them."""
+"""Hand-made facts about recordings: rolled-out episodes, and the candidates and elites that they belong to."""
 
 from memento.core.events import CandidateScored, EliteChanged, EpisodeEnded
 from memento.core.values import Candidate, Episode, Fault, FaultKind, Operator, Program

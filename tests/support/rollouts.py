@@ -1,4 +1,4 @@
-"""Rolling a policy object out in this process, for tests of trusted policies only."""
+"""Rolls out a policy object in this process, for tests of trusted policies only."""
 
 from collections.abc import Callable, Mapping
 
@@ -41,7 +41,7 @@ Act = Callable[[int, np.random.Generator], np.ndarray]
 
 
 def play(env: KinematicHanoi, seed: int, act: Act, steps: int) -> Recording:
-    """`steps` actions of `act(step, rng)`, or fewer where the episode ends."""
+    """Play `steps` actions of `act(step, rng)`, or fewer if the episode ends."""
     env.reset(index=0, seed=seed)
     rng = np.random.default_rng(seed + 1)
     for step in range(steps):

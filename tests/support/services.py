@@ -1,4 +1,4 @@
-"""Loopback servers that speak chat completions, Responses and Anthropic messages, and misbehave on demand."""
+"""Loopback servers for chat completions, Responses and Anthropic messages that misbehave on demand."""
 
 import asyncio
 import json
@@ -38,12 +38,12 @@ class Act:
     ending: str = "whole"       # or one of ENDINGS
     interval_s: float = 0.0     # between tokens
     error_event: JSONObject | None = None   # an error inside an open stream
-    echo: bool = False          # repeat the request's key in whatever is sent
+    echo: bool = False          # repeat the request's key in every response
 
 
 @dataclass(kw_only=True)
 class Service:
-    """A running server: its requests, and what it will do next (the last act is repeated)."""
+    """A running server: its requests and its next acts (the last act is repeated)."""
 
     url: str
     acts: list[Act]
@@ -52,7 +52,7 @@ class Service:
     in_flight: int = 0
     most_in_flight: int = 0
     arrived: asyncio.Event = field(default_factory=asyncio.Event)   # at least one request is in flight
-    idle: asyncio.Event = field(default_factory=asyncio.Event)      # none is
+    idle: asyncio.Event = field(default_factory=asyncio.Event)      # no request is in flight
 
     def next_act(self) -> Act:
         return self.acts.pop(0) if len(self.acts) > 1 else self.acts[0]
@@ -255,7 +255,7 @@ def responses_frames(body: JSONObject, act: Act) -> tuple[list[bytes], list[byte
 
 
 def anthropic_content(body: JSONObject, act: Act) -> JSONObject:
-    """The one content block: the output tool's call where the request brought one and the text is JSON."""
+    """The only content block: a call of the output tool if the request has one and the text is JSON."""
     if body.get("tools") and act.text.startswith("{"):
         return {"type": "tool_use", "id": "t1", "name": body["tools"][0]["name"], "input": json.loads(act.text)}
     return {"type": "text", "text": act.text}

@@ -1,4 +1,4 @@
-"""A made-up run as facts, with everything that a display can show."""
+"""An invented run as facts, with everything that a display can show."""
 
 from dataclasses import replace
 

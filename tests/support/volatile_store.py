@@ -12,7 +12,7 @@ from memento.memory.store import Entry
 
 
 class VolatileStore:
-    """Keeps facts in a list. Refuses what a real store would refuse."""
+    """Keeps facts in a list. Refuses the same facts as a real store."""
 
     def __init__(self, *, clock: Clock) -> None:
         self._clock = clock
@@ -21,7 +21,7 @@ class VolatileStore:
         self._mutex = threading.Lock()
 
     def append(self, facts: Iterable[Fact]) -> None:
-        """Keep these facts together; all or none. Raises StoreError for what cannot be kept exactly."""
+        """Store these facts together, all or none. Raises StoreError if one cannot be stored exactly."""
         given = [copy.deepcopy(fact) for fact in facts]
         for fact in given:
             encode(fact)

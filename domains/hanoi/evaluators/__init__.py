@@ -1,1 +1,1 @@
-"""Evaluator programs that ship with the Hanoi domain. They are read as text and run in a sandbox."""
+"""Evaluator programs that ship with the Hanoi domain. They are loaded as text and run in a sandbox."""

@@ -1,6 +1,6 @@
 """The evaluator that the paper selected for the Tower of Hanoi (appendix, evaluator evolution results).
 
-Needs numpy only. Where the paper gives no formula, the forms are ours, smooth and bounded:
+Needs numpy only. Where the paper gives no formula, this file defines smooth, bounded forms:
 
     hole score h_j(c)    exp(-(d / 3 cm)²) exp(-(e / 4 cm)²); d is how far the centre is outside the gate,
                          in the container's plane, e how far above the highest place in any tower
@@ -242,7 +242,7 @@ def cube_metrics(episode: Episode) -> Metrics:
 
 
 def by_name(episode: Episode, values: Array) -> Metrics:
-    """One number a cube."""
+    """One number per cube."""
     return dict(zip(episode.names, values, strict=True))
 
 
@@ -263,7 +263,7 @@ def tower_metrics(episode: Episode) -> Metrics:
 
 
 def interaction_metrics(episode: Episode) -> Metrics:
-    """Drops, placements, parking beside the containers, illegal stacks, smoothness."""
+    """Drops, placements, parking next to the containers, illegal stacks, smoothness."""
     placements, off_peg = count_placements(episode)
     return {
         "drop_count": count_drops(episode),

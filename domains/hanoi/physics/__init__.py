@@ -1,1 +1,1 @@
-"""How a control step is computed: robosuite's own way, or the same substeps in one compiled loop."""
+"""Computes control steps: by robosuite itself, or by the same substeps in one compiled loop."""

@@ -1,7 +1,7 @@
-"""Where compiled code is kept between processes, and how many processes compile at once: one.
+"""Keeps compiled code between processes and lets one process at a time compile.
 
-numba would write beside the source, which fails for a read-only installation, and N workers that start
-together would all compile the same code.
+By default numba writes next to the source, which fails for a read-only installation, and N workers that
+start together all compile the same code.
 """
 
 import hashlib
@@ -23,10 +23,10 @@ _PACKAGES = ("numba", "llvmlite", "numpy", "scipy", "mujoco", "robosuite")
 
 
 def cache_folder() -> Path:
-    """A folder of this user's for this code with these versions; it exists and can be written to.
+    """This user's cache folder for this code and these versions; it exists and is writable.
 
-    $XDG_CACHE_HOME/memento (else ~/.cache/memento) or, where that cannot be, a private folder among the
-    temporary files.
+    $XDG_CACHE_HOME/memento (else ~/.cache/memento) or, if neither is usable, a private folder in the
+    directory for temporary files.
     """
     digest = hashlib.sha256(repr((sys.version, [version(name) for name in _PACKAGES])).encode())
     for source in sorted(Path(__file__).parent.glob("*.py")):
@@ -38,7 +38,7 @@ def cache_folder() -> Path:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError:
             continue
-        # Code is loaded from here: it must be nobody else's.
+        # Code is loaded from here: no other user may own the folder.
         if os.access(folder, os.W_OK) and folder.stat().st_uid == parent.stat().st_uid == os.getuid():
             return folder
     return Path(tempfile.mkdtemp(prefix="memento-compiled-"))
@@ -47,14 +47,14 @@ def cache_folder() -> Path:
 def _candidates() -> list[Path]:
     found = [Path(tempfile.gettempdir()) / f"memento-{os.getuid()}"]
     given = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")  # noqa: PTH111, PTH118
-    if Path(given).is_absolute():       # else a user without a home
+    if Path(given).is_absolute():       # not absolute for a user without a home
         found.insert(0, Path(given) / "memento")
     return found
 
 
 @contextmanager
 def compiled_code_in(folder: Path) -> Iterator[None]:
-    """Functions that are decorated meanwhile (by importing their modules) keep their compiled code in `folder`."""
+    """Functions decorated within this context (by importing their modules) store their compiled code in `folder`."""
     numba_config: Any = _numba_config
     before = numba_config.CACHE_DIR
     numba_config.CACHE_DIR = str(folder)
@@ -66,9 +66,9 @@ def compiled_code_in(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def first_compilation(folder: Path) -> Iterator[None]:
-    """Enter at once if `folder` holds the compiled code already, else one process after another.
+    """Enter at once if `folder` already holds the compiled code, else one process at a time.
 
-    The wait has a limit: past it the process compiles for itself, which costs time only.
+    The wait is limited: after it the process compiles its own copy, which costs time only.
     """
     done = folder / "complete"
     if done.exists():
@@ -91,4 +91,4 @@ def _locked(path: Path) -> Iterator[None]:
                 break
             except BlockingIOError:
                 time.sleep(_WAIT_S)
-        yield   # closing the file lets go of the lock
+        yield   # closing the file releases the lock

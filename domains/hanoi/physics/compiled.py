@@ -1,4 +1,4 @@
-"""Control steps of a scene by the compiled loop."""
+"""Computes control steps of a scene with the compiled loop."""
 
 import math
 from typing import Any
@@ -16,8 +16,8 @@ with compiled_code_in(CACHE):
     from .exact import DOF, workspace
     from .loop import ACHIEVED, DESIRED, Controller, Robot, control_step
 
-# Of 3.6 ms, not 2. At 5 ms, where a third more speed is to be had, 4 of 134 episodes with cylinders failed, and none
-# of 200 does at this step; for what is left of a difference to `exact` see docs/reference-policies.md.
+# Of 3.6 ms, not 2. At 5 ms, which is a third faster, 4 of 134 episodes with cylinders failed; at this step
+# none of 200 did. For the remaining difference to `exact` see docs/reference-policies.md.
 COARSE_SUBSTEPS = 14
 NO_LOG = np.empty((0, 0))
 IDENTITY = np.eye(3).reshape(9)
@@ -26,12 +26,12 @@ IDENTITY = np.eye(3).reshape(9)
 class CompiledPhysics:
     """The substeps of robosuite's `env.step` in one compiled loop over libmujoco.
 
-    With `near_exact` the torques agree to rounding only, else bit for bit. With `sleep` MuJoCo leaves out
-    objects at rest, and with other `substeps` than robosuite's 25 a control step has as many: both change
-    trajectories a little.
+    With `near_exact` the torques agree up to rounding, otherwise bit for bit. With `sleep` MuJoCo skips
+    objects at rest; `substeps` is the number per control step, 25 in robosuite. Both change trajectories
+    slightly.
 
-    `controller` and `opening` are what carries over from step to step outside MuJoCo's own state; `robot` is what the
-    loop reads, renewed by `begin`.
+    `controller` and `opening` are the state outside MuJoCo that persists between steps; `robot` is the loop's
+    read-only input, rebuilt by `begin`.
     """
 
     robot: Robot
@@ -45,7 +45,7 @@ class CompiledPhysics:
         self._near_exact = near_exact
         self.substeps = substeps
         scene.mj_model.opt.timestep = 1.0 / (CONTROL_HZ * substeps)
-        # Nobody reads the force sensors, and no state depends on them.
+        # The force sensors are never read, and no state depends on them.
         scene.mj_model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_SENSOR
         if sleep:
             scene.mj_model.opt.enableflags |= mujoco.mjtEnableBit.mjENBL_SLEEP
@@ -57,21 +57,21 @@ class CompiledPhysics:
             self.robot = whole
 
     def begin(self) -> None:
-        """Take up the scene after its reset, with the state of robosuite's fresh controllers."""
+        """Read the scene after its reset, with the state of robosuite's new controllers."""
         set_goal_update(self._scene, self._goal_update)
         arm = self._scene.arm_controller
         self.robot = self._constants(arm)
         self.controller = _controller(arm, self._scene.mj_model.nv)
         self.opening = np.zeros(2) + self._scene.gripper.current_action
         self._speed = float(self._scene.gripper.speed)
-        arm.scale_action(np.zeros(6))   # makes it work out its scale
+        arm.scale_action(np.zeros(6))   # makes it compute its scale
         self._scale, self._shift_in, self._shift_out = (
             arm.action_scale, arm.action_input_transform, arm.action_output_transform,
         )
         self._low, self._high = arm.input_min, arm.input_max
 
     def step(self, action: Array, log: Array = NO_LOG) -> None:
-        """Advance one control step; `action` (7,) is clipped to [-1, 1]. `log` (substeps, nu) takes the controls."""
+        """Advance one control step; `action` (7,) is clipped to [-1, 1]. `log` (substeps, nu) receives the controls."""
         delta = np.minimum(np.maximum(action[:6], self._low), self._high)
         delta -= self._shift_in
         delta *= self._scale
@@ -150,7 +150,7 @@ def _controller(arm: Any, nv: int) -> Controller:
 
 
 def _rotation(turn: Array) -> Array:
-    """The matrix (9,) of a rotation vector, with the very operations of robosuite's axisangle2quat and quat2mat."""
+    """The matrix (9,) of a rotation vector, by the same operations as robosuite's axisangle2quat and quat2mat."""
     angle = math.sqrt(turn.dot(turn))
     if angle == 0.0:
         return IDENTITY
@@ -172,7 +172,7 @@ def _inverse_pose(position: Array, rotation: Array) -> Array:
 
 
 def _mass_index(model: Any) -> Any:
-    """Where MuJoCo's sparse qM keeps each entry of the arm's (7, 7) mass matrix; -1 for structural zeros."""
+    """Indices in MuJoCo's sparse qM of the entries of the arm's (7, 7) mass matrix; -1 for structural zeros."""
     index = np.full((DOF, DOF), -1, dtype=np.int32)
     for row in range(DOF):
         where, column = int(model.dof_Madr[row]), row

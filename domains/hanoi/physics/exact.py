@@ -1,10 +1,10 @@
-"""robosuite's operational-space torques, bit for bit: its LAPACK and BLAS calls without what surrounds them.
+"""robosuite's operational-space torques, bit for bit: the same LAPACK and BLAS calls without the overhead.
 
 Follows `opspace_matrices` and `nullspace_torques` of robosuite.utils.control_utils as numba compiles them,
 and the products of OperationalSpaceController.run_controller as numpy computes them.
 
-All matrices lie in flat arrays, by rows unless "by columns" is said. Foreign functions get addresses, so
-everything that is passed to them lives in a Workspace, which outlives every call.
+All matrices are flat arrays, by rows unless marked "by columns". Foreign functions get addresses, so all
+their arguments live in a Workspace, which outlives every call.
 """
 
 from typing import NamedTuple
@@ -21,7 +21,7 @@ NULLSPACE_KP = 10           # of nullspace_torques
 
 
 class Workspace(NamedTuple):
-    """Memory that the computation writes over at every substep, and the constants that Fortran wants by address."""
+    """Memory that every substep overwrites, and the constants that Fortran takes by address."""
 
     inverse: Array          # M^-1, by columns
     product: Array
@@ -42,11 +42,11 @@ class Workspace(NamedTuple):
     integers: Ints          # 0, 1, 2, …
     numbers: Array          # 0.0, 1.0
     letters: Ints           # "N", "T", "S", "U", "L", "R" as little-endian integers
-    short: Ints             # (1,) whether the short way to singular values gives dgesdd's bits here
+    short: Ints             # (1,) whether the short singular value path matches dgesdd bit for bit here
 
 
 def workspace(nv: int) -> Workspace:
-    """A workspace for a model of `nv` degrees of freedom, with the work sizes that numba would ask LAPACK for."""
+    """A workspace for a model of `nv` degrees of freedom, with the work sizes that numba queries from LAPACK."""
 
     def floats(n: int) -> Array:
         return np.zeros(n)
@@ -63,7 +63,7 @@ def workspace(nv: int) -> Workspace:
     )
     space.inverse[:: DOF + 1] = 1.0
     for slot in range(3):
-        ask_work_size(space, slot)
+        query_work_size(space, slot)
         space.sizes[slot] = int(space.work[0])
     space.short[0] = all(_short_way_agrees(space, n, case) for n in (3, 6) for case in range(25))
     return space
@@ -82,7 +82,7 @@ def _short_way_agrees(space: Workspace, n: int, case: int) -> bool:
 
 
 @njit(cache=True)
-def ask_work_size(w, slot):
+def query_work_size(w, slot):
     """Leave LAPACK's preferred work size for `slot` in w.work[0]; the slot's size must be -1, a query."""
     size = address(w.sizes) + 4 * slot
     if slot == 0:
@@ -96,7 +96,7 @@ def exact_torques(mass, jacobian, force, turn, bias, rest, w, out):
     """Joint torques (7,) into `out`.
 
     mass (49) by columns; jacobian (42) of 6 rows; force and turn (3,) before decoupling; bias (7,) of
-    gravity and Coriolis forces; rest (7,) the joint acceleration that the null space is to follow.
+    gravity and Coriolis forces; rest (7,) the joint acceleration that the null space follows.
     """
     as_is, transposed = address(w.letters), address(w.letters) + 4
     six, seven, three = _int(w, 6), _int(w, DOF), _int(w, 3)
@@ -212,7 +212,7 @@ def _gesdd(w, size, work_size):
 
 @njit
 def _short_way(w, n):
-    """What dgesdd comes down to for a small square matrix, without its enquiries and checks on the way."""
+    """The steps of dgesdd for a small square matrix, without its queries and checks."""
     size, less, none, letters = _int(w, n), _int(w, n - 1), _int(w, 0), address(w.letters)
     svd, s, u, vt = address(w.svd), address(w.singular), address(w.left), address(w.right)
     work, info = address(w.work), address(w.scratch) + 4 * 64

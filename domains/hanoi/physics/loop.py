@@ -1,6 +1,6 @@
-"""One control step in one compiled loop: so many times step1, operational-space control, gripper, step2.
+"""One control step in one compiled loop: step1, operational-space control, gripper, step2 in every substep.
 
-The order of floating-point operations is robosuite's, so that with exact torques every bit of the state is.
+The order of floating-point operations is robosuite's, so with exact torques the state agrees bit for bit.
 """
 
 from typing import NamedTuple
@@ -17,7 +17,7 @@ ACHIEVED, DESIRED = 0, 1
 
 
 class Robot(NamedTuple):
-    """What does not change from reset to reset: addresses, views into MuJoCo's memory, gains and limits."""
+    """Inputs that stay fixed between resets: addresses, views into MuJoCo's memory, gains and limits."""
 
     model: int
     data: int
@@ -45,10 +45,10 @@ class Robot(NamedTuple):
 
 
 class Controller(NamedTuple):
-    """What the controller carries from substep to substep, and room for the loop's own vectors."""
+    """The controller state that persists between substeps, and buffers for the loop's vectors."""
 
-    # robosuite computes the references anew only after they were used once, so the first substep after a
-    # reset works on what the reset saw: `fresh` is 0 then.
+    # robosuite updates the references only after they were used once, so the first substep after a
+    # reset uses those of the reset: `fresh` is 0 then.
     fresh: Ints             # (1,)
     has_goal: Ints          # (1,)
     goal_pos: Array         # (3,) in the base frame
@@ -78,7 +78,7 @@ def control_step(robot, c, w, delta_pos, delta_rotation, opening, log):
     """Advance one control step.
 
     delta_pos (3,) in metres and delta_rotation (9,) are the commanded increments in the base frame;
-    opening (2,) is the gripper's command after this action; log (substeps, nu) takes the controls of
+    opening (2,) is the gripper's command after this action; log (substeps, nu) receives the controls of
     every substep, or has no rows.
     """
     kv = np.sqrt(NULLSPACE_KP) * 2

@@ -4,14 +4,14 @@ import numpy as np
 from numba import njit
 
 DOF = 7
-# A factor whose squared pivot is below this share of the largest is too near singular: use the exact way. At this
-# share the rounding of the solution is some 1e-10 of it.
+# A factor whose squared pivot is below this share of the largest is nearly singular: use the exact way. At this
+# share the relative rounding error of the solution is about 1e-10.
 PIVOT_FLOOR = 1e-6
 
 
 @njit(cache=True)
 def near_exact_torques(mass, jacobian, force, turn, bias, rest, out):
-    """Joint torques (7,) into `out`, as `exact_torques`; False where a matrix is too near singular.
+    """Joint torques (7,) into `out`, as `exact_torques`; False where a matrix is nearly singular.
 
     With M = L L^T and A = L^-1 J^T, the inverse of Λ is A^T A, and the null space torque is
     M q̈ - J^T Λ J q̈, so neither M^-1 nor Λ itself is needed.

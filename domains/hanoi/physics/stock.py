@@ -1,4 +1,4 @@
-"""Control steps by robosuite itself: the yardstick that the other ways are measured against."""
+"""Computes control steps by robosuite itself: the reference for the other implementations."""
 
 import mujoco
 
@@ -14,13 +14,13 @@ class StockPhysics:
         self._goal_update = goal_update
 
     def begin(self) -> None:
-        """Take up the scene after its reset."""
+        """Prepare for a new episode after the scene's reset."""
         set_goal_update(self._scene, self._goal_update)
 
     def step(self, action: Array) -> None:
         """Advance one control step; `action` (7,) is clipped to [-1, 1] by the controller."""
         self._scene.step(action)
-        # Positions of bodies and sites lag one substep behind qpos; bring them up for the observation.
+        # Positions of bodies and sites lag one substep behind qpos; update them for the observation.
         mujoco.mj_kinematics(self._scene.mj_model, self._scene.mj_data)
 
 
@@ -28,7 +28,7 @@ def set_goal_update(scene: HanoiScene, goal_update: str) -> None:
     """Make increments count from the current pose ("achieved") or from the last goal ("desired").
 
     After a reset robosuite's stored goal is in the world frame while it is read in the base frame; with
-    "achieved" it is overwritten unseen, with "desired" it must be cleared.
+    "achieved" it is overwritten before use, with "desired" it must be cleared.
     """
     controller = scene.arm_controller
     controller.set_goal_update_mode(goal_update)

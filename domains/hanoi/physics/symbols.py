@@ -1,7 +1,7 @@
 """Foreign functions for compiled code, declared by name: libmujoco's, and the BLAS and LAPACK that numba uses.
 
-A pointer baked into compiled code would defeat numba's cache; a name that is bound again in every process
-does not.
+A pointer baked into compiled code would defeat numba's cache; a name that every process
+binds again does not.
 """
 
 from typing import Any, TypeAlias
@@ -21,7 +21,7 @@ _LAPACK = ("dgetrf", "dgetri", "dgesdd", "dgebd2", "dbdsqr", "dorm2r", "dorml2")
 
 
 def _bind() -> None:
-    """Make the names known to this process's compiler."""
+    """Register the names with this process's compiler."""
     llvm.load_library_permanently(str(mujoco_library()))
     for module, names in (("scipy.linalg.cython_blas", _BLAS), ("scipy.linalg.cython_lapack", _LAPACK)):
         for name in names:
@@ -32,7 +32,7 @@ _bind()
 
 Ints: TypeAlias = npt.NDArray[np.int32]
 
-_ptr = types.intp       # addresses travel as integers
+_ptr = types.intp       # addresses are passed as integers
 _none = types.void
 
 
@@ -44,8 +44,8 @@ def _address(_: Any, array: Any) -> Any:
     return types.intp(array), code
 
 
-# address(array): where an array's data begins. The caller keeps the array alive until the foreign call has
-# returned. `array.ctypes` would do that by itself, but takes the compiler fifty times as long.
+# address(array): the address of an array's data. The caller keeps the array alive until the foreign call has
+# returned. `array.ctypes` does that automatically, but takes fifty times as long to compile.
 address: Any = intrinsic(_address)
 
 

@@ -1,4 +1,4 @@
-"""The boxes of one state of a kitchen: solid ones for collisions, visible ones for sight."""
+"""The boxes of one state of a kitchen: solid ones for collisions, visible ones for visibility checks."""
 
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ class Bodies:
 
     low: Floats                 # (n, 3) corners
     high: Floats
-    owners: NDArray[np.intp]    # (n,) the object that each belongs to, -1 for the building
+    owners: NDArray[np.intp]    # (n,) the object of each box, -1 for the building
     names: tuple[str, ...]
 
     def others(self, items: set[int]) -> tuple[Floats, Floats]:
@@ -28,14 +28,14 @@ class Bodies:
         return self.low[kept], self.high[kept]
 
     def first_hit(self, low: Floats, high: Floats, low0: Floats, high0: Floats) -> str:
-        """The name of a body that a box meets and another box, where it was before, did not meet; or empty."""
+        """The name of a body that a box hits and its previous box (low0, high0) did not; empty if there is none."""
         hits = ((self.low < high) & (self.high > low)).all(axis=1)
         hits &= ~((self.low < high0) & (self.high > low0)).all(axis=1)
         at = np.flatnonzero(hits)
         return self.names[int(at[0])] if len(at) else ""
 
     def nearest(self, x: float, z: float, *, within_m: float) -> str | None:
-        """The name of the body nearest to a place on the floor, where one is so near."""
+        """The name of the body nearest to a point on the floor; None if none is within `within_m`."""
         point = np.array([x, z])
         gaps = np.maximum(np.maximum(self.low[:, [0, 2]] - point, point - self.high[:, [0, 2]]), 0.0)
         away = np.hypot(gaps[:, 0], gaps[:, 1])
@@ -44,7 +44,7 @@ class Bodies:
 
 
 def bodies_of(contents: Contents) -> Bodies:
-    """Solid boxes: objects that are not full of air, carried or shut away, open doors, the building."""
+    """Solid boxes: objects that are not hollow, carried or in something closed; open doors; the building."""
     doors = sorted(contents.open & contents.doors.keys())
     solid = contents.at_large() & ~contents.hollow
     solid[doors] = False
@@ -63,7 +63,7 @@ def bodies_of(contents: Contents) -> Bodies:
 
 
 def surroundings_of(contents: Contents) -> Surroundings:
-    """What can be seen or stands in the way of seeing."""
+    """The objects that can be seen and the boxes that occlude them."""
     n, walls = len(contents.things), len(contents.kitchen.structure)
     shown = contents.at_large()
     occluders = np.flatnonzero(shown & ~contents.hollow)

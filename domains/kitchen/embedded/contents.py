@@ -1,4 +1,4 @@
-"""The present state of the objects of one kitchen: positions, containers, what is open, on or held."""
+"""The current state of the objects of one kitchen: position, container, open, on, held."""
 
 from collections.abc import Mapping
 from itertools import count
@@ -17,7 +17,7 @@ Key = tuple[object, ...]
 
 
 class Contents:
-    """The state of a kitchen's objects, which are named by their index. Every state has a number."""
+    """The state of a kitchen's objects, identified by index. Every state has a number."""
 
     def __init__(self, kitchen: Kitchen) -> None:
         self.kitchen = kitchen
@@ -40,13 +40,13 @@ class Contents:
         self.changed()
 
     def _first_parents(self, thing: Thing) -> tuple[int, ...]:
-        """Where an object is at the start. A fridge that touches a cabinet is recorded as in it: it is not."""
+        """The parents of an object at the start. Recordings wrongly place a fridge that touches a cabinet inside it."""
         parents = [self.index[name] for name in thing.parents if name in self.index]
         fixed = "pickupable" not in thing.flags
         return tuple(k for k in parents if not (fixed and "openable" in self.things[k].flags))
 
     def restore(self) -> None:
-        """Everything as at the start."""
+        """Restore the start state."""
         self.held: int | None = None
         self.open = {k for k, thing in enumerate(self.things) if "isOpen" in thing.flags}
         self.on = {k for k, thing in enumerate(self.things) if "isToggled" in thing.flags}
@@ -56,7 +56,7 @@ class Contents:
         self.changed()
 
     def changed(self) -> None:
-        """Number the present state; equal states have equal numbers."""
+        """Number the current state; equal states have equal numbers."""
         self._containing: dict[int, set[int]] = {}
         self._inside: Flags | None = None
         self._carried: frozenset[int] | None = None
@@ -65,18 +65,18 @@ class Contents:
         if len(self._states) > _STATES_KEPT:
             self._states.clear()
         if key not in self._states:
-            self._states[key] = next(self._numbers)     # never used twice: caches are kept by it
+            self._states[key] = next(self._numbers)     # never reused: it is a cache key
         self.state = self._states[key]
 
     def take(self, item: int) -> None:
-        """Into the hand with it."""
+        """Move an object into the hand."""
         self.held = item
         self.parents[item] = ()
         self._moved[item] = ("held",)
         self.changed()
 
     def lay(self, item: int, centre: Floats, size: Floats, *, receptacle: int | None) -> None:
-        """Lay an object down somewhere, with all that is in it: centre and size of its box, in metres."""
+        """Put an object, with its contents, at a place: centre and size of its box, in metres."""
         shift = centre - self.centres[item]
         for k in {item} | {k for k in range(len(self.things)) if self.is_in(k, item)}:
             self.centres[k] = self.centres[k] + shift
@@ -86,7 +86,7 @@ class Contents:
         self.changed()
 
     def containing(self, item: int) -> set[int]:
-        """Every receptacle that an object is in, directly or not."""
+        """All receptacles that an object is in, directly or indirectly."""
         found = self._containing.get(item)
         if found is None:
             found = set()
@@ -100,11 +100,11 @@ class Contents:
         return found
 
     def is_in(self, item: int, receptacle: int) -> bool:
-        """Whether an object is in or on a receptacle, directly or not."""
+        """Whether an object is in or on a receptacle, directly or indirectly."""
         return receptacle in self.containing(item)
 
     def inside(self) -> Flags:
-        """(n, n): whether an object (row) is in or on another (column), directly or not."""
+        """(n, n): whether an object (row) is in or on another (column), directly or indirectly."""
         if self._inside is None:
             moved = [*self._moved]
             inside: Flags = self._inside0.copy()
@@ -116,7 +116,7 @@ class Contents:
         return self._inside
 
     def carried(self) -> frozenset[int]:
-        """The held object and what is in it."""
+        """The held object and its contents."""
         if self._carried is None:
             held = self.held
             inside = () if held is None else (held, *np.flatnonzero(self.inside()[:, held]).tolist())
@@ -124,7 +124,7 @@ class Contents:
         return self._carried
 
     def shut_away(self, item: int) -> bool:
-        """Whether it is in something closed."""
+        """Whether an object is in something closed."""
         return bool((self.inside()[item] & self._closed()).any())
 
     def at_large(self) -> Flags:
@@ -139,10 +139,10 @@ class Contents:
         return closed
 
     def panels(self) -> list[Corners]:
-        """The doors and drawers that stand open in the room."""
+        """The boxes of the open doors and drawers."""
         return [panel for k in sorted(self.open) if k in self.doors for panel in self.doors[k].panels]
 
     def origins(self) -> Floats:
-        """The present origins of the objects (n, 3), as if nothing were held."""
+        """The current origins of the objects (n, 3), as if nothing were held."""
         moved: Floats = self._origins0 + (self.centres - self._centres0)
         return moved

@@ -1,10 +1,9 @@
 """Doors and drawers: their positions when open, and the obstacles to their movement.
 
-Recorded kitchens hold boxes and fronts, not hinges. A cabinet's origin lies on its hinge. A microwave's
-hinge is on the left of who looks at it. A fridge of 0.95 m and more has two leaves; a narrower one has its
-hinge where the open door takes less of the floor. Recorded agents open fridges from as near as 0.23 m from
-the front, so those doors, and microwaves', need only a little room; cabinets and drawers need all the room
-that they sweep.
+Recorded kitchens contain boxes and fronts, not hinges. A cabinet's origin lies on its hinge. A microwave's
+hinge is on the left, seen from the front. A fridge of 0.95 m or more has two leaves; a narrower one has its
+hinge on the side where the open door covers fewer cells. Recorded agents open fridges from 0.23 m away, so
+doors of fridges and microwaves need only little room; cabinets and drawers need all the room that they sweep.
 """
 
 import math
@@ -21,7 +20,7 @@ from .sight import Floats
 LEAF_M: Final = 0.06            # thickness of a door leaf
 TWO_LEAVES_M: Final = 0.95      # a fridge at least so wide has two doors
 ROOM_M: Final = 0.22            # in front of a fridge or microwave for the agent's centre
-HELD_ROOM_M: Final = 0.08       # in front of a fridge or microwave for what the agent holds
+HELD_ROOM_M: Final = 0.08       # in front of a fridge or microwave for the held item
 MICROWAVE_DOOR: Final = 0.72    # of the front; the rest are buttons
 DRAWER_TRAVEL: Final = 0.75     # of its depth
 
@@ -32,17 +31,17 @@ Corners = tuple[Floats, Floats]     # low and high corner of an axis-aligned box
 class Door:
     """How one object opens. Boxes are (low, high) corners in metres."""
 
-    panels: tuple[Corners, ...]         # what stands in the room while it is open
-    room: Corners                       # where what the agent holds may not be while it moves
-    agent_room: Corners                 # where the agent's centre may not be while it moves
+    panels: tuple[Corners, ...]         # solid in the room while it is open
+    room: Corners                       # no held item here while it moves
+    agent_room: Corners                 # no agent centre here while it moves
 
     def stopped_by_agent(self, x: float, z: float, *, floor_m: float) -> bool:
-        """Whether it would hit an agent that stands at (x, z)."""
+        """Whether the door would hit an agent at (x, z)."""
         low, high = self.agent_room
         return bool(low[1] < floor_m + AGENT_HEIGHT_M and low[0] < x < high[0] and low[2] < z < high[2])
 
     def stopped_by(self, low: Floats, high: Floats) -> bool:
-        """Whether it would hit the box with these corners."""
+        """Whether the door would hit the box with these corners."""
         return overlap(low, high, *self.room)
 
 
@@ -58,9 +57,9 @@ def plane_gap(box: Corners, x: float, z: float) -> float:
 
 
 def blocked_by_panel(panels: Iterable[Corners], start: Cell, end: Cell, *, floor_m: float) -> bool:
-    """Whether an open door keeps the agent from the step between two cells.
+    """Whether an open door blocks the agent's step between two cells.
 
-    An agent that the door already touches may go away from it.
+    An agent that already touches the door may move away from it.
     """
     (x0, z0), (x1, z1) = ([value * GRID_M for value in cell] for cell in (start, end))
     for box in panels:
@@ -74,7 +73,7 @@ def blocked_by_panel(panels: Iterable[Corners], start: Cell, end: Cell, *, floor
 
 
 def doors_of(kitchen: Kitchen) -> dict[int, Door]:
-    """The doors of a kitchen by the index of their object. Openable things without one (books) are left out."""
+    """The doors of a kitchen by the index of their object. Openable objects without a door (books) are left out."""
     return {
         index: _drawer(thing) if thing.object_type in SLIDING else _hinged(thing, kitchen)
         for index, thing in enumerate(kitchen.things)
@@ -90,12 +89,12 @@ class _Front:
 
     @property
     def out(self) -> tuple[int, int]:
-        """Outward unit step (x, z) of the face, which looks along a main axis."""
+        """Outward unit step (x, z) of the face, along a main axis."""
         return ((0, 1), (1, 0), (0, -1), (-1, 0))[round(self.thing.yaw_deg / 90.0) % 4]
 
     @property
     def side(self) -> tuple[int, int]:
-        """Unit step to the left of who looks at the face."""
+        """Unit step to the left, seen from the front of the face."""
         x, z = self.out
         return z, -x
 
@@ -156,11 +155,11 @@ def _around(box: Corners) -> Corners:
 
 
 def _leaf(front: _Front, hinge: float, length: float) -> Corners:
-    """A leaf that stands straight out from the face at `hinge` metres to the left of its middle."""
+    """A leaf perpendicular to the face, at `hinge` metres to the left of its middle."""
     inner = hinge - math.copysign(LEAF_M, hinge)
     return front.box((min(hinge, inner), max(hinge, inner)), (0.0, length))
 
 
 def _taken(panel: Corners, kitchen: Kitchen) -> int:
-    """How many cells an open leaf makes unusable."""
+    """The number of cells that an open leaf makes unusable."""
     return sum(plane_gap(panel, x * GRID_M, z * GRID_M) < AGENT_RADIUS_M for x, z in kitchen.cells)

@@ -9,7 +9,7 @@ from .sight import Floats, agent_view
 
 HAND_AHEAD_M: Final = 0.38      # of the camera, turned with it
 HAND_BELOW_M: Final = 0.16
-SKIN_M: Final = 0.01            # how far a held item may graze things
+SKIN_M: Final = 0.01            # overlap that a held item may have with other bodies
 
 
 def hand_at(stance: Stance, agent_y_m: float, *, yaw_deg: float | None = None) -> Floats:

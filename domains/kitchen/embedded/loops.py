@@ -1,17 +1,17 @@
-"""The compiled inner loops: points in view, what hides them, and free room for a box."""
+"""The compiled inner loops: points in view, their occluders, and free space for a box."""
 
 from typing import Any
 
 import numpy as np
 from numba import njit
 
-SHORT = 1e-9        # of a ray along an axis: taken for this, so that nothing is divided by zero
-TOUCH_M = 1e-6          # boxes that share less touch, no more
-BEFORE = 1.0 - 1e-3     # of the way to a point: what begins later does not stand before it
+SHORT = 1e-9            # smallest component of a ray along an axis, to avoid a division by zero
+TOUCH_M = 1e-6          # a smaller overlap of boxes is contact only
+BEFORE = 1.0 - 1e-3     # of the way to a point: an occluder must begin earlier
 
 
 def compiled(function: Any) -> Any:
-    """The function compiled at its first call; the code is kept where numba finds a folder to keep it in."""
+    """The function, compiled at its first call; the code is cached if numba finds a writable cache folder."""
     try:
         return njit(cache=True)(function)
     except RuntimeError:        # neither next to the source nor in the user's cache
@@ -22,9 +22,10 @@ def compiled(function: Any) -> Any:
 def look(points, shown, low, high, clear, glass, floor, eye, ahead, right, up, lens, visible, interactable):
     """Mark the visible and the interactable of n objects, given by (n, p, 3) points, among b boxes (low, high).
 
-    `clear` (n, b) tells which boxes do not hide which objects, `glass` (b,) which are seen through but not
-    reached through. The object `floor` (-1: none) is looked for on the ground ahead. `lens` is (tangent up,
-    tangent right, range, nearest depth, chord), metres: an occluder hides what lies behind so much of it.
+    `clear` (n, b) marks boxes that do not hide an object, `glass` (b,) boxes that are transparent but block
+    interaction. The object `floor` (-1: none) is checked on the ground ahead. `lens` is (tangent up,
+    tangent right, range, nearest depth, chord), metres: a box occludes a point if the ray's chord through the
+    box is at least this long.
     """
     tan_up, tan_right, within, near, chord_m = lens
     boxes = _around(low, high, eye, within)
@@ -59,7 +60,7 @@ def look(points, shown, low, high, clear, glass, floor, eye, ahead, right, up, l
 
 @compiled
 def _around(low, high, eye, within):
-    """The boxes in range that the eye is not in."""
+    """The boxes in range that do not contain the eye."""
     found = np.empty(low.shape[0], dtype=np.int64)
     count = 0
     for b in range(low.shape[0]):

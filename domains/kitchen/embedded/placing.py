@@ -1,4 +1,4 @@
-"""The position of a held item that is put in or on a receptacle: AI2-THOR's grid of points, tried one by one."""
+"""The position of a held item that is put in or on a receptacle, from AI2-THOR's grid of candidate points."""
 
 import math
 from collections.abc import Sequence
@@ -12,16 +12,16 @@ from .loops import first_free
 from .sight import Floats, View
 
 POINTS_A_SIDE: Final = 9
-GAP_M: Final = 0.005            # between a shelf and what is put on it
-OVER_A_CELL_M: Final = 0.15     # a counter's box that is L-shaped covers floor: there one stands, nothing lies
+GAP_M: Final = 0.005            # between a shelf and an item put on it
+OVER_A_CELL_M: Final = 0.15     # the box of an L-shaped counter covers floor cells: no item there
 WALL_M: Final = 0.05            # thickness of a fridge's or microwave's walls
 FRIDGE_DOOR_M: Final = 0.10
-FRIDGE_SHELVES: Final = (0.16, 0.31, 0.45, 0.60, 0.74, 0.86)    # of its height, where none are known
+FRIDGE_SHELVES: Final = (0.16, 0.31, 0.45, 0.60, 0.74, 0.86)    # of its height, if no shelves are known
 SHELF_SPACING_M: Final = 0.2
 
 
 def interior(thing: Thing, centre: Floats, size: Floats) -> tuple[Floats, Floats]:
-    """Low and high corner of where things can be in (or, above the box, on) a receptacle that is at `centre`."""
+    """Low and high corner of the space in (or, above the box, on) a receptacle at `centre`."""
     half = size / 2
     low, high = centre - half, centre + half
     if thing.object_type not in INSIDE:
@@ -65,7 +65,7 @@ def candidate_points(thing: Thing, low: Floats, high: Floats, kitchen: Kitchen) 
 
 
 def _over_a_cell(x: float, z: float, kitchen: Kitchen) -> bool:
-    """Whether a point is near to where the agent can stand."""
+    """Whether a point is near a cell where the agent can stand."""
     cell = round(x / GRID_M), round(z / GRID_M)
     return cell in kitchen.cells and math.hypot(x - cell[0] * GRID_M, z - cell[1] * GRID_M) < OVER_A_CELL_M
 
@@ -74,10 +74,10 @@ def place(
     thing: Thing, box: tuple[Floats, Floats], points: Floats, *, view: View, sizes: Sequence[Floats],
     solid_low: Floats, solid_high: Floats,
 ) -> tuple[Floats, Floats] | None:
-    """The position in which an item is put: the centre and size of its box, or None where it fits nowhere.
+    """The position of an item that is put down: the centre and size of its box, or None if it does not fit.
 
-    `box` is the receptacle's interior with its candidate `points`, `sizes` are the item's box turned one way
-    and another, and the solid boxes (n, 3) are what it must not touch. Points nearer to the camera come first.
+    `box` is the receptacle's interior with its candidate `points`, `sizes` are the item's box sizes in its
+    orientations, and the solid boxes (n, 3) are obstacles. Points nearer to the camera come first.
     """
     low, high = box
     points = points[view.sees(points)] if len(points) else points

@@ -1,4 +1,4 @@
-"""Plans the whole task with full knowledge of a kitchen: the proof that it can be done."""
+"""Plans the whole task with full knowledge of a kitchen, to prove that the kitchen is solvable."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -7,13 +7,13 @@ from ..scene import GRID_M, HEADINGS, Kitchen, Stance
 from .sight import VISIBILITY_M
 from .world import World
 
-Step = tuple[str, str | None]       # an action and the id that it is done to
+Step = tuple[str, str | None]       # an action and the id of its object
 
 
 def plan(kitchen: Kitchen) -> list[Step] | None:
-    """Steps that do the task from the kitchen's start; None where none were found.
+    """Steps that complete the task from the kitchen's start; None if no plan was found.
 
-    Each stage is reached by the fewest steps from where the last one ended, so the whole is good, not best.
+    Each stage takes the fewest steps from the end of the previous one; the whole plan need not be the shortest.
     """
     world = World(kitchen)
     steps: list[Step] = []
@@ -26,7 +26,7 @@ def plan(kitchen: Kitchen) -> list[Step] | None:
 
 
 def _stages(world: World) -> Iterator[tuple[str, str]]:
-    """What must be done to what, in order."""
+    """The actions and object ids of the task, in order."""
     apple, bread, microwave, fridge = (
         next(thing.object_id for thing in world.things if thing.object_type == kind)
         for kind in ("Apple", "Bread", "Microwave", "Fridge")
@@ -44,7 +44,7 @@ def _stages(world: World) -> Iterator[tuple[str, str]]:
 
 
 def _reach(world: World, action: str, object_id: str) -> list[Step] | None:
-    """Walk to the nearest pose where the action works and do it there; the world is then after it."""
+    """Walk to the nearest pose where the action works and do it there; this advances the world."""
     target = world.index[object_id]
     came: dict[Stance, tuple[Stance, str]] = {}
     start = world.stance
@@ -64,7 +64,7 @@ def _reach(world: World, action: str, object_id: str) -> list[Step] | None:
 
 
 def _may_work(world: World, target: int) -> bool:
-    """Whether an object is near and not behind the agent's back, before its visibility is worked out."""
+    """Whether an object is near and not behind the agent: a cheap test before the visibility check."""
     x, z = (value * GRID_M for value in world.stance.cell)
     centre, half = world.centres[target], world.sizes[target] / 2
     ahead_x, ahead_z = HEADINGS[world.stance.yaw]

@@ -1,7 +1,7 @@
 """The actions that the state of an object and of the hand allows: AI2-THOR's preconditions, in its words.
 
-They hold for every back end: the embedded simulator checks them before it acts, and the valid-action lists of
-observations are made of them.
+They apply to every back end: the embedded simulator checks them before it acts, and the valid-action lists
+of observations follow from them.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,15 +17,15 @@ BEHIND_GLASS: Final = "{} is visible but not interactable"
 
 
 class Named(Protocol):
-    """An object by its id, its type and what can be done with it."""
+    """An object by its id, its type and its flags."""
 
     @property
     def object_id(self) -> str:
-        """As AI2-THOR has it."""
+        """AI2-THOR's object id."""
 
     @property
     def object_type(self) -> str:
-        """Such as "Apple"."""
+        """AI2-THOR's object type, such as "Apple"."""
 
     @property
     def flags(self) -> frozenset[str]:
@@ -34,7 +34,7 @@ class Named(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Such an object, and no more."""
+    """The plain implementation of `Named`."""
 
     object_id: str
     object_type: str
@@ -43,15 +43,15 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """The present state of one object."""
+    """The current state of one object."""
 
     is_open: bool
     is_on: bool
-    carried: bool = False       # it is in the hand, or in what is in the hand
+    carried: bool = False       # in the hand, or in the held object
 
 
 def objection(action: str, target: Named, now: Condition, held: Named | None) -> str:
-    """Why an object action cannot be tried on a target that is in reach; empty where nothing prevents it."""
+    """The reason why an object action is not allowed on a target in reach; empty if it is allowed."""
     return _OBJECTIONS[action](target, now, held)
 
 

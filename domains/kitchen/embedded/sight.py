@@ -1,8 +1,8 @@
-"""Visibility from a pose: sample points on boxes, range, frustum, and boxes that hide them.
+"""Visibility from a pose: sample points on boxes, range, frustum, and occluding boxes.
 
 An object is visible where a point of its box is within 1.5 m horizontally of the camera, in the viewport and
 not hidden. With 27 points per box this agrees with 98.7 % of the flags that AI2-THOR 5.0.0 recorded in thirty
-kitchens; a test holds it to that.
+kitchens; a test checks this.
 """
 
 import itertools
@@ -24,8 +24,8 @@ VISIBILITY_M: Final = 1.5
 FIELD_OF_VIEW_DEG: Final = 90.0     # vertical
 WIDTH, HEIGHT = 900, 600
 NEAR_M: Final = 0.1
-# An occluder hides what lies behind at least so much of it: boxes overhang what they stand for (a counter's
-# edge above drawers, a burner's frame), and rays that only graze them do go past the real shape.
+# A ray is occluded only if its chord through a box is at least this long: boxes are larger than the real shapes
+# (a counter's edge above drawers, a burner's frame), and rays that only graze a box miss the real shape.
 CHORD_M: Final = 0.05
 _LATTICE: Final = np.array(list(itertools.product((-1.0, 0.0, 1.0), repeat=3))) * 0.49
 POINTS: Final = len(_LATTICE)
@@ -34,7 +34,7 @@ _VIEWS_KEPT: Final = 8_192
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lens:
-    """What makes views of the same pose differ: the vertical field of view, width over height, the range."""
+    """The camera's parameters besides its pose: vertical field of view, width over height, range."""
 
     field_of_view_deg: float = FIELD_OF_VIEW_DEG
     aspect: float = WIDTH / HEIGHT
@@ -46,7 +46,7 @@ PAPERS_LENS: Final = Lens()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """A camera: where it is, where it looks, how much it sees."""
+    """A camera: position, direction, field of view and range."""
 
     eye: Floats
     forward: Floats
@@ -54,7 +54,7 @@ class View:
     up: Floats
     tan_up: float
     tan_right: float
-    within_m: float = VISIBILITY_M      # how far it sees, horizontally
+    within_m: float = VISIBILITY_M      # horizontal range
 
     def sees(self, points: Floats) -> Flags:
         """Which points (n, 3) are in range and in the viewport, hidden or not."""
@@ -96,15 +96,15 @@ def sample_points(centres: Floats, sizes: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """Everything that can be seen or stands in the way, in one state of the kitchen: n objects, b boxes."""
+    """The visible objects and the occluders in one state of the kitchen: n objects, b boxes."""
 
     points: Floats          # (n, POINTS, 3)
-    can_be_seen: Flags      # (n,) False for what a closed receptacle hides
+    can_be_seen: Flags      # (n,) False for objects in a closed receptacle
     low: Floats             # (b, 3) corners of the boxes that occlude
     high: Floats
     clear: Flags            # (n, b) True where a box does not hide an object: its own, its receptacles', its contents'
-    glass: Flags            # (b,) boxes that one sees through
-    floor: int | None       # the object that is the floor: seen as the ground ahead, however large its box is
+    glass: Flags            # (b,) transparent boxes
+    floor: int | None       # the floor object: checked on the ground ahead, not by its box
 
     def seen(self, view: View) -> tuple[Flags, Flags]:
         """Which objects are visible, and which of them are interactable too: two arrays (n,)."""

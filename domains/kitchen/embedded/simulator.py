@@ -1,4 +1,4 @@
-"""The embedded simulator as a back end: kitchens that are generated or were recorded."""
+"""The embedded simulator as a back end: generated and recorded kitchens."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ _MOVES: Mapping[str, Callable[[World], str]] = {
 
 
 class Embedded:
-    """Implements `kitchen.simulator.Simulator`. Kitchens are made once each, at their first use."""
+    """Implements `kitchen.simulator.Simulator`. Each kitchen is made once, at its first use."""
 
     def __init__(self, load: Callable[[str], Kitchen]) -> None:
         """`load` makes a kitchen by its name."""
@@ -35,7 +35,7 @@ class Embedded:
         self._observers: dict[str, Observer] = {}
 
     def begin(self, scene: str, *, seed: int | None) -> None:
-        """Everything as at the start of `scene`; the agent at the scene's own start, or a pose drawn from a seed."""
+        """Load the start state of `scene`, with the agent at the scene's start or at a pose drawn from a seed."""
         if scene not in self._observers:
             self._observers[scene] = Observer(World(self._load(scene)))
         self._observer = self._observers[scene]
@@ -45,27 +45,27 @@ class Embedded:
         self.target_ids = self._observer.target_ids
 
     def moment(self) -> Fragment:
-        """The observation of the present moment."""
+        """The observation of the current state."""
         return self._observer.fragment()
 
     def move(self, name: str) -> str:
-        """One of the moves."""
+        """Do a move; returns the error message, empty for success."""
         return _MOVES[name](self.world)
 
     def act(self, name: str, object_id: str) -> str:
-        """One of the object actions."""
+        """Do an object action; returns the error message, empty for success."""
         return self.world.act(name, object_id)
 
     def knows(self, object_id: str) -> bool:
-        """Whether there is such an object in the present kitchen."""
+        """Whether the current kitchen has this object."""
         return object_id in self.world.index
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Nothing to release."""
 
 
 class Observer:
-    """Looks at one world. Fragments are kept, since agents return to poses."""
+    """Observes one world. Fragments are cached, since agents return to poses."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -76,7 +76,7 @@ class Observer:
         self._fragments: OrderedDict[tuple[int, Stance], Fragment] = OrderedDict()
 
     def fragment(self) -> Fragment:
-        """The observation of the present moment."""
+        """The observation of the current state."""
         key = (self.world.state, self.world.stance)
         found = self._fragments.get(key)
         if found is None:
@@ -117,7 +117,7 @@ class Observer:
         )
 
     def _distances(self) -> list[float]:
-        """Metres from the agent's position to every object's, in space."""
+        """Three-dimensional distances from the agent's position to all objects, in metres."""
         x, z = self.world.stance.cell
         away = self.world.positions() - np.array([x * GRID_M, self.world.kitchen.agent_y_m, z * GRID_M])
         distances: list[float] = np.round(np.sqrt((away * away).sum(axis=1)), 4).tolist()
@@ -127,7 +127,7 @@ class Observer:
 def the_targets(kitchen: str, kinds: Iterable[str]) -> tuple[int, ...]:
     """The indices of Apple, Bread, Microwave and Fridge among the objects of a kitchen, found by their types.
 
-    Raises MementoError for a kitchen that lacks one of them or has several.
+    Raises MementoError for a kitchen with none or several of one type.
     """
     places: dict[str, list[int]] = {kind: [] for kind in TARGETS}
     for k, kind in enumerate(kinds):
@@ -140,11 +140,11 @@ def the_targets(kitchen: str, kinds: Iterable[str]) -> tuple[int, ...]:
 
 
 def drawn_stance(cells: Sequence[Cell], seed: int) -> Stance:
-    """A pose drawn from a seed on one of the cells, the camera level."""
+    """A pose on one of the cells, drawn from a seed, with a level camera."""
     rng = Random(seed)
     return Stance(cell=rng.choice(cells), yaw=rng.randrange(4), horizon_deg=0)
 
 
 def standing_room(cells: frozenset[Cell], start: Stance) -> tuple[Cell, ...]:
-    """The cells that can be walked to from a start, in order."""
+    """The cells reachable from a start, sorted."""
     return tuple(sorted(reachable(cells, start.cell)))

@@ -18,7 +18,7 @@ from .sight import PAPERS_LENS, Floats, Lens, Surroundings, View, agent_view
 
 LOOK_STEP_DEG: Final = 30
 LOOK_UP_DEG, LOOK_DOWN_DEG = -30, 60
-_TURN_SAMPLES_DEG: Final = (30.0, 60.0, 90.0)   # where a turning held item is checked
+_TURN_SAMPLES_DEG: Final = (30.0, 60.0, 90.0)   # angles at which a turning held item is checked
 _VIEWS_KEPT: Final = 20_000
 _STATES_KEPT: Final = 128
 _SPOTS_KEPT: Final = 512
@@ -29,7 +29,7 @@ V = TypeVar("V")
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """Indices of the objects that are visible from a pose, in the kitchen's order, and which can be acted on."""
+    """Indices of the objects that are visible from a pose, in the kitchen's order, and those that are interactable."""
 
     visible: tuple[int, ...]
     interactable: frozenset[int]
@@ -49,7 +49,7 @@ class World(Contents):
         super().__init__(kitchen)
 
     def reset(self, stance: Stance) -> None:
-        """Everything as at the start, with the agent at `stance`."""
+        """Restore the start state, with the agent at `stance`."""
         self.stance = stance
         self.restore()
 
@@ -60,7 +60,7 @@ class World(Contents):
         return agent_view(self.stance, self.kitchen.agent_y_m, self.lens)
 
     def sighting(self) -> Sighting:
-        """What the agent sees now."""
+        """The objects that the agent sees now."""
         key = (self.state, self.stance)
         found = self._views.get(key)
         if found is None:
@@ -75,7 +75,7 @@ class World(Contents):
         return found
 
     def surroundings(self) -> Surroundings:
-        """What can be seen or stands in the way now."""
+        """The visible objects and the occluders of the current state."""
         found = self._surroundings.get(self.state)
         if found is None:
             found = surroundings_of(self)
@@ -83,7 +83,7 @@ class World(Contents):
         return found
 
     def bodies(self) -> Bodies:
-        """What is solid now."""
+        """The solid boxes of the current state."""
         found = self._bodies.get(self.state)
         if found is None:
             found = bodies_of(self)
@@ -91,24 +91,24 @@ class World(Contents):
         return found
 
     def positions(self) -> Floats:
-        """The present origins of the objects (n, 3); that of a held one is the hand's position."""
+        """The current origins of the objects (n, 3); for a held object the hand's position."""
         positions = self.origins()
         if self.held is not None:
             positions[self.held] = self.hand(self.stance)
         return positions
 
     def position(self, item: int) -> Floats:
-        """The present origin of one object."""
+        """The current origin of one object."""
         return np.asarray(self.positions()[item])
 
     # ------------------------------------------------------------------------------------------ moving
 
     def move_ahead(self) -> str:
-        """One cell forward, whole or not at all."""
+        """Move one full cell forward, or not at all."""
         return self.move(0)
 
     def move(self, quarters: int) -> str:
-        """One cell forward, or to where the agent would look after so many quarter turns to the right."""
+        """Move one cell in the direction that is `quarters` quarter turns to the right of forward."""
         return self._moved_to("move", quarters, self._move)
 
     def turn(self, quarters: int) -> str:
@@ -116,7 +116,7 @@ class World(Contents):
         return self._moved_to("turn", quarters, self._turn)
 
     def _moved_to(self, kind: str, quarters: int, attempt: Callable[[int], tuple[str, Stance]]) -> str:
-        """Go where an attempt leads. It leads to the same whenever the kitchen and the stance are the same."""
+        """Apply the result of an attempt. It is cached, since it depends only on the kitchen's state and the stance."""
         key = (self.state, self.stance, kind, quarters)
         found = self._ways.get(key)
         if found is None:
@@ -145,7 +145,7 @@ class World(Contents):
         return "", replace(self.stance, yaw=(self.stance.yaw + quarters) % 4)
 
     def _blocked(self, target: Cell) -> str:
-        """What keeps the agent from a neighbouring cell; empty where nothing does."""
+        """The name of the body that blocks a neighbouring cell; empty if none does."""
         if target not in self.kitchen.cells:
             return self._nearest_name(target)
         for k in sorted(self.open):
@@ -155,7 +155,7 @@ class World(Contents):
         return ""
 
     def _nearest_name(self, cell: Cell) -> str:
-        """The object whose box reaches nearest to where the agent would stand, or the building."""
+        """The object or part of the building whose box is nearest to the agent's position in `cell`."""
         return self.bodies().nearest(cell[0] * GRID_M, cell[1] * GRID_M, within_m=GRID_M) or "Structure_0"
 
     def look(self, steps: int) -> str:
@@ -182,13 +182,13 @@ class World(Contents):
         return turned_size(self.things[item].extent, 90.0 * yaw)
 
     def _held_hits(self, start: Floats, end: Floats, yaw: int) -> str:
-        """What a held item meets on a straight way; what it touches already does not count."""
+        """The name of the body that a held item hits on a straight path, except bodies that it already touches."""
         half = self.held_size(yaw) / 2 - SKIN_M
         low, high = np.minimum(start, end) - half, np.maximum(start, end) + half
         return self.bodies().first_hit(low, high, start - half, start + half)
 
     def _turning_hits(self, quarters: int) -> str:
-        """What a held item meets on a quarter turn."""
+        """The name of the body that a held item hits on a quarter turn."""
         start, begin = self.hand(self.stance), 90.0 * self.stance.yaw
         half0 = self.held_size(self.stance.yaw) / 2 - SKIN_M
         for degrees in _TURN_SAMPLES_DEG:
@@ -203,14 +203,14 @@ class World(Contents):
     # ------------------------------------------------------------------------------------ interactions
 
     def objection(self, action: str, item: int, sighting: Sighting) -> str:
-        """Why an object action cannot be tried on an object, as far as no movement is needed to tell; or empty."""
+        """The reason, checked without movement, why an object action is not allowed on an object; or empty."""
         if item not in sighting.interactable:
             return BEHIND_GLASS.format(self.things[item].object_id) if item in sighting.visible else NOT_VISIBLE
         now = Condition(item in self.open, item in self.on, self.held is not None and item in self.carried())
         return objection(action, self.things[item], now, None if self.held is None else self.things[self.held])
 
     def act(self, action: str, object_id: str) -> str:
-        """An object action on an object by its id."""
+        """Do an object action on the object with this id; returns the error message, empty for success."""
         item = self.index.get(object_id)
         if item is None:
             return NOT_HERE.format(object_id)
@@ -243,14 +243,14 @@ class World(Contents):
         return ""
 
     def _spots_in(self, item: int, box: Corners) -> Floats:
-        """The points of a receptacle where something may be put, worked out once for each place that it stands in."""
+        """The candidate points of a receptacle, computed once per position of the receptacle."""
         key = (item, box[0].tobytes())
         if key not in self._spots:
             _keep(self._spots, key, candidate_points(self.things[item], *box, self.kitchen), _SPOTS_KEPT)
         return self._spots[key]
 
     def _swing(self, item: int) -> str:
-        """Open or close, unless the moving door meets the agent or what it holds."""
+        """Open or close, unless the moving door hits the agent or the held item."""
         door = self.doors.get(item)
         if door is not None:
             x, z = (value * GRID_M for value in self.stance.cell)

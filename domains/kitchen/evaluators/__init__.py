@@ -1,1 +1,1 @@
-"""Evaluator programs that ship with the domain. They run in processes of their own, never here."""
+"""Evaluator programs that ship with the domain. They run in a sandbox, never in this process."""

@@ -1,6 +1,6 @@
 """The evaluator that the paper selected for the household task (appendix, evaluator evolution results).
 
-Needs numpy only. Where the paper gives no formula, the forms are ours, smooth and bounded:
+Needs numpy only. Where the paper gives no formula, this file defines smooth, bounded forms:
 
     closeness        1 at 0.5 m from the agent or nearer, 0 at 2.0 m and beyond, linear in between
     p_seen           0 before the object is seen, then 0.6 + 0.4 × the best closeness at which it was visible
@@ -35,7 +35,7 @@ ENOUGH_VISIBLE = 0.2        # of the steps
 CARRY_ALLOWED = 40          # steps
 MOVES = ("move_ahead", "rotate_left", "rotate_right", "look_up", "look_down")
 INTERACTIONS = ("open_object", "close_object", "pickup_object", "put_object", "toggle_on", "toggle_off")
-# Useful interactions: an action and what it is done to.
+# Useful interactions: an action and its object.
 USEFUL = (
     ("pickup_object", "apple"), ("pickup_object", "bread"), ("open_object", "microwave"), ("open_object", "fridge"),
     ("put_object", "microwave"), ("put_object", "fridge"), ("close_object", "microwave"), ("toggle_on", "microwave"),
@@ -200,7 +200,7 @@ def carry_cost(episode: Episode) -> float:
 
 
 def lower_bound(episode: Episode) -> float:
-    """What the milestones reached give at least."""
+    """The lower bound on fitness from the milestones reached."""
     apple, bread = bool(episode.placed["apple"].any()), bool(episode.placed["bread"].any())
     both = episode.placed["apple"] & episode.placed["bread"]
     reached = [
@@ -256,7 +256,7 @@ def rate(flags: list[bool]) -> float | None:
 
 
 def actions(episode: Episode) -> Metrics:
-    """Which actions worked, and why others did not."""
+    """The actions that succeeded, and the reasons for failures."""
     by_name = {name: [w for w, n in zip(episode.worked, episode.action, strict=True) if n == name]
                for name in ("move_ahead", *INTERACTIONS)}
     rows = list(zip(episode.worked, episode.action, episode.target, strict=True))

@@ -1,7 +1,7 @@
-"""A player: the embedded simulator behind AI2-THOR's own wire protocol, for the unmodified `ai2thor` client.
+"""A player: the embedded simulator behind AI2-THOR's wire protocol, for the unmodified `ai2thor` client.
 
-    python -m memento.domains.kitchen.player [--recordings FOLDER] [what the client adds]
+    python -m memento.domains.kitchen.player [--recordings FOLDER] [arguments of the client]
 
-The client starts it as it would start a Unity build. It has kitchens, their physics as far as the embedded
-simulator has them, and AI2-THOR 5.0.0's metadata; it draws no images.
+The client starts it like a Unity build. It provides kitchens, the physics of the embedded simulator and
+AI2-THOR 5.0.0's metadata; it renders no images.
 """

@@ -1,4 +1,4 @@
-"""The player as a process, as the client starts it."""
+"""The player's process, started by the client."""
 
 import argparse
 import os
@@ -16,11 +16,11 @@ from .actions import Player
 from .links import Message, link_of
 
 FIRST_SEQUENCE = 0
-LOOK_S = 0.5        # how often it looks whether the client is still there
+LOOK_S = 0.5        # period of the check that the client is alive
 
 
 def main(arguments: list[str], environment: dict[str, str]) -> int:
-    """Play until the client goes. Returns the exit code."""
+    """Play until the client disconnects. Returns the exit code."""
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     given, _ = _parser().parse_known_args(arguments)
     try:
@@ -30,7 +30,7 @@ def main(arguments: list[str], environment: dict[str, str]) -> int:
         sys.stderr.write(f"player: {error}\n")
         return 2
     except KeyError as error:
-        sys.stderr.write(f"player: {error.args[0]} is not set: a player is started by the ai2thor client\n")
+        sys.stderr.write(f"player: {error.args[0]} is not set: start the player through the ai2thor client\n")
         return 2
     event, sequence = player.event(), FIRST_SEQUENCE
     while (action := link.exchange(_message(event, sequence))) is not None:
@@ -39,7 +39,7 @@ def main(arguments: list[str], environment: dict[str, str]) -> int:
 
 
 def _end_with(client: int) -> None:
-    """End when the client has: one that dies before it opens its pipe leaves a player waiting there for ever."""
+    """Exit when the client has ended. If the client dies before it opens its pipe, the player would wait forever."""
     while os.getppid() == client:
         time.sleep(LOOK_S)
     os._exit(1)
@@ -58,10 +58,10 @@ def _player(recordings: Path | None, *, screen: tuple[int, int]) -> Player:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="player", description="Speaks AI2-THOR's wire protocol.", allow_abbrev=False)
-    parser.add_argument("--recordings", type=Path, metavar="FOLDER", help="recorded kitchens; else generated ones")
-    parser.add_argument("-screen-width", dest="width", type=int, default=300, help="as the client gives it")
-    parser.add_argument("-screen-height", dest="height", type=int, default=300, help="as the client gives it")
+    parser = argparse.ArgumentParser(prog="player", description="Serves AI2-THOR's wire protocol.", allow_abbrev=False)
+    parser.add_argument("--recordings", type=Path, metavar="FOLDER", help="recorded kitchens; default: generated")
+    parser.add_argument("-screen-width", dest="width", type=int, default=300, help="set by the client")
+    parser.add_argument("-screen-height", dest="height", type=int, default=300, help="set by the client")
     return parser
 
 

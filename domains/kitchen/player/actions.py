@@ -1,4 +1,4 @@
-"""What a player does with the client's actions: AI2-THOR's names and arguments over the embedded simulator."""
+"""Executes the client's actions: AI2-THOR's names and arguments, mapped to the embedded simulator."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -21,7 +21,7 @@ Arguments = Mapping[str, Any]
 
 
 class Refused(Exception):
-    """An action that the client may not ask for: it raises ValueError there. `code` is AI2-THOR's errorCode."""
+    """An invalid action, for which the client raises ValueError. `code` is AI2-THOR's errorCode."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -29,39 +29,39 @@ class Refused(Exception):
 
 
 class Failed(Exception):
-    """An action that did not work, told by the event's errorMessage."""
+    """An action that failed; the event's errorMessage gives the reason."""
 
 
 class Player:
-    """The kitchens of a build and the one that is played."""
+    """The kitchens of a build and the current one."""
 
     def __init__(
         self, scenes: Mapping[str, str], load: Callable[[str], Kitchen], *, screen: tuple[int, int],
     ) -> None:
-        """`scenes` maps AI2-THOR's names of the scenes to those that `load` takes."""
+        """`scenes` maps AI2-THOR's scene names to the names for `load`."""
         self._scenes, self._load = scenes, load
         self._screen = screen
         self._kitchens: dict[str, Kitchen] = {}
         self._reset({"sceneName": next(iter(scenes))})
-        self._done: Metadata = _told("Initialize", returned=None)
+        self._done: Metadata = _outcome("Initialize", returned=None)
 
     def perform(self, action: Arguments) -> Metadata:
         """Do one action; returns the event's metadata after it."""
         name = action.get("action")
         try:
-            self._done = _told(str(name), returned=self._do(str(name), action))
+            self._done = _outcome(str(name), returned=self._do(str(name), action))
         except Refused as refused:
-            self._done = _told(str(name), error=str(refused), code=refused.code)
+            self._done = _outcome(str(name), error=str(refused), code=refused.code)
         except Failed as failed:
-            self._done = _told(str(name), error=str(failed))
+            self._done = _outcome(str(name), error=str(failed))
         return self.event()
 
     def event(self) -> Metadata:
-        """The event's metadata as it is."""
+        """The metadata of the current event."""
         return event_of(self._world, screen=self._screen, action={**self._done, "sceneName": self._scene})
 
     def _do(self, name: str, action: Arguments) -> object:
-        """What the action returns. Raises Refused, Failed."""
+        """Execute an action; returns its actionReturn. Raises Refused, Failed."""
         further: Mapping[str, Callable[[Arguments], object]] = {
             "GetScenesInBuild": lambda _: [*self._scenes],
             "Reset": self._reset,
@@ -79,7 +79,7 @@ class Player:
         return None
 
     def _step(self, name: str, action: Arguments) -> str:
-        """A step of the agent; returns the error message."""
+        """Do a step of the agent; returns the error message, empty for success."""
         if name in _NOTHING:
             return ""
         if name in _OBJECT_ACTIONS:
@@ -141,7 +141,7 @@ class Player:
         return [xyz((x * GRID_M, kitchen.agent_y_m, z * GRID_M)) for x, z in sorted(cells)]
 
     def _teleport(self, action: Arguments) -> None:
-        """To a place on the lattice where the agent can stand, facing along it."""
+        """Move the agent to a free cell of the lattice, facing along an axis."""
         world, stance = self._world, self._world.stance
         x, z = stance.cell
         to = action.get("position") or {"x": x * GRID_M, "z": z * GRID_M}
@@ -171,7 +171,7 @@ def _only(action: Arguments, name: str, argument: str, value: float) -> None:
         raise Refused("InvalidArgument", f"{name}: this player has {argument} {value:g} only.")
 
 
-def _told(name: str, *, returned: object = None, error: str = "", code: str = "None") -> Metadata:
+def _outcome(name: str, *, returned: object = None, error: str = "", code: str = "None") -> Metadata:
     return {
         "lastAction": name, "lastActionSuccess": not error, "errorMessage": error, "errorCode": code,
         "actionReturn": returned,

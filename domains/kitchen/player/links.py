@@ -1,4 +1,4 @@
-"""How a player speaks with the client: over a pair of named pipes, or as a client of the client's web server."""
+"""A player's connection to the client: a pair of named pipes, or requests to the client's web server."""
 
 import http.client
 import json
@@ -14,27 +14,27 @@ Message = dict[str, Any]
 
 HEADER: Final = struct.Struct("!BI")        # type, length of the body in bytes
 METADATA, ACTION, END = 1, 2, 255
-_ANSWER_S: Final = None                     # a person at the client may think for hours before the next action
+_ANSWER_S: Final = None                     # no limit: hours may pass before the client's next action
 
 
 class Link(Protocol):
-    """Events go out, actions come in."""
+    """Sends events and receives actions."""
 
     def exchange(self, event: Message) -> Message | None:
-        """Send an event's metadata; returns the next action, or None where the client has gone."""
+        """Send an event's metadata; returns the next action, or None if the client has disconnected."""
 
 
 class Pipes:
     """AI2-THOR's FIFO server: framed messages, msgpack out, JSON in."""
 
     def __init__(self, server: Path, client: Path) -> None:
-        """`server` is the pipe that the client reads; it waits there for the first event before it opens `client`."""
+        """`server` is the pipe that the client reads; the client waits for the first event before it opens `client`."""
         self._out: BinaryIO = server.open("wb")
         self._client = client
         self._in: BinaryIO | None = None
 
     def exchange(self, event: Message) -> Message | None:
-        """Send an event's metadata; returns the next action, or None where the client has gone."""
+        """Send an event's metadata; returns the next action, or None if the client has disconnected."""
         body = msgpack.packb(event)
         try:
             self._out.write(HEADER.pack(METADATA, len(body)) + body + HEADER.pack(END, 0))
@@ -78,7 +78,7 @@ class Web:
         self._token = token
 
     def exchange(self, event: Message) -> Message | None:
-        """Send an event's metadata; returns the next action, or None where the client has gone."""
+        """Send an event's metadata; returns the next action, or None if the client has disconnected."""
         boundary = secrets.token_hex(16)
         body = _form({"metadata": json.dumps(event), "actionReturns": "", "token": self._token}, boundary)
         try:
@@ -92,11 +92,11 @@ class Web:
         if answer.status != http.client.OK:
             return None
         action: Message = json.loads(text)
-        return action or None       # an empty action says goodbye
+        return action or None       # an empty action ends the connection
 
 
 def _form(fields: Mapping[str, str], boundary: str) -> bytes:
-    """A multipart form, its headers spelt as the client's parser looks for them."""
+    """A multipart form, with headers in the spelling that the client's parser expects."""
     parts = [
         f'--{boundary}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-disposition: form-data; name="{name}"'
         f"\r\n\r\n{value}\r\n" for name, value in fields.items()
@@ -105,7 +105,7 @@ def _form(fields: Mapping[str, str], boundary: str) -> bytes:
 
 
 def link_of(environment: Mapping[str, str]) -> Link:
-    """The link that the client's environment variables ask for. Raises ValueError, KeyError where they do not tell."""
+    """The link that the client's environment variables select. Raises ValueError or KeyError if they are invalid."""
     kind = environment.get("AI2THOR_SERVER_TYPE", "FIFO")
     if kind == "FIFO":
         return Pipes(
@@ -115,4 +115,4 @@ def link_of(environment: Mapping[str, str]) -> Link:
         return Web(
             environment["AI2THOR_HOST"], int(environment["AI2THOR_PORT"]), environment.get("AI2THOR_CLIENT_TOKEN", "")
         )
-    raise ValueError(f"AI2THOR_SERVER_TYPE is {kind!r}; there is FIFO and WSGI.")
+    raise ValueError(f"AI2THOR_SERVER_TYPE is {kind!r}; it must be FIFO or WSGI")

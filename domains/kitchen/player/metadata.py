@@ -1,4 +1,4 @@
-"""What AI2-THOR 5.0.0 tells of a kitchen after every action: its event metadata, from the embedded simulator."""
+"""AI2-THOR 5.0.0's event metadata, sent after every action, from the embedded simulator."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -13,7 +13,7 @@ from ..scene import CAMERA_RISE_M, GRID_M, Thing
 
 Metadata = dict[str, Any]
 
-LASTING: Final = (       # what never changes here, by AI2-THOR's names
+LASTING: Final = (       # keys that never change here, by AI2-THOR's names
     "receptacle", "toggleable", "breakable", "canFillWithLiquid", "dirtyable", "canBeUsedUp", "cookable",
     "isHeatSource", "isColdSource", "sliceable", "openable", "pickupable", "moveable", "isBroken",
     "isFilledWithLiquid", "isDirty", "isUsedUp", "isCooked", "isSliced",
@@ -67,7 +67,7 @@ def _place(world: World, k: int, agent: Floats, *, held: bool) -> Metadata:
     centre, size = world.centres[k], world.sizes[k]
     if held and world.held is not None:
         centre = world.hand(world.stance) + centre - world.centres[world.held]
-    upright = bool(np.array_equal(size, thing.size))    # as it lay at the start
+    upright = bool(np.array_equal(size, thing.size))    # in its start orientation
     extent, yaw = (np.array(thing.extent), thing.yaw_deg) if upright else (size, 0.0)
     boxed = "pickupable" in thing.flags or "moveable" in thing.flags
     return {
@@ -89,7 +89,7 @@ def _turned(centre: Floats, extent: Floats, yaw_deg: float) -> list[list[float]]
 
 
 def agent_of(world: World) -> Metadata:
-    """The agent's own metadata."""
+    """The agent's metadata."""
     x, z = (value * GRID_M for value in world.stance.cell)
     return {
         "name": "agent", "position": xyz((x, world.kitchen.agent_y_m, z)),
@@ -99,7 +99,7 @@ def agent_of(world: World) -> Metadata:
 
 
 def event_of(world: World, *, screen: tuple[int, int], action: Mapping[str, Any]) -> Metadata:
-    """The 37 keys of an event. `action` tells of the last one: lastAction, lastActionSuccess, error…, actionReturn."""
+    """The 37 keys of an event. `action` holds the last action: lastAction, lastActionSuccess, error…, actionReturn."""
     x, z = (value * GRID_M for value in world.stance.cell)
     held = None if world.held is None else world.things[world.held]
     returns = dict.fromkeys((
@@ -135,6 +135,6 @@ def _bounds(world: World) -> Metadata:
 
 
 def xyz(values: Floats | Sequence[float]) -> dict[str, float]:
-    """A vector as AI2-THOR writes it."""
+    """A vector in AI2-THOR's form."""
     x, y, z = values
     return {"x": float(x), "y": float(y), "z": float(z)}

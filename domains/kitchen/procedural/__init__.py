@@ -1,7 +1,7 @@
-"""Kitchens made from a seed and shaped after real ones: Kitchen1, Kitchen2 and so on without end.
+"""Generates kitchens from a seed, modelled on real ones: Kitchen1, Kitchen2 and so on, without a limit.
 
-Kitchen1 to 3 are for training: the Apple starts on a counter, in the closed fridge, in the sink. Every
-kitchen is proven solvable by a plan when it is made.
+Kitchen1 to 3 are for training: the Apple starts on a counter, in the closed fridge, in the sink. A plan
+proves every kitchen solvable when it is generated.
 """
 
 from random import Random
@@ -20,7 +20,7 @@ _TRIES = 400
 
 
 def load(name: str) -> Kitchen:
-    """The kitchen of this name, such as "Kitchen7". The same on every machine; makes it in about half a second."""
+    """The kitchen of this name, such as "Kitchen7". The same on every machine; it takes about half a second."""
     number = int(name.removeprefix("Kitchen"))
     for attempt in range(_TRIES):
         kitchen = draft(number, attempt)
@@ -30,7 +30,7 @@ def load(name: str) -> Kitchen:
 
 
 def draft(number: int, attempt: int) -> Kitchen | None:
-    """An attempt at Kitchen<number>; None where its room came out too full, or lacks an object of the task."""
+    """An attempt at Kitchen<number>; None if its room is too full or lacks an object of the task."""
     rng = Random(f"kitchen {number} attempt {attempt}")
     apple = _APPLE_STARTS.get(number) or rng.choices(("surface", "fridge", "basin"), (22, 5, 3))[0]
     room = draw_room(rng)

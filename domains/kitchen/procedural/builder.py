@@ -1,4 +1,4 @@
-"""Puts things into a generated kitchen one by one and keeps book of what is where."""
+"""Places objects into a generated kitchen one by one and tracks their positions."""
 
 from random import Random
 
@@ -12,7 +12,7 @@ CLEARANCE_M = 0.015     # between things on a surface
 
 
 class Builder:
-    """The things of a kitchen in the making."""
+    """The objects of a kitchen under construction."""
 
     def __init__(self, rng: Random) -> None:
         self.rng = rng
@@ -20,7 +20,7 @@ class Builder:
         self._ids: set[str] = set()
 
     def extent(self, kind: str) -> Point:
-        """A size of this kind of object, drawn within its range."""
+        """A size for this kind of object, drawn within its range."""
         small, large = CATALOGUE[kind].small, CATALOGUE[kind].large
         share = self.rng.random()
         across, up, along = (
@@ -34,7 +34,7 @@ class Builder:
         extent: Point | None = None, parents: tuple[str, ...] = (), shelves: tuple[float, ...] = (),
         own_id: str = "",
     ) -> Thing:
-        """Add an object whose axis-aligned box is given. `origin` is what its id and position tell; else the bottom."""
+        """Add an object with this axis-aligned box. `origin`, by default the bottom, sets its id and position."""
         x, y, z = (round(value, 4) for value in (origin or (centre[0], centre[1] - size[1] / 2, centre[2])))
         name = own_id or object_id(kind, (x, y, z))
         while name in self._ids:
@@ -56,7 +56,7 @@ class Builder:
         *, origin_share: Point = (0.5, 0.0, 0.5), parents: tuple[str, ...] = (), own_id: str = "",
         shelves: tuple[float, ...] = (),
     ) -> Thing:
-        """Add an object that faces away from a wall. `origin_share` says where in its box its origin is."""
+        """Add an object that faces away from a wall. `origin_share` is the relative place of its origin in its box."""
         centre, size = wall.box(along, out, bottom, extent)
         point, _ = wall.box(
             along + extent[0] * origin_share[0], out + extent[2] * origin_share[2],
@@ -69,7 +69,7 @@ class Builder:
 
     def lay(self, kind: str, receptacle: Thing, *, top: float, margin: float = 0.04, tries: int = 60,
             avoid: tuple[str, ...] = ()) -> Thing | None:
-        """Lay an object onto a receptacle at height `top`, clear of everything; None where no place was found."""
+        """Lay an object onto a receptacle at height `top`, clear of all other objects; None if no place was found."""
         low = [receptacle.centre[k] - receptacle.size[k] / 2 + margin for k in (0, 2)]
         high = [receptacle.centre[k] + receptacle.size[k] / 2 - margin for k in (0, 2)]
         for _ in range(tries):
@@ -87,7 +87,7 @@ class Builder:
         return None
 
     def is_free(self, centre: Point, size: Point, *, without: tuple[str, ...] = (), gap: float = CLEARANCE_M) -> bool:
-        """Whether a box touches no object so far."""
+        """Whether a box touches none of the objects placed so far."""
         return not any(
             all(abs(thing.centre[k] - centre[k]) < (thing.size[k] + size[k]) / 2 + (gap if k != 1 else 0.0) - 1e-9
                 for k in range(3))
@@ -97,7 +97,7 @@ class Builder:
 
     def cells(self, bounds: tuple[float, float, float, float], *, grid_m: float, radius_m: float,
               below_m: float) -> frozenset[Cell]:
-        """The lattice cells where a body of this radius touches neither walls nor what stands lower than `below_m`."""
+        """The lattice cells where a body of `radius_m` touches neither walls nor objects that begin below `below_m`."""
         x0, z0, x1, z1 = bounds
         solid = [t for t in self.things if t.object_type != "Floor" and t.centre[1] - t.size[1] / 2 < below_m]
         centres = np.array([[t.centre[0], t.centre[2]] for t in solid])

@@ -1,4 +1,4 @@
-"""What stands and lies in generated kitchens: kinds of object with their flags and ranges of size."""
+"""The objects of generated kitchens: kinds with their flags and size ranges."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -13,7 +13,7 @@ BASE_M = 0.1            # height of the plinth under cabinets
 
 
 def furnish(room: Room, builder: Builder) -> None:
-    """Everything that is fixed or large: floor, units, counters, wall cabinets, window, table, chairs."""
+    """Add everything fixed or large: floor, units, counters, wall cabinets, window, table, chairs."""
     _floor(room, builder)
     for unit in room.units:
         if unit.what == "fridge":
@@ -52,7 +52,7 @@ def _fridge(unit: Unit, builder: Builder) -> None:
 
 
 def _counters(room: Room, builder: Builder) -> list[Thing]:
-    """One top for each stretch, broken where the stove stands."""
+    """Add one top per stretch, interrupted at the stove."""
     tops = []
     for wall, begin, end in room.counters:
         stoves = sorted(
@@ -114,7 +114,7 @@ def _sink(unit: Unit, builder: Builder, counters: list[Thing]) -> None:
 
 
 def _storage(unit: Unit, builder: Builder, *, height: float = COUNTER_M - TOP_M, uppers: bool = True) -> None:
-    """Drawers or a cabinet under the counter; often a cabinet on the wall above it."""
+    """Add drawers or a cabinet under the counter; often a cabinet on the wall above it."""
     wall, rng = unit.wall, builder.rng
     front = DEPTH_M - 0.02
     if unit.what == "drawers":
@@ -156,7 +156,7 @@ def _on_free_walls(room: Room, builder: Builder) -> None:
 
 
 def _table_and_seats(room: Room, builder: Builder) -> None:
-    """A dining table or an island where the room is large enough, with seats."""
+    """Add a dining table or an island with seats, if the room is large enough."""
     rng = builder.rng
     x0, z0, x1, z1 = room.bounds
     floor = (builder.things[0].object_id,)
@@ -194,7 +194,7 @@ def _seats(
 
 
 def _appliance(kind: str, room: Room, builder: Builder, counters: list[Thing]) -> None:
-    """Stand an appliance at the back of a counter, facing the room."""
+    """Put an appliance at the back of a counter, facing the room."""
     rng = builder.rng
     for gap in (0.04, 0.01):
         for _ in range(60):
@@ -212,12 +212,12 @@ def _appliance(kind: str, room: Room, builder: Builder, counters: list[Thing]) -
 
 
 def _covers(top: Thing, centre: tuple[float, float, float], size: tuple[float, float, float]) -> bool:
-    """Whether a box stands on a counter with its whole face."""
+    """Whether the whole bottom of a box is on a counter."""
     return all(abs(top.centre[k] - centre[k]) + size[k] / 2 <= top.size[k] / 2 + 0.005 for k in (0, 2))
 
 
 def clutter(builder: Builder, *, apple: str, rng: Random) -> None:
-    """Everything that lies about. `apple` is where the Apple starts: "surface", "fridge" or "sink"."""
+    """Add all small objects. `apple` is the start place of the Apple: "surface", "fridge" or "sink"."""
     surfaces = [t for t in builder.things if t.object_type in ("CounterTop", "DiningTable")]
     fridge = next(t for t in builder.things if t.object_type == "Fridge")
     basin = next(t for t in builder.things if t.object_type == "SinkBasin")

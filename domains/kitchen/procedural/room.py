@@ -1,4 +1,4 @@
-"""The room of a generated kitchen: its walls, and what is built along them as a row of units."""
+"""The room of a generated kitchen: its walls, and the rows of units along them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,9 +16,9 @@ CEILING_M: Final = 2.6
 
 @dataclass(frozen=True, slots=True)
 class Wall:
-    """One wall of a rectangular room, seen from within: positions along it, outward is into the room."""
+    """One wall of a rectangular room, seen from inside: positions run along it, outward is into the room."""
 
-    yaw: int            # quarter turns: which way things on it face
+    yaw: int            # quarter turns: the direction that objects on it face
     x0: float
     z0: float
     x1: float
@@ -45,7 +45,7 @@ class Wall:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A piece of a row: what it is and where along its wall, metres."""
+    """A piece of a row: its kind and its place along the wall, in metres."""
 
     what: str           # "fridge", "stove", "sink", "drawers", "cabinet"
     wall: Wall
@@ -76,7 +76,7 @@ _SHAPES: Final = (("one", 2), ("corner", 5), ("u", 3), ("facing", 3))
 
 
 def draw_room(rng: Random) -> Room:
-    """A room of 3 to 6 metres a side with one, two or three rows of units. Walls at no round coordinates."""
+    """A room of 3 to 6 metres per side with one, two or three rows of units, and walls off round coordinates."""
     shape = rng.choices([name for name, _ in _SHAPES], [weight for _, weight in _SHAPES])[0]
     wide, deep = rng.uniform(3.2, 5.4), rng.uniform(3.2, 5.2)
     if shape == "facing":
@@ -93,7 +93,7 @@ def draw_room(rng: Random) -> Room:
 
 
 def _rows(walls: Sequence[Wall], shape: str, rng: Random) -> list[tuple[Wall, float, float]]:
-    """Where units may stand: stretches of walls, corners given to the first of two rows.
+    """The places for units: stretches of walls, with corners assigned to the first of two rows.
 
     Walls face yaw 0 (low z), 1 (low x), 2 (high z), 3 (high x); positions along them run with x or z.
     """
@@ -121,34 +121,34 @@ def _furnished(rows: Sequence[Unit], rng: Random) -> tuple[list[Unit], list[tupl
     # The far end of a row is never a corner; the near end of the second row is.
     units.append(Unit("fridge", wall, round(end - fridge_width, 2), fridge_width))
     stretches[chosen] = (wall, begin, round(end - fridge_width - 0.01, 2))
-    wants = ["sink", "stove"]
-    rng.shuffle(wants)
+    required = ["sink", "stove"]
+    rng.shuffle(required)
     longest = sorted(stretches, key=lambda each: each[1] - each[2])
     for number, (wall, begin, end) in enumerate(longest):
-        mine = wants if len(longest) == 1 else wants[number : number + 1] if number < 2 else []
+        mine = required if len(longest) == 1 else required[number : number + 1] if number < 2 else []
         units += _filled(wall, begin, end, mine, rng)
     return units, stretches
 
 
-def _filled(wall: Wall, begin: float, end: float, wants: Sequence[str], rng: Random) -> list[Unit]:
-    """Units side by side from `begin` to `end`; the wanted ones at drawn places that keep clear of the ends."""
+def _filled(wall: Wall, begin: float, end: float, required: Sequence[str], rng: Random) -> list[Unit]:
+    """Units in a row from `begin` to `end`; the required ones are at drawn places, clear of the ends."""
     widths = {"sink": rng.uniform(0.75, 0.95), "stove": rng.uniform(0.62, 0.76)}
-    slack = end - begin - sum(widths[want] for want in wants)
-    # A sink or stove in the first 0.7 m could lie in a corner, which the other row keeps the agent from.
+    slack = end - begin - sum(widths[unit] for unit in required)
+    # A sink or stove in the first 0.7 m could be in a corner that the other row blocks for the agent.
     lead = min(0.7, max(0.0, slack / 2))
-    cuts = sorted(rng.uniform(lead, max(lead, slack - lead)) for _ in wants)
+    cuts = sorted(rng.uniform(lead, max(lead, slack - lead)) for _ in required)
     units: list[Unit] = []
     at, used = begin, 0.0
-    for want, cut in zip(wants, cuts, strict=True):
+    for unit, cut in zip(required, cuts, strict=True):
         stop = begin + used + cut
         units += _storage(wall, at, stop, rng)
-        units.append(Unit(want, wall, round(stop, 2), round(widths[want], 2)))
-        at, used = stop + widths[want], used + widths[want]
+        units.append(Unit(unit, wall, round(stop, 2), round(widths[unit], 2)))
+        at, used = stop + widths[unit], used + widths[unit]
     return units + _storage(wall, at, end, rng)
 
 
 def _storage(wall: Wall, begin: float, end: float, rng: Random) -> list[Unit]:
-    """Drawers and cabinets of 0.4 to 0.8 m side by side."""
+    """Drawers and cabinets of 0.4 to 0.8 m in a row."""
     units = []
     at = begin
     while end - at > 0.35:

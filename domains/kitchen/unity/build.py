@@ -1,4 +1,4 @@
-"""Finds the Unity build of AI2-THOR, and says how to get one where there is none. Nothing here downloads."""
+"""Finds the Unity build of AI2-THOR, or explains how to get one. This module downloads nothing."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from typing import Final
 
 from ....core.errors import UsageError
 
-RELEASES: Final = Path(".ai2thor/releases")     # below the home folder; where the client keeps builds
+RELEASES: Final = Path(".ai2thor/releases")     # in the home folder; the client stores builds there
 PLATFORMS: Final = ("CloudRendering", "Linux64") if sys.platform.startswith("linux") else ("OSXIntel64",)
 _PLATFORM: Final = PLATFORMS[0]
 HOW_TO_GET_ONE: Final = (
@@ -30,20 +30,20 @@ def installed() -> list[Path]:
 
 
 def releases() -> Path:
-    """Where the client looks for builds."""
-    return Path(os.path.expanduser("~")) / RELEASES     # noqa: PTH111 - as the client does it: no home is no error
+    """The folder in which the client looks for builds."""
+    return Path(os.path.expanduser("~")) / RELEASES     # noqa: PTH111 - like the client: no home, no error
 
 
 def find(given: str | None) -> Path:
     """The program of the build at `given` (a program, or the folder of a build), else of an installed one.
 
-    Raises UsageError that says how to get one.
+    Raises UsageError that explains how to get one.
     """
     if given is not None:
         path = Path(given).expanduser().resolve()
         program = _program(path)
         if program is None:
-            flaw = "is not there" if not path.exists() else "is neither a program nor the folder of a build"
+            flaw = "does not exist" if not path.exists() else "is neither a program nor the folder of a build"
             raise UsageError(f"the Unity build {path} {flaw}: {HOW_TO_GET_ONE}")
         return program
     builds = installed()
@@ -53,7 +53,7 @@ def find(given: str | None) -> Path:
 
 
 def client_commit() -> str | None:
-    """The build that the installed client belongs to, read without importing it; None where there is no client."""
+    """The build that the installed client belongs to, read without importing it; None if no client is installed."""
     spec = find_spec("ai2thor")
     for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
         text = Path(folder) / "_builds.py"
@@ -64,7 +64,7 @@ def client_commit() -> str | None:
 
 
 def _program(path: Path) -> Path | None:
-    """The program to start for a path: itself, or in the folder of a build, named as the folder is."""
+    """The executable for a path: the path itself, or the one in a build's folder that has the folder's name."""
     inside = path / path.name
     on_a_mac = sorted((path / f"{path.name}.app" / "Contents" / "MacOS").glob("*"))
     return next((each for each in (path, inside, *on_a_mac) if each.is_file() and os.access(each, os.X_OK)), None)

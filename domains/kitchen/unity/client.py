@@ -1,8 +1,8 @@
-"""AI2-THOR's client under a watch: whatever the player does, a call ends in time, with metadata or a RolloutError.
+"""AI2-THOR's client with a watchdog: every call ends in time, with metadata or a RolloutError.
 
-The client itself waits for ever for a player that dies before it opens its pipe, and spins for as long as its
-time limit after one that dies later. So a timer looks after every call: it ends a call whose time is up, or
-whose player has died, wherever in the client that call is.
+The client itself waits forever for a player that dies before it opens its pipe, and spins until its time limit
+after one that dies later. So a timer watches every call: it ends a call whose time is up or whose player has
+died, wherever the call is in the client.
 """
 
 import os
@@ -26,14 +26,14 @@ from ..scene import GRID_M
 Metadata = Mapping[str, Any]
 
 TICK_S: Final = 0.1
-TICKS_OF_GRACE: Final = 3       # for what a player wrote before it died
+TICKS_OF_GRACE: Final = 3       # to read what a player wrote before it died
 END_S: Final = 5.0              # for the kernel to end a killed player
-NO_DISPLAY: Final = ":0"        # the client demands one, and a headless build does not look at it
+NO_DISPLAY: Final = ":0"        # the client requires one; a headless build ignores it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deadlines:
-    """How long the player may take, in seconds."""
+    """Time limits of the player, in seconds."""
 
     start_s: float = 300.0      # to start, with its first scene
     reset_s: float = 100.0      # to load a scene
@@ -41,21 +41,21 @@ class Deadlines:
 
 
 class _Cut(BaseException):
-    """Ends a call from the timer; not an Exception, which the client would take for one of its own."""
+    """Ends a call from the timer; not an Exception, because the client catches those as its own."""
 
 
 class Client:
-    """A Unity build, or another player, started and spoken with. Usable in a process's main thread only."""
+    """Starts a Unity build or another player and talks to it. Usable in a process's main thread only."""
 
     def __init__(self, program: Path, scene: str, *, deadlines: Deadlines, wsgi: bool = False) -> None:
         """Start `program` with a scene. Raises RolloutError."""
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")     # its source has invalid escapes
+            warnings.simplefilter("ignore")     # the client's source has invalid escapes
             from ai2thor.controller import Controller
             from ai2thor.wsgi_server import WsgiServer
         self._deadlines = deadlines
         self._name = program.name
-        # Its __init__ does all the starting: the watch needs the object before.
+        # __init__ starts the player, but the watchdog needs the object before that.
         self._controller: Any = Controller.__new__(Controller)
         self._controller.server = None
         with self._watched(deadlines.start_s, "starting"), warnings.catch_warnings():
@@ -70,7 +70,7 @@ class Client:
 
     @property
     def metadata(self) -> Metadata:
-        """What the last event told."""
+        """The metadata of the last event."""
         metadata: Metadata = self._controller.last_event.metadata
         return metadata
 
@@ -94,7 +94,7 @@ class Client:
         with self._watched(self._deadlines.step_s, action):
             try:
                 self._controller.step(action=action, renderImage=False, **arguments)
-            except ValueError:      # an event that the client takes for a misuse; there is none where it is garbage
+            except ValueError:      # the client rejects the event as misuse; with malformed data there is no event
                 if self._controller.last_event is before:
                     raise
         return self.metadata
@@ -111,7 +111,7 @@ class Client:
         for name in ("client_pipe", "server_pipe"):
             pipe = getattr(server, name, None)
             if pipe is not None:
-                with suppress(OSError):     # what it could not flush
+                with suppress(OSError):     # unflushed data of a dead player
                     pipe.close()
         folder = getattr(server, "tmp_dir", None)
         if folder is not None:
@@ -122,7 +122,7 @@ class Client:
 
     @contextmanager
     def _watched(self, limit_s: float, what: str) -> Iterator[None]:
-        """Whatever goes wrong within ends the player and is a RolloutError."""
+        """Any error within this context ends the player and raises RolloutError."""
         try:
             with _timer(limit_s, self._process):
                 yield
@@ -131,8 +131,8 @@ class Client:
             raise RolloutError(f"the AI2-THOR player {self._name} {cut} ({what})") from None
         except Exception as error:
             self.close()
-            told = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-            raise RolloutError(f"the AI2-THOR player {self._name} broke off ({what}): {told}") from error
+            reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+            raise RolloutError(f"the AI2-THOR player {self._name} failed ({what}): {reason}") from error
         except BaseException:
             self.close()
             raise
@@ -165,5 +165,5 @@ def _timer(limit_s: float, process: Any) -> Iterator[None]:
         live = False
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, handler)
-        if left_s > 0.0:    # another's timer goes on where it was
+        if left_s > 0.0:    # resume a timer that was set before
             signal.setitimer(signal.ITIMER_REAL, max(left_s - (time.monotonic() - since), 1e-3), interval_s)

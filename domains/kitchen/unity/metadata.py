@@ -1,4 +1,4 @@
-"""AI2-THOR's event metadata in the domain's own words."""
+"""Converts AI2-THOR's event metadata to the domain's types."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from ..observation import Pose, Row
 Metadata = Mapping[str, Any]
 
 def pose_of(metadata: Metadata) -> Pose:
-    """Where the agent is, on its lattice of poses."""
+    """The agent's pose, on its lattice."""
     agent = metadata["agent"]
     position = agent["position"]
     horizon = round(agent["cameraHorizon"]) % 360
@@ -20,7 +20,7 @@ def pose_of(metadata: Metadata) -> Pose:
 
 
 def _metres(value: float) -> float:
-    return round(float(value), 4) + 0.0     # no negative zero
+    return round(float(value), 4) + 0.0     # avoids a negative zero
 
 
 def item_of(row: Metadata) -> Item:
@@ -29,7 +29,7 @@ def item_of(row: Metadata) -> Item:
 
 
 def held_of(metadata: Metadata) -> Item | None:
-    """What is in the hand."""
+    """The held item, or None."""
     return next((item_of(row) for row in metadata["objects"] if row["isPickedUp"]), None)
 
 
@@ -51,12 +51,12 @@ def rows_of(metadata: Metadata) -> list[Row]:
 
 
 def parents_of(objects: Iterable[Metadata]) -> dict[str, tuple[str, ...]]:
-    """For every object the receptacles that it is in or on, as told: one, several or none."""
+    """The recorded receptacles that each object is in or on: one, several or none."""
     return {row["objectId"]: tuple(row["parentReceptacles"] or ()) for row in objects}
 
 
 def all_parents(object_id: str, parents: Mapping[str, tuple[str, ...]]) -> set[str]:
-    """Every receptacle that an object is in or on, directly or not."""
+    """All receptacles that an object is in or on, directly or indirectly."""
     found: set[str] = set()
     fresh = [*parents.get(object_id, ())]
     while fresh:

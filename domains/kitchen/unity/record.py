@@ -1,7 +1,7 @@
-"""Records kitchens of a Unity build: what the `recorded` back end reads.
+"""Records kitchens of a Unity build for the `recorded` back end.
 
-A recording of a scene is two JSON files of the same name: `start_states/X.json` tells the scene after its
-reset, `recorded/X.json` where the agent can stand in it.
+A recording of a scene is two JSON files of the same name: `start_states/X.json` holds the scene after its
+reset, `recorded/X.json` the cells where the agent can stand.
 """
 
 import json
@@ -22,23 +22,23 @@ _COMPACT: Final = (",", ":")
 def record(
     program: Path, scenes: Sequence[str], folder: Path, *, deadlines: Deadlines | None = None,
 ) -> Iterator[tuple[str, int, int]]:
-    """Record scenes one by one; gives (scene, its objects, its cells) when its files are written.
+    """Record scenes one by one; yields (scene, number of objects, number of cells) once its files are written.
 
-    Raises RolloutError, OSError where the disk refuses.
+    Raises RolloutError, and OSError if a file cannot be written.
     """
     client = Client(program, scenes[0], deadlines=deadlines or Deadlines())
     try:
         for number, scene in enumerate(scenes):
             metadata = client.reset(scene) if number else client.metadata
             start = start_state(scene, metadata)
-            told = client.step("GetReachablePositions")
-            if not told["lastActionSuccess"] or not told["actionReturn"]:
-                raise RolloutError(f"{scene}: the build does not say where one can stand: {told['errorMessage']}")
+            answer = client.step("GetReachablePositions")
+            if not answer["lastActionSuccess"] or not answer["actionReturn"]:
+                raise RolloutError(f"{scene}: the build returned no reachable positions: {answer['errorMessage']}")
             visited = {
                 "scene": scene, "grid_size": GRID_M, "source": start["source"],
-                "grid_all": sorted([_number(place["x"]), _number(place["z"])] for place in told["actionReturn"]),
+                "grid_all": sorted([_number(place["x"]), _number(place["z"])] for place in answer["actionReturn"]),
             }
-            made = kitchen(scene, start, visited)       # it can be read again
+            made = kitchen(scene, start, visited)       # checks that the recording can be read back
             for part, content in zip(FOLDERS, (start, visited), strict=True):
                 _write(folder / part / f"{scene}.json", content)
             yield scene, len(made.things), len(made.cells)
@@ -47,7 +47,7 @@ def record(
 
 
 def start_state(scene: str, metadata: Metadata) -> dict[str, Any]:
-    """A scene after its reset, made compact: vectors as lists, flags as the names of those that are true."""
+    """A scene after its reset in compact form: vectors as lists, flags as the names of those that are true."""
     agent = metadata["agent"]
     return {
         "scene": scene,

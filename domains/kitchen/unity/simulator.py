@@ -23,18 +23,18 @@ PATIENT: Final = Deadlines()
 
 
 class Unity:
-    """Implements `simulator.Simulator`. The build is started when this is made."""
+    """Implements `simulator.Simulator`. The constructor starts the build."""
 
     def __init__(
         self, program: Path, scenes: Sequence[str], *, deadlines: Deadlines = PATIENT, wsgi: bool = False,
     ) -> None:
-        """Raises RolloutError, also where the build lacks the first of the scenes."""
+        """Raises RolloutError, also if the build lacks the first of the scenes."""
         self.client = Client(program, scenes[0], deadlines=deadlines, wsgi=wsgi)
-        self._fresh: str | None = scenes[0]     # loaded, and nothing done in it yet
+        self._fresh: str | None = scenes[0]     # loaded and unchanged since
         self._cells: dict[str, tuple[Cell, ...]] = {}
 
     def begin(self, scene: str, *, seed: int | None) -> None:
-        """Everything as at the start of `scene`; the agent at the scene's own start, or a pose drawn from a seed."""
+        """Load the start state of `scene`, with the agent at the scene's start or at a pose drawn from a seed."""
         metadata = self.client.metadata if self._fresh == scene else self.client.reset(scene)
         self._fresh = None
         objects = metadata["objects"]
@@ -49,8 +49,8 @@ class Unity:
         pose = pose_of(metadata)
         start = Stance(cell=_cell(pose.x_m, pose.z_m), yaw=pose.yaw_deg // 90, horizon_deg=pose.horizon_deg)
         if scene not in self._cells:
-            told = self.client.step("GetReachablePositions")["actionReturn"]
-            cells = frozenset(_cell(place["x"], place["z"]) for place in told or ())
+            places = self.client.step("GetReachablePositions")["actionReturn"]
+            cells = frozenset(_cell(place["x"], place["z"]) for place in places or ())
             self._cells[scene] = standing_room(cells, start)
         stance = drawn_stance(self._cells[scene], seed)
         x, z = (value * GRID_M for value in stance.cell)
@@ -81,15 +81,15 @@ class Unity:
         )
 
     def moment(self) -> Fragment:
-        """What there is to say of the present."""
+        """The observation of the current state."""
         return self._moment
 
     def move(self, name: str) -> str:
-        """One of the moves."""
+        """Do a move; returns the error message, empty for success."""
         return self._do(name)
 
     def act(self, name: str, object_id: str) -> str:
-        """One of the object actions. What is not among the valid actions is not asked of the player: it fails."""
+        """Do an object action; returns the error message. An action that is not valid fails without a request."""
         row = self._rows.get(object_id)
         if row is None:
             return NOT_VISIBLE
@@ -105,7 +105,7 @@ class Unity:
         return str(metadata["errorMessage"] or f"{_ACTIONS[name]} failed.")[:_MESSAGE_CHARS]
 
     def knows(self, object_id: str) -> bool:
-        """Whether there is such an object in the present kitchen."""
+        """Whether the current kitchen has this object."""
         return object_id in self._ids
 
     def close(self) -> None:

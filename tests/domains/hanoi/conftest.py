@@ -8,7 +8,7 @@ from memento.domains.hanoi.task import Array
 
 Driver = Callable[[int, Array, Array], Array]
 
-# Where the hand goes relative to the smallest cube or to the world, and the gripper's command.
+# The hand's target relative to the smallest cube or to the world, and the gripper's command.
 PHASES = (
     ("cube", (0.0, 0.0, 0.10), -1.0), ("cube", (0.0, 0.0, 0.0), -1.0), ("cube", (0.0, 0.0, 0.0), 1.0),
     ("world", (0.05, -0.2, 1.1), 1.0), ("world", (0.05, 0.0, 0.95), 1.0), ("world", (0.05, 0.0, 0.84), 1.0),
@@ -20,7 +20,7 @@ PHASE_STEPS = 30
 
 @pytest.fixture(scope="session")
 def drive() -> Driver:
-    """action(step, eef_pos, smallest_cube_pos): from the state, so that a difference feeds back."""
+    """action(step, eef_pos, smallest_cube_pos): depends on the state, so that differences feed back."""
 
     def action(step: int, eef: Array, cube: Array) -> Array:
         frame, target, grip = PHASES[step // PHASE_STEPS % len(PHASES)]

@@ -1,4 +1,4 @@
-"""A driver that reads the true state: proves that the simulated task can be solved, and compares physics by outcome."""
+"""A driver that reads the true state: it proves the simulated task solvable and compares physics by outcome."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ DOWN = np.diag([1.0, -1.0, -1.0])    # the hand's axes in the world when the too
 
 
 class Oracle:
-    """Solves the tower by true positions, plus a chosen error that makes it as good or bad as wanted."""
+    """Solves the tower by true positions, plus a given error that sets how well it does."""
 
     def __init__(self, environment: HanoiEnvironment, *, error_m: tuple[float, float] = (0.0, 0.0)) -> None:
         self._environment = environment
@@ -56,7 +56,7 @@ class Oracle:
         carry = self._eef
         carry[2] = TRANSIT_M
         yield from self._reach(carry, CLOSE, 60, tolerance_m=0.03)
-        grip = self._eef - self._cube(cube)     # how the cube hangs in the hand
+        grip = self._eef - self._cube(cube)     # offset between hand and cube
         goal = np.array([place[0], place[1], height + self._edges[cube] + 0.003]) + grip
         over = goal.copy()
         over[2] = carry[2]
@@ -74,7 +74,7 @@ class Oracle:
         last = self._eef
         for _ in range(limit):
             error = goal - self._eef
-            still = np.abs(self._eef - last).max() < 0.5 * tolerance_m     # it coasts for a centimetre
+            still = np.abs(self._eef - last).max() < 0.5 * tolerance_m     # the hand coasts for a centimetre
             last = self._eef
             if still and np.abs(error).max() < tolerance_m:
                 return
@@ -85,7 +85,7 @@ class Oracle:
     def _stay(self, grip: float, steps: int) -> Iterator[Array]:
         place = self._eef
         for _ in range(steps):
-            # A weak or strong arm drifts where it is told nothing: hold on to the place.
+            # A weak or strong arm drifts without a command: hold the position.
             self._integral = self._integral + 0.3 * (place - self._eef)
             yield self._command(place - self._eef + self._integral, grip)
 
@@ -110,7 +110,7 @@ def moves(count: int, source: int, spare: int, target: int) -> Iterator[tuple[in
 
 
 def play(environment: HanoiEnvironment, seed: int, **how: tuple[float, float]) -> tuple[str | None, int]:
-    """What ended the episode of this seed (None: the plan was completed first), and after how many steps."""
+    """The reason why this seed's episode ended (None: the plan was completed first), and its number of steps."""
     environment.reset(index=0, seed=seed)
     oracle = Oracle(environment, **how)
     steps = 0

@@ -1,4 +1,4 @@
-"""The reference evaluator's fitness once more, step by step in plain Python: slow, and easy to hold to the paper."""
+"""A second implementation of the reference evaluator's fitness, in plain Python: slow, easy to check with the paper."""
 
 from math import dist, exp, hypot
 

@@ -1,4 +1,4 @@
-"""Compiled code is kept between processes, in a folder of the user's, and found again."""
+"""Compiled code is cached between processes, in a folder of the user."""
 
 import os
 import subprocess
@@ -37,14 +37,14 @@ def test_two_that_start_together_compile_once_and_a_third_not_at_all(tmp_path: P
     assert [process.returncode for process in together] == [0, 0]
     assert said[0] == said[1] != ""
     before = compiled(tmp_path)
-    ours = [path for path in before if "control_step" in path.name]
-    assert len(ours) == 1
+    found = [path for path in before if "control_step" in path.name]
+    assert len(found) == 1
     third = reset_and_step(tmp_path)
     assert third.communicate(timeout=600)[0] == said[0]
     assert compiled(tmp_path) == before
 
 
-def test_a_home_that_cannot_be_written_to_is_no_obstacle(
+def test_an_unwritable_home_still_gives_a_cache_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     blocked = tmp_path / "file"

@@ -1,4 +1,4 @@
-"""The robosuite domain keeps the ports' promises."""
+"""The robosuite domain fulfils the contracts of the ports."""
 
 from ...conformance.domain import DomainContract
 from ...conformance.environment import EnvironmentContract

@@ -103,14 +103,14 @@ def test_an_episode_is_the_same_in_any_process_thread_and_order(physics: str) ->
 
 
 @pytest.mark.parametrize("warning", ["mjWARN_CONTACTFULL", "mjWARN_CNSTRFULL"])
-def test_contacts_that_are_left_out_are_an_error_of_ours(environment: HanoiEnvironment, warning: str) -> None:
+def test_dropped_contacts_are_an_internal_error(environment: HanoiEnvironment, warning: str) -> None:
     environment.reset(index=0, seed=0)
     environment.step(np.zeros(7))
     environment.simulation.scene.mj_data.warning[getattr(mujoco.mjtWarning, warning)].number = 1     # as MuJoCo does it
-    with pytest.raises(RolloutError, match="MuJoCo left out contacts at step 1"):
+    with pytest.raises(RolloutError, match="MuJoCo dropped contacts at step 1"):
         environment.step(np.zeros(7))
     environment.reset(index=0, seed=0)
-    environment.step(np.zeros(7))       # it is of one episode only
+    environment.step(np.zeros(7))       # the error affects one episode only
 
 
 def test_the_arena_has_room_to_spare(environment: HanoiEnvironment) -> None:
@@ -164,7 +164,7 @@ def test_draws_reach_the_model(environment: HanoiEnvironment) -> None:
     touching = [contact for contact in contacts if cubes & {contact.geom1, contact.geom2}]
     assert len(touching) >= 8
     for contact in touching:
-        assert contact.dim == 6     # so torsional and rolling friction act
+        assert contact.dim == 6     # so that torsional and rolling friction act
         assert contact.friction[2] == pytest.approx(drawn["torsional_friction"])
         assert contact.friction[3] == pytest.approx(drawn["rolling_friction"])
 
@@ -189,7 +189,7 @@ def test_the_horizon_ends_an_episode(environment: HanoiEnvironment) -> None:
     assert environment.recording().info["ended_by"] == "horizon"
 
 
-def test_an_idle_episode_stops_when_asked_to() -> None:
+def test_an_idle_episode_stops_with_idle_stop_s() -> None:
     environment = make({"physics": "stock", "randomisation": "none", "idle_stop_s": 0.5})
     environment.reset(index=0, seed=0)
     ends = [environment.step(np.zeros(7)) for _ in range(10)]

@@ -20,7 +20,7 @@ ORIGINS = np.array([[x, y, task.CONTAINER_Z_M] for x, y in task.CONTAINER_XY_M])
 
 
 def load_evaluator() -> Any:
-    """The program text loaded as a class, as a sandbox would."""
+    """The program text loaded as a class, as in a sandbox."""
     space: dict[str, Any] = {"__name__": "program"}
     exec(compile(DOMAIN.reference_evaluator().text, "reference", "exec"), space)
     return space["Evaluator"]()
@@ -37,7 +37,7 @@ def evaluate(arrays: dict[str, np.ndarray]) -> tuple[float, dict[str, Any]]:
 
 
 def wander(step: int, rng: np.random.Generator) -> np.ndarray:
-    """Restless: down to the tower, about it, gripping and letting go."""
+    """Moves down to the tower and around it, gripping and releasing."""
     action = rng.uniform(-1.0, 1.0, 7)
     action[1] -= 0.3 * (step < 60)
     action[6] = 1.0 if step // 7 % 2 else -1.0
@@ -150,7 +150,7 @@ def test_the_tower_on_c_arranges_best_and_the_tower_on_a_hardly() -> None:
 @given(st.permutations([0, 1, 2, 3]), st.lists(st.integers(0, 2), min_size=4, max_size=4))
 @settings(max_examples=30)
 def test_more_cubes_in_c_never_place_worse(order: list[int], pegs: list[int]) -> None:
-    """Placement counts which container a cube is in, not how it got there."""
+    """The placement score depends on a cube's container, not on its path there."""
     scores = []
     for moved in range(5):
         cubes = tower(0)
@@ -180,7 +180,7 @@ def test_scores_fall_with_distance(near: float, far: float) -> None:
         assert other[name] <= one[name] + 1e-9, name
 
 
-def test_an_illegal_stack_costs_and_is_told() -> None:
+def test_an_illegal_stack_costs_and_is_reported() -> None:
     legal, upside_down = tower(1), tower(1)
     upside_down[2][:2], upside_down[0][:2] = [0.055, 0.25], [0.055, 0.25]
     upside_down[0][2], upside_down[2][2] = 0.822, 0.822 + 0.022 + 0.028
@@ -217,7 +217,7 @@ def test_drops_are_counted_by_their_height(height_m: float, drops: int) -> None:
     assert evaluate(falling(height_m))[1]["drop_count"] == drops
 
 
-def test_lowering_in_the_hand_is_no_drop() -> None:
+def test_lowering_in_the_hand_is_not_a_drop() -> None:
     arrays = falling(0.1)
     arrays["eef_pos"][:, 2] = arrays["cube_pos"][:, 0, 2]
     assert evaluate(arrays)[1]["drop_count"] == 0

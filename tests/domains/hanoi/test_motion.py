@@ -1,4 +1,4 @@
-"""What the interface says of the arm's commands is what robosuite's controller is configured to do."""
+"""The interface text on the arm's commands agrees with the configuration of robosuite's controller."""
 
 import json
 from importlib.util import find_spec
@@ -8,7 +8,7 @@ from memento.domains.hanoi import MOTION
 
 
 def test_the_commands_are_the_controllers() -> None:
-    spec = find_spec("robosuite")       # found, not imported
+    spec = find_spec("robosuite")       # located, not imported
     assert spec is not None and spec.origin is not None
     text = (Path(spec.origin).parent / "controllers/config/robots/default_panda.json").read_text()
     arm = json.loads(text)["body_parts"]["arms"]["right"]
@@ -16,4 +16,4 @@ def test_the_commands_are_the_controllers() -> None:
     assert arm["output_max"] == [MOTION.move_per_unit_m] * 3 + [MOTION.turn_per_unit_rad] * 3
     assert arm["output_min"] == [-value for value in arm["output_max"]]
     assert (arm["input_max"], arm["input_min"], arm["input_type"]) == (1, -1, "delta")
-    assert arm["input_ref_frame"] == "base", "which is not turned against the world"
+    assert arm["input_ref_frame"] == "base", "the base frame has the orientation of the world frame"

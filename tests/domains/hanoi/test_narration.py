@@ -1,4 +1,4 @@
-"""The words below a picture: moves are counted, phases follow one another, the end is shown."""
+"""The captions of a picture: the count of moves, the order of phases, and the result."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def test_a_solved_tower_is_fifteen_moves(solved: Recording) -> None:
     assert story.lines(solved.steps) == ("done in 15 moves, of at least 15", "SOLVED, 4 of 4 on C")
 
 
-def test_every_move_takes_the_cube_that_the_plan_says(solved: Recording) -> None:
+def test_every_move_takes_the_cube_of_the_plan(solved: Recording) -> None:
     story = Story(solved)
     taken = []
     for moment in story.moments:
@@ -54,7 +54,7 @@ def test_an_arm_that_waves_moves_nothing() -> None:
     assert {(moment.moves, moment.phase, moment.cube) for moment in story.moments} == {(0, "reach", None)}
 
 
-def test_how_it_ended_is_told_at_the_end_only(solved: Recording) -> None:
+def test_the_result_is_shown_at_the_end_only(solved: Recording) -> None:
     cut = Recording(
         states={name: rows[:50] for name, rows in solved.states.items()},
         actions={name: rows[:49] for name, rows in solved.actions.items()},

@@ -1,4 +1,4 @@
-"""Options are completed, refused with the nearest names, and briefs say what holds under them."""
+"""Options are completed or refused with the nearest names, and briefs agree with them."""
 
 import pytest
 from memento.core.errors import UsageError
@@ -25,7 +25,7 @@ def test_the_papers_horizon() -> None:
 
 
 @BOTH
-def test_a_single_quantity_is_set_beside_its_preset(domain: HanoiDomain) -> None:
+def test_a_single_quantity_overrides_its_preset(domain: HanoiDomain) -> None:
     options = domain.options({"randomisation": "light", "noise_std_m": [0.0, 0.05], "bias_m": 0.01}, preset="quick")
     found = settings(options, domain=domain.name).randomisation
     assert found.noise_std_m == (0.0, 0.05)
@@ -56,10 +56,10 @@ def test_the_kinematic_task_keeps_hard_noise_equally_correlated_in_time() -> Non
     ({"horizon": 0}, "whole number from 1"),
     ({"horizon": 10.5}, "whole number"),
     ({"noise_std_m": [0.2, 0.1]}, "the lower one first"),
-    ({"noise_std_m": [-0.2, 0.1]}, "cannot be negative"),
+    ({"noise_std_m": [-0.2, 0.1]}, "must not be negative"),
     ({"noise_std_m": "much"}, r"\[low, high\] or one number"),
     ({"noise_std_m": [0.1]}, r"\[low, high\] or one number"),
-    ({"noise_std_m": float("nan")}, "two plain numbers"),
+    ({"noise_std_m": float("nan")}, "two finite numbers"),
     ({"noise_correlation": 1.0}, "below 1"),
 ])
 def test_what_cannot_be_is_refused(domain: HanoiDomain, given: dict[str, JSON], words: str) -> None:
@@ -68,7 +68,7 @@ def test_what_cannot_be_is_refused(domain: HanoiDomain, given: dict[str, JSON], 
     assert domain.name in str(refusal.value)
 
 
-def test_options_of_the_simulator_are_its_own() -> None:
+def test_simulator_options_exist_only_with_the_simulator() -> None:
     assert HANOI.options({"physics": "fast", "idle_stop_s": 20}, preset="paper")["physics"] == "fast"
     with pytest.raises(UsageError, match="did you mean 'exact'"):
         HANOI.options({"physics": "exat"}, preset="paper")
@@ -91,7 +91,7 @@ def test_a_brief_has_the_shapes_that_hold(domain: HanoiDomain, n_cubes: int) -> 
 
 
 @BOTH
-def test_a_brief_tells_how_the_goal_is_updated(domain: HanoiDomain) -> None:
+def test_a_brief_describes_the_goal_update(domain: HanoiDomain) -> None:
     texts = {
         mode: domain.brief(domain.options({"goal_update": mode}, preset="paper")).policy_interface
         for mode in ("achieved", "desired")
@@ -101,7 +101,7 @@ def test_a_brief_tells_how_the_goal_is_updated(domain: HanoiDomain) -> None:
 
 
 @BOTH
-def test_a_brief_tells_what_is_uncertain_and_only_that(domain: HanoiDomain) -> None:
+def test_a_brief_lists_exactly_the_uncertainties(domain: HanoiDomain) -> None:
     def texts_of(given: dict[str, JSON]) -> str:
         brief = domain.brief(domain.options(given, preset="paper"))
         return brief.uncertainties + brief.policy_interface
@@ -114,7 +114,7 @@ def test_a_brief_tells_what_is_uncertain_and_only_that(domain: HanoiDomain) -> N
 
 
 @BOTH
-def test_strict_rules_are_told(domain: HanoiDomain) -> None:
+def test_a_brief_describes_strict_rules(domain: HanoiDomain) -> None:
     def rules(name: str) -> str:
         return domain.brief(domain.options({"rules": name}, preset="paper")).task
 

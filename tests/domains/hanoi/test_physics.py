@@ -1,4 +1,4 @@
-"""The compiled control steps against robosuite's own: no bit of difference, or a difference that is bounded."""
+"""The compiled control steps against robosuite's: identical to the bit, or with a bounded difference."""
 
 from collections.abc import Callable
 
@@ -29,7 +29,7 @@ def next_action(drive: Driver, step: int, environment: HanoiEnvironment) -> Arra
 
 
 def compare(drive: Driver, goal_update: str, steps: int, seeds: tuple[int, ...]) -> int:
-    """Drive both, each by its own state, and count the steps; they must never differ."""
+    """Drive both, each from its own state, and count the steps; the states must never differ."""
     exact = make("exact", goal_update)
     stock = make("stock", goal_update)
     done = 0
@@ -37,7 +37,7 @@ def compare(drive: Driver, goal_update: str, steps: int, seeds: tuple[int, ...])
         for environment in (exact, stock):
             environment.reset(index=0, seed=seed)
         for step in range(steps):
-            # The stock side is stepped by robosuite alone, without what StockPhysics adds for observations.
+            # robosuite alone steps the stock side, without the update that StockPhysics adds for observations.
             stock.simulation.scene.step(next_action(drive, step, stock))
             mujoco.mj_kinematics(stock.simulation.scene.mj_model, stock.simulation.scene.mj_data)
             stock.simulation.truth.update()
@@ -82,8 +82,8 @@ def test_near_exact_torques_agree_to_a_billionth(drive: Driver, goal_update: str
     model, kind = exact.simulation.scene.mj_model, mujoco.mjtState.mjSTATE_INTEGRATION
     whole = np.empty(mujoco.mj_stateSize(model, kind))
     for step in range(200):
-        # Both start each substep from the same state. Further on the contact solver, which stops at a
-        # tolerance of 1e-8, would enlarge a difference of rounding.
+        # Both start each substep from the same state. Over several substeps the contact solver, which stops at
+        # a tolerance of 1e-8, would amplify rounding differences.
         mujoco.mj_getState(model, exact.simulation.scene.mj_data, whole, kind)
         mujoco.mj_setState(near.simulation.scene.mj_model, near.simulation.scene.mj_data, whole, kind)
         for ours, theirs in zip(near.simulation.physics.controller, exact.simulation.physics.controller, strict=True):
@@ -96,14 +96,14 @@ def test_near_exact_torques_agree_to_a_billionth(drive: Driver, goal_update: str
         assert np.abs(near.simulation.scene.mj_data.ctrl - exact.simulation.scene.mj_data.ctrl).max() < 1e-9
         assert np.abs(state(near)[0] - state(exact)[0]).max() < 1e-9
         exact.simulation.physics.robot = many
-        exact.step(action)      # 25 more, so that the comparison travels through the whole drive
+        exact.step(action)      # 25 more, so that the comparison covers the whole drive
 
 
 def test_near_exact_control_steps_agree_to_a_billionth_but_for_a_few(drive: Driver) -> None:
-    """From the same state, 25 substeps: all but a few agree to 1e-9, where contacts do not enlarge the rounding.
+    """From the same state, 25 substeps: all but a few agree to 1e-9, unless contacts amplify the rounding.
 
-    MuJoCo's solver stops at a tolerance of 1e-8, so that in some contacts another last bit of a torque is
-    another result. Of 900 steps of this drive 99.1 % agree to 1e-9, and all to 1.1e-7.
+    MuJoCo's solver stops at a tolerance of 1e-8, so in some contacts a different last bit of a torque changes
+    the result. Of 900 steps of this drive 99.1 % agree to 1e-9, and all to 1.1e-7.
     """
     near, exact = make("near-exact"), make("exact")
     model, kind = exact.simulation.scene.mj_model, mujoco.mjtState.mjSTATE_INTEGRATION
@@ -141,7 +141,7 @@ def test_fast_stays_close_and_puts_the_tower_to_sleep() -> None:
 
 @pytest.mark.parametrize("goal_update", ["achieved", "desired"])
 def test_fast_is_stable_whatever_a_policy_does(goal_update: str) -> None:
-    """Full commands in turn, and pressing down on the tower: MuJoCo warns of nothing, no cube is lost."""
+    """Alternating full commands, and pressing down on the tower: MuJoCo gives no warning, no cube is lost."""
     fast = make("fast", goal_update, "hard")
     turns = np.random.default_rng(0).choice([-1.0, 1.0], (15, 7))
     for seed in range(2):

@@ -1,4 +1,4 @@
-"""The presets are the tables' numbers, draws stay in their ranges, and the same seed draws the same."""
+"""The presets have the tables' numbers, draws stay in their ranges, and equal seeds give equal draws."""
 
 import json
 from dataclasses import asdict, replace
@@ -35,8 +35,8 @@ def test_table_is_the_papers_table_and_nothing_else() -> None:
 
 
 def test_hard_is_table_and_more() -> None:
-    ours = [name for name in QUANTITIES if getattr(HARD, name) != getattr(TABLE, name)]
-    assert ours == ["noise_correlation", "latency_steps", "object_bias_m", "orientation_noise_std_rad",
+    changed = [name for name in QUANTITIES if getattr(HARD, name) != getattr(TABLE, name)]
+    assert changed == ["noise_correlation", "latency_steps", "object_bias_m", "orientation_noise_std_rad",
                     "container_yaw_rad", "bias_drift_m_per_sqrt_s", "push_rate_hz", "push_speed_m_s"]
 
 

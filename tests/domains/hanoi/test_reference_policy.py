@@ -1,4 +1,4 @@
-"""The reference policy moves the tower from observations alone, as a candidate would: sandboxed, in both goal modes."""
+"""The reference policy moves the tower from observations only, like a candidate: sandboxed, in both goal modes."""
 
 import json
 from collections.abc import Mapping
@@ -81,7 +81,7 @@ def test_the_plan_goes_on_from_any_legal_state() -> None:
         assert where == [2, 2, 2, 2], "within fifteen moves"
 
 
-def test_a_touch_tells_the_bias() -> None:
+def test_a_touch_reveals_the_bias() -> None:
     rng = np.random.default_rng(0)
     belief = reference.Belief(4)
     bias, world = np.array([0.012, -0.009]), np.array([-0.006, 0.011])
@@ -93,7 +93,7 @@ def test_a_touch_tells_the_bias() -> None:
     blind = np.abs(belief.mean[:, 0] - bias).max()
     belief.touched(0, np.array([1.0, 0.0]), cube[0], 0.0007)
     belief.touched(0, np.array([0.0, 1.0]), cube[1], 0.0007)
-    assert blind > 0.005, "what is seen is the sum of bias and shift of the world"
+    assert blind > 0.005, "observations contain the sum of the bias and the shift of the world"
     assert np.abs(belief.mean[:, 0] - bias).max() < 0.003
     assert np.abs(belief.mean[:, 1:4] - boxes.T).max() < 0.003
 

@@ -21,7 +21,7 @@ WIDTH, HEIGHT = 160, 120
 
 
 def rolled(physics: str, seed: int, steps: int) -> tuple[HanoiEnvironment, Array]:
-    """An episode of random pushes, and the scene's own qpos of every row."""
+    """An episode of random pushes, and the scene's qpos at every row."""
     environment = HanoiEnvironment(DOMAIN.options({"physics": physics, "randomisation": "hard"}, preset="paper"))
     environment.reset(index=0, seed=seed)
     rows = [environment.simulation.scene.mj_data.qpos.copy()]
@@ -33,7 +33,7 @@ def rolled(physics: str, seed: int, steps: int) -> tuple[HanoiEnvironment, Array
 
 @pytest.fixture(scope="module")
 def episode(tmp_path_factory: pytest.TempPathFactory) -> tuple[Recording, Array]:
-    """A recording as it comes back from the disk, and the states that the simulator was in."""
+    """A recording read back from disk, and the simulator's states."""
     environment, rows = rolled("exact", 5, 60)
     path = tmp_path_factory.mktemp("stored") / "episode.npz"
     save_recording(path, environment.recording())
@@ -56,14 +56,14 @@ def test_both_domains_can_be_drawn() -> None:
     assert isinstance(KINEMATIC, Drawable)
 
 
-def test_a_picture_is_drawn_of_the_state_that_was(drawn: Playback, episode: tuple[Recording, Array]) -> None:
+def test_a_picture_shows_the_recorded_state(drawn: Playback, episode: tuple[Recording, Array]) -> None:
     recording, rows = episode
     for row in (0, 1, 30, recording.steps):
-        assert np.abs(drawn.pose(row) - rows[row]).max() < 2.0 ** -23, "to the resolution of what is stored"
+        assert np.abs(drawn.pose(row) - rows[row]).max() < 2.0 ** -23, "to the resolution of stored states"
 
 
 @pytest.mark.parametrize("physics", ["exact", "fast"])
-def test_the_stored_actions_play_the_episode_again_bit_for_bit(physics: str, tmp_path: Path) -> None:
+def test_the_stored_actions_replay_the_episode_bit_for_bit(physics: str, tmp_path: Path) -> None:
     environment, rows = rolled(physics, 9, 80)
     save_recording(tmp_path / "episode.npz", environment.recording())
     stored = load_recording(tmp_path / "episode.npz")
@@ -91,18 +91,18 @@ def test_a_picture_shows_the_tower_and_the_arm_moving(drawn: Playback, episode: 
 
 
 @pytest.mark.slow
-def test_every_camera_sees_something_else(drawn: Playback, episode: tuple[Recording, Array]) -> None:
+def test_every_camera_shows_another_picture(drawn: Playback, episode: tuple[Recording, Array]) -> None:
     pictures = []
     for camera in render.CAMERAS:
         playback = DOMAIN.renderer(OPTIONS).playback(episode[0], camera=camera, width=WIDTH, height=HEIGHT)
         pictures.append(playback.picture(0))
         playback.close()
     assert all(picture.std() > 10 for picture in pictures)
-    assert len({picture.tobytes() for picture in pictures}) >= len(pictures) - 1    # two of robosuite's are one
+    assert len({picture.tobytes() for picture in pictures}) >= len(pictures) - 1    # two coincide
 
 
 @pytest.mark.slow
-def test_without_an_arm_the_arm_is_bent_to_the_hand(drawn: Playback) -> None:
+def test_without_a_recorded_arm_the_arm_follows_the_hand(drawn: Playback) -> None:
     env = kinematic(randomisation="light")
     assert solve(env, 3) == "success"
     recording = env.recording()
@@ -122,7 +122,7 @@ def test_a_recording_that_cannot_be_drawn_is_refused(episode: tuple[Recording, A
         DOMAIN.renderer(OPTIONS).playback(bare, camera="table", width=WIDTH, height=HEIGHT)
 
 
-def test_without_graphics_the_mend_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_graphics_the_fix_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graphics, "_PROBE", "raise SystemExit('no such library')")
     monkeypatch.delenv("MUJOCO_GL", raising=False)
     graphics.live_backend.cache_clear()

@@ -1,4 +1,4 @@
-"""What the sensors add: the right statistics in the right fields, nothing elsewhere, the same bits each time."""
+"""The sensor noise: the right statistics in the right fields, exact values elsewhere, reproducible to the bit."""
 
 from dataclasses import replace
 
@@ -71,7 +71,7 @@ def test_the_bias_is_shared_by_all_objects_and_constant() -> None:
     assert len(set(draw.bias_m)) == 3
 
 
-def test_an_objects_own_bias_comes_on_top() -> None:
+def test_an_objects_own_bias_is_added() -> None:
     draw = replace(NONE, bias_m=(0.01, 0.01), object_bias_m=(-0.01, 0.01)).draw(np.random.default_rng(1), 4)
     assert np.allclose(errors(draw, 10), 0.01 + np.array(draw.object_bias_m), atol=1e-15)
 

@@ -1,4 +1,4 @@
-"""The simulated task can be solved, and what ends an episode is judged on the simulator's true state."""
+"""The simulated task is solvable, and the end of an episode follows from the simulator's true state."""
 
 import numpy as np
 import pytest

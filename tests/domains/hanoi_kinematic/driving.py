@@ -43,7 +43,7 @@ def above(env: KinematicHanoi, cube: int, clearance: float = 0.06) -> tuple[floa
 
 
 def pick(env: KinematicHanoi, cube: int, shift: tuple[float, float] = (0.0, 0.0)) -> bool:
-    """Open, go down on the cube with the hand shifted by `shift`, close; whether it is held."""
+    """Open, lower the hand, shifted by `shift`, onto the cube, and close; returns whether the cube is held."""
     x, y, z = env.world.cubes.pos[cube]
     grip(env, OPEN)
     drive(env, (*env.world.hand.pos[:2], 1.1))
@@ -54,7 +54,7 @@ def pick(env: KinematicHanoi, cube: int, shift: tuple[float, float] = (0.0, 0.0)
 
 
 def carry(env: KinematicHanoi, xy: tuple[float, float], bottom: float, *, then_open: bool = True) -> str | None:
-    """Carry what is held over `xy`, lower it until its underside is at `bottom`, let it go."""
+    """Carry the held cube over `xy`, lower it until its underside is at `bottom`, and release it."""
     held = env.world.cubes.held
     assert held is not None
     up = env.world.hand.pos[2] - env.world.cubes.pos[held][2]

@@ -1,4 +1,4 @@
-"""The kinematic domain keeps the ports' promises."""
+"""The kinematic domain fulfils the contracts of the ports."""
 
 from ...conformance.domain import DomainContract
 from ...conformance.environment import EnvironmentContract
@@ -7,5 +7,5 @@ from ...conformance.renderer import RendererContract
 
 class TestKinematicHanoi(DomainContract, EnvironmentContract, RendererContract):
     domain = "hanoi-kinematic"
-    difference = 2.0        # the elbow of an arm that was recorded by its hand alone
+    difference = 2.0        # the recording has the hand's pose but not the elbow's
     given = {"horizon": 8, "randomisation": "hard"}

@@ -1,4 +1,4 @@
-"""Episodes of the kinematic domain: they can be solved, repeat bit for bit, and record what happened."""
+"""Episodes of the kinematic domain: solvable, reproducible bit for bit, and recorded."""
 
 
 import numpy as np
@@ -10,7 +10,7 @@ from memento.domains.hanoi_kinematic.hand import CONTROL_PERIOD_S
 from ...support.rollouts import fields, kinematic, play, same, solve
 from .driving import HALF, SMALL, carry, drive, pick, restless, started
 
-# It can be solved, and it repeats
+# Solvable and reproducible
 
 
 @pytest.mark.parametrize("goal_update", ["achieved", "desired"])
@@ -77,7 +77,7 @@ def test_every_preset_starts_with_a_legal_tower_on_a(preset: str) -> None:
         assert not arrays["success"].any() and arrays["illegal_score"].max() < 0.1
 
 
-def test_a_recording_has_what_happened() -> None:
+def test_a_recording_has_the_whole_episode() -> None:
     env = kinematic()
     recording = play(env, 3, restless, 50)
     assert recording.steps == len(recording.actions["actions"]) == 50
@@ -90,7 +90,7 @@ def test_a_recording_has_what_happened() -> None:
     assert len(names) == len(set(names))
 
 
-def test_a_trace_grows_and_begins_anew() -> None:
+def test_a_trace_grows_and_starts_again() -> None:
     trace = Trace(HALF, control_period_s=0.05)
     for steps in (3000, 5):
         trace.begin(np.zeros(78))

@@ -1,4 +1,4 @@
-"""The kinematic world: the arm, and things that are held, dropped, pushed and toppled."""
+"""The kinematic world: the arm, and cubes that are held, dropped, pushed and toppled."""
 
 
 import numpy as np
@@ -67,7 +67,7 @@ def test_damping_slows_the_arm() -> None:
     assert first_step(1.5) < first_step(1.0) < first_step(0.8) < 0.05
 
 
-def test_the_hand_turns_and_says_so() -> None:
+def test_the_hand_turns_and_reports_it() -> None:
     env = started()
     for _ in range(10):
         env.step(np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.4, 0.0]))
@@ -92,7 +92,7 @@ def test_fingers_take_time_and_stop_at_what_the_actuators_reach() -> None:
 
 
 @pytest.mark.parametrize("shift", [(0.0, 0.0), (0.0, 0.012), (0.0, -0.012), (0.01, 0.0), (-0.01, 0.005)])
-def test_a_grasp_within_tolerance_holds_and_tells_the_width(shift: tuple[float, float]) -> None:
+def test_a_grasp_within_tolerance_holds_and_reports_the_width(shift: tuple[float, float]) -> None:
     env = started()
     assert pick(env, SMALL, shift)
     assert fields(env, np.asarray(env.observe()))["robot0_gripper_qpos"][0] == pytest.approx(HALF[SMALL])
@@ -167,7 +167,7 @@ def test_a_larger_cube_on_a_smaller_one_is_illegal() -> None:
     assert recording.states["illegal_score"][-1] >= task.ILLEGAL_AT > recording.states["illegal_score"][:-1].max()
 
 
-def test_what_is_let_go_in_the_air_falls_and_counts_as_a_drop() -> None:
+def test_a_cube_released_in_the_air_falls_and_counts_as_a_drop() -> None:
     env = started()
     assert pick(env, SMALL)
     drive(env, (*env.world.hand.pos[:2], 1.1))
@@ -178,7 +178,7 @@ def test_what_is_let_go_in_the_air_falls_and_counts_as_a_drop() -> None:
     assert env.recording().info["drops"] == 1
 
 
-def test_an_overhanging_cube_topples_to_beside_its_support() -> None:
+def test_an_overhanging_cube_topples_next_to_its_support() -> None:
     env = started()
     place_in(env, SMALL, 1)
     place_in(env, MEDIUM, 2)
@@ -199,7 +199,7 @@ def test_a_cube_within_the_tolerance_of_its_support_stays() -> None:
     assert env.world.cubes.pos[SMALL][2] == pytest.approx(task.TABLE_HEIGHT_M + 2 * HALF[MEDIUM] + HALF[SMALL])
 
 
-def test_a_cube_beside_the_hole_tilts_on_the_rim() -> None:
+def test_a_cube_next_to_the_hole_tilts_on_the_rim() -> None:
     env = started()
     assert pick(env, SMALL)
     x, y = HOLES[1]
@@ -208,10 +208,10 @@ def test_a_cube_beside_the_hole_tilts_on_the_rim() -> None:
     assert env.world.cubes.pos[SMALL][2] > task.TABLE_HEIGHT_M + HALF[SMALL] + 0.004
     quat = fields(env, np.asarray(env.observe()))["cube_quat"][:4]
     assert abs(quat[1]) > 0.1, "and the observation shows it"
-    assert pick(env, SMALL), "it can be taken up again"
+    assert pick(env, SMALL), "the cube can be grasped again"
 
 
-def test_a_closed_gripper_pushes_what_it_runs_into() -> None:
+def test_a_closed_gripper_pushes_cubes_in_its_way() -> None:
     env = started()
     assert pick(env, SMALL)
     carry(env, (0.2, 0.0), task.TABLE_HEIGHT_M)
@@ -286,7 +286,7 @@ def test_pushes_from_outside_move_cubes_a_little() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_nothing_ever_flies_or_sinks(seed: int) -> None:
-    """Whatever the policy does, cubes not in the hand lie on the table or on something, and numbers stay finite."""
+    """Under any policy, cubes not in the hand lie on the table or on a support, and all numbers stay finite."""
     env = kinematic(randomisation="hard")
     recording = play(env, seed, restless, 400)
     states = recording.states
@@ -299,7 +299,7 @@ def test_nothing_ever_flies_or_sinks(seed: int) -> None:
 
 
 def stir(step: int, rng: np.random.Generator) -> np.ndarray:
-    """Down to the tower, then round and round through whatever is there."""
+    """Down to the tower, then in circles through the cubes."""
     action = rng.uniform(-1.0, 1.0, 7)
     action[:3] *= 0.6
     action[:3] += [0.15, -0.35, -0.2] if step < 30 else [0.2 * np.sin(step / 9), 0.3 * np.sin(step / 15), -0.1]
@@ -318,5 +318,5 @@ def test_cubes_do_not_run_into_one_another() -> None:
                 apart = np.abs(cubes[:, one] - cubes[:, other]).max(axis=1)
                 deep += int((apart < HALF[one] + HALF[other] - 0.004).sum())
                 pairs += len(cubes)
-    assert toppled, "or the stirring proves nothing"
+    assert toppled, "otherwise the test proves nothing"
     assert deep < 0.002 * pairs

@@ -1,4 +1,4 @@
-"""Small kitchens for tests, built box by box, and how to play episodes in one process."""
+"""Small kitchens for tests, built box by box, and functions to play episodes in one process."""
 
 import json
 import os
@@ -62,7 +62,7 @@ def environment(*kitchens: Kitchen, horizon: int = 250, reveal_unseen: bool = Fa
 
 
 def play(env: KitchenEnvironment, policy: Any, *, index: int, seed: int = 0) -> str:
-    """One episode to its end, observations through JSON as they travel; returns what ended it."""
+    """Play one episode to its end, with observations encoded as JSON; returns the reason why it ended."""
     env.reset(index=index, seed=seed)
     policy.reset()
     ended = None
@@ -73,7 +73,7 @@ def play(env: KitchenEnvironment, policy: Any, *, index: int, seed: int = 0) -> 
 
 
 def policy_class(text: str) -> Any:
-    """A policy program's class, run as a module of its own."""
+    """A policy program's class, loaded as a separate module."""
     space: dict[str, Any] = {"__name__": "program"}
     exec(compile(text, "policy", "exec"), space)
     return space["Policy"]

@@ -1,4 +1,4 @@
-"""Programs that the ai2thor client can start: the project's own player, and bad ones."""
+"""Programs that the ai2thor client can start: the project's player, and faulty ones."""
 
 import os
 import sys
@@ -18,7 +18,7 @@ def build(folder: Path, *, recorded: bool = False) -> Path:
 
 
 def bad_build(folder: Path, body: str) -> Path:
-    """A program in Python that has `out`, `into` (paths of the pipes), `HEADER`, and does what `body` says."""
+    """A Python program that defines `out`, `into` (paths of the pipes) and `HEADER`, and runs `body`."""
     head = f"""
         #!{sys.executable}
         import os, struct, sys, time

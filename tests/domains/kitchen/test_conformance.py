@@ -1,4 +1,4 @@
-"""The kitchens, generated and recorded, keep the ports' promises."""
+"""The kitchens, generated and recorded, fulfil the contracts of the ports."""
 
 from ...conformance.domain import DomainContract
 from ...conformance.environment import EnvironmentContract

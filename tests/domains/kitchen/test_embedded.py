@@ -1,4 +1,4 @@
-"""The simulator's rules one by one, in small kitchens: movement, sight, hand, doors, placing, messages, categories."""
+"""The simulator's rules, in small kitchens: movement, visibility, hand, doors, placing, messages, categories."""
 
 from dataclasses import replace
 
@@ -96,8 +96,8 @@ def test_what_is_behind_the_agent_or_too_far_is_not_visible() -> None:
 def test_the_field_of_view_is_ninety_degrees_vertically_and_wider_across() -> None:
     view = agent_view(Stance(cell=(0, 0), yaw=NORTH, horizon_deg=0), 0.9)
     eye = np.array([0.0, 1.575, 0.0])
-    above, below, beside, outside = (0, 0.99, 1.0), (0, -1.01, 1.0), (1.1, 0, 0.75), (1.2, 0, 0.75)
-    assert view.sees(np.add(eye, [above, below, beside, outside])).tolist() == [True, False, True, False]
+    above, below, inside, outside = (0, 0.99, 1.0), (0, -1.01, 1.0), (1.1, 0, 0.75), (1.2, 0, 0.75)
+    assert view.sees(np.add(eye, [above, below, inside, outside])).tolist() == [True, False, True, False]
 
 
 def test_a_closed_receptacle_hides_what_is_in_it() -> None:
@@ -173,7 +173,7 @@ def test_picking_up_needs_an_empty_hand_and_a_thing_that_can_be_picked_up() -> N
     assert where.act("pickup_object", the(where, "Microwave")).startswith("Agent hand has something in it already!")
 
 
-def test_an_unknown_id_and_a_thing_out_of_sight_are_told_apart() -> None:
+def test_an_unknown_id_and_an_invisible_object_give_different_errors() -> None:
     where = world()
     assert where.act("pickup_object", "Apple|1|2|3") == (
         "objectId: Apple|1|2|3 is not the objectId on any object in the scene!"
@@ -328,7 +328,7 @@ def test_the_apple_goes_into_the_open_microwave_entirely() -> None:
     assert not where.is_in(apple, microwave)
 
 
-def test_there_is_no_place_that_is_out_of_view_or_taken() -> None:
+def test_an_item_is_never_put_out_of_view_or_in_an_occupied_place() -> None:
     message = "No valid positions to place object found"
     where = carrying("Apple", at=(2, 2), yaw=NORTH, horizon=30)
     assert where.act("open_object", the(where, "Microwave")) == ""

@@ -1,4 +1,4 @@
-"""The environment: observation fields, valid actions, what fails and what breaks the contract, endings, recordings."""
+"""The environment: observation fields, valid, failing and malformed actions, endings, recordings."""
 
 import json
 from typing import Any
@@ -30,7 +30,7 @@ def facing(**given: Any) -> KitchenEnvironment:
 
 
 def observed(env: KitchenEnvironment) -> dict[str, Any]:
-    """The observation as the policy gets it."""
+    """The observation as the policy receives it."""
     value: dict[str, Any] = json.loads(env.observe_encoded())
     assert [*value.items()] == [*json.loads(json.dumps(env.observe(), allow_nan=False)).items()]
     return value
@@ -104,7 +104,7 @@ def test_valid_actions_follow_the_state() -> None:
 @given(st.lists(st.integers(0, 10_000), min_size=1, max_size=40))
 @settings(max_examples=25, deadline=None)
 def test_a_valid_action_fails_only_for_want_of_room_and_an_invalid_one_always(choices: list[int]) -> None:
-    """Whatever was done before: what is not in the action space fails, what is in it fails for geometry only."""
+    """After any actions: those outside the action space fail, those in it fail only because of geometry."""
     env = facing()
     ids = [each.object_id for each in kitchen().things]
     for choice in choices:
@@ -122,7 +122,7 @@ def test_a_valid_action_fails_only_for_want_of_room_and_an_invalid_one_always(ch
             assert result["error_category"] in ("collision", "failed")
 
 
-def test_put_object_tells_the_receptacle() -> None:
+def test_put_object_sets_the_receptacle() -> None:
     env = facing()
     env.step(["pickup_object", the(env, "Apple")])
     counter = the(env, "CounterTop")
@@ -163,7 +163,7 @@ def test_a_malformed_action_is_refused(action: Any) -> None:
         env.step(action)
 
 
-def test_a_misspelt_action_is_told_with_the_nearest() -> None:
+def test_a_misspelt_action_is_reported_with_the_nearest() -> None:
     with pytest.raises(ValueError, match="did you mean move_ahead"):
         parse_action(["move_ahed", None])
 
@@ -198,28 +198,28 @@ def test_the_first_episodes_begin_at_the_scenes_own_start_and_later_ones_elsewhe
     for index, seed in ((0, 1), (0, 2), (1, 1), (1, 1), (1, 2), (5, 3)):
         env.reset(index=index, seed=seed)
         starts.append(env.recording().info["start"])
-    own = {"cell": [0, 2], "yaw_deg": 0, "horizon_deg": 30}
-    assert starts[:2] == [own, own]
+    start = {"cell": [0, 2], "yaw_deg": 0, "horizon_deg": 30}
+    assert starts[:2] == [start, start]
     assert starts[2] == starts[3] and len({json.dumps(start) for start in starts[2:]}) == 3
 
 
 def test_scenes_take_turns() -> None:
     class Loads:
         def __init__(self) -> None:
-            self.asked: list[str] = []
+            self.requested: list[str] = []
 
         def __call__(self, name: str) -> Any:
-            self.asked.append(name)
+            self.requested.append(name)
             return kitchen(thing("Book", (0.0, 0.95, 0.95), (0.2, 0.04, 0.25)))
 
     load = Loads()
     env = KitchenEnvironment(["A", "B"], Embedded(load), horizon=10, reveal_unseen=False)
     for index in range(5):
         env.reset(index=index, seed=index)
-    assert load.asked == ["A", "B"], "each is made once"
+    assert load.requested == ["A", "B"], "each kitchen is made once"
 
 
-def test_what_is_recorded() -> None:
+def test_a_recording_has_the_whole_episode() -> None:
     env = facing(horizon=40)
     steps = plan(kitchen(start=FACING))
     assert steps is not None

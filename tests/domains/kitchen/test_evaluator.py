@@ -1,4 +1,4 @@
-"""The reference evaluator: the paper's fitness against a plain implementation, bounds, monotony, metrics."""
+"""The reference evaluator: the paper's fitness against a plain implementation, bounds, monotonicity, metrics."""
 
 import ast
 import json
@@ -51,7 +51,7 @@ def blank(steps: int, max_steps: int = 250) -> Arrays:
 
 @st.composite
 def episodes(draw: st.DrawFn) -> Arrays:
-    """Any episode that is consistent in itself."""
+    """Any self-consistent episode."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     steps = draw(st.integers(0, 90))
     arrays = blank(steps, max_steps=max(steps, draw(st.integers(1, 250))))
@@ -98,7 +98,7 @@ def test_every_term_is_within_its_bounds(arrays: Arrays) -> None:
 
 
 def reached(**rows: bool) -> float:
-    """The fitness of a long and otherwise hopeless episode in which these flags hold in one row."""
+    """The fitness of a long episode that has these flags in one row and no other progress."""
     arrays = blank(249)
     arrays["action"][:] = ACTIONS.index("move_ahead")
     arrays["action_success"][:] = False
@@ -157,7 +157,7 @@ def test_carrying_for_long_costs() -> None:
     assert costs[0] == 0.0 and costs == sorted(costs) and costs[-1] > 0.9
 
 
-def test_a_solved_episode_scores_high_and_tells_when() -> None:
+def test_a_solved_episode_scores_high_and_reports_when() -> None:
     made = kitchen(start=Stance(cell=(0, 2), yaw=0, horizon_deg=30))
     steps = plan(made)
     assert steps is not None

@@ -1,4 +1,4 @@
-"""Options are completed, refused with the nearest names, and briefs say what holds under them."""
+"""Options are completed or refused with the nearest names, and briefs agree with them."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The player as any ai2thor client sees it: the unmodified Controller over both of its servers."""
+"""The player from the client's side: the unmodified ai2thor Controller over both of its servers."""
 
 import os
 import subprocess
@@ -69,7 +69,7 @@ def test_the_metadata_has_ai2thors_keys(client: Any) -> None:
     assert (metadata["screenWidth"], metadata["screenHeight"], metadata["fov"]) == (450, 300, 90.0)
     assert (client.server.camera_near_plane, client.server.camera_far_plane) == (0.1, 20.0)
     assert "Kitchen29" in client.scenes_in_build
-    assert client.last_event.frame is None, "it draws nothing"
+    assert client.last_event.frame is None, "the player renders no images"
     assert client.last_event.pose_discrete[3] == 0
 
 
@@ -100,7 +100,7 @@ def test_what_the_player_does_not_have_is_refused_in_ai2thors_way(
 ) -> None:
     with pytest.raises(ValueError, match=words):
         client.step(action, **given)
-    assert client.step("Pass"), "and it goes on"
+    assert client.step("Pass"), "the player continues"
 
 
 def test_a_reset_starts_afresh_and_a_lens_changes_what_is_seen(client: Any) -> None:
@@ -150,7 +150,7 @@ def test_a_player_ends_when_its_client_died_before_it_opened_its_pipe(tmp_path: 
     )
     assert client.stdout is not None
     pid = int(client.stdout.readline())
-    time.sleep(2.0)     # until it waits at the pipe
+    time.sleep(2.0)     # until the player waits at the pipe
     assert alive(pid)
     client.kill()
     client.wait(10)
@@ -160,13 +160,13 @@ def test_a_player_ends_when_its_client_died_before_it_opened_its_pipe(tmp_path: 
     assert not alive(pid)
 
 
-def test_a_player_by_itself_says_who_starts_it() -> None:
+def test_a_player_without_a_client_explains_how_to_start_it() -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AI2THOR_")}
     done = subprocess.run(
         [sys.executable, "-m", "memento.domains.kitchen.player"], env=environment, capture_output=True, text=True,
         timeout=50,
     )
-    assert done.returncode == 2 and "started by the ai2thor client" in done.stderr
+    assert done.returncode == 2 and "start the player through the ai2thor client" in done.stderr
     done = subprocess.run(
         [sys.executable, "-m", "memento.domains.kitchen.player", "--recordings", "/nowhere"], env=environment,
         capture_output=True, text=True, timeout=50,
@@ -180,7 +180,7 @@ def test_recorded_scenes_have_ai2thors_names(tmp_path: Path) -> None:
         warnings.simplefilter("ignore", ResourceWarning)
         made = controller(build(tmp_path, recorded=True), "FIFO")
         try:
-            assert made.last_event.metadata["sceneName"] == "FloorPlan10_physics", "the first as the client sorts"
+            assert made.last_event.metadata["sceneName"] == "FloorPlan10_physics", "the first in the client's order"
             made.reset("FloorPlan2")
             apple, fridge = (first(made, kind) for kind in ("Apple", "Fridge"))
             assert apple["parentReceptacles"] == [fridge["objectId"]]

@@ -20,7 +20,7 @@ NUMBERS = range(1, 30)
 
 @cache
 def drafted(number: int) -> Kitchen:
-    """The first complete draft, without the proof."""
+    """The first complete draft, without the proof that it is solvable."""
     return next(kitchen for attempt in range(50) if (kitchen := generated.draft(number, attempt)) is not None)
 
 

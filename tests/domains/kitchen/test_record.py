@@ -1,4 +1,4 @@
-"""Recordings made through the client are kitchens again, the same ones."""
+"""Recordings made through the client give the same kitchens back."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def assert_same(one: Kitchen, other: Kitchen) -> None:
-    """All but walls and bare shelves, which a recording lacks, and parents that are not receptacles."""
+    """Compare all but walls and bare shelves, which recordings lack, and parents that are not receptacles."""
     assert (one.name, one.start, one.agent_y_m) == (other.name, other.start, other.agent_y_m)
     assert one.cells == reachable(other.cells, other.start.cell)
     for first, second in zip(one.things, other.things, strict=True):
@@ -36,7 +36,7 @@ def assert_same(one: Kitchen, other: Kitchen) -> None:
         assert abs((first.yaw_deg - second.yaw_deg + 180.0) % 360.0 - 180.0) < 0.01
 
 
-def test_a_generated_kitchen_comes_back(tmp_path: Path) -> None:
+def test_a_generated_kitchen_is_recorded_and_read_back(tmp_path: Path) -> None:
     folder = tmp_path / "recordings"
     made = [*record(build(tmp_path), ["Kitchen1", "Kitchen2"], folder)]
     assert [scene for scene, _, _ in made] == ["Kitchen1", "Kitchen2"]
@@ -54,20 +54,20 @@ def test_a_generated_kitchen_comes_back(tmp_path: Path) -> None:
 
 
 @needs_recordings
-def test_a_recorded_kitchen_comes_back(tmp_path: Path) -> None:
+def test_a_recorded_kitchen_is_recorded_and_read_back(tmp_path: Path) -> None:
     folder = tmp_path / "recordings"
     for scene, _, _ in record(build(tmp_path, recorded=True), ["FloorPlan2", "FloorPlan20"], folder):
         assert_same(recorded.load(folder, scene), recorded.load(RECORDINGS, scene))
 
 
-def test_a_player_that_breaks_off_leaves_no_half_file(tmp_path: Path) -> None:
+def test_a_failing_player_leaves_no_partial_file(tmp_path: Path) -> None:
     folder = tmp_path / "recordings"
     with pytest.raises(RolloutError):
         next(record(bad_build(tmp_path, "sys.exit(1)"), ["Kitchen1"], folder, deadlines=Deadlines(start_s=5.0)))
     assert not folder.exists()
 
 
-def test_the_command_records_and_says_how_to_play(tmp_path: Path) -> None:
+def test_the_command_records_and_explains_how_to_play(tmp_path: Path) -> None:
     program, folder = build(tmp_path), tmp_path / "recordings"
     command = [sys.executable, "-m", "memento", "kitchen", "record", "Kitchen3", "--out", str(folder)]
     done = subprocess.run(

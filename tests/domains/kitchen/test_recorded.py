@@ -1,4 +1,4 @@
-"""The simulator against what AI2-THOR recorded: what is visible, where one can stand, which actions succeed."""
+"""The simulator against AI2-THOR's recordings: visible objects, reachable cells, successful actions."""
 
 import json
 import sys
@@ -88,7 +88,7 @@ def test_every_recorded_open_and_close_succeeds(kind: str, capsys: pytest.Captur
         where = world(scene)
         target = where.things[only(where, kind)].object_id
         if (scene, kind) == ("FloorPlan3", "Microwave"):
-            continue    # it was moved between the versions
+            continue    # the object was moved between the versions
         for x, z, yaw, horizon, _ in raw("recorded", scene)["successful_interactions"].get(f"OpenObject {kind}", []):
             where.reset(stance(x, z, yaw, horizon))
             assert where.act("open_object", target) == "", (scene, x, z, yaw, horizon)
@@ -103,7 +103,7 @@ def test_every_recorded_open_and_close_succeeds(kind: str, capsys: pytest.Captur
 def test_from_every_recorded_pickup_pose_something_can_be_picked_up(
     kind: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The recordings hold poses, not where the item was: any place where it may lie is accepted."""
+    """The recordings hold poses but not the item's place: any possible place is accepted."""
     done = 0
     for scene in SCENES:
         where = world(scene)
@@ -148,7 +148,7 @@ def test_ids_are_written_as_recorded() -> None:
         for thing in world(scene).things:
             kind, *numbers = thing.object_id.split("|")
             values = [float(number) for number in numbers if number != "SinkBasin"]
-            if all(values):     # what prints as zero may be a little more or less, or exactly zero
+            if all(values):     # a printed zero may be slightly positive, slightly negative or exactly zero
                 suffix = "|SinkBasin" if numbers[-1] == "SinkBasin" else ""
                 assert object_id(kind, values) + suffix == thing.object_id
     assert object_id("CounterTop", (-0.08, 1.15, 0.0)) == "CounterTop|-00.08|+01.15|00.00"

@@ -1,4 +1,4 @@
-"""Plans of recorded kitchen episodes: the episode is played again as it was, and what changes is painted."""
+"""Floor plans of recorded kitchen episodes: the episode is replayed exactly, and changes are painted."""
 
 from dataclasses import replace
 from typing import Any
@@ -53,7 +53,7 @@ def test_the_domain_can_be_drawn_without_any_graphics() -> None:
     DOMAIN.renderer(DOMAIN.options({}, preset="paper")).require()
 
 
-def test_the_episode_is_played_again_as_it_was(playback: Playback, recording: Recording) -> None:
+def test_the_episode_is_replayed_exactly(playback: Playback, recording: Recording) -> None:
     states = recording.states
     for row, moment in enumerate(playback.moments):
         held = next((kind for kind in ("apple", "bread") if states[f"{kind}_picked"][row]), None)
@@ -81,37 +81,37 @@ def test_every_step_of_the_agent_is_seen(playback: Playback, recording: Recordin
         assert not np.array_equal(playback.picture(int(row)), playback.picture(int(row) + 1))
 
 
-def test_words_say_what_was_done_and_what_is_reached(playback: Playback, recording: Recording) -> None:
+def test_captions_show_the_action_and_the_milestones(playback: Playback, recording: Recording) -> None:
     assert playback.caption(0) == ("Kitchen2: the start", f"0 of {len(MILESTONES)} milestones")
     assert playback.caption(recording.steps)[1] == "SUCCESS"
     picked = int(np.argmax(recording.states["bread_picked"]))
     assert playback.caption(picked) == ("pickup_object Bread: done", "1 of 5 milestones: Bread picked up")
     failed = np.flatnonzero(~recording.actions["action_success"])
-    assert len(failed), "this episode has a failure to tell of"
+    assert len(failed), "this episode has a failed action"
     row = int(failed[0]) + 1
     assert playback.caption(row)[0].endswith(("failed", "blocked", "collision", "precondition", "not visible"))
     assert playback.moments[row].message
 
 
-def test_another_kitchen_of_the_same_name_is_found_out(recording: Recording) -> None:
+def test_another_kitchen_of_the_same_name_is_detected(recording: Recording) -> None:
     def shrunk(name: str):
         kitchen = generated.load(name)
         return replace(kitchen, cells=frozenset([kitchen.start.cell]))
 
     renderer: Any = DOMAIN.renderer(DOMAIN.options({}, preset="paper"))
     renderer = replace(renderer, load=shrunk)
-    with pytest.raises(UsageError, match="is not the kitchen that it was played in"):
+    with pytest.raises(UsageError, match="differs from the kitchen of the recording"):
         renderer.playback(recording, camera="plan", width=WIDTH, height=HEIGHT)
 
 
 def test_a_recording_without_objects_is_refused(recording: Recording) -> None:
     actions = {name: rows for name, rows in recording.actions.items() if name != "action_object"}
-    with pytest.raises(UsageError, match="which objects"):
+    with pytest.raises(UsageError, match="no object ids"):
         DOMAIN.renderer(DOMAIN.options({}, preset="paper")).playback(
             replace(recording, actions=actions), camera="plan", width=WIDTH, height=HEIGHT)
 
 
-def test_an_id_that_nothing_has_is_not_kept() -> None:
+def test_an_unknown_id_is_not_recorded() -> None:
     env = DOMAIN.environment(DOMAIN.options({}, preset="paper"))
     env.reset(index=0, seed=0)
     env.step(["open_object", "x" * 5000])

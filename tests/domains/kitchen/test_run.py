@@ -1,4 +1,4 @@
-"""Runs in chosen scenes: the search stays in them, the final measure is taken in kitchens that it did not see."""
+"""Runs in chosen scenes: the search uses only these, the final evaluation uses held-out kitchens."""
 
 import os
 import subprocess
@@ -39,22 +39,22 @@ def test_a_search_in_one_scene_is_measured_in_others(tmp_path: Path) -> None:
     assert {*search} == {"Kitchen2"} and {*final} == {"Kitchen5"} and len(final) == 2
 
 
-def test_the_final_measure_is_held_out_unless_said_otherwise() -> None:
+def test_the_final_scenes_are_held_out_by_default() -> None:
     options = DOMAIN.options({}, preset="quick")
     assert options["scenes"] == ["Kitchen1", "Kitchen2", "Kitchen3"]
     assert DOMAIN.final_options(options, seed=None)["scenes"] == [f"Kitchen{number}" for number in range(4, 30)]
     options = DOMAIN.options({"scenes": ["Kitchen4-28"]}, preset="quick")
-    assert DOMAIN.final_options(options, seed=None)["scenes"] == ["Kitchen29"], "what the search saw is not held out"
+    assert DOMAIN.final_options(options, seed=None)["scenes"] == ["Kitchen29"], "scenes of the search are not held out"
     options = DOMAIN.options({"scenes": ["held-out"]}, preset="quick")
     assert DOMAIN.final_options(options, seed=None)["scenes"] == options["scenes"], "there are no others"
     options.pop("final_scenes")
-    assert DOMAIN.final_options(options, seed=None)["scenes"] == options["scenes"], "options of a run from before"
-    with pytest.raises(UsageError, match="final_scenes cannot hold"):
+    assert DOMAIN.final_options(options, seed=None)["scenes"] == options["scenes"], "options of an older run"
+    with pytest.raises(UsageError, match="final_scenes cannot contain"):
         DOMAIN.options({"final_scenes": ["FloorPlan1"]}, preset="quick")
 
 
 @needs_recordings
-def test_held_out_kitchens_that_were_not_recorded_are_not_asked_for(tmp_path: Path) -> None:
+def test_held_out_kitchens_that_were_not_recorded_are_not_used(tmp_path: Path) -> None:
     for part in ("start_states", "recorded"):
         (tmp_path / part).mkdir()
         for number in (1, 2, 3, 9):
@@ -65,7 +65,7 @@ def test_held_out_kitchens_that_were_not_recorded_are_not_asked_for(tmp_path: Pa
     assert DOMAIN.options(given, preset="quick")["final_scenes"] == ["FloorPlan1", "FloorPlan2", "FloorPlan3"]
 
 
-def test_an_evaluation_tells_each_scene(tmp_path: Path) -> None:
+def test_an_evaluation_reports_each_scene(tmp_path: Path) -> None:
     done = memento(
         "evaluate", str(POLICY), "--domain", "kitchen", "--scenes", "Kitchen1,Kitchen2", "--episodes", "4",
         "--workers", "1", cwd=tmp_path,
@@ -76,7 +76,7 @@ def test_an_evaluation_tells_each_scene(tmp_path: Path) -> None:
     ]
 
 
-def test_bad_scenes_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_scenes_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
     for scenes, words in (("Kitchen0", "scenes are Kitchen1"), ("FloorPlan1", "need kitchen.backend=recorded")):
         assert exit_code(["run", "kitchen", "--scenes", scenes]) == 2
         assert words in capsys.readouterr().err
@@ -86,30 +86,30 @@ def test_bad_scenes_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     ["run", "kitchen"], ["evaluate", str(POLICY), "--domain", "kitchen"],
     ["kitchen", "record", "FloorPlan1", "--out", "x"],
 ])
-def test_without_a_unity_build_every_command_says_so_and_how_to_get_one(
+def test_without_a_unity_build_every_command_explains_how_to_get_one(
     command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     unity = [] if command[0] == "kitchen" else ["--set", "kitchen.backend=unity"]
     assert exit_code([*command, *unity]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("memento: no Unity build of AI2-THOR is in") and "download_only=True" in told
-    assert told.count("\n") == 1, "one sentence, no traceback"
+    message = capsys.readouterr().err
+    assert message.startswith("memento: no Unity build of AI2-THOR is in") and "download_only=True" in message
+    assert message.count("\n") == 1, "one sentence, no traceback"
     assert [*tmp_path.iterdir()] == [], "ai2thor was not even imported"
 
 
-def test_doctor_says_whether_a_unity_build_is_there(
+def test_doctor_reports_whether_a_unity_build_is_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr("memento.cli.machine_checks.renderers", dict)
     exit_code(["doctor"])
-    told = capsys.readouterr().out
-    assert "no build in" in told and "download_only=True" in told
+    output = capsys.readouterr().out
+    assert "no build in" in output and "download_only=True" in output
     name = f"thor-{PLATFORMS[0]}-{client_commit()}"
     program = tmp_path / ".ai2thor/releases" / name / name
     program.parent.mkdir(parents=True)
     program.touch(mode=0o755)
     exit_code(["doctor"])
-    told = capsys.readouterr().out
-    assert name in told and "no build in" not in told
+    output = capsys.readouterr().out
+    assert name in output and "no build in" not in output

@@ -15,7 +15,7 @@ from .kitchens import environment, play, policy_class
 SHELF = DOMAIN.shelf()
 METHODS = [part for part in SHELF.parts if part.kind == "method"]
 CONSTANTS = [part for part in SHELF.parts if part.kind == "constant"]
-# One good choice, by a part of each alternative's text.
+# One good choice, identified by a part of each alternative's text.
 GOOD = {
     "seek": "that was never visited", "first_way": "every cell free", "peek": "After so many steps",
     "next_goal": "Whichever of Apple", "tidy": "Where it can be done", "way_to": "nearest good cell",
@@ -52,7 +52,7 @@ def test_every_alternative_is_valid_python_in_its_place(part: Part) -> None:
     for text in part.alternatives:
         alternative = alternative_of(text)
         assert alternative.name == part.name
-        assert fits(alternative, source, {})        # nothing of the frame is missing
+        assert fits(alternative, source, {})        # no name of the template is missing
         assert len(alternative.title) <= 110        # summaries stay whole in prompts
         edited = source.edited((Edit(name=part.name, text=text, summary="test"),), "test")
         play(env, policy_class(edited)(seed=0), index=0)

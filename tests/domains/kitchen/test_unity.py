@@ -1,4 +1,4 @@
-"""The unity back end through the unmodified ai2thor client: the same episodes as directly, and no player hangs it."""
+"""The unity back end through the unmodified ai2thor client: the same episodes as without it, and no deadlocks."""
 
 import json
 import os
@@ -32,7 +32,7 @@ QUICK = Deadlines(start_s=20.0, reset_s=20.0, step_s=1.5)
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The client makes folders in the home folder."""
+    """A temporary home folder, since the client creates folders there."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     (tmp_path / "home").mkdir()
     return tmp_path / "home"
@@ -53,7 +53,7 @@ def pair(program: Path, scenes: list[str], **given: Any) -> tuple[KitchenEnviron
 
 
 class Wanderer:
-    """Does anything: mostly moves and valid object actions, some invalid ones."""
+    """A random policy: mostly moves and valid object actions, some invalid ones."""
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
@@ -89,7 +89,7 @@ def assert_same_episode(one: KitchenEnvironment, other: KitchenEnvironment, poli
 def test_an_episode_is_the_same_through_the_client_as_directly(program: Path) -> None:
     through, directly = pair(program, ["Kitchen1", "Kitchen2"])
     try:
-        for index in range(6):      # own starts, drawn ones, and the first scene again
+        for index in range(6):      # the scenes' starts, drawn ones, and the first scene again
             assert_same_episode(through, directly, Wanderer(index), index=index)
     finally:
         through.close()
@@ -121,23 +121,23 @@ def test_recorded_kitchens_are_the_same_through_the_client(tmp_path: Path) -> No
         through.close()
 
 
-def test_what_is_not_valid_is_not_asked_of_the_player(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_actions_are_not_sent_to_the_player(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     through, _ = pair(program, ["Kitchen1"])
     try:
         through.reset(index=0, seed=0)
-        asked: list[str] = []
+        sent: list[str] = []
         step = Client.step
 
         def noted(self: Client, name: str, **arguments: Any) -> Any:
-            asked.append(name)
+            sent.append(name)
             return step(self, name, **arguments)
 
         monkeypatch.setattr(Client, "step", noted)
         microwave = through.simulator.target_ids[2]
         assert through.step(["toggle_off", microwave]) is None
-        assert asked == []
+        assert sent == []
         assert through.step(["rotate_left", None]) is None
-        assert asked == ["RotateLeft"]
+        assert sent == ["RotateLeft"]
     finally:
         through.close()
 
@@ -154,17 +154,17 @@ BAD = {
     "opens it and is silent": f"pipe = open(out, 'wb'); {WAIT}",
     "promises four gigabytes": f"pipe = open(out, 'wb'); pipe.write(HEADER.pack(1, 2**32 - 1)); {WAIT}",
     "speaks garbage": "pipe = open(out, 'wb')\nwhile True: pipe.write(os.urandom(1000))",
-    "sends a frame that is no metadata":
+    "sends a frame without metadata":
         f"pipe = open(out, 'wb'); pipe.write(HEADER.pack(1, 1) + b'\\x07' + HEADER.pack(255, 0)); {WAIT}",
     "sends ends of messages only": f"pipe = open(out, 'wb'); pipe.write(HEADER.pack(255, 0) * 1000); {WAIT}",
 }
 
 
 @pytest.mark.parametrize("body", BAD.values(), ids=BAD.keys())
-def test_a_bad_player_is_an_error_in_time(tmp_path: Path, body: str) -> None:
+def test_a_bad_player_is_reported_within_the_deadline(tmp_path: Path, body: str) -> None:
     noted = f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n"
     begun = time.monotonic()
-    with pytest.raises(RolloutError, match=r"AI2-THOR player bad (ended with code|broke off|did not answer within)"):
+    with pytest.raises(RolloutError, match=r"AI2-THOR player bad (ended with code|failed|did not answer within)"):
         Unity(bad_build(tmp_path, noted + body), ["Kitchen1"], deadlines=Deadlines(start_s=3.0))
     assert time.monotonic() - begun < 20.0
     assert not alive(int((tmp_path / "pid").read_text()))
@@ -184,7 +184,7 @@ def test_a_player_that_is_killed_ends_the_episode(unity: Unity) -> None:
         unity.move("rotate_left")
 
 
-def test_a_player_that_stands_still_is_ended(unity: Unity) -> None:
+def test_a_player_that_hangs_is_ended(unity: Unity) -> None:
     unity.begin("Kitchen1", seed=None)
     pid = unity.client.pid
     os.kill(pid, signal.SIGSTOP)
@@ -193,7 +193,7 @@ def test_a_player_that_stands_still_is_ended(unity: Unity) -> None:
     assert not alive(pid)
 
 
-def test_a_player_that_is_killed_in_the_midst_of_an_action_is_noticed_long_before_the_deadline(program: Path) -> None:
+def test_a_player_killed_during_an_action_is_noticed_long_before_the_deadline(program: Path) -> None:
     unity = Unity(program, ["Kitchen1"], deadlines=Deadlines(step_s=50.0))
     unity.begin("Kitchen1", seed=None)
     pid = unity.client.pid
@@ -206,7 +206,7 @@ def test_a_player_that_is_killed_in_the_midst_of_an_action_is_noticed_long_befor
     killer.wait(10)
 
 
-def test_another_timer_goes_on_where_it_was(unity: Unity) -> None:
+def test_another_timer_is_resumed(unity: Unity) -> None:
     handler = signal.getsignal(signal.SIGALRM)
     left_before = signal.getitimer(signal.ITIMER_REAL)[0]
     unity.begin("Kitchen1", seed=None)
@@ -216,7 +216,7 @@ def test_another_timer_goes_on_where_it_was(unity: Unity) -> None:
     assert (left_before == left == 0.0) or 0.0 < left < left_before
 
 
-def test_a_scene_that_the_build_lacks_is_told(program: Path) -> None:
+def test_a_scene_that_the_build_lacks_is_reported(program: Path) -> None:
     with pytest.raises(RolloutError, match=r"FloorPlan7.* not contained in build"):
         Unity(program, ["FloorPlan7"], deadlines=QUICK)
 
@@ -259,7 +259,7 @@ async def test_a_player_that_dies_again_and_again_is_a_rollout_error(tmp_path: P
 
 
 async def test_one_death_of_a_player_is_made_good(tmp_path: Path) -> None:
-    """The episode is tried once more, on a fresh worker with a fresh player."""
+    """The episode is retried once, on a fresh worker with a fresh player."""
     program, inner = tmp_path / "first-time-bad", build(tmp_path)
     program.write_text(f"#!/bin/sh\nif mkdir '{tmp_path}/once'; then exit 5; fi\nexec '{inner}' \"$@\"\n")
     program.chmod(0o755)
@@ -268,22 +268,22 @@ async def test_one_death_of_a_player_is_made_good(tmp_path: Path) -> None:
 
 # --------------------------------------------------------------------------------------------- the build
 
-def test_where_there_is_no_build_our_own_words_say_how_to_get_one(home: Path) -> None:
+def test_without_a_build_the_message_explains_how_to_get_one(home: Path) -> None:
     with pytest.raises(UsageError, match=r"no Unity build .*download_only=True.*kitchen\.unity_build=PATH"):
         DOMAIN.options({"backend": "unity"}, preset="paper")
-    with pytest.raises(UsageError, match="is not there"):
+    with pytest.raises(UsageError, match="does not exist"):
         DOMAIN.options({"backend": "unity", "unity_build": str(home / "thor")}, preset="paper")
     with pytest.raises(UsageError, match="neither a program nor the folder"):
         DOMAIN.options({"backend": "unity", "unity_build": str(home)}, preset="paper")
-    with pytest.raises(UsageError, match="is the path of a Unity build"):
+    with pytest.raises(UsageError, match="must be the path of a Unity build"):
         DOMAIN.options({"backend": "unity", "unity_build": 3}, preset="paper")
-    assert not (home / ".ai2thor").exists(), "nothing was made, nothing asked for"
+    assert not (home / ".ai2thor").exists(), "no folder was created"
 
 
 def test_an_installed_build_is_found(home: Path) -> None:
     folder = home / ".ai2thor/releases" / f"thor-{PLATFORMS[-1]}-{client_commit()}"
     folder.mkdir(parents=True)
-    assert installed() == [], "an empty folder is no build"
+    assert installed() == [], "an empty folder is not a build"
     (folder / folder.name).write_text("#!/bin/sh\n")
     (folder / folder.name).chmod(0o755)
     assert installed() == [folder / folder.name] == [find(None)] == [find(str(folder))]
@@ -305,7 +305,7 @@ def test_the_domain_imports_no_client() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, timeout=50)
 
 
-def test_it_is_played_in_the_main_thread_only(unity: Unity) -> None:
+def test_the_client_runs_in_the_main_thread_only(unity: Unity) -> None:
     import threading
 
     errors = []
