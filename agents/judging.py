@@ -22,6 +22,7 @@ from .writing import call_of, section, situation
 _log = structlog.get_logger("memento.replies")
 
 JUDGE = "judge"
+NOT_SHOWN = "# The text of this program cannot be shown."  # in the logs of versions that took such programs
 ATTEMPTS = 2  # an unusable answer is asked for once more
 
 
@@ -110,7 +111,7 @@ class Judges:
 
 def _entry(name: str, entry: EvaluatorCandidate) -> str:
     """One evaluator as a judge sees it: its bare program and what it gave on T_0, without name or history."""
-    text = bounded(bare(entry.program or Program("")), 2 * MAX_EVALUATOR)  # printing it again may lengthen it
+    text = bounded(bare(entry.program or Program("")), 2 * MAX_EVALUATOR) or NOT_SHOWN  # printing may lengthen it
     return f"### Evaluator {name}\n\n{fenced(text, 'python')}\n\n{evaluator_feedback(entry)}"
 
 

@@ -99,8 +99,8 @@ def children(nodes: Iterable[ast.AST]) -> list[Any]:
 def unparse(node: ast.AST) -> str | Fault:
     """The text of a syntax tree, or a NOT_PYTHON Fault where Python cannot print it. Never raises.
 
-    Such as an f-string whose expression holds a character that has to be escaped, which no Python before 3.12 can
-    write down, or a tree that is nested too deeply for the stack that is left.
+    Such as an f-string whose expression holds a character that has to be escaped, which Python 3.11 cannot write
+    down, or a tree that is nested too deeply for the stack that is left.
     """
     try:
         return ast.unparse(node)
