@@ -30,8 +30,8 @@ def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "MEMENTO_GOLDEN"):
         monkeypatch.delenv(variable, raising=False)
     (tmp_path / "broken.py").write_text("def (:")
-    # Python 3.12 prints the first: there it lacks the class.
-    (tmp_path / "unprintable.py").write_text("class P:\n    @keep(f\"{'5\xa0mm'}\")\n    def reset(self): pass\n", "utf-8")
+    decorated = "class P:\n    @keep(f\"{'5\xa0mm'}\")\n    def reset(self): pass\n"
+    (tmp_path / "unprintable.py").write_text(decorated, "utf-8")  # Python 3.12 prints it: there it lacks the class
     (tmp_path / "nested.py").write_text("x = " + "{0: " * 95 + "1" + "}" * 95)
     (tmp_path / "empty.py").write_text("x = 1\n")
     (tmp_path / "bytes.py").write_bytes(b"\xff\xfe\x00")
