@@ -56,8 +56,8 @@ def draw_reply(random: Random, programs: Sequence[str]) -> Drawn:
         return Drawn(how, f"{_prose(random)}\n`````python\n{program}\n`````\n", "end")
     fence = random.choice(["```", "````", "~~~", "``", "`" * random.randrange(1, 40)])
     language = random.choice(["python", "py", "", "Python x=1", "text", " " * random.randrange(9000) + "`"])
-    text = random.choice(["{0}{1}{2}\n{3}\n{1}\n", "{0}{3}", "{0}{1}{2}\n{3}",
-    "{1}\n{3}\n{1}\n{0}\n{1}{2}\n{3}\n{1}"])
+    forms = ["{0}{1}{2}\n{3}\n{1}\n", "{0}{3}", "{0}{1}{2}\n{3}", "{1}\n{3}\n{1}\n{0}\n{1}{2}\n{3}\n{1}"]
+    text = random.choice(forms)
     stop = random.choice(["end"] * 4 + ["length", "refusal", "error", "\ud800"])
     return Drawn(how, text.format(_prose(random), fence, language, program), stop)
 

@@ -216,6 +216,13 @@ def test_a_diff_says_what_changed():
     assert [(line.kind, line.text) for line in lines if line.kind in ("add", "del")] == [("del", "-b"), ("add", "+B")]
 
 
+def test_of_long_programs_a_page_says_how_much_differs():
+    [line] = shown(diff_lines("x\n" * 3000, "x\n" * 2000 + "y\n" * 2001))
+    assert (line.kind, line.text) == (
+        "at", "too long for a comparison line by line: 2,001 lines were added, 1,000 removed"
+    )  # fmt: skip
+
+
 def test_the_origin_of_elites_is_that_of_the_log():
     facts = log(seed=8)
     changed = [fact for fact in facts if isinstance(fact, EliteChanged) and fact.changed and fact.generation > 0]
