@@ -2,7 +2,9 @@
 
 import ast
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from memento.agents import judging
@@ -28,8 +30,10 @@ from memento.core.events import (
 )
 from memento.core.program_text import MAX_FAULT
 from memento.core.values import FaultKind, Program
+from memento.memory.store import RunStore
 from memento.runtime import supervisor as supervisor_module
 from memento.runtime.bus import EventBus
+from memento.runtime.clock import SystemClock
 from memento.runtime.models.tape import tape_of
 from memento.runtime.prompts import PromptFolder
 from memento.runtime.slot_failure import failed_slot
@@ -50,14 +54,6 @@ NO_BREAK_SPACE = "\xa0"
 STUCK = {"a nest that the old limit let through": "NOTE = " + "{0: " * 190 + "1" + "}" * 190}
 if sys.version_info < (3, 12):
     STUCK["an f-string that cannot be printed"] = f"NOTE = f\"{{'5{NO_BREAK_SPACE}mm'}}\""
-
-
-class Log:
-    def __init__(self, facts: tuple[Fact, ...] = ()) -> None:
-        self.kept = [*facts]
-
-    def append(self, facts) -> None:
-        self.kept.extend(facts)
 
 
 class Answering:
@@ -88,7 +84,7 @@ class Writing(Answering):
         return fact
 
 
-def supervisor(log: Log, agent: Agent, judges: Agent | None = None) -> Supervisor:
+def supervisor(log: RunStore, agent: Agent, judges: Agent | None = None) -> Supervisor:
     agents = {**dict.fromkeys(KINDS, agent), **({} if judges is None else {Judge: judges})}
     lane = Lane(name="all", limit=3, agents=agents)
     return Supervisor(keeper=Sequencer(PLAN), bus=EventBus(log), lanes=[lane])
@@ -99,29 +95,35 @@ def panel() -> Judges:
     return Judges(models=[model], prompts=PromptFolder(), brief=BRIEF, run_seed=7)
 
 
-async def test_what_breaks_on_a_reply_spends_its_slot_and_the_run_ends_well() -> None:
+@pytest.fixture
+def log(tmp_path: Path) -> Iterator[RunStore]:
+    with RunStore.create(tmp_path / "run", clock=SystemClock()) as store:
+        yield store
+
+
+async def test_what_breaks_on_a_reply_spends_its_slot_and_the_run_ends_well(log: RunStore) -> None:
     broken = {"g1/macro/0", "g2/hill/0"}
 
     def breaks(order: Order) -> bool:
         return order.id in broken or order.id.endswith("judge/1") or order.id == "eval/g1/0"
 
-    log = Log()
     assert await supervisor(log, Answering(breaks)).run() == "done"
-    failed = {fact.order: fact for fact in log.kept if isinstance(fact, ProposalFailed)}
+    facts = [*log.facts()]
+    failed = {fact.order: fact for fact in facts if isinstance(fact, ProposalFailed)}
     assert broken | {"eval/g1/0"} <= set(failed)
     assert all(fact.fault.kind is FaultKind.MODEL_FAILED and fact.call is None for fact in failed.values())
     assert failed["g1/macro/0"].fault.message.startswith("an internal error: ValueError: Unable to avoid backslash in")
     assert all(len(fact.fault.message) <= MAX_FAULT for fact in failed.values())
-    abstained = [fact for fact in log.kept if isinstance(fact, VoteCast) and fact.order.endswith("judge/1")]
+    abstained = [fact for fact in facts if isinstance(fact, VoteCast) and fact.order.endswith("judge/1")]
     assert abstained
     assert all(vote.choice is None and vote.reason.startswith("abstained: an internal") for vote in abstained)
-    assert set(failed) <= {order for order, _ in tape_of(log.kept).failures}, "a replay fails the same slots"
+    assert set(failed) <= {order for order, _ in tape_of(facts).failures}, "a replay fails the same slots"
 
 
 @pytest.mark.parametrize("kind", [Roll, ScoreEpisode, Examine])
-async def test_a_fault_of_ours_elsewhere_ends_the_run(kind: type[Order]) -> None:
+async def test_a_fault_of_ours_elsewhere_ends_the_run(kind: type[Order], log: RunStore) -> None:
     with pytest.raises(ValueError, match="Unable to avoid"):
-        await supervisor(Log(), Answering(lambda order: isinstance(order, kind))).run()
+        await supervisor(log, Answering(lambda order: isinstance(order, kind))).run()
 
 
 def test_only_orders_to_models_have_a_failed_slot() -> None:
@@ -134,21 +136,20 @@ def test_only_orders_to_models_have_a_failed_slot() -> None:
 
 @pytest.mark.parametrize("line", STUCK.values(), ids=STUCK.keys())
 async def test_a_run_that_ended_by_a_reply_in_its_log_is_resumed_to_its_end(
-    line: str, monkeypatch: pytest.MonkeyPatch
+    line: str, log: RunStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The log is made as the version before did: it printed what it had taken without a guard, and had no net."""
-    log = Log()
     with monkeypatch.context() as before:
         before.setattr(judging, "bare", lambda program: ast.unparse(ast.parse(program.text)))
         before.setattr(supervisor_module, "failed_slot", lambda order, error: None)
         for _ in range(2):
             with pytest.raises((ValueError, RecursionError)):
-                await supervisor(log, Writing(line), panel()).run(tuple(log.kept))
-    assert any(isinstance(fact, ProposalMade) and line in fact.program.text for fact in log.kept)
-    assert not any(isinstance(fact, VoteCast) for fact in log.kept)
-    assert await supervisor(log, Writing(line), panel()).run(tuple(log.kept)) == "done"
-    votes = [fact for fact in log.kept if isinstance(fact, VoteCast)]
+                await supervisor(log, Writing(line), panel()).run([*log.facts()])
+    assert any(isinstance(fact, ProposalMade) and line in fact.program.text for fact in log.facts())
+    assert not any(isinstance(fact, VoteCast) for fact in log.facts())
+    assert await supervisor(log, Writing(line), panel()).run([*log.facts()]) == "done"
+    votes = [fact for fact in log.facts() if isinstance(fact, VoteCast)]
     assert all(vote.choice is not None for vote in votes)
     assert "The text of this program cannot be shown" in votes[0].call.prompt.text
-    assert any(isinstance(fact, EvaluatorChosen) for fact in log.kept)
-    assert any(isinstance(fact, SearchEnded) for fact in log.kept)
+    assert any(isinstance(fact, EvaluatorChosen) for fact in log.facts())
+    assert any(isinstance(fact, SearchEnded) for fact in log.facts())
