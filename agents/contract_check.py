@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Mapping, Sequence
 
-from ..core.program_text import MAX_FAULT, MAX_PROGRAM, FunctionNode, children, parse
+from ..core.program_text import MAX_FAULT, MAX_PROGRAM, FunctionNode, children, parse, unparse
 from ..core.text import one_line
 from ..core.values import Contract, Fault, FaultKind, Program
 
@@ -22,6 +22,9 @@ def check(program: Program, contract: Contract, limit: int = MAX_PROGRAM) -> Fau
     tree = parse(program, limit)
     if isinstance(tree, Fault):
         return tree
+    printed = unparse(tree)  # judges and memories read it printed back
+    if isinstance(printed, Fault):
+        return printed
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     if contract.class_name not in classes:
         there = ", ".join(classes) or "no class"
@@ -96,7 +99,7 @@ def _flaw(member: ast.AST | None, arguments: int) -> str | None:
 
 def _decorators(method: _Method) -> set[str]:
     nodes: Sequence[ast.expr] = [] if isinstance(method, ast.Lambda) else method.decorator_list
-    return {ast.unparse(node).rpartition(".")[2] for node in nodes}
+    return {str(unparse(node)).rpartition(".")[2] for node in nodes}
 
 
 def _arity_flaw(spec: ast.arguments, given: int, arguments: int) -> str | None:

@@ -4,19 +4,25 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import structlog
+
 from ..core.errors import ModelError
 from ..core.events import Judge, VoteCast
-from ..core.ports import Ask, Model, Prompts
+from ..core.ports import Ask, Model, Prompts, Reply
 from ..core.program_text import MAX_EVALUATOR, bare
 from ..core.seeds import derive_seed
 from ..core.text import bounded, one_line
 from ..core.values import Brief, Call, EvaluatorCandidate, Program
 from .evaluator_evolver import success_in_words
 from .feedback import evaluator_feedback, fenced
-from .verdict import MAX_REASON, Unusable, read_verdict
+from .reply import within_limit
+from .verdict import MAX_REASON, Unusable, Verdict, read_verdict
 from .writing import call_of, section, situation
 
+_log = structlog.get_logger("memento.replies")
+
 JUDGE = "judge"
+NOT_SHOWN = "# The text of this program cannot be shown."  # in the logs of versions that took such programs
 ATTEMPTS = 2  # an unusable answer is asked for once more
 
 
@@ -76,14 +82,15 @@ class Judges:
         for attempt in range(ATTEMPTS):
             prompt = self._prompt(order, seen, flaw)
             try:
-                reply = await model.complete(Ask(order=order, attempt=attempt, role=JUDGE, prompt=prompt))
+                question = Ask(order=order, attempt=attempt, role=JUDGE, prompt=prompt)
+                reply = within_limit(await model.complete(question))
             except ModelError as error:
                 if error.fatal:
                     raise
                 flaw = f"the call failed: {error}"
                 break
             calls = (*calls, replace(call_of(prompt, reply), attempt=attempt))
-            verdict = read_verdict(reply, seen.slots())
+            verdict = _verdict(order, reply, seen)
             if not isinstance(verdict, Unusable):
                 return _vote(order, verdict.slot, verdict.reason, calls)
             flaw = verdict.why
@@ -104,8 +111,16 @@ class Judges:
 
 def _entry(name: str, entry: EvaluatorCandidate) -> str:
     """One evaluator as a judge sees it: its bare program and what it gave on T_0, without name or history."""
-    text = bounded(bare(entry.program or Program("")), 2 * MAX_EVALUATOR)  # printing it again may lengthen it
+    text = bounded(bare(entry.program or Program("")), 2 * MAX_EVALUATOR) or NOT_SHOWN  # printing may lengthen it
     return f"### Evaluator {name}\n\n{fenced(text, 'python')}\n\n{evaluator_feedback(entry)}"
+
+
+def _verdict(order: Judge, reply: Reply, seen: Labelling) -> Verdict | Unusable:
+    try:
+        return read_verdict(reply, seen.slots())
+    except Exception as error:  # noqa: BLE001 - no reply may end a run, whatever a reader of it runs into
+        _log.exception("reply-not-read", order=order.id)
+        return Unusable(why=f"it cannot be read: {type(error).__name__}")
 
 
 def _vote(order: Judge, slot: int | None, reason: str, calls: tuple[Call, ...]) -> VoteCast:

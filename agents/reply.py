@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..core.ports import Reply
 from ..core.program_text import MAX_FAULT, MAX_PROGRAM, MAX_SUMMARY, summary_of
@@ -10,7 +10,10 @@ from ..core.text import one_line
 from ..core.values import Contract, Fault, FaultKind, Program
 from .contract_check import check
 
-_FENCE = re.compile(r"( {0,3})(`{3,}|~{3,})[ \t]*([^`\s]*)(?:\s[^`]*)?")
+MAX_REPLY = 1_000_000  # characters of a reply that are kept
+TOO_LONG = "too-long"  # the stop of a reply that was longer
+
+_FENCE = re.compile(r"( {0,3})(`{3,}+|~{3,}+)[ \t]*+([^`\s]*+)(?:\s[^`]*+)?")  # possessive, so linear in the line
 _SUMMARY = re.compile(r"[\s>*_#-]{0,8}summary[\s*_]{0,8}:(.*)", re.IGNORECASE)
 _PYTHON = ("python", "python3", "py")
 
@@ -31,6 +34,11 @@ class Reading:
     program: Program | None
     summary: str
     fault: Fault | None = None
+
+
+def within_limit(reply: Reply) -> Reply:
+    """The reply, or the beginning of one that is longer than MAX_REPLY, whose stop then says so."""
+    return reply if len(reply.text) <= MAX_REPLY else replace(reply, text=reply.text[:MAX_REPLY], stop=TOO_LONG)
 
 
 def read_program(
@@ -93,6 +101,8 @@ def _stopped(reply: Reply) -> Fault | None:
         return _fault(FaultKind.REFUSED, f"the model refused: {reply.text}" if reply.text else "the model refused")
     if reply.stop == "length":
         return _fault(FaultKind.TRUNCATED, "the reply was cut off at the model's length limit")
+    if reply.stop == TOO_LONG:
+        return _fault(FaultKind.TRUNCATED, f"the reply has more than {MAX_REPLY:,} characters")
     if reply.stop != "end":
         return _fault(FaultKind.MODEL_FAILED, f"the model stopped early ({reply.stop})")
     if not reply.text.strip():

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import structlog
+
 from ..core.errors import ModelError
 from ..core.events import ProposalFailed, ProposalMade, Propose, ProposeEvaluator
 from ..core.ports import Ask, Model, Prompts, Reply
@@ -9,7 +11,9 @@ from ..core.program_text import MAX_FAULT, MAX_PROGRAM, digest
 from ..core.text import one_line
 from ..core.values import Brief, Call, Contract, Document, Fault, FaultKind, Program
 from .feedback import fenced
-from .reply import read_program
+from .reply import read_program, within_limit
+
+_log = structlog.get_logger("memento.replies")
 
 PROPOSER = "proposer"
 EVALUATOR_WRITER = "evaluator-writer"
@@ -31,13 +35,29 @@ async def write(
     every further call would fail too.
     """
     try:
-        reply = await model.complete(Ask(order=order, attempt=0, role=role, prompt=prompt))
+        reply = within_limit(await model.complete(Ask(order=order, attempt=0, role=role, prompt=prompt)))
     except ModelError as error:
         if error.fatal:
             raise
         fault = Fault(kind=FaultKind.MODEL_FAILED, message=one_line(str(error), MAX_FAULT))
         return ProposalFailed(order=order.id, fault=fault)
     call = call_of(prompt, reply)
+    try:
+        return _read(order, reply, call, contract, parents, limit)
+    except Exception as error:  # noqa: BLE001 - no reply may end a run, whatever a reader of it runs into
+        _log.exception("reply-not-read", order=order.id)
+        message = one_line(f"the reply cannot be read: {type(error).__name__}: {error}", MAX_FAULT)
+        return ProposalFailed(order=order.id, fault=Fault(kind=FaultKind.NOT_PYTHON, message=message), call=call)
+
+
+def _read(
+    order: Propose | ProposeEvaluator,
+    reply: Reply,
+    call: Call,
+    contract: Contract,
+    parents: Sequence[Program],
+    limit: int,
+) -> ProposalMade | ProposalFailed:
     reading = read_program(reply, contract, parents, limit)
     if reading.program is None or reading.fault is not None:
         fault = reading.fault or Fault(kind=FaultKind.NO_PROGRAM, message="the reply holds no program")

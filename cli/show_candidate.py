@@ -1,8 +1,8 @@
 """One thing of a run in words: a policy, an evaluator, a judge's vote or an attempt. Pure: record -> lines."""
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from ..core.line_diff import diff_lines
 from ..core.order_ids import evaluator as evaluator_id
 from ..core.text import cost, counted, number, one_line, share
 from ..core.values import JSON, Fault
@@ -180,9 +180,11 @@ def _diff(record: Record, parent: Record | None) -> Iterator[str]:
     if record.program is None or parent is None or parent.program is None:
         yield f"{record.id} has no parent to compare its code with"
         return
-    old, new = (one.text.splitlines() for one in (parent.program, record.program))
-    lines = [*difflib.unified_diff(old, new, fromfile=parent.id, tofile=record.id, lineterm="")]
-    yield from map(_printable, lines or [f"the code of {record.id} is that of {parent.id}"])
+    diff = diff_lines(parent.program.text, record.program.text)
+    if not diff.lines:
+        yield diff.note or f"the code of {record.id} is that of {parent.id}"
+        return
+    yield from map(_printable, (f"--- {parent.id}", f"+++ {record.id}", *diff.lines))
 
 
 def _code(record: Record) -> Iterator[str]:

@@ -17,6 +17,7 @@ MAX_LIST = 8  # longer lists are summed up by their length
 MAX_VALUES_PER_SCORE = 2048
 MOST_COMMON = 3
 OMITTED = "…"  # the name under which left-out entries are counted
+LEFT_OUT = "left-out"  # the same for the names of one score
 
 
 def aggregate(scores: Iterable[Score], *, limit: int = MAX_ENTRIES) -> dict[str, JSON]:
@@ -34,12 +35,35 @@ def aggregate(scores: Iterable[Score], *, limit: int = MAX_ENTRIES) -> dict[str,
         for name, value in islice(_flat(score.metrics, "", 1), MAX_VALUES_PER_SCORE):
             values.setdefault(name, []).append(value)
     summaries = {name: _summary(found, episodes) for name, found in values.items()}
-    names = sorted((name for name in summaries if summaries[name]), key=lambda name: (name.count("."), name))
+    names = sorted((name for name in summaries if summaries[name]), key=_by_depth)
     kept = names if len(names) <= limit else names[: max(0, limit - 1)]
     result: dict[str, JSON] = {name: summaries[name] for name in sorted(kept)}
     if len(kept) < len(names) and limit > 0:
         result[OMITTED] = {"omitted": len(names) - len(kept)}
     return result
+
+
+def bounded_metrics(metrics: Mapping[str, JSON], *, limit: int = MAX_ENTRIES) -> dict[str, JSON]:
+    """What `aggregate` can use of one score's metrics: at most `limit` dotted names, numbers and bounded texts.
+
+    Where there are more names the deepest go first, and "left-out" counts them. For fewer, all of them different,
+    `aggregate` gives the same for the result as for `metrics`.
+    """
+    found = dict(islice(_flat(metrics, "", 1), MAX_VALUES_PER_SCORE))
+    names = sorted(found, key=_by_depth)
+    kept = names if len(names) <= limit else names[: max(0, limit - 1)]
+    result: dict[str, JSON] = {name: _leaf(found[name]) for name in sorted(kept)}
+    if len(kept) < len(names) and limit > 0:
+        result[LEFT_OUT] = len(names) - len(kept)
+    return result
+
+
+def _by_depth(name: str) -> tuple[int, str]:
+    return name.count("."), name
+
+
+def _leaf(value: JSON) -> JSON:
+    return value if value is None or isinstance(value, int | float) else _text(value)
 
 
 def _flat(metrics: Mapping[str, JSON], prefix: str, depth: int) -> Iterator[tuple[str, JSON]]:

@@ -12,7 +12,7 @@ from .values import Fault, FaultKind, Program
 
 MAX_PROGRAM = 64_000  # characters of a policy; a parent goes into a prompt whole
 MAX_EVALUATOR = 24_000  # characters of an evaluator; a judge's prompt holds the whole pool
-MAX_NESTING = 200  # levels of the syntax tree, so that no walk of it meets Python's recursion limit
+MAX_NESTING = 90  # levels of the syntax tree; printing it takes up to 6 Python frames for each, and there are 1,000
 MAX_INTEGER_BITS = 4096  # a longer literal cannot be printed back
 MAX_SUMMARY = 240  # characters of an edit summary
 MAX_FAULT = 300  # characters of a fault's message
@@ -94,6 +94,18 @@ def children(nodes: Iterable[ast.AST]) -> list[Any]:
             elif value is not None:
                 found.append(value)
     return found
+
+
+def unparse(node: ast.AST) -> str | Fault:
+    """The text of a syntax tree, or a NOT_PYTHON Fault where Python cannot print it. Never raises.
+
+    Such as an f-string whose expression holds a character that has to be escaped, which Python 3.11 cannot write
+    down, or a tree that is nested too deeply for the stack that is left.
+    """
+    try:
+        return ast.unparse(node)
+    except Exception as error:  # noqa: BLE001 - the tree is foreign, and the printer promises nothing
+        return _not_python(f"it cannot be printed back: {type(error).__name__}: {error}")
 
 
 def _not_python(message: str) -> Fault:
@@ -185,11 +197,12 @@ def shape(node: ast.AST) -> str:
 def bare(program: Program) -> str:
     """The program printed again without comments, docstrings and history, so that it cannot plead for itself.
 
-    Empty where the program does not parse.
+    Empty where the program does not parse or cannot be printed, which no contract check lets through.
     """
     tree = parse(program)
     own = _parse_fresh(program) if isinstance(tree, ast.Module) else tree  # the shared tree is not to be changed
-    return "" if isinstance(own, Fault) else ast.unparse(_without_talk(own))
+    text = own if isinstance(own, Fault) else unparse(_without_talk(own))
+    return "" if isinstance(text, Fault) else text
 
 
 def _assigned_history(statement: ast.stmt) -> ast.expr | None:

@@ -1,11 +1,11 @@
 """The descent of an elite as a page shows it: nodes on a rail, and what changed at each step. Pure."""
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from ..core.line_diff import LineDiff, diff_lines
 from ..core.operators import OPERATORS
 from ..core.text import bounded, number, one_line, share
 from ..core.values import Operator
@@ -69,7 +69,8 @@ def descend(rows: Sequence[CandidateRow]) -> Descent:
 
 def _step(row: CandidateRow, by_id: dict[str, CandidateRow]) -> Step:
     parent = next((by_id[each] for each in row.parents if each in by_id), None)
-    lines = compare_texts(parent.program.text, row.program.text) if parent is not None else []
+    diff = diff_lines((parent or row).program.text, row.program.text, context=2)
+    lines = shown(diff)
     return Step(
         id=row.id,
         operator=OPERATORS[row.operator].title,
@@ -77,15 +78,16 @@ def _step(row: CandidateRow, by_id: dict[str, CandidateRow]) -> Step:
         summary=one_line(row.summary, 200),
         elite_of=", ".join(f"g{generation}" for generation in row.elite_of),
         parent=parent.id if parent is not None else "",
-        added=sum(line.kind == "add" for line in lines),
-        removed=sum(line.kind == "del" for line in lines),
+        added=diff.added,
+        removed=diff.removed,
         diff=tuple(lines[:DIFF_LINES]),
         left_out=max(0, len(lines) - DIFF_LINES),
     )
 
 
-def compare_texts(old: str, new: str) -> list[DiffLine]:
-    """A unified diff without its head; lines are bounded and printable."""
+def shown(diff: LineDiff) -> list[DiffLine]:
+    """The lines of a diff, bounded and printable; its note where it has one instead."""
     kinds = {"+": "add", "-": "del", "@": "at"}
-    found = list(difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=2))[2:]
-    return [DiffLine(kind=kinds.get(line[:1], "same"), text=bounded(line, LINE)) for line in found]
+    if diff.note:
+        return [DiffLine(kind="at", text=diff.note)]
+    return [DiffLine(kind=kinds.get(line[:1], "same"), text=bounded(line, LINE)) for line in diff.lines]

@@ -13,6 +13,7 @@ from ..core.errors import BudgetSpent, MementoError, SearchError, StoreError
 from ..core.events import CandidateScored, EliteChanged, Fact, Order, RunContinued, RunPaused, RunStopped, Withdraw
 from ..core.keeper import Decision, Keeper
 from .bus import EventBus
+from .slot_failure import failed_slot
 
 _log = structlog.get_logger("memento.supervisor")
 
@@ -171,9 +172,9 @@ class Supervisor:
                 running[order.id] = group.create_task(self._carry_out(lane, order), name=order.id)
 
     async def _carry_out(self, lane: Lane, order: Order) -> None:
-        """One order to one fact. Any failure goes to the loop, which ends the run in good order."""
+        """One order to one fact. A failure of ours goes to the loop, which ends the run; no reply can cause one."""
         try:
-            fact = await lane.agents[type(order)].carry_out(order)
+            fact = await _answer(lane.agents[type(order)], order)
         except Exception as error:  # noqa: BLE001 - the one place that hears of every fault of ours
             self._leave(lane, order)
             self._inbox.put_nowait(error)
@@ -217,6 +218,20 @@ class Supervisor:
                 self._bus.publish([RunContinued()])
             case _:
                 _log.info("request-without-effect", what=what)
+
+
+async def _answer(agent: Agent, order: Order) -> Fact:
+    """The agent's fact; where it broke on something that a model wrote, the fact that the slot is spent."""
+    try:
+        return await agent.carry_out(order)
+    except MementoError:
+        raise
+    except Exception as error:
+        fact = failed_slot(order, error)
+        if fact is None:
+            raise
+        _log.exception("order-failed", order=order.id)
+        return fact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,10 @@ class Ask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """A model's answer as it came. `stop` is "end", "length", "refusal" or "error"."""
+    """A model's answer as it came. `stop` is "end", "length", "refusal" or "error".
+
+    It is "too-long" in the record of a reply that was longer than what is kept, and so in its replay.
+    """
 
     text: str
     model: str

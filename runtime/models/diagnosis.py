@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 
 from pydantic_ai import exceptions as ai
 
+from .body_limit import too_long
 from .keys import quotable
 from .retrying import Failure, requested_wait_s
 from .spec import ModelSpec
@@ -28,6 +29,8 @@ def refused_to_answer(error: Exception) -> bool:
 
 def diagnose(error: Exception, spec: ModelSpec, keys: Collection[str]) -> Failure:
     """What an exception of one request means. The words of the service are quoted, bounded, without keys."""
+    if (length := too_long(error)) is not None:
+        return Failure(problem=f"sent an answer that is too long to read ({length})")
     if isinstance(error, ai.ModelRequestRejectedError | ai.ModelQuotaExceededError):
         return _rejected(error, spec, keys)
     if isinstance(error, ai.ModelAPIError):

@@ -12,7 +12,9 @@ from typing import Any, Literal
 
 import httpx2
 from anthropic import AsyncAnthropic
+from anthropic import DefaultAsyncHttpxClient as AnthropicHttp
 from openai import AsyncOpenAI, Omit
+from openai import DefaultAsyncHttpxClient as OpenAIHttp
 from pydantic_ai.models import Model
 from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
@@ -21,12 +23,14 @@ from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
+from .body_limit import bound_body
 from .gate import CallLimits
 from .spec import ModelSpec
 
 Client = AsyncOpenAI | AsyncAnthropic
 TypedMode = Literal["tool", "native", "prompted"]
 
+_HOOKS = {"response": [bound_body]}
 _CHAT_PROFILE = OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True)
 
 
@@ -34,11 +38,15 @@ def open_client(spec: ModelSpec, key: str | None, base_url: str | None, limits: 
     """The provider's client, which the caller closes, and the model over it. The client never retries."""
     timeout = httpx2.Timeout(limits.read_s, connect=limits.connect_s)
     if spec.scheme == "anthropic":
-        sdk = AsyncAnthropic(api_key=key, base_url=base_url, timeout=timeout, max_retries=0)
+        http = AnthropicHttp(timeout=timeout, event_hooks=_HOOKS)
+        sdk = AsyncAnthropic(api_key=key, base_url=base_url, timeout=timeout, max_retries=0, http_client=http)
         return sdk, AnthropicModel(spec.model, provider=AnthropicProvider(anthropic_client=sdk))
     if spec.scheme == "compatible":
         return _compatible(spec, key, base_url, timeout)
-    openai = AsyncOpenAI(api_key=key, base_url=base_url, timeout=timeout, max_retries=0)
+    openai = AsyncOpenAI(
+        api_key=key, base_url=base_url, timeout=timeout, max_retries=0,
+        http_client=OpenAIHttp(timeout=timeout, event_hooks=_HOOKS),
+    )
     provider = OpenAIProvider(openai_client=openai)
     if spec.scheme == "openai":
         return openai, OpenAIResponsesModel(spec.model, provider=provider)
@@ -60,6 +68,7 @@ def _compatible(
     openai = AsyncOpenAI(
         api_key=key or "none", base_url=base_url, timeout=timeout, max_retries=0,
         default_headers=_without_openai_headers(os.environ, key),
+        http_client=OpenAIHttp(timeout=timeout, event_hooks=_HOOKS),
     )
     openai.organization = openai.project = None
     provider = OpenAICompatibleProvider(spec.label, openai_client=openai)

@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from ...core.metrics import bounded_metrics
 from ...core.recording import Recording
 from ...core.seeds import derive_seed
 from ...core.values import JSON, Contract, Fault, FaultKind, Program, Score
@@ -15,6 +16,7 @@ from .program_frames import CRASH, INVALID, RESULT, MalformedFrame
 from .program_process import LauncherBroken, ProgramFailed, ProgramLauncher, ProgramOverdue, ProgramProcess
 
 RESULT_BYTES: Final = 256 * 1024
+KEPT_BYTES: Final = 8 * 1024    # of a result; of a larger one the log keeps what the summary of metrics can use
 DEPTH: Final = 20           # of nested metrics
 
 
@@ -83,7 +85,10 @@ def parse_result(payload: bytes) -> Score | str:
     if not isinstance(metrics, dict):
         return f"its metrics are a {type(metrics).__name__}, not a dict"
     problem = _problem(metrics, "metrics", DEPTH)
-    return problem or Score(fitness=float(fitness), metrics=metrics)
+    if problem:
+        return problem
+    kept = metrics if len(payload) <= KEPT_BYTES else bounded_metrics(metrics)
+    return Score(fitness=float(fitness), metrics=kept)
 
 
 def _problem(value: JSON, where: str, depth: int) -> str:

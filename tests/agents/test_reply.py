@@ -1,9 +1,12 @@
 """Each kind of bad reply is distinguished; no reply raises an exception."""
 
+import sys
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memento.agents.reply import read_program, split, summary_line
+from memento.agents.reply import MAX_REPLY, TOO_LONG, read_program, split, summary_line, within_limit
 from memento.core.ports import Reply
 from memento.core.program_text import MAX_FAULT, MAX_SUMMARY
 from memento.core.values import FaultKind
@@ -53,8 +56,18 @@ BAD = {
     "null byte": (reply(block(BARE + "\x00\n")), FaultKind.NOT_PYTHON),
     "empty program": (reply("```python\n```"), FaultKind.BROKEN_CONTRACT),
     "no class": (reply(block("x = 1\n")), FaultKind.BROKEN_CONTRACT),
+    "nested too deeply": (reply(block(f"{BARE}x = {'{0: ' * 100}1{'}' * 100}\n")), FaultKind.NOT_PYTHON),
+    "longer than is kept": (within_limit(reply(block(BARE + "# text\n" * 200_000))), FaultKind.TRUNCATED),
     "too long": (reply(block(BARE + "#" * 100_000 + "\n")), FaultKind.BROKEN_CONTRACT),
 }
+
+
+if sys.version_info < (3, 12):  # which prints these
+    BAD["cannot be printed back"] = (reply(block(BARE + "x = f\"{'5\xa0mm'}\"\n")), FaultKind.NOT_PYTHON)
+    BAD["decorator that cannot be printed back"] = (
+        reply(block("class CartPolicy:\n    @keep(f\"{'5\xa0mm'}\")\n    def reset(self): pass\n")),
+        FaultKind.NOT_PYTHON,
+    )
 
 
 @pytest.mark.parametrize(("bad", "kind"), BAD.values(), ids=BAD.keys())
@@ -142,3 +155,26 @@ def test_no_line_is_lost_in_splitting(text: str) -> None:
 def test_long_replies_take_no_longer_than_their_length(text: str) -> None:
     """A pattern that backtracks from every position would exceed the test's time limit."""
     assert read_program(reply(text), CONTRACT).fault is not None
+
+
+def test_a_reply_that_is_too_long_is_kept_to_the_limit() -> None:
+    assert within_limit(reply("x" * MAX_REPLY)) == reply("x" * MAX_REPLY)
+    long = within_limit(reply("x" * (MAX_REPLY + 1)))
+    assert long == reply("x" * MAX_REPLY, TOO_LONG)
+    first = read_program(long, CONTRACT)
+    assert first.fault is not None
+    assert first.fault.message == "the reply has more than 1,000,000 characters"
+    assert read_program(within_limit(long), CONTRACT) == first, "a replay reads it again"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["```" + " " * 300_000 + "`", "~" * 300_000 + "`", "```" + "\t\x0b" * 150_000 + "`", "`" * 300_000 + " `",
+     "```python" + " " * 300_000 + "`", " " * 300_000 + "summary", "summary" + "*" * 300_000, "    `" * 60_000],
+    ids=lambda line: repr(line[:12]),
+)  # fmt: skip
+def test_reading_takes_linear_time(line: str) -> None:
+    began_s = time.process_time()
+    split(f"{line}\n{block()}{line}\n```\n{line}\n```\n")
+    summary_line([line])
+    assert time.process_time() - began_s < 3

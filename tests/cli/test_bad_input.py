@@ -30,6 +30,9 @@ def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "MEMENTO_GOLDEN"):
         monkeypatch.delenv(variable, raising=False)
     (tmp_path / "broken.py").write_text("def (:")
+    decorated = "class P:\n    @keep(f\"{'5\xa0mm'}\")\n    def reset(self): pass\n"
+    (tmp_path / "unprintable.py").write_text(decorated, "utf-8")  # Python 3.12 prints it: there it lacks the class
+    (tmp_path / "nested.py").write_text("x = " + "{0: " * 95 + "1" + "}" * 95)
     (tmp_path / "empty.py").write_text("x = 1\n")
     (tmp_path / "bytes.py").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "not-a-run").mkdir()
@@ -67,6 +70,8 @@ BAD = {
     "evaluate: no domain": (["evaluate", "p.py"], ["--domain"]),
     "evaluate: an absent policy": (["evaluate", "none.py", "--domain", "hanoi"], ["none.py"]),
     "evaluate: does not parse": (["evaluate", "broken.py", "--domain", "hanoi"], ["broken.py"]),
+    "evaluate: cannot be printed": (["evaluate", "unprintable.py", "--domain", "hanoi"], ["unprintable.py"]),
+    "evaluate: nested deeply": (["evaluate", "nested.py", "--domain", "hanoi"], ["nested.py", "90 levels"]),
     "evaluate: a variant": (["evaluate", "p.py", "--domain", "hanoi", "--variant", "cubes"], ["cubes", "cube"]),
     "evaluate: randomisation": (
         ["evaluate", "p.py", "--domain", "hanoi", "--randomisation", "tabel"], ["tabel", "table"]

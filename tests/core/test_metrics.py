@@ -6,7 +6,17 @@ import random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memento.core.metrics import MAX_ENTRIES, MAX_NAME, MAX_TEXT, MOST_COMMON, OMITTED, aggregate, mean
+from memento.core.metrics import (
+    LEFT_OUT,
+    MAX_ENTRIES,
+    MAX_NAME,
+    MAX_TEXT,
+    MOST_COMMON,
+    OMITTED,
+    aggregate,
+    bounded_metrics,
+    mean,
+)
 from memento.core.values import Score
 
 names = st.text("ab.…\n\ud800 x", max_size=5) | st.just("long " * 30)
@@ -78,3 +88,33 @@ def test_bounded_json_and_independent_of_order(each: list[dict], seed: int):
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
 def test_the_mean_lies_in_the_range_and_never_overflows(numbers: list[float]):
     assert min(numbers) <= mean(numbers) <= max(numbers)
+
+
+@given(metrics)
+def test_the_metrics_that_are_kept_of_one_score_are_bounded(given):
+    kept = bounded_metrics(given)
+    assert len(kept) <= MAX_ENTRIES
+    for name, value in kept.items():
+        assert len(name) <= MAX_NAME + len(".length")
+        assert value is None or isinstance(value, int | float) or len(value) <= MAX_TEXT
+
+
+letters = st.text("abc", min_size=1, max_size=5)
+plain_trees = st.recursive(
+    leaves, lambda inner: st.lists(inner, max_size=10) | st.dictionaries(letters, inner, max_size=4), max_leaves=12
+)
+
+
+@given(st.lists(st.dictionaries(letters, plain_trees, max_size=6), max_size=4))
+def test_few_metrics_give_the_same_summary_whole_and_bounded(given):
+    bounded = [bounded_metrics(each) for each in given]
+    if not any(LEFT_OUT in each for each in bounded):
+        flat = [name for each in given for name in aggregate(scored(each))]
+        assert OMITTED in flat or aggregate(scored(*bounded)) == aggregate(scored(*given))
+
+
+def test_of_many_metrics_of_one_score_the_deepest_go_first():
+    kept = bounded_metrics({"a": {"b": dict.fromkeys(map(str, range(100)), 1.0)}, "c": "word " * 1000, "d": True})
+    assert len(kept) == MAX_ENTRIES
+    assert (kept["d"], kept[LEFT_OUT]) == (True, 102 - (MAX_ENTRIES - 1))
+    assert len(kept["c"]) == MAX_TEXT

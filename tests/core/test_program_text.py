@@ -19,35 +19,8 @@ from memento.core.program_text import (
 )
 from memento.core.values import Contract, Fault, FaultKind, Program
 
+from ..support.hostile_texts import HOSTILE
 from ..support.prompt_samples import CONTRACT, OTHER, POLICY
-
-HOSTILE = {
-    "null bytes": "x = 1\x00",
-    "surrogates": "x = '\ud800'",
-    "megabytes": "x = 1\n" * 1_000_000,
-    "one long line": "x = " + "1 + " * 15_000 + "1",
-    "nested lists": "[" * 5_000 + "]" * 5_000,
-    "nested calls": "f(" * 150 + ")" * 150,
-    "nested unary": "-" * 30_000 + "1",
-    "nested not": "not " * 15_000 + "x",
-    "nested attributes": "a" + ".b" * 30_000,
-    "nested lambdas": "lambda: " * 7_000 + "0",
-    "nested conditions": "1 if x else " * 5_000 + "0",
-    "long elif chain": "if a: pass\n" + "elif b: pass\n" * 4_000,
-    "huge decimal": "x = " + "9" * 10_000,
-    "huge hexadecimal": "x = 0x" + "f" * 10_000,
-    "bad indentation": "def f():\n\treturn 1\n        return 2",
-    "unfinished string": 'x = """never ends',
-    "right-to-left override": "x = 1 # \u202e\u2066",
-    "byte order mark": "\ufeffx = 1",
-    "another encoding": "# -*- coding: utf-7 -*-\nx = 1",
-    "unknown encoding": "# -*- coding: nonsense -*-\nx = 1",
-    "invalid escape": "x = '\\d'",
-    "deep braces": "{" * 300,
-    "deep f-strings": 'f"{' * 100,
-    "infinity": "x = 1e999",
-    "match": "match x:\n    case {'a': [1, *_], **rest} if x: pass",
-}
 
 
 def program(history: str = "", body: str = "return [0.0]") -> Program:

@@ -11,10 +11,11 @@ from memento.core.events import (
     EliteChanged,
     VoteCast,
 )
+from memento.core.line_diff import diff_lines
 from memento.core.text import DASH
 from memento.core.values import Operator, Program
 from memento.evidence import paper_tables, tables
-from memento.evidence.descent import compare_texts
+from memento.evidence.descent import shown
 from memento.evidence.export import write_csv
 from memento.evidence.findings import find
 from memento.evidence.loading import Evidence, load_comparison
@@ -211,8 +212,15 @@ def test_equal_dots_lie_side_by_side():
 
 
 def test_a_diff_says_what_changed():
-    lines = compare_texts("a\nb\nc", "a\nB\nc")
+    lines = shown(diff_lines("a\nb\nc", "a\nB\nc"))
     assert [(line.kind, line.text) for line in lines if line.kind in ("add", "del")] == [("del", "-b"), ("add", "+B")]
+
+
+def test_of_long_programs_a_page_says_how_much_differs():
+    [line] = shown(diff_lines("x\n" * 3000, "x\n" * 2000 + "y\n" * 2001))
+    assert (line.kind, line.text) == (
+        "at", "too long for a comparison line by line: 2,001 lines were added, 1,000 removed"
+    )  # fmt: skip
 
 
 def test_the_origin_of_elites_is_that_of_the_log():

@@ -38,6 +38,7 @@ class Act:
     ending: str = "whole"       # or one of ENDINGS
     interval_s: float = 0.0     # between tokens
     error_event: JSONObject | None = None   # an error inside an open stream
+    compressed: bool = False
     echo: bool = False          # repeat the request's key in every response
 
 
@@ -117,8 +118,13 @@ async def answer(
         return web.json_response(act.error or {}, status=act.status, headers=act.headers)
     streamed = bool(body.get("stream"))
     if not streamed and act.ending == "whole":
-        return web.json_response(whole(body, act))
+        complete = web.json_response(whole(body, act))
+        if act.compressed:
+            complete.enable_compression(web.ContentCoding.gzip)
+        return complete
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream" if streamed else "application/json"})
+    if act.compressed:
+        response.enable_compression(web.ContentCoding.gzip)
     await response.prepare(request)
     await send_body(request, response, act, body, streamed, whole, frames)
     return response

@@ -1,12 +1,12 @@
 """Programs, differences, metrics and talk as lines to be shown. Pure."""
 
-import difflib
 import textwrap
 from collections.abc import Mapping, Sequence
 
 from textual.content import Content
 from textual.highlight import highlight
 
+from ...core.line_diff import diff_lines as line_diff
 from ...core.text import one_line
 from ...core.values import JSON, Program
 from .colours import ACCENT, BAD, DIM, GOOD, HEADING, LOUD
@@ -34,16 +34,13 @@ def diff_lines(old: Program | None, new: Program | None, *, names: tuple[str, st
     """What changed from `old` to `new`, as a unified diff."""
     if old is None or new is None:
         return [Content.styled("no program to compare with", DIM)]
-    before, now = printable(old.text).splitlines(), printable(new.text).splitlines()
-    lines = [*difflib.unified_diff(before, now, fromfile=names[0], tofile=names[1], lineterm="")]
-    if not lines:
+    diff = line_diff(printable(old.text), printable(new.text))
+    head = Content.assemble(f"{names[0]} -> {names[1]}  ", (f"+{diff.added} ", GOOD), (f"-{diff.removed}", BAD))
+    if diff.note:
+        return [head, Content.styled(diff.note, DIM)]
+    if not diff.lines:
         return [Content.styled(f"the code of {names[1]} is that of {names[0]}", DIM)]
-    added = sum(line.startswith("+") and not line.startswith("+++") for line in lines)
-    taken = sum(line.startswith("-") and not line.startswith("---") for line in lines)
-    head = Content.assemble(
-        f"{names[0]} -> {names[1]}  ", (f"+{added} ", GOOD), (f"-{taken}", BAD)
-    )
-    return [head, *(_coloured(line) for line in lines[2:])]
+    return [head, *map(_coloured, diff.lines)]
 
 
 def _coloured(line: str) -> Content:

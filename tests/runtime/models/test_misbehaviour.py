@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from memento.core.errors import ModelError
 from memento.core.ports import Reply
-from memento.runtime.models import close_model
+from memento.runtime.models import body_limit, close_model
 
 from ...support.services import Act, serving
 from .asking import DIALECT, KINDS, LIMITS, NAME, JumpingClock, ask, client
@@ -173,6 +173,25 @@ async def test_a_page_instead_of_an_answer_is_never_a_reply(kind: str, stream: b
         await close_model(model)
     assert not caught.value.fatal
     assert len(service.asked) == 3
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("kind", KINDS)
+async def test_an_answer_that_is_too_long_is_not_read_to_its_end(
+    kind: str, stream: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A few kilobytes on the wire may be gigabytes of text."""
+    monkeypatch.setattr(body_limit, "MAX_WHOLE", 2 * body_limit.MIB)
+    monkeypatch.setattr(body_limit, "MAX_STREAMED", 2 * body_limit.MIB)
+    act = Act(text="x" * 5_000_000, compressed=True)
+    async with serving(act, SOUND, dialect=DIALECT[kind]) as service:
+        model = client(kind, service.url, stream=stream)
+        with pytest.raises(ModelError, match="too long to read") as caught:
+            await model.complete(ask())
+        assert (await model.complete(ask())).text == "Hello."
+        await close_model(model)
+    assert str(caught.value).endswith("sent an answer that is too long to read (more than 2 MiB)")
+    assert (caught.value.fatal, caught.value.attempts) == (False, 1)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,13 +1,16 @@
 """Evaluator programs: which scores are taken, which are not, and what makes an evaluator valid."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memento.core.errors import RolloutError, StoreError
+from memento.core.metrics import MAX_ENTRIES
 from memento.core.ports import RollTask
 from memento.core.values import FaultKind, Program
-from memento.runtime.rollouts.evaluator_calls import cuts, parse_result
+from memento.runtime.rollouts.evaluator_calls import KEPT_BYTES, cuts, parse_result
 
 from ...support import hostile
 
@@ -146,11 +149,16 @@ def test_any_bytes_are_a_score_or_a_sentence(payload):
 
 @given(st.floats(0, 1), st.dictionaries(st.text(max_size=5), st.floats(allow_nan=False, allow_infinity=False)))
 def test_good_results_come_through_exactly(fitness, metrics):
-    import json
-
     score = parse_result(json.dumps([fitness, metrics]).encode())
     assert not isinstance(score, str)
     assert np.float64(score.fitness) == fitness and score.metrics == metrics
+
+
+def test_of_large_metrics_only_what_their_summary_can_use_is_kept():
+    score = parse_result(json.dumps([0.5, {f"m{number:05}": "x" * 10 for number in range(9000)}]).encode())
+    assert score.fitness == 0.5
+    assert len(json.dumps(score.metrics)) < KEPT_BYTES
+    assert len(score.metrics) == MAX_ENTRIES
 
 
 @given(st.integers(0, 50))
