@@ -32,7 +32,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a new run is kept; without a name it gets one."""
+    """The folder and the name of a new run; without a name it gets one."""
 
     runs_dir: Path
     name: str | None
@@ -40,7 +40,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Showing:
-    """How a run is shown. `command_line` is this one's arguments if the terminal UI is to follow the run, else None."""
+    """How a run is shown. `command_line` holds this command's arguments if the terminal UI follows it, else None."""
 
     display: DisplayKind
     status: StatusOptions
@@ -67,12 +67,12 @@ def _settings(given: Given, *, replay: str | None, runs_dir: Path) -> Settings:
             given.flags, assignments=given.assignments, config=given.config, environment=os.environ
         )
     settings = _recorded_settings(find_run(runs_dir, replay), given)
-    say(f"repeats {replay}: no model is called, calls and costs are those of the record")
+    say(f"repeats {replay}: no model is called, calls and costs are the recorded ones")
     return settings
 
 
 def _recorded_settings(folder: Path, given: Given) -> Settings:
-    """The settings of a recorded run, with those given that cannot change its result. Raises UsageError for others."""
+    """The settings of a recorded run with those given that cannot change its result. Raises UsageError for others."""
     settings = app.read_recorded(folder).settings
     domain = given.flags.get("domain")
     if domain not in (None, settings.domain):
