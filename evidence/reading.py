@@ -41,7 +41,9 @@ def _words(quantity: str) -> str:
     kind, colon, name = quantity.partition(": ")
     if not colon:
         return {FITNESS: "fitness in the search", SUCCESS: "success in the search"}.get(quantity, quantity)
-    return f"{'success' if kind == 'success' else 'reference fitness'} on held-out seeds ({name})"
+    return (
+        f"success on held-out seeds ({name})" if kind == "success" else f"reference fitness on held-out seeds ({name})"
+    )
 
 
 def _verdict(tests: Sequence[TestFinding]) -> str:
