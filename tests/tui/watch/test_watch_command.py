@@ -98,7 +98,7 @@ def terminal(command: list[str], folder: Path) -> Iterator[Terminal]:
 @pytest.mark.slow
 def test_a_run_is_watched_in_a_terminal_and_left(done: Path) -> None:
     with terminal([*PROGRAM, "watch", "first"], done.parent.parent) as screen:
-        screen.read("finished")
+        screen.read(" done ")
         screen.press("q")
         assert screen.end() == 0
     assert not is_locked(done)
