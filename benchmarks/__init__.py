@@ -1,1 +1,1 @@
-"""How fast parts of MEMENTO are, measured where it runs."""
+"""Benchmarks of parts of MEMENTO on this machine."""

@@ -2,17 +2,17 @@
 
     python -m memento.benchmarks.kills [--kills 100] [--seed 1] [--json]
 
-A run on the kinematic domain is recorded, then repeated from its taped replies over and over. While a repetition
-runs, one of these is killed at moments drawn from the seed, and the run is resumed until it ends:
+A run on the kinematic domain is recorded, then repeated from its recorded replies many times. During a repetition
+one of these is killed at moments drawn from the seed, and the run is resumed until it ends:
 
-    controller    the process that decides and writes; workers, warm processes and programs must end by themselves
+    controller    the process that decides and writes; workers, warm processes and programs must end without it
     worker        one of the processes with a simulator; the controller must replace it
     zygote        one of the warm processes that fork programs; its worker must be replaced
     everything    the controller and all that descends from it
 
 Then the log is compared with that of an undisturbed repetition: the same accepts, branch winners and
-elites; every order answered once; every candidate present, once; no trajectory written again after its episode was
-in the log; and no process left. Linux only: it reads processes from /proc.
+elites; every order answered once; every candidate present, once; no trajectory written a second time after its episode
+was in the log; and no process left. Linux only: it reads processes from /proc.
 """
 
 import argparse
@@ -58,10 +58,10 @@ SEARCH = ("generations=2", "k_hc=3", "k_macro=3", "k_cross=2", "n_roll=2", "hano
 SETTINGS = ("--preset", "smoke", "--seed", "3", *(word for setting in SEARCH for word in ("--set", setting)))
 WORKERS = 2
 ANSWERS = (ProposalMade, ProposalFailed, EpisodeEnded, EpisodeScored, EvaluatorExamined, VoteCast)
-LIFE_S = 120.0              # a controller that is not killed ends its run within this
-SPREAD = 0.7                # of the length of a run: kills come at most so far apart
-MOST_KILLS = 12             # of one run; then it is left to end
-CLOCK_GRAIN_S = 0.05        # file times are coarser than the clock
+LIFE_S = 120.0              # the deadline of a controller that is not killed
+SPREAD = 0.7                # of the length of a run: the longest time between kills
+MOST_KILLS = 12             # kills of one run, which then ends undisturbed
+CLOCK_GRAIN_S = 0.05        # file times have a lower resolution than the clock
 
 
 # ------------------------------------------------------------------------------------------ processes
@@ -80,7 +80,7 @@ def kill_all(pids: Iterable[int]) -> None:
 
 
 def verdicts(facts: Sequence[Fact]) -> Mapping[str, Sequence[object]]:
-    """What a run decided, in an order that does not depend on who finished first."""
+    """The decisions of a run, in an order that does not depend on which candidate finished first."""
     return {
         "evaluators": [fact.chosen.program for fact in facts if isinstance(fact, EvaluatorChosen)],
         "accepts": sorted((fact.candidate, fact.fitness) for fact in facts if isinstance(fact, CandidateAccepted)),
@@ -99,7 +99,7 @@ def verdicts(facts: Sequence[Fact]) -> Mapping[str, Sequence[object]]:
 
 
 def differences(entries: Sequence[Entry], whole: Sequence[Fact], trajectories: Path) -> list[str]:
-    """What differs between a run that was killed and resumed and an undisturbed one; empty if all is well."""
+    """The differences between a killed and resumed run and an undisturbed one; empty if there are none."""
     facts = [entry.fact for entry in entries]
     actual, expected = verdicts(facts), verdicts(whole)
     found = [f"other {name}" for name in expected if actual[name] != expected[name]]
@@ -118,19 +118,19 @@ def differences(entries: Sequence[Entry], whole: Sequence[Fact], trajectories: P
 
 @dataclass(slots=True, kw_only=True)
 class Tally:
-    """What happened so far."""
+    """The results so far."""
 
     runs: int = 0
     kills: Counter[str] = field(default_factory=Counter)
     stages: Counter[str] = field(default_factory=Counter)    # of the run at the moment of a kill
     resumes: int = 0
-    beginnings: int = 0                                         # runs killed before their first fact, begun again
+    beginnings: int = 0                                         # runs killed before their first fact and restarted
     gave_up: int = 0                                            # controllers that ended with an error
     wrong: list[str] = field(default_factory=list)
     left: int = 0                                               # processes that outlived their controller
 
     def as_json(self) -> dict[str, JSON]:
-        """As plain values."""
+        """The results as plain values."""
         return {
             "kills": sum(self.kills.values()), "by_target": dict(self.kills), "by_stage": dict(self.stages),
             "runs": self.runs, "resumes": self.resumes, "begun_anew": self.beginnings,
@@ -150,7 +150,7 @@ class Killing:
         self._length_s = 0.0
 
     def record(self) -> None:
-        """Make the tape and the undisturbed repetition."""
+        """Record the run, and repeat it once undisturbed."""
         self._finish(self._start("run", "hanoi-kinematic", *self._settings, "--name", "tape",
                                  "--set", "keep_trajectories=true"))
         begun_s = time.monotonic()
@@ -159,7 +159,7 @@ class Killing:
         self._whole = tuple(entry.fact for entry in self._entries("whole"))
 
     def disturb(self, name: str, targets: Callable[[], str], *, kills: int) -> int:
-        """One repetition with up to `kills` kills; it may end earlier. Returns the number of kills."""
+        """One repetition with at most `kills` kills. Returns the number of kills."""
         self.tally.runs += 1
         done, seen = 0, set[int]()
         process = self._start("run", "--replay", "tape", "--name", name)
@@ -189,14 +189,14 @@ class Killing:
         return done
 
     def _delay_s(self) -> float:
-        """From the start of a controller, or the last kill."""
+        """Wait a random time and kill a target."""
         return self._draw.uniform(0.0, SPREAD * self._length_s)
 
     def _waited(self, process: "subprocess.Popen[str]", seen: set[int], *, deadline_s: float) -> int | None:
-        """The exit code of a controller that ends within the time; notes its descendants meanwhile."""
+        """The exit code of a controller that ends within the time; meanwhile records its descendants."""
         end_s = time.monotonic() + deadline_s
         while True:
-            for level in levels(process.pid)[:2]:       # programs live too shortly to be noted; their parents end them
+            for level in levels(process.pid)[:2]:       # not programs: too short-lived, and their parents end them
                 seen |= level
             try:
                 return process.wait(timeout=max(0.0, min(0.1, end_s - time.monotonic())))
@@ -205,7 +205,7 @@ class Killing:
                     return None
 
     def _kill(self, process: "subprocess.Popen[str]", target: str, seen: set[int]) -> bool:
-        """Whether there was one to kill."""
+        """Kill the target. Returns whether there was one."""
         found = levels(process.pid)
         for level in found:
             seen |= level
@@ -226,7 +226,7 @@ class Killing:
         return True
 
     def _onward(self, name: str) -> "subprocess.Popen[str]":
-        """Resume, or begin again where the run was killed before its first fact."""
+        """Resume, or restart a run that was killed before its first fact."""
         if self._entries(name):
             self.tally.resumes += 1
             return self._start("resume", name)
@@ -273,7 +273,7 @@ def measure(*, kills: int, seed: int, targets: Sequence[str] = TARGETS, settings
 
 
 def table(figures: Mapping[str, JSON]) -> str:
-    """The figures for people."""
+    """The figures as text."""
     lines = [f"{'killed':<14}times"]
     by_target, by_stage = figures["by_target"], figures["by_stage"]
     assert isinstance(by_target, dict) and isinstance(by_stage, dict)
@@ -286,10 +286,10 @@ def table(figures: Mapping[str, JSON]) -> str:
 
 
 def main() -> None:
-    """Measure and print; the exit code is 1 if anything was wrong."""
+    """Measure and print; the exit code is 1 after an error."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--kills", type=int, default=100, help="how often something is killed")
-    arguments.add_argument("--seed", type=int, default=1, help="what is killed, and when")
+    arguments.add_argument("--kills", type=int, default=100, help="number of kills")
+    arguments.add_argument("--seed", type=int, default=1, help="seed of the targets and the times")
     arguments.add_argument("--json", action="store_true")
     given = arguments.parse_args()
     figures = measure(kills=given.kills, seed=given.seed).as_json()

@@ -1,9 +1,9 @@
-"""Runs thousands of candidates and samples what must not grow: memory, descriptors, processes; and the store's size.
+"""Runs thousands of candidates and samples memory, descriptors, processes (which must not grow) and the store's size.
 
     python -m memento.benchmarks.long_run [--candidates 10000] [--json]
 
 The kinematic domain with a horizon of a few steps, one episode per candidate, the offline model and the reference
-evaluator: little is simulated, so that the controller and the sandbox dominate the cost. At every sample:
+evaluator: little is simulated, so that the controller and the sandbox dominate the cost. Each sample holds:
 
     controller_mb          resident memory of the controller
     workers_mb             of its workers and their warm processes together
@@ -12,7 +12,7 @@ evaluator: little is simulated, so that the controller and the sandbox dominate 
     store_mb               the database with its log, and the kept trajectories
     cpu_ms_per_candidate   CPU of the controller alone, since the last sample
 
-After the last candidate the run is stopped, and the commands that a person then waits for are timed: `memento show`,
+After the last candidate the run is stopped, and the commands that a user would run next are timed: `memento show`,
 and `memento resume` until its first new fact. Linux only: it reads /proc.
 """
 
@@ -102,7 +102,7 @@ def size_mb(folder: Path) -> float:
 
 
 def sample(pid: int, folder: Path, *, candidates: int, since_s: float) -> Sample:
-    """Look at a live controller."""
+    """Take a sample of a live controller."""
     near = [pid for level in levels(pid)[:2] for pid in level]
     return Sample(
         candidates=candidates, wall_s=round(time.monotonic() - since_s, 1),
@@ -125,7 +125,7 @@ def start(folder: Path, *arguments: str) -> "subprocess.Popen[bytes]":
 def grow(
     folder: Path, *, candidates: int, samples: int, settings: Sequence[str] = SETTINGS
 ) -> tuple[list[Sample], int]:
-    """Run until there are so many candidates, then stop; returns the samples and the number of processes left."""
+    """Run until there are `candidates` candidates, then stop; returns the samples and the number of processes left."""
     generations = 2 + candidates // sum(GENERATION.values())
     arguments = [*settings, "--set", f"generations={generations}", "--workers", str(WORKERS)]
     process = start(folder, "run", "hanoi-kinematic", *arguments, "--name", NAME, "--display", "plain")
@@ -170,7 +170,7 @@ def timed_resume(folder: Path) -> tuple[float, float, float]:
     try:
         while candidates_of(folder / NAME) <= before:
             if process.poll() is not None or time.monotonic() - begun_s > STALL_S:
-                raise RuntimeError(f"it was not resumed: {(folder / 'errors.txt').read_text()[-2000:]}")
+                raise RuntimeError(f"the run was not resumed: {(folder / 'errors.txt').read_text()[-2000:]}")
             time.sleep(0.02)
         return cpu_s(process.pid), time.monotonic() - begun_s, resident_mb(process.pid)
     finally:
@@ -207,7 +207,7 @@ def measure(*, candidates: int, samples: int = 20, keep: Path | None = None) -> 
 
 
 def table(figures: Mapping[str, JSON]) -> str:
-    """The figures for people."""
+    """The figures as text."""
     rows = figures["samples"]
     assert isinstance(rows, list)
     head = list(Sample.__dataclass_fields__)
@@ -221,7 +221,7 @@ def main() -> None:
     """Measure and print."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--candidates", type=int, default=10_000)
-    arguments.add_argument("--keep", type=Path, metavar="FOLDER", help="make the run there, and keep it")
+    arguments.add_argument("--keep", type=Path, metavar="FOLDER", help="make the run in this folder, and keep it")
     arguments.add_argument("--json", action="store_true")
     given = arguments.parse_args()
     figures = measure(candidates=given.candidates, keep=given.keep)

@@ -3,7 +3,7 @@
     memento bench overhead --json
     python -m memento.benchmarks.overhead [--in-flight 16 32 64] [--latency 1.0] [--rounds 20] [--json]
 
-Method `random`, whose proposals wait only for a free place. A server in another process, whose CPU is not
+Method `random`, whose proposals wait only for a free slot. A server in another process, whose CPU is not
 counted, answers every call after a fixed latency with a new valid program. An episode is 5 ms of waiting, so
 that only the controller's work shows. For each number of calls in flight:
 
@@ -14,7 +14,7 @@ that only the controller's work shows. For each number of calls in flight:
     own_cpu_ms_per_candidate   the rest, MEMENTO's share
     import_floor_mb            resident memory once everything is imported and one call was made
     controller_peak_mb         peak resident memory of the controller process, client libraries included
-    above_floor_mb             the difference: what the run itself took
+    above_floor_mb             the difference: the memory of the run itself
 """
 
 import argparse
@@ -48,7 +48,7 @@ from ..runtime.supervisor import Agent, Lane, Supervisor
 
 IN_FLIGHT = (16, 32, 64)
 LATENCY_S = 1.0
-ROUNDS = 20             # calls of each place in flight
+ROUNDS = 20             # calls per slot in flight
 EPISODE_S = 0.005
 WORKERS = 4
 
@@ -78,14 +78,14 @@ async def serve(latency_s: float) -> None:
     numbers = count()
 
     async def answer(request: web.Request) -> web.Response:
-        asked = await request.json()
+        received = await request.json()
         await asyncio.sleep(latency_s)
         number = next(numbers)
         text = f"Summary: NUMBER is {number}.\n\n```python\n{program}\n\nNUMBER = {number}\n```\n"
         choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
         usage = {"prompt_tokens": 3000, "completion_tokens": 1500, "total_tokens": 4500}
         return web.json_response({
-            "id": "c", "object": "chat.completion", "created": 1, "model": asked["model"], "choices": [choice],
+            "id": "c", "object": "chat.completion", "created": 1, "model": received["model"], "choices": [choice],
             "usage": usage,
         })
 
@@ -107,13 +107,13 @@ def shelf_program() -> str:
 
 
 async def measure_one(port: int, in_flight: int, latency_s: float, rounds: int) -> dict[str, float]:
-    """Run `rounds` generations of `in_flight` independent programs, with so many calls in flight."""
+    """Run `rounds` generations of `in_flight` independent programs, with `in_flight` calls at a time."""
     calls = in_flight * rounds
     model = make_model(
         f"compatible:bench@http://127.0.0.1:{port}/v1#none", settings=ClientSettings(in_flight=in_flight), environ={}
     )
     await model.complete(Ask(order=Order(id="warm"), attempt=0, role="proposer", prompt="warm up"))
-    spare_the_loaded()      # as a run does
+    spare_the_loaded()      # as in a run
     forget_peak()
     floor_mb = peak_mb()
     with tempfile.TemporaryDirectory() as folder:
@@ -228,7 +228,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--in-flight", type=int, nargs="+", default=list(IN_FLIGHT))
     arguments.add_argument("--latency", type=float, default=LATENCY_S, help="seconds that every answer takes")
-    arguments.add_argument("--rounds", type=int, default=ROUNDS, help="calls of each place in flight")
+    arguments.add_argument("--rounds", type=int, default=ROUNDS, help="calls per slot in flight")
     arguments.add_argument("--json", action="store_true")
     arguments.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     arguments.add_argument("--port", type=int, help=argparse.SUPPRESS)

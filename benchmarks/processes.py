@@ -1,10 +1,10 @@
-"""Processes of this machine, from /proc: which descend from which, and which are still alive."""
+"""Processes of this machine, from /proc: their descent, and which are still alive."""
 
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
-GONE_S = 10.0       # processes that were asked to end are gone after this time
+GONE_S = 10.0       # ending processes are gone after this time
 
 
 def parents() -> dict[int, int]:
@@ -31,9 +31,9 @@ def levels(root: int) -> tuple[set[int], ...]:
 
 
 def left_of(pids: Iterable[int], *, within_s: float = GONE_S) -> set[int]:
-    """Those of these processes that are still alive after `within_s`."""
+    """The subset of these processes that is still alive after `within_s`."""
     deadline_s = time.monotonic() + within_s
-    wanted = set(pids)
-    while (left := wanted & parents().keys()) and time.monotonic() < deadline_s:
+    expected = set(pids)
+    while (left := expected & parents().keys()) and time.monotonic() < deadline_s:
         time.sleep(0.02)
     return left

@@ -6,7 +6,7 @@
     python benchmarks/reference.py show solved.jsonl
     python benchmarks/reference.py compare pairs.jsonl
 
-Every episode runs like a candidate's: through the pool, with the policy in a separate sandboxed process. An episode
+Every episode runs as in a search: through the pool, with the policy in a separate sandboxed process. An episode
 is one line of JSON in the file; started again with the same file, the benchmark continues where it stopped.
 
 A case is a randomisation preset, then options of the domain: `table:variant=cylinder,goal_update=desired`. A policy
@@ -35,8 +35,8 @@ from memento.runtime.rollouts.pool import ProcessPool
 from memento.tests.reference_policies import policy_file
 
 REFERENCE = policy_file("hanoi")
-# Policies worse than the reference, made from it. Both trust the cameras and leave the arm's steady error as it is;
-# the weak one also takes the holes to be 2.5 cm nearer to the containers' origins.
+# Policies worse than the reference, made from it. Both trust the cameras and do not correct the arm's steady error;
+# the weak one also assumes that the holes are 2.5 cm nearer to the containers' origins.
 POLICIES: Mapping[str, str] = {
     "reference": "reference",
     "mediocre": "reference:BIAS_STD=0.0001,JITTER_STD=0.0001,HELP=0.0",
@@ -56,7 +56,7 @@ def wilson(successes: int, n: int) -> tuple[float, float]:
     rate, z2 = successes / n, Z_95 ** 2
     middle = (rate + z2 / (2 * n)) / (1 + z2 / n)
     half = Z_95 / (1 + z2 / n) * math.sqrt(rate * (1 - rate) / n + z2 / (4 * n * n))
-    return min(rate, max(0.0, middle - half)), max(rate, min(1.0, middle + half))     # rounding aside
+    return min(rate, max(0.0, middle - half)), max(rate, min(1.0, middle + half))     # except for rounding
 
 
 def paired_rates(only_first: int, only_second: int, n: int) -> tuple[float, float, float]:
@@ -83,7 +83,7 @@ def quantile(values: Iterable[float], share: float) -> float:
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
-# ------------------------------------------------------------------------------------ what is measured
+# ------------------------------------------------------------------------------------ cases and policies
 
 
 def parse_case(text: str) -> dict[str, JSON]:
@@ -100,7 +100,7 @@ def parse_case(text: str) -> dict[str, JSON]:
 
 
 def policy(name: str) -> Program:
-    """The program of a named policy."""
+    """The program of a policy by its name."""
     base, _, changes = POLICIES.get(name, name).partition(":")
     text = (REFERENCE if base == "reference" else Path(base)).read_text(encoding="utf-8")
     for change in filter(None, changes.split(",")):
@@ -312,10 +312,10 @@ def main() -> None:
         sub.add_argument("--out", type=Path, required=True)
         sub.add_argument("--policy", action="append", help="default: reference")
         sub.add_argument("--case", action="append", help="default: table")
-        sub.add_argument("--n", type=int, default=100, help="episodes of each case")
+        sub.add_argument("--n", type=int, default=100, help="episodes per case")
         sub.add_argument("--first-seed", type=int, default=1_000_000)
         sub.add_argument("--workers", type=int, default=1)
-        sub.add_argument("--block", type=int, default=20, help="episodes of a case before the next one has its turn")
+        sub.add_argument("--block", type=int, default=20, help="episodes of a case before the next case")
         sub.add_argument("--physics", default=physics)
         sub.add_argument("--rules", default="strict")
         sub.add_argument("--horizon", type=int, default=12_000)

@@ -1,4 +1,4 @@
-"""Measures what isolation costs: a policy in its own process against the same policy called directly.
+"""Measures what isolation costs: a policy in a separate process against the same policy called directly.
 
     python benchmarks/roundtrip.py [--steps 20000] [--one-core]
 
@@ -34,7 +34,7 @@ class Policy:
 
 
 class Vectors:
-    """What a policy process needs of an environment: its layout."""
+    """The part of an environment that a policy process needs: its layout."""
 
     observation_layout = LAYOUT
     action_size = 7

@@ -1,15 +1,15 @@
-"""Wall time of the same taped search without savings, with each saving alone and with all of them.
+"""Wall time of the same recorded search without savings, with each saving alone and with all of them.
 
     memento bench search --json
     python -m memento.benchmarks.search [--rounds 2] [--latency 2.0] [--episode 0.5] [--workers 2] [--json]
 
-One search on the kinematic domain is recorded with the offline model, real workers and no savings. Its tape is
+One search on the kinematic domain is recorded with the offline model, real workers and no savings. It is
 then replayed with each choice of savings: every reply comes after a latency that is drawn from its slot's name, and
-every episode takes its recorded time, scaled to a mean, in a lane of as many workers. Nothing is computed again, so the
-replays wait at the same time and a busy machine hardly matters. Language models repeat themselves and the offline model
-hardly does, so in the recording a share of the replies repeats an earlier one with another comment.
+every episode takes its recorded time, scaled to a mean, in a lane of as many workers. The replays only wait, so they
+run at the same time and a busy machine hardly matters. Language models repeat themselves and the offline model hardly
+does, so in the recording a share of the replies repeats an earlier one with another comment.
 
-The gain depends on what a search waits for: racing and duplicates save rollouts, and need an elite that is hard to
+The gain depends on the bottleneck of the search: racing and duplicates save rollouts, and need an elite that is hard to
 reach, or repeated programs; speculation saves waiting for the model, where the workers are not the bottleneck.
 
 Every replay must reach the recording's conclusions: the same accepts, winners and elites; else this fails.
@@ -61,7 +61,7 @@ from ..runtime.supervisor import Supervisor
 from ..settings import Settings, build_settings
 
 DOMAIN = "hanoi-kinematic"
-REPEATED = 0.15     # share of replies that repeat an earlier one; the offline model alone hardly repeats itself
+REPEATED = 0.15     # share of replies that repeat an earlier one
 SAVINGS = {
     "none": (False, False, False),
     "racing": (True, False, False),
@@ -71,12 +71,12 @@ SAVINGS = {
 }
 BUDGET: Mapping[str, JSON] = {
     "generations": 4, "k_hc": 5, "k_macro": 4, "k_cross": 2, "n_roll": 4, "final_episodes": 1,
-    "evaluator": "reference", "seed": 2,  # a search that gets far: racing needs an elite that is hard to reach
+    "evaluator": "reference", "seed": 2,  # a long search: racing needs an elite that is hard to reach
 }
 
 
 class Repeating:
-    """A model that gives an earlier reply once more, with another comment, for a share of the proposals."""
+    """A model that repeats an earlier reply, with another comment, for a share of the proposals."""
 
     def __init__(self, model: Model, *, seed: int, share: float) -> None:
         self.name = model.name
@@ -108,7 +108,7 @@ class Delayed:
         self._latency_s = latency_s
 
     async def complete(self, ask: Ask) -> Reply:
-        """The reply, later."""
+        """The reply, after its latency."""
         share = derive_seed(0, "latency", slot_of(ask.order.id)) % 1000 / 1000
         try:
             await asyncio.sleep(self._latency_s * (0.5 + share))
@@ -156,12 +156,12 @@ class Log:
     kept: list[tuple[float, Fact]]
 
     def append(self, facts: Iterable[Fact]) -> None:
-        """Keep them."""
+        """Store the facts."""
         now = time.perf_counter()
         self.kept += [(now, fact) for fact in facts]
 
     def facts(self) -> tuple[Fact, ...]:
-        """All of them."""
+        """All facts."""
         return tuple(fact for _, fact in self.kept)
 
     def search_s(self) -> float:
@@ -197,7 +197,7 @@ async def _measure(
             }
         for name, task in tasks.items():
             if conclusions(task.result().facts()) != expected:
-                raise RuntimeError(f"the search with the saving {name!r} concluded something else")
+                raise RuntimeError(f"the search with the saving {name!r} reached other conclusions")
             logs[name].append(task.result())
     return {
         "unit": "seconds of wall time of the search",
@@ -247,7 +247,7 @@ def _plan(settings: Settings, saving: Sequence[bool]) -> RunPlan:
 
 
 def conclusions(facts: Iterable[Fact]) -> list[str]:
-    """What a search decided, sorted. The fitness of a rejected candidate may be a bound, so it is left out."""
+    """The decisions of a search, sorted. The fitness of a rejected candidate may be a bound, so it is left out."""
     kinds = (CandidateAccepted, BranchEnded, EliteChanged, SearchEnded)
     decided = [f"rejected {fact.candidate}" if isinstance(fact, CandidateRejected) else repr(fact)
             for fact in facts if isinstance(fact, (*kinds, CandidateRejected))]

@@ -1,4 +1,4 @@
-"""Is the offline model a search? How rarely random shelf programs succeed, and how far a search climbs.
+"""Does the offline model search? The success of random shelf programs, and the gain of a search.
 
     python benchmarks/shelf.py random --out random.json            500 random programs, a few seeds each
     python benchmarks/shelf.py search --out search.json            the paper's loop and a small one
@@ -124,7 +124,7 @@ def ask(model: OfflineModel, order: Propose) -> tuple[Program, str]:
 def random_programs(
     bench: Bench, arguments: argparse.Namespace, found: dict[str, Any], save: Callable[[], None]
 ) -> None:
-    """How many of n random shelf programs succeed on most seeds, and what the best of 24 does."""
+    """The number of n random shelf programs that succeed on most seeds, and the result of the best of 24."""
     model = OfflineModel(shelf(N_CUBES), run_seed=arguments.run_seed)
     seeds = [derive_seed(arguments.run_seed, "shelf-random", index) for index in range(arguments.seeds)]
     successes: list[int] = found.setdefault("successes", [])
@@ -236,10 +236,10 @@ def main() -> None:
     """Run one of the two measurements."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("random", "search"))
-    parser.add_argument("--out", type=Path, required=True, help="JSON file; an existing one is taken up again")
+    parser.add_argument("--out", type=Path, required=True, help="JSON file; an existing one is continued")
     parser.add_argument("--domain", default="hanoi-kinematic")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=JSON", help="an option of the domain")
-    parser.add_argument("--preset", default="paper", help="whose options of the domain are the defaults")
+    parser.add_argument("--preset", default="paper", help="preset whose domain options are the defaults")
     parser.add_argument("--run-seed", type=int, default=0, help="the first run seed")
     parser.add_argument("--n", type=int, default=500, help="random: programs")
     parser.add_argument("--seeds", type=int, default=5, help="random: episodes per program")

@@ -1,8 +1,8 @@
-"""Control steps per second of the robosuite domain: robosuite itself, our paths, and bare MuJoCo as the floor.
+"""Control steps per second of the robosuite domain: robosuite itself, this project's paths, and bare MuJoCo.
 
 All run in one process, one thread and in turns, over the same episodes from the same states, so that a busy
-machine slows all of them alike. Time is the process's CPU time: of our paths that is the whole environment and
-this side of the round trip to a policy in its own process, without the policy's own time, which is told apart.
+machine slows all of them alike. Time is the process's CPU time. For this project's paths it is the whole environment
+and this side of the round trip to a policy in a separate process; the policy's own time is reported separately.
 """
 
 import json
@@ -35,7 +35,7 @@ RATIOS = {
     "fast_over_bare_sleep": ("fast", "bare-sleep"),
     "fast_over_bare_fast": ("fast", "bare-fast"),
 }
-# Where the hand goes, from the smallest cube or from B's corner of the table top, and the gripper's command.
+# Goals of the hand, relative to the smallest cube or to B's corner of the table top, and the gripper's command.
 WAYPOINTS = (
     ((0.0, 0.0, 0.08), False, -1.0), ((0.0, 0.0, 0.0), False, -1.0), ((0.0, 0.0, 0.0), False, 1.0),
     ((0.055, -0.2, 0.28), True, 1.0), ((0.055, 0.0, 0.28), True, 1.0), ((0.055, 0.0, 0.025), True, 1.0),
@@ -44,7 +44,7 @@ WAYPOINTS = (
 WAYPOINT_STEPS = 25
 
 
-# What it answers is not used: the actions are the same for all paths.
+# Its replies are not used: the actions are the same for all paths.
 POLICY = Program("""
 class FrankaPolicy:
     def reset(self):
@@ -58,7 +58,7 @@ UNBOUNDED = Limits(episode_cpu_s=1e6, episode_wait_s=1e6)
 
 @dataclass(slots=True)
 class _Path:
-    """One way to step, and its CPU seconds a round."""
+    """One way to step, and its CPU seconds per round."""
 
     environment: HanoiEnvironment
     run: Callable[["_Path", Array], None]
@@ -75,7 +75,7 @@ def measure(
     "stock" is robosuite's `env.step` with its own robot observables; "exact", "near-exact" and "fast" are
     the environment as a worker steps it, with observation, round trip, referee and recording; "bare" is
     `mj_step` on the controls that "exact" computed, in a compiled loop, and "bare-sleep" the same with
-    MuJoCo's sleep flag, on controls of its own; "bare-fast" replays those of "fast", with its flag and its longer
+    MuJoCo's sleep flag, on its own controls; "bare-fast" replays those of "fast", with its flag and its longer
     substeps. Two workers over one are of wall time (benchmarks/workers.py).
     """
     figures = measure_paths(rounds=rounds, steps=steps, seed=seed, goal_update=goal_update)
@@ -89,7 +89,7 @@ def measure(
 
 
 def measure_paths(*, rounds: int, steps: int, seed: int, goal_update: str) -> dict[str, JSON]:
-    """What `measure` does in one process, without the workers."""
+    """The measurement of `measure` in one process, without the workers."""
     launcher = ProgramLauncher(UNBOUNDED, lambda: False)
     try:
         return _measure_with(launcher, rounds=rounds, steps=steps, seed=seed, goal_update=goal_update)
@@ -139,7 +139,7 @@ def _environment(physics: str, goal_update: str, *, observables: bool = False) -
 
 
 def _sleeping(goal_update: str) -> HanoiEnvironment:
-    """With the sleep flag alone, of what "fast" has."""
+    """Set the sleep flag alone of the changes in "fast"."""
     environment = _environment("near-exact", goal_update)
     simulation = environment.simulation
     simulation.physics = CompiledPhysics(simulation.scene, goal_update=goal_update, near_exact=True, sleep=True)
@@ -147,7 +147,7 @@ def _sleeping(goal_update: str) -> HanoiEnvironment:
 
 
 def _actions(environment: HanoiEnvironment, seed: int, steps: int) -> Array:
-    """What a policy would do: take the smallest cube from A, set it down in B, come back; by true positions."""
+    """The actions of a typical policy by true positions: take the smallest cube from A, set it down in B, return."""
     environment.reset(index=0, seed=seed)
     truth = environment.simulation.truth
     actions = np.zeros((steps, 7))
@@ -162,7 +162,7 @@ def _actions(environment: HanoiEnvironment, seed: int, steps: int) -> Array:
 
 
 def _policy(launcher: ProgramLauncher, path: _Path) -> PolicyProcess:
-    """A policy in its own sandboxed process, ready to act."""
+    """A policy in a separate sandboxed process, ready to act."""
     policy = PolicyProcess(launcher, POLICY, DOMAIN.contract, path.environment, seed=0)
     policy.wait_ready()
     return policy
@@ -209,7 +209,7 @@ def _log_controls(seed: int, actions: Array, into: _Path) -> None:
     environment.reset(index=0, seed=seed)
     _run_bare(into, actions)
     if not np.array_equal(end, scene.mj_data.qpos):
-        raise AssertionError("the replay of the controls ended elsewhere than the episode")
+        raise AssertionError("the replay of the controls did not end in the episode's final state")
 
 
 if __name__ == "__main__":

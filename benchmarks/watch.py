@@ -1,9 +1,9 @@
-"""The terminal program on a run of ten thousand candidates: opening, scrolling, keeping up, idling.
+"""The terminal UI on a run of ten thousand candidates: opening, scrolling, following, idling.
 
     python -m memento.benchmarks.watch [--candidates 10000] [--rate 1000] [--json]
 
 The store is made by the code that records runs; its programs and prompts are as long as real ones. Times
-are those of this machine; what must hold is said beside each.
+are those of this machine; the limit is printed next to each.
 """
 
 import argparse
@@ -56,7 +56,7 @@ class SystemClock:
         return time.time()
 
     def elapsed(self) -> float:
-        """Seconds of a clock that only goes forward."""
+        """Seconds of a monotonic clock."""
         return time.monotonic()
 
 
@@ -115,8 +115,8 @@ def climb_of(generation: int) -> str:
 
 
 def proposal(name: str, serial: int) -> ProposalMade:
-    """A model's answer, as long as real ones are."""
-    prompt = Document(f"prompt {serial // 10} ".ljust(PROMPT_LETTERS, "p"))      # hill-climbs share most of theirs
+    """A model's reply of realistic length."""
+    prompt = Document(f"prompt {serial // 10} ".ljust(PROMPT_LETTERS, "p"))      # most hill-climb prompts are shared
     return ProposalMade(order=name, program=program(serial), summary=summary(serial), call=Call(
         model="offline", prompt=prompt, reply=Document(program(serial).text[:2000]),
         usage=Usage(input_tokens=9000, output_tokens=2500, cost_usd=0.02, latency_s=12.0),
@@ -124,12 +124,12 @@ def proposal(name: str, serial: int) -> ProposalMade:
 
 
 def program(serial: int) -> Program:
-    """A program like no other."""
+    """A program that differs from all others."""
     return Program(f"# {serial}\nclass FrankaPolicy:\n" + "    x = 1\n" * (PROGRAM_LETTERS // 10))
 
 
 def summary(serial: int) -> str:
-    """What was changed."""
+    """The summary of an edit."""
     return f"RETREAT_HEIGHT: 0.05 -> {serial / 1000}; closed: When the fingers are closer than the cube is wide"
 
 
@@ -143,7 +143,7 @@ def episode(name: str, index: int) -> EpisodeEnded:
 
 
 def make_run(folder: Path, candidates: int) -> int:
-    """A finished search of so many candidates; returns how many facts it has."""
+    """Write a finished search of this many candidates; returns the number of its facts."""
     generations = candidates // 10
     with RunStore.create(folder, clock=SystemClock()) as store:
         store.append(beginning(candidates))
@@ -156,7 +156,7 @@ def make_run(folder: Path, candidates: int) -> int:
 
 
 class NoControls:
-    """Nothing is asked for here."""
+    """Controls without an effect."""
 
     def request(self, folder: Path, kind: str) -> None:
         """Nothing."""
@@ -170,7 +170,7 @@ class NoControls:
 
 
 async def opening(folder: Path, candidates: int) -> dict[str, float]:
-    """Seconds until the first sight and until everything is in, then those of a screenful scrolled."""
+    """Seconds until the first display and until everything is read, then those of scrolling by one screen."""
     began, used_s = time.perf_counter(), time.process_time()
     app = WatchApp(folder=folder, runs_dir=folder.parent, controls=NoControls())
     async with app.run_test(size=(200, 60)) as pilot:
@@ -205,7 +205,7 @@ async def opening(folder: Path, candidates: int) -> dict[str, float]:
 
 
 async def keeping_up(folder: Path, rate: float, seconds: float, first: int) -> dict[str, float]:
-    """How far the program is behind while another process commits facts at a rate."""
+    """The delay of the UI while another process commits facts at a rate."""
     app = WatchApp(folder=folder, runs_dir=folder.parent, controls=NoControls())
     async with app.run_test(size=(200, 60)):
         while app.snapshot is None or app.snapshot.reading:
@@ -254,7 +254,7 @@ def write_facts(folder: Path, rate: float, seconds: float, first: int) -> None:
 
 
 async def idling(folder: Path, seconds: float) -> float:
-    """The share of a core that the program takes on a live run in which nothing happens."""
+    """The share of a core that the UI takes on a live run without new facts."""
     holder = subprocess.Popen(
         [sys.executable, "-m", "memento.benchmarks.watch", "--write", str(folder), "--rate", "10",
          "--seconds", str(seconds + 10), "--first", "90000", "--silent"]
@@ -276,13 +276,13 @@ async def idling(folder: Path, seconds: float) -> float:
 
 
 def hold(folder: Path, seconds: float) -> None:
-    """Be the live controller of a run in which nothing happens."""
+    """Act as the live controller of a run without new facts."""
     with RunStore.open(folder, clock=SystemClock()):
         time.sleep(seconds)
 
 
 def measure(candidates: int, rate: float) -> dict[str, object]:
-    """Everything, over a run made for it."""
+    """All figures, on a run made for this purpose."""
     with tempfile.TemporaryDirectory() as root:
         folder = Path(root) / "large"
         facts = make_run(folder, candidates)
@@ -302,7 +302,7 @@ def measure(candidates: int, rate: float) -> dict[str, object]:
 
 
 def main() -> None:
-    """Measure, and say it."""
+    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--candidates", type=int, default=10_000)
     parser.add_argument("--rate", type=float, default=1000.0)

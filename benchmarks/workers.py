@@ -1,6 +1,6 @@
 """Two rollout workers against one, through the pool and its sandboxed policies, while the controller is watched.
 
-Wall time, since that is what a second worker saves; pools of one and of two workers take turns.
+It measures wall time, which a second worker saves; pools of one and of two workers take turns.
 """
 
 import asyncio
@@ -19,9 +19,9 @@ from ..runtime.rollouts.pool import ProcessPool
 
 ROUNDS = 5
 STEPS = 300
-EPISODES = 2        # for each worker, a round
-PULSE_S = 0.01      # how often the delay of the controller is measured
-# It moves above the tower, so that nothing it does ends an episode early.
+EPISODES = 2        # per worker and round
+PULSE_S = 0.01      # interval of the measurement of the controller's delay
+# It moves above the tower, so that no action ends an episode early.
 POLICY = Program('''
 import numpy as np
 
@@ -95,7 +95,7 @@ async def _round(pool: ProcessPool, episodes: int, *, seed: int) -> float:
 
 
 async def _pulse(delays: list[float]) -> None:
-    """Note the delay of the event loop, in seconds."""
+    """Record the delay of the event loop, in seconds."""
     while True:
         begun = time.perf_counter()
         await asyncio.sleep(PULSE_S)

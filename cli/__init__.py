@@ -2,7 +2,7 @@
 
 Exit codes: 0 done, 2 usage or settings, 3 fault, 130 interrupted; 1 from `memento doctor` if something essential is
 missing. A command's module holds its flags and what it does; `commands` collects them. Nothing heavy is imported
-before a command needs it, so that `memento --help` answers at once.
+before a command needs it, so that `memento --help` is fast.
 """
 
 import sys
@@ -14,20 +14,25 @@ T = TypeVar("T", bound=BaseException)
 
 
 def main() -> None:
-    """The console script."""
+    """The console script `memento`."""
     sys.exit(exit_code(sys.argv[1:]))
 
 
+def main_tui() -> None:
+    """The console script `memento-tui [DIR]`: a run's folder, a folder of runs, or a run's name."""
+    sys.exit(exit_code(["watch", *sys.argv[1:]]))
+
+
 def exit_code(arguments: Sequence[str]) -> int:
-    """Carry out one command line; returns its exit code. An error is one sentence on stderr."""
+    """Run one command line; returns its exit code. An error is one sentence on stderr."""
     from ..core.errors import MementoError, UsageError
 
     try:
-        return _carried_out(arguments)
+        return _run(arguments)
     except KeyboardInterrupt:
         _say("interrupted")
         return 130
-    except Exception as error:  # noqa: BLE001 - the top level: an unexpected error shows its traceback, and is a fault
+    except Exception as error:  # noqa: BLE001 - the top level: an unexpected error is a fault and shows its traceback
         known = _known(error, MementoError)
         if known is None:
             traceback.print_exception(error)
@@ -36,7 +41,7 @@ def exit_code(arguments: Sequence[str]) -> int:
         return 2 if isinstance(known, UsageError) else 3
 
 
-def _carried_out(arguments: Sequence[str]) -> int:
+def _run(arguments: Sequence[str]) -> int:
     import typer
 
     from .command import usage_error
@@ -56,7 +61,7 @@ def _carried_out(arguments: Sequence[str]) -> int:
 
 
 def _known(error: BaseException, kind: type[T]) -> T | None:
-    """The error itself, or the first of its kind in a group of errors that happened together."""
+    """The error itself, or the first of its kind in an exception group; None without one."""
     if isinstance(error, kind):
         return error
     if isinstance(error, BaseExceptionGroup):

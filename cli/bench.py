@@ -1,4 +1,4 @@
-"""`memento bench`: the project's own benchmarks, which a source checkout holds."""
+"""`memento bench`: the project's own benchmarks, which need a source checkout."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Final

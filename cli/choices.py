@@ -1,6 +1,6 @@
-"""The names that a flag or an argument takes, for the help and for completion, from where each list is defined.
+"""The values of flags and arguments, for the help and for completion, from the registries that define them.
 
-Nothing is imported before a list is needed.
+A registry is imported only when its list is needed.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -31,7 +31,7 @@ def presets() -> Iterable[str]:
 
 
 def evaluators() -> Iterable[str]:
-    """The words that `memento run --evaluator` takes, apart from a file."""
+    """The values of `memento run --evaluator` other than a file."""
     from ..settings.model import EVALUATORS
 
     return EVALUATORS
@@ -45,14 +45,14 @@ def experiments() -> Iterable[str]:
 
 
 def randomisations() -> Iterable[str]:
-    """How the episodes of a Hanoi domain differ."""
+    """The randomisation presets of a Hanoi domain."""
     from ..domains.hanoi.randomisation import PRESETS
 
     return PRESETS
 
 
 def shells() -> Iterable[str]:
-    """The shells that completion knows."""
+    """The shells that completion supports."""
     return SHELLS
 
 
@@ -60,4 +60,4 @@ BY_NAME: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
     choices.__name__: choices
     for choices in (domains, methods, presets, evaluators, experiments, randomisations, shells)
 }
-"""What `{name}` in a help text stands for."""
+"""The choices for each `{name}` in a help text."""

@@ -17,7 +17,7 @@ _TYPE: Final = re.compile(r" <[^>]*>$")     # which Typer adds to an argument's 
 
 
 class Command(TyperCommand):
-    """A command whose help replaces `{presets}` by the names when it is shown: no registry is imported before."""
+    """A command whose help fills in `{placeholders}` when it is shown, and imports registries only then."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the sections on arguments and options."""
@@ -33,23 +33,23 @@ class CommandGroup(TyperGroup):
     """A command with subcommands, such as `memento` itself. Without arguments it shows its help."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse into `ctx`; returns what is left for the subcommand."""
+        """Parse into `ctx`; returns the remaining arguments for the subcommand."""
         return super().parse_args(ctx, args if args or ctx.resilient_parsing else ["--help"])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that is called. Raises UsageError with the nearest names."""
+        """The command of this name. Raises UsageError with the nearest names."""
         if args[0] not in self.commands and not ctx.resilient_parsing:
             raise unknown("command", args[0], self.commands)
         return super().resolve_command(ctx, args)
 
 
 def with_choices(text: str) -> str:
-    """A help text with the names that its `{placeholders}` stand for."""
+    """A help text with its `{placeholders}` replaced by names."""
     return _PLACEHOLDER.sub(lambda found: ", ".join(BY_NAME[found[1]]()), text)
 
 
 def usage_error(error: typer.TyperException) -> UsageError:
-    """What is wrong with a command line, in one sentence."""
+    """The error in a command line as one sentence."""
     if hasattr(error, "possibilities"):     # an unknown option; Typer does not export its class
         return _unknown_option(getattr(error, "option_name", ""), getattr(error, "ctx", None))
     text = " ".join(error.format_message().split()).rstrip(".").partition(", unable to parse")[0]

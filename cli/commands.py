@@ -39,8 +39,8 @@ commands = typer.Typer(
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(shown: bool) -> None:
+    if shown:
         from .. import __version__
 
         typer.echo(f"memento {__version__}")
@@ -77,8 +77,8 @@ def show(
     code: Annotated[bool, typer.Option("--code", help="The candidate's program.")] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Its program against its parent's.")] = False,
     metrics: Annotated[bool, typer.Option("--metrics", help="Its metrics against its parent's.")] = False,
-    prompt: Annotated[bool, typer.Option("--prompt", help="What the model was asked.")] = False,
-    reply: Annotated[bool, typer.Option("--reply", help="What the model answered.")] = False,
+    prompt: Annotated[bool, typer.Option("--prompt", help="The prompt for the model.")] = False,
+    reply: Annotated[bool, typer.Option("--reply", help="The model's reply.")] = False,
     settings: Annotated[bool, typer.Option("--settings", help="A file for --config that repeats the run.")] = False,
     runs: flags.Runs = flags.RUNS,
 ) -> None:

@@ -1,4 +1,4 @@
-"""Carries a planned comparison out, and prints its result."""
+"""Runs a planned comparison and prints its result."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,7 +24,7 @@ INCOMPLETE = 3      # the exit code
 
 
 def carry_out(planned: Planned, effort: Effort, *, display: DisplayKind, as_json: bool) -> int:
-    """Do what is left to do and print the result; returns the exit code: 3 where something is not done."""
+    """Do the remaining work and print the result; returns the exit code: 3 if something is not done."""
     folder = planned.folder
     clock = SystemClock()
     began_s = clock.elapsed()
@@ -32,7 +32,7 @@ def carry_out(planned: Planned, effort: Effort, *, display: DisplayKind, as_json
     try:
         lock = WriterLock.acquire(folder.path, now=clock.now())
     except RunRefused:
-        raise UsageError(f"the comparison {folder.path} is being carried out by another process") from None
+        raise UsageError(f"the comparison {folder.path} is being run by another process: wait for it") from None
     results = ComparisonResults(planned)
     try:
         progress = _compared(planned, effort, clock, results, display)
@@ -52,7 +52,7 @@ def _compared(
 ) -> Progress:
     screen = ComparisonDisplay(planned, results, kind=display)
     comparing = Comparing(
-        planned.folder, planned.experiment, planned.settings, effort=effort, clock=clock, hear=screen.on_phase,
+        planned.folder, planned.experiment, planned.settings, effort=effort, clock=clock, on_phase=screen.on_phase,
         tick=screen.on_tick,
     )
     try:
@@ -60,7 +60,7 @@ def _compared(
         screen.open(comparing.progress, effort)
         return run_until_signalled(comparing.run())
     except KeyboardInterrupt:
-        say(f"interrupted, nothing is lost; go on with: memento compare {planned.folder.path}")
+        say(f"interrupted, nothing is lost; continue with: memento compare {planned.folder.path}")
         raise typer.Exit(INTERRUPTED) from None
     finally:
         screen.close()
@@ -73,12 +73,12 @@ def describe(result: Mapping[str, JSON], rows: Sequence[Row]) -> list[str]:
     wall_s = result["wall_s"]
     assert isinstance(wall_s, float)
     lines = _table(rows)
-    lines.append("F and S: on the search's own episodes, each under its own evaluator; then success on held-out seeds")
+    lines.append("F and S: on the search's own episodes, F under each run's evaluator; then success on held-out seeds")
     lines += [f"not done: {name}: {why}" for name, why in not_done.items() if why != LOST_MEASURE]
     lines.append(f"{result['comparison']}: {result['status']}, {duration(wall_s)};"
-                 f" a page of it: memento report {result['comparison']} --out report.html")
+                 f" for a page: memento report {result['comparison']} --out report.html")
     if not_done:
-        lines.append(f"go on with what is not done: memento compare {result['comparison']}")
+        lines.append(f"continue with: memento compare {result['comparison']}")
     return lines
 
 

@@ -1,4 +1,4 @@
-"""Shows on stderr how a comparison goes: plain lines, or a live table."""
+"""Shows the progress of a comparison on stderr: plain lines, or a live table."""
 
 import os
 import sys
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.table import Table
 
-LOOK_S: Final = 2.0     # between two looks at the live runs
+LOOK_S: Final = 2.0     # between two reads of the live runs
 
 
 class ComparisonDisplay:
-    """Shows each unit that began or ended. `open` comes first, `close` last."""
+    """Shows each unit that starts or ends. Call `open` first and `close` last."""
 
     def __init__(self, planned: Planned, results: ComparisonResults, *, kind: DisplayKind) -> None:
         self._planned, self._results = planned, results
@@ -35,7 +35,7 @@ class ComparisonDisplay:
         self._live: Live | None = None
 
     def open(self, progress: Progress, effort: Effort) -> None:
-        """Say what is to be done, and start the live table."""
+        """Print the plan, and start the live table."""
         if self._kind is not DisplayKind.NONE:
             self._say_plan(progress, effort)
             self._say_budgets()
@@ -54,7 +54,7 @@ class ComparisonDisplay:
             self._live = None
 
     def on_phase(self, unit: Unit, phase: Phase, message: str) -> None:
-        """A unit began or ended."""
+        """Show a unit that started or ended."""
         self._results.note(unit, phase, message)
         if self._kind is DisplayKind.NONE or (self._kind is DisplayKind.RICH and phase is not Phase.FAILED):
             return

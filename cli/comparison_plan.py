@@ -1,4 +1,4 @@
-"""What `memento compare` is to carry out: a new comparison, or one that exists and perhaps grows."""
+"""Plans `memento compare`: a new comparison, or an existing one, which may grow."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from ..settings import Settings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """What flags change in an experiment; empty or None for what was not given."""
+    """The changes of flags in an experiment; empty or None for a flag that was not given."""
 
     domains: Sequence[str]
     methods: Sequence[str]
@@ -39,7 +39,7 @@ class Changes:
         ))
 
     def applied_to(self, experiment: Experiment | None) -> Experiment:
-        """The experiment with the changes; without one, what the flags alone describe. Raises UsageError."""
+        """The experiment with the changes; without one, an experiment from the flags alone. Raises UsageError."""
         return with_flags(
             experiment, domains=self.domains, methods=self.methods, models=self.models, seeds=self.seeds or None,
             preset=self.preset, evaluator=self.evaluator, initial=self.initial, settings=self.settings,
@@ -49,7 +49,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """A comparison that can be carried out: its folder, its experiment, and the settings of each run by job."""
+    """A comparison that is ready to run: its folder, its experiment, and the settings of each run by job."""
 
     folder: ComparisonFolder
     experiment: Experiment
@@ -57,9 +57,9 @@ class Planned:
 
 
 def plan(given: str | None, changes: Changes, *, runs_dir: Path, name: str | None) -> Planned:
-    """The comparison that is `given`, or is to be made from the experiment that is `given`, or from flags alone.
+    """The existing comparison `given`, or a new one from the experiment `given` or from flags alone.
 
-    Raises UsageError for what cannot be carried out, before anything is spent.
+    Raises UsageError for a comparison that cannot run, before anything is spent.
     """
     old = _existing(given, runs_dir)
     if old is not None and name is not None:

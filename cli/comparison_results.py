@@ -1,4 +1,4 @@
-"""What a comparison has found so far: how far each run has got, what is measured, what failed."""
+"""The results of a comparison so far: the state of each run, its measures, and its failures."""
 
 from ..core.errors import StoreError
 from ..core.events import EliteChanged
@@ -12,7 +12,7 @@ from .comparison_plan import Planned
 
 
 class ComparisonResults:
-    """Collects results while the runs are carried out. `begin` comes first."""
+    """Collects results during a comparison. Call `begin` first."""
 
     def __init__(self, planned: Planned) -> None:
         self._planned = planned
@@ -23,18 +23,18 @@ class ComparisonResults:
 
     @property
     def comparing(self) -> Comparing:
-        """The comparison that is carried out."""
+        """The running comparison. `begin` must have been called."""
         assert self._comparing is not None
         return self._comparing
 
     def begin(self, comparing: Comparing) -> None:
-        """Start with what earlier calls have done."""
+        """Start with the results of earlier calls."""
         self._comparing = comparing
         for unit in comparing.units:
             self.look(unit)
 
     def note(self, unit: Unit, phase: Phase, message: str) -> None:
-        """A unit began or ended."""
+        """Update after a unit started or ended."""
         if phase in OVER:
             self.look(unit)
         if phase is Phase.FAILED:
@@ -43,14 +43,14 @@ class ComparisonResults:
             self._messages.pop(unit.name, None)
 
     def look(self, unit: Unit) -> None:
-        """Read how far a run has got. A measure, and a run that has no store yet, change nothing."""
+        """Read the state of a run. A measure, or a run that has no store yet, changes nothing."""
         path = self._folder.run_of(unit.job)
         if unit.measure is not None or not is_run(path):
             return
         try:
             with RunStore.read(path) as store:
                 elites = [fact for fact in store.facts(only=(EliteChanged,)) if isinstance(fact, EliteChanged)]
-        except StoreError:  # its store is being made
+        except StoreError:  # its store does not exist yet
             return
         if elites:
             self._standings[unit.job.name] = RunStanding(
@@ -59,11 +59,11 @@ class ComparisonResults:
             )
 
     def standing(self, unit: Unit) -> RunStanding | None:
-        """How far a unit's run has got; None where it has no elite yet."""
+        """The state of a unit's run; None if it has no elite yet."""
         return self._standings.get(unit.job.name)
 
     def success(self, unit: Unit) -> float:
-        """The success rate that a measure found. The unit must be a measure that is done."""
+        """The success rate of a measure. The unit must be a measure that is done."""
         assert unit.measure is not None
         return self._folder.measured()[unit.job.name, unit.measure.name].success
 

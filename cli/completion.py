@@ -1,4 +1,4 @@
-"""`memento completion`, and what a shell offers at the Tab key. Registries are imported when the key is pressed."""
+"""`memento completion`, and the candidates for a shell at the Tab key. Registries are imported only then."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -12,13 +12,13 @@ from ..core.errors import MementoError, unknown
 from . import choices
 
 EXAMPLE: Final = "memento completion bash >> ~/.bashrc"
-VARIABLE: Final = "_MEMENTO_COMPLETE"      # set by the shell's script when it asks
+VARIABLE: Final = "_MEMENTO_COMPLETE"      # set by the shell's script for completion
 
 Completer = Callable[[str], Iterator[str]]
 
 
 def answer_shells() -> None:
-    """Get ready to answer if it is a shell that asks."""
+    """Prepare completion if a shell's script started this process."""
     if VARIABLE in os.environ:
         from typer.completion import completion_init
 
@@ -47,12 +47,12 @@ def runs(ctx: typer.Context, incomplete: str) -> Iterator[str]:
 
 
 def candidates(ctx: typer.Context, incomplete: str) -> Iterator[str]:
-    """Names of the candidates and votes in the run that is named already."""
+    """Names of the candidates and votes in the run that precedes on the command line."""
     from ..core.events import ProposalFailed, ProposalMade, VoteCast
     from ..memory.runs import find_run
     from ..memory.store import RunStore
 
-    with suppress(MementoError):      # a half-typed name is not a run yet: nothing is offered
+    with suppress(MementoError):      # an incomplete name is not a run: offer nothing
         with RunStore.read(find_run(_folder(ctx), str(ctx.params.get("run") or ""))) as store:
             orders = [fact.order for fact in store.facts(only=(ProposalMade, ProposalFailed, VoteCast))]
         yield from _matching((order for order in orders if order is not None), incomplete)

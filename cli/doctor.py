@@ -1,4 +1,4 @@
-"""`memento doctor`: what this machine can do, and how to fix what it cannot."""
+"""`memento doctor`: checks of this machine, with a fix for each problem."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final

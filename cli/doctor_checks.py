@@ -1,4 +1,4 @@
-"""What `memento doctor` examines: software, machine, isolation, renderers and keys, each with a fix if it fails."""
+"""The checks of `memento doctor`: software, machine, isolation, renderers and keys, each with a fix if it fails."""
 
 import os
 import platform
@@ -17,16 +17,16 @@ from . import machine_checks
 
 ESSENTIAL: Final = ("numpy", "mujoco", "robosuite", "numba", "ai2thor")
 PYTHONS: Final = ((3, 11), (3, 12))
-DISK_BYTES: Final = 1 << 30     # a long run's trajectories take some hundred MiB
+DISK_BYTES: Final = 1 << 30     # a long run's trajectories take a few hundred MiB
 MEMORY_BYTES: Final = 2 << 30   # a worker with its simulator takes about 300 MB
 PROMISES: Final[Mapping[str, str]] = {
     "rlimits": "a program's memory, CPU time and open files are bounded",
-    "environment": "no environment variable, such as a key, is left for it to read",
-    "pdeathsig": "it dies with the process that watches it",
-    "no_new_privs": "it cannot gain rights",
-    "capabilities": "it has none of root's powers",
+    "environment": "it cannot read environment variables, such as keys",
+    "pdeathsig": "it ends with the process that supervises it",
+    "no_new_privs": "it cannot gain privileges",
+    "capabilities": "it has no capabilities of root",
     "landlock": "it reads Python's library and numpy, nothing else, and writes nothing",
-    "seccomp": "it has no network, starts no process and reaches no other",
+    "seccomp": "it has no network, starts no process and cannot access another one",
 }
 FIXES: Final[Mapping[str, str]] = {
     "landlock": "needs Linux 5.13 or newer, and landlock in the boot parameter lsm= if that is set",
@@ -70,7 +70,7 @@ def _software() -> Iterator[Finding]:
         version = machine_checks.version_of(package)
         yield Finding(
             topic=topic, name=package, state="ok" if version else "missing", words=version or "not installed",
-            fix="" if version else "./memento installs what the lock file names, or: uv sync",
+            fix="" if version else "run ./memento, which installs the versions of the lock file, or: uv sync",
         )
     uv = machine_checks.uv_version()
     yield Finding(topic=topic, name="uv", state="ok" if uv else "absent",
@@ -84,13 +84,13 @@ def _machine() -> Iterator[Finding]:
     yield Finding(topic=topic, name="processors", state="ok",
                   words=f"{usable_cpus()} usable: the number of parallel rollouts without --workers")
     memory = machine_checks.memory_bytes()
-    words = "cannot be read here" if memory is None else f"{memory / 2**30:.1f} GiB available"
+    words = "cannot be read on this system" if memory is None else f"{memory / 2**30:.1f} GiB available"
     short = memory is not None and memory < MEMORY_BYTES
     yield Finding(topic=topic, name="memory", state="missing" if short else "ok", words=words,
                   fix="a worker takes about 0.3 GiB: free some memory, or run with --workers 1" if short else "")
     disk = machine_checks.free_disk_bytes(Path(os.environ.get("MEMENTO_RUNS", "runs")))
     yield Finding(topic=topic, name="disk", state="ok" if disk >= DISK_BYTES else "missing",
-                  words=f"{disk / 2**30:.1f} GiB free where runs are kept",
+                  words=f"{disk / 2**30:.1f} GiB free in the folder of runs",
                   fix="" if disk >= DISK_BYTES else "free some disk space, or keep runs elsewhere with --runs")
 
 
@@ -100,7 +100,7 @@ def _isolation() -> Iterator[Finding]:
             words = f"{PROMISES[name]}: {layer.found}"
             yield Finding(topic="isolation of generated programs", name=name, state="ok", words=words)
         else:
-            fix = f"{FIXES.get(name, LINUX_ONLY)}; until then runs say NOT ISOLATED, --require-sandbox refuses them"
+            fix = f"{FIXES.get(name, LINUX_ONLY)}; until then runs are NOT ISOLATED, and --require-sandbox refuses them"
             yield Finding(topic="isolation of generated programs", name=name, state="missing", words=layer.found,
                           fix=fix)
 

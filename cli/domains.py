@@ -27,7 +27,7 @@ def domains(domain: Domain = None) -> None:
 
 
 def _describe(name: str) -> None:
-    """The task, the contract of a policy, and the options with the paper's values."""
+    """Markdown with the task, the contract of a policy, and the options with the paper's values."""
     from ..domains import load
 
     domain = load(name)

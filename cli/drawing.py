@@ -1,4 +1,4 @@
-"""Draws one episode for `memento render`: finds or rolls it out, and writes the film or the picture."""
+"""Draws one episode for `memento render`: loads it or rolls it out, and writes the film or the picture."""
 
 import asyncio
 import sys
@@ -60,7 +60,7 @@ def wanted_episode(
             assignments=task.assignments, trusted=task.trusted,
         )
     if candidate is not None:
-        raise UsageError(f"a policy file has no candidate {candidate!r}: omit it, or omit --domain for a run")
+        raise UsageError(f"a policy file has no candidate {candidate!r}: omit it, or for a run omit --domain")
     settings = build_evaluate_settings(
         Path(subject), task.name, flags=task.options, assignments=task.assignments, episodes=1,
         seed=episode.seed or 0, salt=UNSALTED, evaluator="reference", workers=1,
@@ -71,7 +71,7 @@ def wanted_episode(
 
 
 def draw(wanted: Wanted, look: Look) -> dict[str, JSON]:
-    """Draw an episode; returns what `--json` prints. What can be refused is refused before anything is rolled out."""
+    """Draw an episode; returns the object for `--json`. Raises UsageError, where possible before a rollout."""
     renderer = rendering.renderer_of(wanted)
     if look.camera is not None and look.camera not in renderer.cameras:
         raise unknown("camera", look.camera, renderer.cameras)
@@ -113,7 +113,7 @@ def _sheet(look: Look, steps: int) -> tuple[int, ...]:
 
 
 def _progress(count: int) -> Callable[[int], None]:
-    """Shows how many of the pictures are drawn, on a terminal only."""
+    """Shows the number of drawn pictures, on a terminal only."""
 
     def show(done: int) -> None:
         if sys.stderr.isatty():

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 RATE_HZ: Final = {".mp4": 25.0, ".gif": 10.0}       # pictures per second, at most
-LONGEST_S: Final = {".mp4": 30.0, ".gif": 20.0}     # unless a speed is asked for
-STEP_S: Final = 0.4         # shown for a step that has no duration of its own
-REST_S: Final = 1.5         # the last picture stays
+LONGEST_S: Final = {".mp4": 30.0, ".gif": 20.0}     # unless a speed is given
+STEP_S: Final = 0.4         # for a step without a duration
+REST_S: Final = 1.5         # the duration of the last picture
 SHEET: Final = 12           # moments on a sheet
 COLUMNS: Final = 4
-FINE: Final = 2             # a caption is written so many times as large
+FINE: Final = 2             # a caption is drawn larger by this factor
 PAPER, INK, DIM, BAR = (250, 249, 246), (28, 30, 34), (120, 124, 132), (38, 110, 190)
 COLOURS: Final = 255        # of a GIF's palette
 
@@ -32,13 +32,13 @@ class Pace:
 
     rows: tuple[int, ...]
     rate_hz: float
-    speed: float            # times as fast as it was
+    speed: float            # playback speed relative to real time
 
 
 def pace(kind: str, steps: int, step_s: float | None, *, speed: float | None, every: int | None) -> Pace:
     """The rows of an episode of `steps` steps for a file of this kind; the first and the last are among them.
 
-    Without a speed, real time for what is short, else as fast as the longest film allows.
+    Without a speed, real time for a short episode, else the speed at which the longest film shows it all.
     """
     period_s = STEP_S if step_s is None else step_s
     fast = speed or max(1.0, steps * period_s / LONGEST_S[kind])
@@ -101,7 +101,7 @@ class Captioned:
         return strip.resize((width, height), Image.Resampling.LANCZOS)
 
     def _when(self, row: int) -> tuple[str, ...]:
-        """Step and time, the longest form first."""
+        """Step and time in several forms, the longest first."""
         short = f"step {row:,}"
         step = f"{short} of {self._steps:,}"
         if self._playback.step_s is None:
@@ -111,7 +111,7 @@ class Captioned:
 
 
 def _fitted(texts: Sequence[str], room: int, length: Callable[..., float], font: object) -> str:
-    """The first of the texts that is not wider than `room`, else the last one, cut."""
+    """The first of the texts that is not wider than `room`, else the last one, shortened."""
     for text in texts:
         if length(text, font) <= room:
             return text
@@ -125,7 +125,7 @@ def _fitted(texts: Sequence[str], room: int, length: Callable[..., float], font:
 
 
 def save_film(path: Path, captioned: Captioned, how: Pace, *, progress: Callable[[int], None]) -> None:
-    """Write an MP4 or a GIF, whole or not at all. Raises UsageError where the disk refuses."""
+    """Write an MP4 or a GIF, atomically. Raises UsageError if writing fails."""
     note = f", {how.speed:.3g} x" if how.speed > 1.0 else ""
 
     def images() -> Iterator["Image"]:
@@ -138,7 +138,7 @@ def save_film(path: Path, captioned: Captioned, how: Pace, *, progress: Callable
 
 
 def save_sheet(path: Path, captioned: Captioned, rows: Sequence[int], *, progress: Callable[[int], None]) -> None:
-    """Write a PNG of these rows, side by side. Raises UsageError where the disk refuses."""
+    """Write a PNG of these rows, side by side. Raises UsageError if writing fails."""
     from PIL import Image
 
     cells = []
@@ -164,7 +164,7 @@ def _whole(path: Path, write: Callable[[Path], None]) -> None:
 
 
 def _write_mp4(path: Path, images: Iterator["Image"], rate_hz: float) -> None:
-    """H.264 with 4:2:0 colours, which every player and browser shows."""
+    """H.264 with 4:2:0 colours, which every player and browser supports."""
     from fractions import Fraction
 
     import av
@@ -187,14 +187,14 @@ def _write_mp4(path: Path, images: Iterator["Image"], rate_hz: float) -> None:
 
 
 def _even(picture: Picture) -> Picture:
-    """H.264 with 4:2:0 colours needs even sizes: the last row and column are repeated where they are odd."""
+    """H.264 with 4:2:0 colours needs even sizes: an odd last row or column is repeated."""
     odd = [(0, side % 2) for side in picture.shape[:2]]
     padded: Picture = np.pad(picture, [*odd, (0, 0)], mode="edge")
     return padded
 
 
 def _write_gif(path: Path, images: Iterator["Image"], rate_hz: float) -> None:
-    """One palette for all pictures and no dithering, so that what does not move costs nothing."""
+    """One palette for all pictures and no dithering, so that a static background costs no space."""
     from PIL import Image
 
     frames = list(images)
@@ -203,7 +203,7 @@ def _write_gif(path: Path, images: Iterator["Image"], rate_hz: float) -> None:
     montage = Image.new("RGB", (width, height * len(sample)))
     for place, frame in enumerate(sample):
         montage.paste(frame, (0, place * height))
-    palette = montage.quantize(COLOURS, Image.Quantize.FASTOCTREE)     # a small red cube stays red
+    palette = montage.quantize(COLOURS, Image.Quantize.FASTOCTREE)     # keeps the colour of a small cube
     flat = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     period_ms = max(20, 10 * round(100 / rate_hz))
     durations = [period_ms] * (len(flat) - 1) + [round(1000 * REST_S)]

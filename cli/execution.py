@@ -1,4 +1,4 @@
-"""Runs what takes long: serves its status, ends it cleanly on a signal, and prints a run's result."""
+"""Runs long work: serves its status, ends it cleanly on a signal, and prints a run's result."""
 
 import os
 import sys
@@ -23,7 +23,7 @@ INTERRUPTED: Final = 130       # the exit code
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusOptions:
-    """Where to serve a run's status, as given; None for what was not."""
+    """The address for a run's status as given; None for an option that was not given."""
 
     port: int | None
     host: str | None
@@ -45,9 +45,9 @@ def open_screen(kind: str) -> Display:
 
 
 def execute(work: Coroutine[Any, Any, T], screen: Display | None = None) -> T:
-    """Run to the end. Raises typer.Exit(130) after a Ctrl-C or a SIGTERM, and says how to resume.
+    """Run to the end. After a Ctrl-C or a SIGTERM, print how to resume and raise typer.Exit(130).
 
-    A second Ctrl-C does not wait for the clean-up that the first one began: workers end with this process.
+    A second Ctrl-C does not wait for the clean-up of the first one: workers end with this process.
     """
     log_to_stderr()
 
@@ -71,7 +71,7 @@ def execute(work: Coroutine[Any, Any, T], screen: Display | None = None) -> T:
 
 
 def print_run(result: RunResult, *, as_json: bool) -> None:
-    """Print a run's result, and how to continue one that spent its budget."""
+    """Print a run's result, and how to continue a run that spent its budget."""
     typer.echo(result.line() if as_json else describe_run(result))
     if result.status == "budget":
         say(f"a budget is spent; to continue with a larger one: memento resume {result.run} --budget-…")
@@ -79,4 +79,4 @@ def print_run(result: RunResult, *, as_json: bool) -> None:
 
 def _say_interrupted(screen: Display | None) -> None:
     folder = screen.folder if screen is not None else None
-    say(f"interrupted, nothing is lost; go on with: memento resume {folder}" if folder else "interrupted")
+    say(f"interrupted, nothing is lost; continue with: memento resume {folder}" if folder else "interrupted")

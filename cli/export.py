@@ -12,7 +12,7 @@ from ..memory.store import RunStore
 
 
 def export_program(run: str, candidate: str | None, *, runs_dir: Path, out: Path) -> None:
-    """`memento export`: the program of a candidate, or of the elite, as a file. Never writes over one."""
+    """`memento export`: the program of a candidate, or of the elite, as a file. Never overwrites a file."""
     folder = find_run(runs_dir, run)
     name = write_candidate(folder, candidate, out)
     typer.echo(f"memento: {name} of {folder.name} is in {out}", err=True)
@@ -23,10 +23,10 @@ def write_candidate(folder: Path, candidate: str | None, out: Path) -> str:
     with RunStore.read(folder) as store:
         name = candidate or last_elite(store)
         if name is None:
-            raise UsageError(f"the run {folder.name!r} has no elite yet: name a candidate, or let the run go on")
+            raise UsageError(f"the run {folder.name!r} has no elite yet: name a candidate, or wait for an elite")
         record = look_up(store, name)
     if record.program is None:
-        raise UsageError(f"{name} of {folder.name} has no program: memento show {folder} {name} says why")
+        raise UsageError(f"{name} of {folder.name} has no program: see memento show {folder} {name}")
     _write(record.program, out)
     return record.id
 

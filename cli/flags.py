@@ -1,6 +1,6 @@
 """Flags and arguments that several commands share. A command's own flags are in its module.
 
-Braces in a help text stand for choices, see `command.Command`.
+Placeholders in braces in a help text become choices, see `command.Command`.
 """
 
 from enum import StrEnum
@@ -15,7 +15,7 @@ from . import completion
 if TYPE_CHECKING:
     from ..core.values import JSON
 
-RUNS: Final = Path("runs")      # where runs are kept unless --runs says otherwise
+RUNS: Final = Path("runs")      # the folder of runs without --runs
 
 
 class DisplayKind(StrEnum):
@@ -80,7 +80,7 @@ DomainSettings = Annotated[
 
 
 def domain_options(variant: str | None, randomisation: str | None, scenes: str | None) -> "dict[str, JSON]":
-    """The options of a domain that have a flag, by name; None for what was not given."""
+    """The options of a domain that have a flag, by name; None for a flag that was not given."""
     return {
         "variant": variant,
         "randomisation": randomisation,
@@ -89,6 +89,6 @@ def domain_options(variant: str | None, randomisation: str | None, scenes: str |
 
 
 def require_at_least(flag: str, value: float | None, least: int) -> None:
-    """Raise UsageError for a number below the least; None was not given."""
+    """Raise UsageError for a number below the least. None is a flag that was not given."""
     if value is not None and value < least:
         raise UsageError(f"{flag} must be at least {least}, not {value}")

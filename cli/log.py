@@ -1,4 +1,4 @@
-"""Where log lines of the controller go: stderr, warnings and worse only; the display shows the rest."""
+"""Sends the controller's log lines to stderr, warnings and worse only; the display shows the rest."""
 
 import sys
 
@@ -6,8 +6,8 @@ import structlog
 
 
 def log_to_stderr() -> None:
-    """Without this structlog prints to stdout, which belongs to results."""
-    # Looked up for every line: a live display puts itself before sys.stderr meanwhile.
+    """Configure structlog, which would print to stdout; stdout is for results."""
+    # Looked up for every line: a live display replaces sys.stderr while it draws.
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,

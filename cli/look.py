@@ -1,4 +1,4 @@
-"""How an episode is to be drawn, and which wishes contradict each other. Pure."""
+"""The options for drawing an episode, and their checks. Pure."""
 
 import re
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ SPEED: Final = (0.01, 10_000.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """How an episode is to be drawn; None for what was not given."""
+    """The options for drawing an episode; None for an option that was not given."""
 
     out: Path
     camera: str | None

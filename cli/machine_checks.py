@@ -24,7 +24,7 @@ assert renderer.render().shape == (32, 32, 3)
 
 
 def version_of(package: str) -> str | None:
-    """The installed version, None where it is not installed."""
+    """The installed version; None if it is not installed."""
     try:
         return package_version(package)
     except PackageNotFoundError:
@@ -32,7 +32,7 @@ def version_of(package: str) -> str | None:
 
 
 def uv_version() -> str | None:
-    """The version of uv in the PATH or in the launcher's folder; None where it is not installed."""
+    """The version of uv in the PATH or in the launcher's folder; None if it is not installed."""
     private = Path(__file__).resolve().parent.parent / ".uv" / "bin" / "uv"
     for command in (shutil.which("uv"), str(private)):
         if command is None:
@@ -46,7 +46,7 @@ def uv_version() -> str | None:
 
 
 def memory_bytes() -> int | None:
-    """Memory available to programs, within the limit of this container; None where it cannot be read."""
+    """Memory available to programs, within the limit of this container; None if it cannot be read."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
     except OSError:
@@ -63,7 +63,7 @@ def memory_bytes() -> int | None:
 
 
 def free_disk_bytes(folder: Path) -> int:
-    """Free bytes on the disk where the folder is, or would be created."""
+    """Free bytes on the disk of the folder, which need not exist yet."""
     folder = folder.absolute()
     while not folder.exists():
         folder = folder.parent
@@ -71,9 +71,9 @@ def free_disk_bytes(folder: Path) -> int:
 
 
 def renderers() -> dict[str, str | None]:
-    """MuJoCo's renderers on this platform: None for one that drew a picture, else why it did not.
+    """MuJoCo's renderers on this platform: None for one that drew a picture, else the reason why it failed.
 
-    Each is tried in a separate process, since a broken one may crash its process.
+    Each is tried in a separate process, since a broken renderer may crash its process.
     """
     names = ["egl", "osmesa"] if sys.platform == "linux" else ["cgl" if sys.platform == "darwin" else "wgl"]
     if os.environ.get("DISPLAY"):

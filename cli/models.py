@@ -22,7 +22,7 @@ def models() -> None:
 
 
 def _key(scheme: str) -> str:
-    """Which key is needed, and whether it is set: never what it is."""
+    """The variable of the API key and whether it is set, never its value."""
     from ..runtime.models.spec import KEY_VARIABLES
 
     variable = KEY_VARIABLES[scheme]

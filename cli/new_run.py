@@ -32,7 +32,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a new run is kept; without a name it gets one."""
+    """The folder and the name of a new run; without a name it gets one."""
 
     runs_dir: Path
     name: str | None
@@ -40,7 +40,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Showing:
-    """How a run is shown. `command_line` is this one's arguments if the terminal UI is to follow the run, else None."""
+    """How a run is shown. `command_line` holds this command's arguments if the terminal UI follows it, else None."""
 
     display: DisplayKind
     status: StatusOptions
@@ -69,7 +69,7 @@ def _settings(given: Given, *, replay: str | None, trust: bool, runs_dir: Path) 
             given.flags, assignments=given.assignments, config=given.config, environment=os.environ
         )
     settings = _recorded_settings(find_run(runs_dir, replay), given, trust=trust)
-    say(f"repeats {replay}: no model is called, calls and costs are those of the record")
+    say(f"repeats {replay}: no model is called, calls and costs are the recorded ones")
     return settings
 
 

@@ -18,7 +18,7 @@ def pause(run: flags.Run, runs: flags.Runs = flags.RUNS) -> None:
 
 
 def end_pause(folder: Path) -> bool:
-    """Ask a paused run to continue. False where the run is not live. Raises UsageError where it is not paused."""
+    """Ask a paused run to continue. Returns False if the run is not live. Raises UsageError if it is not paused."""
     import time
 
     from ..core.events import RunContinued, RunPaused, RunResumed, RunStarted
@@ -33,5 +33,5 @@ def end_pause(folder: Path) -> bool:
             who = holder(folder) or "another process"
             raise UsageError(f"the run {folder.name!r} is live, {who} writes it: stop it first (memento stop {folder})")
         store.request("continue", at=time.time())
-    say(f"asked {folder.name} to go on")
+    say(f"asked {folder.name} to continue")
     return True

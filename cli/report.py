@@ -39,9 +39,9 @@ def report(
     outputs.check()
     evidence, pictures = load(runs_or_comparison, runs)
     if not evidence.records:
-        raise UsageError(f"{runs_or_comparison[0]} has no runs yet: nothing can be reported")
+        raise UsageError(f"{runs_or_comparison[0]} has no runs yet: there is nothing to report")
     if no_pictures:
-        pictures = Pictures(missing="none were asked for")
+        pictures = Pictures(missing="none were requested")
     elif pictures is None:
         pictures = draw(evidence)
     outputs.write(evidence, pictures, given=runs_or_comparison)

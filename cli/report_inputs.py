@@ -1,4 +1,4 @@
-"""What a report is made of: the evidence of runs, of a comparison or of an archive, and pictures of the elites."""
+"""The inputs of a report: the evidence of runs, of a comparison or of an archive, and pictures of the elites."""
 
 import asyncio
 import base64
@@ -25,24 +25,24 @@ SIZE: Final = (400, 300)        # of a picture, in pixels
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pictures:
-    """Pictures by the name of the run; `missing` says why there are none where something could not be drawn."""
+    """Pictures by the name of the run. `missing` holds the reason why pictures are absent."""
 
     by_run: Mapping[str, tuple[Picture, ...]] = field(default_factory=dict)
     missing: str = ""
 
 
 def load(given: Sequence[str], runs_dir: Path) -> tuple[Evidence, Pictures | None]:
-    """The evidence, with its pictures if it is an archive. Raises UsageError for names that do not go together."""
+    """The evidence, with its pictures if it is an archive. Raises UsageError for names that cannot be combined."""
     if any(name.endswith(SUFFIX) for name in given):
         if len(given) > 1:
-            raise UsageError("a report is of one archive, or of runs: name one archive alone")
+            raise UsageError("a report shows one archive, or runs: name one archive alone")
         evidence, drawn = read_archive(Path(given[0]))
         return evidence, Pictures(by_run=drawn, missing="there are none in the archive")
     comparisons = [found for name in given if (found := _comparison(name, runs_dir)) is not None]
     if not comparisons:
         return load_runs(list(dict.fromkeys(find_run(runs_dir, name) for name in given))), None
     if len(given) > 1:
-        raise UsageError("a report is of one comparison, or of runs: name one comparison alone")
+        raise UsageError("a report shows one comparison, or runs: name one comparison alone")
     return load_comparison(comparisons[0]), None
 
 
@@ -66,7 +66,7 @@ def _comparison(name: str, runs_dir: Path) -> ComparisonFolder | None:
 
 
 def _moments(record: RunRecord) -> tuple[Picture, ...]:
-    """Moments of the elite's first episode, as the run keeps it. Raises MementoError."""
+    """Moments of the elite's first episode from its stored trajectory. Raises MementoError."""
     wanted = rendering.of_run(Path(record.folder), None, index=0, seed=None, flags={}, assignments=())
     renderer = rendering.renderer_of(wanted)
     renderer.require()

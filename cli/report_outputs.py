@@ -1,4 +1,4 @@
-"""What `memento report` writes: a page, the rows behind it, an archive."""
+"""The outputs of `memento report`: a page, the rows behind it, an archive."""
 
 import time
 from collections.abc import Sequence
@@ -19,14 +19,14 @@ from .report_inputs import Pictures
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outputs:
-    """The files to write; None for one that is not wanted."""
+    """The files to write; None for one that was not given."""
 
     page: Path | None
     csv: Path | None
     archive: Path | None
 
     def check(self) -> None:
-        """Raise UsageError for no output, and for a name that does not fit its content."""
+        """Raise UsageError without an output, and for a name that does not match its content."""
         if self.page is None and self.csv is None and self.archive is None:
             raise UsageError(
                 "nothing to write: give --out FILE.html for a page, --csv DIR for the rows, or --archive FILE.json.xz"
@@ -38,7 +38,7 @@ class Outputs:
             raise UsageError(f"--archive {self.archive} is not an archive: name it *{SUFFIX}")
 
     def write(self, evidence: Evidence, pictures: Pictures, *, given: Sequence[str]) -> None:
-        """Write the files and say so; `given` are the names on the command line. Raises UsageError."""
+        """Write the files and print their names; `given` are the names on the command line. Raises UsageError."""
         runs = counted(len(evidence.records), "run")
         if self.archive is not None:
             size = write_archive(evidence, pictures.by_run, self.archive)
@@ -56,7 +56,7 @@ class Outputs:
 
 
 def _page(evidence: Evidence, pictures: Pictures, command: str) -> str:
-    """The page as HTML; `command` is the command line that makes it again."""
+    """The page as HTML; `command` is the command line that makes it."""
     frame = Frame(
         made=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
         version=__version__,

@@ -54,7 +54,7 @@ def describe_evaluation(result: EvaluateResult) -> str:
 
 
 def _by_scene(result: EvaluateResult) -> list[str]:
-    """One line per scene, where there are several and some were played more than once."""
+    """One line per scene if there are several and some were played more than once."""
     scenes: dict[str, list[EpisodeResult]] = {}
     for episode in result.per_episode:
         if episode.scene:

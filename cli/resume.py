@@ -66,7 +66,7 @@ def continue_run(
     display: DisplayKind,
     as_json: bool,
 ) -> None:
-    """Carry the run on and print its result; of a live run, end its pause."""
+    """Continue the run and print its result; end the pause of a live run."""
     from .. import app
     from ..memory.lock import is_locked
     from ..memory.runs import find_run

@@ -15,7 +15,7 @@ EXAMPLE: Final = "memento run hanoi-kinematic --preset smoke --name first"
 Domain = Annotated[
     str | None,
     typer.Argument(metavar="DOMAIN", show_default=False, autocompletion=completion.domains,
-                   help="The task: {domains}, or PACKAGE.MODULE:ATTRIBUTE for one of your own."),
+                   help="The task: {domains}, or PACKAGE.MODULE:ATTRIBUTE for your own."),
 ]
 Preset = Annotated[
     str | None,

@@ -1,4 +1,4 @@
-"""`memento show`: the list of runs, one run, or one thing of it."""
+"""`memento show`: the list of runs, one run, or one candidate or vote of it."""
 
 import shutil
 from collections.abc import Iterable, Sequence
@@ -25,12 +25,12 @@ WIDEST = 100
 def show_run(
     run: str | None, candidate: str | None, *, runs_dir: Path, settings: bool, parts: Sequence[str] = ()
 ) -> None:
-    """`memento show`: the runs there are, one of them, one thing of it (its `parts`), or its settings."""
+    """`memento show`: all runs, one of them, `parts` of one candidate or vote, or the run's settings."""
     if run is None:
         _list(runs_dir)
         return
     if parts and candidate is None:
-        raise UsageError(f"--{parts[0]} is of one candidate: name it, as in memento show {run} g1/macro/0 --{parts[0]}")
+        raise UsageError(f"--{parts[0]} needs a candidate: name one, as in memento show {run} g1/macro/0 --{parts[0]}")
     folder = find_run(runs_dir, run)
     if settings:
         typer.echo(_settings(folder).as_toml(), nl=False)
@@ -53,7 +53,7 @@ def _print(lines: Iterable[str]) -> None:
 def _list(runs_dir: Path) -> None:
     folders = list_runs(runs_dir)
     if not folders:
-        typer.echo(f"memento: there are no runs in {runs_dir}; begin one with: memento run hanoi", err=True)
+        typer.echo(f"memento: there are no runs in {runs_dir}; start one with: memento run hanoi", err=True)
         return
     width = max(len(folder.name) for folder in folders)
     for folder in folders:
@@ -61,7 +61,7 @@ def _list(runs_dir: Path) -> None:
 
 
 def _in_short(folder: Path, runs_dir: Path) -> str:
-    """One run in a line. One that cannot be read says why, and hides no other."""
+    """One run in a line; the error for a run that cannot be read."""
     try:
         status = read_outline(folder).status
         state = state_of(status.status, live=is_locked(folder))

@@ -1,4 +1,4 @@
-"""One thing of a run in words: a policy, an evaluator, a judge's vote or an attempt. Pure: record -> lines."""
+"""One item of a run as text: a policy, an evaluator, a judge's vote or an attempt. Pure: record -> lines."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
@@ -9,12 +9,12 @@ from ..core.values import JSON, Fault
 from ..memory.lookup import Evaluator, Policy, Record, Vote
 
 PARTS = ("metrics", "diff", "code", "prompt", "reply")
-LINE, PARAGRAPH = 100, 300      # letters of a text from a candidate
+LINE, PARAGRAPH = 100, 300      # characters of a text from a candidate
 UNKNOWN = "?"
 
 
 def describe_record(record: Record, parent: Record | None, *, parts: Iterable[str]) -> Iterator[str]:
-    """The parts that were asked for; without any, everything a reader wants first. `parent` is to compare with."""
+    """The given parts; without any, a summary. `parent` is the record for comparison."""
     chosen = [*parts]
     writers: Mapping[str, Callable[[], Iterator[str]]] = {
         "metrics": lambda: _metrics(record, parent), "diff": lambda: _diff(record, parent),
@@ -78,7 +78,7 @@ def _policy(policy: Policy) -> list[str]:
         fitness, success = number(policy.fitness, unknown=UNKNOWN), share(policy.success_rate, unknown=UNKNOWN)
         lines.append(f"F {fitness}, success {success}, {rolled} run")
     if policy.duplicate_of is not None:
-        lines.append(f"the same program as {policy.duplicate_of}: it has the episodes of that one")
+        lines.append(f"the same program as {policy.duplicate_of}: it shares that program's episodes")
     if policy.accepted is not None:
         lines.append("accepted by the climb" if policy.accepted else "rejected by the climb")
     if policy.elite_of:
@@ -123,7 +123,7 @@ def _spent(record: Record) -> Iterator[str]:
         tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
         yield (
             f"  {row.role} {one_line(row.call.model, LINE)}: {tokens}, {cost(usage.cost_usd)},"
-            f" {usage.latency_s:.1f} s; prompt of {len(row.call.prompt.text):,} letters"
+            f" {usage.latency_s:.1f} s; prompt of {len(row.call.prompt.text):,} characters"
         )
 
 
@@ -192,13 +192,13 @@ def _code(record: Record) -> Iterator[str]:
 
 
 def _talk(record: Record, *, prompts: bool) -> Iterator[str]:
-    """Prompts or replies, whole. A repeated call has one of each."""
+    """Prompts or replies in full. A repeated call has one of each."""
     if not record.calls:
-        yield f"no model was asked for {record.id}"
+        yield f"{record.id} has no model call"
     for row in record.calls:
         yield _printable((row.call.prompt if prompts else row.call.reply).text.rstrip("\n"))
 
 
 def _printable(text: str) -> str:
-    """The text comes from a model and may hold control characters, which a terminal would obey."""
+    """The text without control characters, which a terminal would obey: it may come from a model."""
     return "".join(letter for letter in text if letter.isprintable() or letter in "\n\t")

@@ -1,4 +1,4 @@
-"""One run on one screen. Pure: view, where it is, whether it is live, and a width -> lines."""
+"""One run on one screen. Pure: view, folder, whether it is live, and a width -> lines."""
 
 import textwrap
 import time
@@ -15,10 +15,10 @@ from ..memory.run_view import GenerationRow, RunView, list_generations, list_rej
 from ..memory.slots import Slots
 from ..tui.words import isolation, sparkline
 
-LABEL = 12                # columns of the left margin, where a section is named
+LABEL = 12                # columns of the left margin, which holds the names of sections
 FAILURES_SHOWN = 4
 REASONS_SHOWN = 2
-GENERATIONS_SHOWN = 12    # the first, and the last ones of a longer run
+GENERATIONS_SHOWN = 12    # of a longer run: the first, and the last ones
 
 
 def describe_run(view: RunView, *, folder: Path, live: bool, width: int) -> Iterator[str]:
@@ -50,10 +50,10 @@ def _settings(status: RunStatus, width: int) -> Iterator[str]:
     yield from _wrapped("isolation", layers, width)
 
 
-def _evaluator(pools: Sequence[Pool], wanted: object, width: int) -> Iterator[str]:
+def _evaluator(pools: Sequence[Pool], given: object, width: int) -> Iterator[str]:
     label = "evaluator"
     for pool in pools:
-        yield _row(label, _pool(pool, wanted))
+        yield _row(label, _pool(pool, given))
         label = ""
         if pool.chosen is None or not pool.final:
             continue
@@ -61,12 +61,12 @@ def _evaluator(pools: Sequence[Pool], wanted: object, width: int) -> Iterator[st
             yield _fit(_row("", f"  judge {vote.seat}: “{one_line(vote.reason, width)}"), width - 1) + "”"
 
 
-def _pool(pool: Pool, wanted: object) -> str:
+def _pool(pool: Pool, given: object) -> str:
     if pool.chosen is None:
         return f"pool {pool.generation}: {len(pool.entries)} programs, the judges have not voted yet"
     frozen = " is E*" if pool.final else ""
     if not pool.entries:
-        how = {"reference": "the reference evaluator of the domain"}.get(str(wanted), f"given: {wanted}")
+        how = {"reference": "the reference evaluator of the domain"}.get(str(given), f"given: {given}")
         return f"{pool.chosen.id}{frozen}, {how}"
     valid = sum(entry.candidate.examination.valid for entry in pool.entries)
     head = f"{pool.chosen.id}{frozen}; {valid} of {len(pool.entries)} valid"
@@ -163,7 +163,7 @@ def _rejections(slots: Slots) -> Iterator[str]:
     memory = list_rejections(slots)
     if memory:
         counts = ", ".join(f"{len(edits)} in g{generation}" for generation, edits in sorted(memory.items()))
-        yield _row("rejected", f"{counts}: edits that the climb remembers, so as not to repeat them")
+        yield _row("rejected", f"{counts}: edits that later climbs should not repeat")
 
 
 def _effort(status: RunStatus) -> Iterator[str]:
@@ -185,14 +185,14 @@ def _effort(status: RunStatus) -> Iterator[str]:
 
 
 def _known(status: RunStatus) -> str:
-    """How many of the saved episodes are those of programs that were known already."""
+    """The number of episodes saved by duplicate programs."""
     if not status.duplicates:
         return ""
     return f" ({status.saved_by_duplicates} by {counted(status.duplicates, 'duplicate')})"
 
 
 def _speculation(status: RunStatus) -> Iterator[str]:
-    """What became of the climbs that were proposed before their turn."""
+    """The outcomes of speculative climbs."""
     if status.speculative:
         lost = len(status.spending.withdrawn)
         unknown = f"; {counted(lost, 'call')} withdrawn, of unknown cost" if lost else ""
@@ -204,13 +204,13 @@ def _onward(folder: Path, status: RunStatus, state: str, *, live: bool) -> Itera
     if live:
         yield f"it is live: memento stop {folder}, or memento pause {folder}"
     elif state == "out of budget":
-        yield f"go on with a larger budget: memento resume {folder} --budget-…"
+        yield f"continue with a larger budget: memento resume {folder} --budget-…"
     elif state != "done":
-        yield f"go on: memento resume {folder}"
+        yield f"continue: memento resume {folder}"
     if status.elite is not None:
-        yield f"look at the elite: memento show {folder} {status.elite.candidate}"
+        yield f"inspect the elite: memento show {folder} {status.elite.candidate}"
         if state == "done":
-            yield f"take it: memento export {folder} --out elite.py"
+            yield f"save it: memento export {folder} --out elite.py"
 
 
 # ------------------------------------------------------------------------------------------ small words

@@ -1,4 +1,4 @@
-"""Ends work cleanly when the program gets a signal to end."""
+"""Ends work cleanly when the process gets a signal to end."""
 
 import asyncio
 import signal
@@ -11,7 +11,7 @@ T = TypeVar("T")
 def run_until_signalled(work: Coroutine[Any, Any, T], *, at_once: Callable[[], NoReturn] | None = None) -> T:
     """Run to the end. A SIGTERM raises KeyboardInterrupt after the work has cleaned up, as a Ctrl-C does.
 
-    A SIGTERM also works where SIGINT is ignored, as a shell sets it for background jobs. A second SIGTERM ends the
+    A SIGTERM also works if SIGINT is ignored, as in a shell's background jobs. A second SIGTERM ends the
     process at once; a second Ctrl-C, while the work still cleans up, calls `at_once`, which must end the process.
     """
     return asyncio.run(_until_signalled(work, at_once))

@@ -13,11 +13,11 @@ EXAMPLE: Final = "memento stop first"
 def stop(run: flags.Run, runs: flags.Runs = flags.RUNS) -> None:
     """Ask a live run to stop; nothing is lost, `resume` continues it."""
     folder = request(run, "stop", runs_dir=runs)
-    say(f"asked {folder.name} to stop; go on later with: memento resume {folder}")
+    say(f"asked {folder.name} to stop; continue later with: memento resume {folder}")
 
 
 def request(run: str, kind: str, *, runs_dir: Path) -> Path:
-    """Leave a request in a live run's store, which its controller takes up soon. Returns the run's folder.
+    """Store a request in a live run's store, which its controller reads soon. Returns the run's folder.
 
     Raises UsageError for a run that is not live.
     """

@@ -1,4 +1,4 @@
-"""`memento watch`, `memento-tui` and `memento run --tui`: the terminal program, and its controls of a run."""
+"""`memento watch` and `memento run --tui`: the terminal UI, and its controls of a run."""
 
 import contextlib
 import subprocess
@@ -18,18 +18,11 @@ from ..memory.store import RunStore
 from .export import write_candidate
 
 MODULE = [sys.executable, "-c", "from memento.cli import main; main()"]
-BEGUN_WITHIN_S = 120.0        # a run that has made no store by then is not waited for
-
-
-def main() -> None:
-    """The console script `memento-tui [DIR]`: a run's folder, a folder of runs, or a run's name."""
-    from . import exit_code
-
-    sys.exit(exit_code(["watch", *sys.argv[1:]]))
+BEGUN_WITHIN_S = 120.0        # a run without a store after this time is ended
 
 
 def watch_run(run: str | None, *, runs_dir: Path) -> None:
-    """`memento watch`: without a run, the list of runs."""
+    """Open the terminal UI on a run; without one, on the list of runs."""
     if run is not None and not is_run(Path(run)) and Path(run).is_dir() and _holds_runs(Path(run)):
         runs_dir, run = Path(run), None
     folder = None if run is None else find_run(runs_dir, run)
@@ -38,9 +31,9 @@ def watch_run(run: str | None, *, runs_dir: Path) -> None:
 
 
 def run_and_watch(arguments: Sequence[str], *, runs_dir: Path, name: str | None, domain: str, seed: int) -> int:
-    """`memento run … --tui`: the run in a separate process, and the terminal program in this one.
+    """`memento run … --tui`: the run in a separate process, and the terminal UI in this one.
 
-    `arguments` are the command line's. Closing the program leaves the run at work. Returns the exit code.
+    `arguments` are those of the command line. The run continues after the UI is closed. Returns the exit code.
     """
     from ..runtime.clock import SystemClock
 
@@ -48,28 +41,31 @@ def run_and_watch(arguments: Sequence[str], *, runs_dir: Path, name: str | None,
     folder = runs_dir / name if name is not None else new_run(runs_dir, None, SystemClock(), label=domain, seed=seed)
     without = [each for each in arguments if each != "--tui"]
     command = [*MODULE, *without, "--display", "plain", *(() if name is not None else ("--name", folder.name))]
-    # Files without a name: a run that outlives this process can still write to them, and nothing is left over.
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=said, start_new_session=True)
+    # Files without a name: a run that outlives this process can still write to them; none is left over.
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=out, stderr=errors, start_new_session=True
+        )
         begun = _begun(process, folder)
         if begun:
             _show(folder, runs_dir)
         if process.poll() is None and begun:
             typer.echo(
-                f"memento: the run goes on; watch it with: memento watch {folder}, end it with: memento stop {folder}",
+                f"memento: the run continues; watch it with: memento watch {folder}, "
+                f"end it with: memento stop {folder}",
                 err=True,
             )
             return 0
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(0 if begun else 5.0)
         if process.returncode != 0:
-            typer.echo(_last_words(said), err=True)
+            typer.echo(_last_words(errors), err=True)
         typer.echo(_read(out), nl=False)
         return process.returncode if process.returncode is not None else 3
 
 
 def _begun(process: "subprocess.Popen[bytes]", folder: Path) -> bool:
-    """Wait for the run's store. False where the process ended before it made one, or never makes it."""
+    """Wait for the run's store. Returns False if the process ended, or was ended, before it made one."""
     deadline = time.monotonic() + BEGUN_WITHIN_S
     while not is_run(folder):
         if process.poll() is not None:
@@ -81,9 +77,9 @@ def _begun(process: "subprocess.Popen[bytes]", folder: Path) -> bool:
     return True
 
 
-def _last_words(said: IO[bytes]) -> str:
-    lines = [line for line in _read(said).splitlines() if line.startswith("memento: ")]
-    return lines[-1] if lines else _read(said)[-2000:]
+def _last_words(errors: IO[bytes]) -> str:
+    lines = [line for line in _read(errors).splitlines() if line.startswith("memento: ")]
+    return lines[-1] if lines else _read(errors)[-2000:]
 
 
 def _read(file: IO[bytes]) -> str:
@@ -103,14 +99,14 @@ def _holds_runs(folder: Path) -> bool:
 
 def _require_terminal() -> None:
     if not (sys.stdin.isatty() and sys.__stderr__ is not None and sys.__stderr__.isatty()):
-        raise UsageError("the terminal program needs a terminal: use memento show RUN, or --display plain")
+        raise UsageError("the terminal UI needs a terminal: use memento show RUN, or --display plain")
 
 
 class CliControls:
-    """What a person may ask of a run while watching it, done by the commands' own code."""
+    """The actions of `memento watch` on a run, carried out by the code of the commands."""
 
     def request(self, folder: Path, kind: str) -> None:
-        """Leave a request in the run's table. Raises UsageError where no controller would take it up."""
+        """Store a request in the run's table. Raises UsageError if the run is not live."""
         if not is_locked(folder):
             raise UsageError(f"the run {folder.name!r} is not live: there is nothing to {kind}")
         with RunStore.read(folder) as store:

@@ -1,7 +1,7 @@
-"""Evidence as one small file, without the runs: what a report says can be kept, sent, and made into a page again.
+"""Evidence as one small file: a report can be stored, sent and rendered again without its runs.
 
-The file is JSON, compressed with xz. What people asked models and what models answered is left out, and so are the
-programs on the way to an elite but in the runs that a page shows; no path tells of the machine.
+The file is JSON, compressed with xz. It holds no prompts, no replies and no paths of the machine. It holds the programs
+of the elite's ancestors only for the runs that a page shows one by one.
 """
 
 import json
@@ -32,7 +32,7 @@ _NOT_KEPT: Final = Document("")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Content:
-    """What stands in the file."""
+    """The content of the file."""
 
     version: int = VERSION
     title: str
@@ -47,7 +47,7 @@ _CONTENT: Final = TypeAdapter(_Content)
 
 
 def write_archive(evidence: Evidence, pictures: Mapping[str, tuple[Picture, ...]], path: Path) -> int:
-    """Write the file, over what was there; returns its size in bytes. Raises UsageError."""
+    """Write the file, replacing an existing one; returns its size in bytes. Raises UsageError."""
     shown = {record.name for record in shown_runs(evidence)}
     content = _Content(
         title=evidence.title,
@@ -72,7 +72,7 @@ def write_archive(evidence: Evidence, pictures: Mapping[str, tuple[Picture, ...]
 def read_archive(path: Path) -> tuple[Evidence, Mapping[str, tuple[Picture, ...]]]:
     """The evidence in such a file, and its pictures by run.
 
-    Raises UsageError where the file is none, damaged, or of another version.
+    Raises UsageError for a file that is not an archive, is damaged, or has another version.
     """
     try:
         content = _CONTENT.validate_json(_unpacked(path.read_bytes()))
@@ -81,8 +81,8 @@ def read_archive(path: Path) -> tuple[Evidence, Mapping[str, tuple[Picture, ...]
     except (lzma.LZMAError, EOFError, ValidationError) as error:
         damage = str(error)
         if isinstance(error, ValidationError):
-            damage = f"{error.error_count()} of its fields are not as they should be"
-        raise UsageError(f"{path} is no archive of evidence, or a damaged one: {damage}") from None
+            damage = f"{error.error_count()} of its fields are invalid"
+        raise UsageError(f"{path} is not an archive of evidence, or is damaged: {damage}") from None
     if content.version != VERSION:
         raise UsageError(f"{path} is an archive of version {content.version}; this MEMENTO reads version {VERSION}")
     evidence = Evidence(
@@ -96,7 +96,7 @@ def read_archive(path: Path) -> tuple[Evidence, Mapping[str, tuple[Picture, ...]
 
 
 def _sound(value: Any) -> Any:
-    """Without half characters, which models can write and UTF-8 cannot hold."""
+    """The JSON value without lone surrogates, which models can write and UTF-8 cannot encode."""
     if isinstance(value, str):
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, list):
@@ -113,7 +113,7 @@ def _unpacked(packed: bytes) -> bytes:
 
 
 def _portable(record: RunRecord, *, whole: bool) -> RunRecord:
-    """A record without paths and talk, and unless it is kept `whole` without the programs on the way."""
+    """A record without paths, prompts and replies; unless `whole`, also without the programs of its lineage."""
     lineage = record.lineage if whole else tuple(replace(row, program=Program("")) for row in record.lineage)
     return replace(
         record,
@@ -125,7 +125,7 @@ def _portable(record: RunRecord, *, whole: bool) -> RunRecord:
 
 
 def _silent(pool: Pool) -> Pool:
-    """A pool without what its judges were asked and how they put their answers; who answered what stays."""
+    """A pool without the judges' prompts and replies; each vote and its model stay."""
     return replace(pool, votes=tuple(_without_texts(vote) for vote in pool.votes))
 
 

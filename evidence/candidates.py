@@ -1,4 +1,4 @@
-"""The candidates of a run as tables and a line of descent need them: their slots with programs and metrics. Pure."""
+"""The candidates of a run with their programs and metrics, for tables and for the descent of the elite. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,7 @@
-"""Carries a comparison out: `memento run`, `resume` and `evaluate` as processes, side by side within a limit.
+"""Carries out a comparison: `memento run`, `resume` and `evaluate` as processes, in parallel up to a limit.
 
-A failed process fails its run and nothing else. What is under way when the comparison is interrupted is asked to
-stop as by Ctrl-C, loses nothing, and is gone on with the next time.
+A failed process fails its run and nothing else. An interrupted comparison stops its processes as Ctrl-C does; they
+lose nothing, and the next call continues them.
 """
 
 import asyncio
@@ -31,18 +31,18 @@ from .plan import list_jobs, measure_arguments, measure_seed, measured_seeds, re
 from .scheduling import OVER, Phase, Progress, Unit, choose, give_up, key_of, units_of
 
 POLL_S = 1.0
-STOP_S = 30.0  # for a run that is asked to stop, before it is killed
+STOP_S = 30.0  # that a run has to stop before it is killed
 PROGRAM = (sys.executable, "-P", "-m", "memento")
 SETTLING = (RunStarted, RunStopped, RunResumed, StageEntered)
-LOST_MEASURE = "its run did not get done"
+LOST_MEASURE = "its run was not completed"
 _PHASES = {"done": Phase.DONE, "budget": Phase.BUDGET, "stopped": Phase.STOPPED}
-Heard = Callable[[Unit, Phase, str], None]
-"""Told when a unit starts or ends, with a word on why."""
+OnPhase = Callable[[Unit, Phase, str], None]
+"""Called when a unit starts or ends, with a message on the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
-    """How the work is spread: processes at once, and rollouts at once in each."""
+    """How the work is distributed: parallel processes, and parallel rollouts in each."""
 
     jobs: int
     workers: int
@@ -50,13 +50,13 @@ class Effort:
 
 
 def default_effort(*, jobs: int | None, workers: int | None, measure: bool = True) -> Effort:
-    """One rollout at once in each process, and a process for every processor."""
+    """The given numbers; by default one rollout at a time per process, and one process per processor."""
     each = workers or 1
     return Effort(jobs=jobs or max(1, usable_cpus() // each), workers=each, measure=measure)
 
 
 class Comparing:
-    """One comparison being carried out."""
+    """Carries out one comparison."""
 
     def __init__(
         self,
@@ -66,19 +66,19 @@ class Comparing:
         *,
         effort: Effort,
         clock: Clock,
-        hear: Heard,
+        on_phase: OnPhase,
         tick: Callable[[Progress], None] = lambda progress: None,
         program: Sequence[str] = PROGRAM,
     ) -> None:
         self._folder, self._settings, self._effort = folder, settings, effort
-        self._clock, self._hear, self._tick, self._program = clock, hear, tick, tuple(program)
+        self._clock, self._on_phase, self._tick, self._program = clock, on_phase, tick, tuple(program)
         self.jobs = list_jobs(experiment)
         self._experiment = experiment
         self.units = units_of(experiment, self.jobs, measure=effort.measure)
         self.progress = self._found()
 
     async def run(self) -> Progress:
-        """Do what is left to do; returns how everything stands then."""
+        """Do the remaining work; returns the final state of every unit."""
         running: dict[asyncio.Task[tuple[Phase, str]], Unit] = {}
         try:
             while True:
@@ -103,12 +103,12 @@ class Comparing:
     # ------------------------------------------------------------------------------- bookkeeping
 
     def _found(self) -> Progress:
-        """What earlier calls have left: done runs and measures. What failed or stopped is tried again."""
+        """The runs and measures that earlier calls completed. What failed or stopped is tried again."""
         phases = {}
         measured = self._folder.measured()
         for unit in self.units:
             if unit.measure is None:
-                with suppress(StoreError):  # one that cannot be read fails by itself, when its turn comes
+                with suppress(StoreError):  # a run that cannot be read fails when it is started
                     if is_run(self._folder.run_of(unit.job)) and self._status(unit) is Phase.DONE:
                         phases[key_of(unit)] = Phase.DONE
             elif self._fresh(unit, measured.get(key_of(unit))):
@@ -130,13 +130,13 @@ class Comparing:
         return _PHASES.get(status, Phase.FAILED)
 
     def _settle(self) -> None:
-        """Take down p_0 and E* of every leader that has got so far."""
+        """Store p_0 and E* of every leader that has settled them."""
         for unit in self.units:
             job = unit.job
             if unit.measure is None and job.leads and job.beginning not in self.progress.settled:
                 phase = self.progress.phase(unit)
                 begun = None
-                with suppress(StoreError):  # its tables are just being made; what is wrong with it, it says itself
+                with suppress(StoreError):  # its tables may not exist yet; the run's own process reports errors
                     begun = self._folder.settle(job) if phase is Phase.RUNNING or phase in OVER else None
                 if begun is not None:
                     settled = self.progress.settled | {job.beginning}
@@ -145,12 +145,12 @@ class Comparing:
     def _note(self, unit: Unit, phase: Phase, message: str) -> None:
         self.progress = self.progress.with_phase(unit, phase)
         self._folder.note(at=self._clock.now(), job=unit.name, event=str(phase), message=message)
-        self._hear(unit, phase, message)
+        self._on_phase(unit, phase, message)
 
     # ------------------------------------------------------------------------------- one process
 
     async def _carry_out(self, unit: Unit) -> tuple[Phase, str]:
-        """Run one unit to its end; what goes wrong is told, not raised."""
+        """Run one unit to its end; an error is returned as a message, not raised."""
         try:
             return await (self._search(unit) if unit.measure is None else self._measure(unit))
         except (MementoError, OSError) as error:
@@ -158,8 +158,8 @@ class Comparing:
 
     async def _search(self, unit: Unit) -> tuple[Phase, str]:
         folder = self._folder.run_of(unit.job)
-        # A run that outlived an earlier comparison, or that somebody resumed.
-        while is_locked(folder):  # noqa: ASYNC110 - the lock of another process tells nobody when it is let go
+        # The run outlived an earlier comparison, or a user resumed it.
+        while is_locked(folder):  # noqa: ASYNC110 - the lock of another process gives no event
             await asyncio.sleep(POLL_S)
         if is_run(folder) and not self._begun(folder):
             shutil.rmtree(folder)  # killed before its first fact: nothing is in it
@@ -172,7 +172,7 @@ class Comparing:
             arguments = run_arguments(self._experiment, unit.job, beginning, runs=self._folder.runs)
         code, _ = await self._process(unit, arguments)
         if code != 0:
-            return Phase.FAILED, self._complaint(unit, code)
+            return Phase.FAILED, self._error_of(unit, code)
         return self._status(unit), ""
 
     def _begun(self, folder: Path) -> bool:
@@ -183,11 +183,11 @@ class Comparing:
         job, measure = unit.job, unit.measure
         assert measure is not None
         path, program = self._folder.elite_file(job)
-        self._require_unseen(unit)
+        self._require_held_out(unit)
         searched = self._settings[job.name].options
         code, output = await self._process(unit, measure_arguments(self._experiment, job, measure, path, searched))
         if code != 0:
-            return Phase.FAILED, self._complaint(unit, code)
+            return Phase.FAILED, self._error_of(unit, code)
         self._folder.append_measured(
             Measured(
                 job=job.name,
@@ -200,17 +200,17 @@ class Comparing:
         )
         return Phase.DONE, ""
 
-    def _require_unseen(self, unit: Unit) -> None:
-        """Raises StoreError where the search met one of the measure's seeds: it would grade itself."""
+    def _require_held_out(self, unit: Unit) -> None:
+        """Raise StoreError if the search used one of the measure's seeds: the measure would not be held out."""
         assert unit.measure is not None
-        wanted = measured_seeds(self._experiment, unit.job, unit.measure)
+        held_out = measured_seeds(self._experiment, unit.job, unit.measure)
         with RunStore.read(self._folder.run_of(unit.job)) as store:
             seen = {fact.episode.seed for fact in store.facts(only=(EpisodeEnded,)) if isinstance(fact, EpisodeEnded)}
-        if any(seed in wanted for seed in seen):
-            raise StoreError(f"the search of {unit.job.name!r} saw a seed of the measure {unit.measure.name!r}")
+        if any(seed in held_out for seed in seen):
+            raise StoreError(f"the search of {unit.job.name!r} used a seed of the measure {unit.measure.name!r}")
 
     async def _process(self, unit: Unit, arguments: Sequence[str]) -> tuple[int, str]:
-        """Run the program, in a session of its own, its output in files; returns exit code and stdout."""
+        """Run the program in a separate session, its output in files; returns exit code and stdout."""
         out, err = (self._folder.log_of(unit.name).with_name(f"{unit.name}.{end}") for end in ("out", "err"))
         with out.open("wb") as stdout, err.open("wb") as stderr:
             process = await asyncio.create_subprocess_exec(
@@ -219,24 +219,24 @@ class Comparing:
                 env=clean_environment(os.environ),
             )
             try:
-                code = await process.wait()  # a search may take days; people stop it, no deadline does
+                code = await process.wait()  # no deadline: a search may take days
             except asyncio.CancelledError:
                 await _stop(process)
                 raise
         return code, out.read_text(encoding="utf-8", errors="replace")
 
-    def _complaint(self, unit: Unit, code: int) -> str:
+    def _error_of(self, unit: Unit, code: int) -> str:
         log = self._folder.log_of(unit.name).with_name(f"{unit.name}.err")
         lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        said = one_line(lines[-1], 300).removeprefix("memento: ") if lines else f"see {log}"
-        return said if code > 0 else f"killed by signal {-code}; {said}"
+        message = one_line(lines[-1], 300).removeprefix("memento: ") if lines else f"see {log}"
+        return message if code > 0 else f"killed by signal {-code}; {message}"
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:
-    """Ask to end in good order; what does not heed that in time is killed with its whole group."""
+    """Request a clean stop; after STOP_S seconds kill the whole process group."""
     if process.returncode is not None:
         return
-    process.terminate()     # a SIGINT is ignored by what was started in the background
+    process.terminate()     # processes in the background ignore SIGINT
     try:
         async with asyncio.timeout(STOP_S):
             await process.wait()
@@ -246,7 +246,7 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
 
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment without MEMENTO_ settings: a comparison is what its plan says, whoever starts it."""
+    """The environment without MEMENTO_ settings: the plan alone determines a comparison."""
     return {key: value for key, value in environment.items() if not key.startswith("MEMENTO_")}
 
 

@@ -1,4 +1,4 @@
-"""The descent of an elite as a page shows it: nodes on a rail, and what changed at each step. Pure."""
+"""The descent of an elite for a page: nodes on a rail, and the change at each step. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from ..core.values import Operator
 from .candidates import CandidateRow
 from .svg import Node, rail
 
-ROW_HEIGHT = 58  # pixels; the style sheet has the same
+ROW_HEIGHT = 58  # pixels, as in the style sheet
 LANES = {Operator.INITIAL: 0, Operator.CROSSOVER: 0, Operator.HILL_CLIMB: 1, Operator.MACRO: 2}  # of the rail
 PLACES = {Operator.INITIAL: 7, Operator.HILL_CLIMB: 0, Operator.MACRO: 1, Operator.CROSSOVER: 2}  # in the colours
 DIFF_LINES = 400
@@ -45,7 +45,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Descent:
-    """The whole line, parents before children."""
+    """The whole lineage, parents before children."""
 
     rail: Markup
     steps: tuple[Step, ...]

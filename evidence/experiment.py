@@ -1,4 +1,4 @@
-"""What is compared: tasks × models × arms × seeds and what is measured at the end, from a TOML file or from flags."""
+"""An experiment: tasks × models × arms × seeds and the final measures, from a TOML file or from flags."""
 
 import re
 import tomllib
@@ -11,7 +11,7 @@ from typing import Any
 from ..core.errors import UsageError, unknown
 from ..core.values import JSON
 
-SHARED = "shared"  # an arm's evaluator: the one that its seed's leader settled
+SHARED = "shared"  # an arm's evaluator: that of its seed's leader
 AS_SEARCHED = "as searched"
 DEFAULT_EPISODES = 10
 _SHIPPED = files(__package__) / "experiments"
@@ -21,7 +21,7 @@ MOST_SEEDS = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A domain with options of its own; `options` are given over the preset's."""
+    """A domain with its options; `options` override the preset's."""
 
     name: str
     domain: str
@@ -30,7 +30,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arm:
-    """One way to search: a method with its settings and options. `evaluator` is "shared" or a word of `memento run`."""
+    """A method with its settings and options. `evaluator` is "shared" or a value of `memento run --evaluator`."""
 
     name: str
     method: str
@@ -41,10 +41,10 @@ class Arm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """A final measure of every elite on unseen seeds: the run's own options, with `options` over them.
+    """A final measure of every elite on held-out seeds. `options` override the run's options.
 
-    `tasks` names the tasks that have it, empty for all. The first `skip` episodes are rolled out and not
-    counted: in a kitchen they begin where the search's own episodes began.
+    `tasks` names the tasks that have it, empty for all. The first `skip` episodes are rolled out but not
+    counted: in a kitchen they have the initial states of the search's own first episodes.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experiment:
-    """A comparison before it is run. `evaluator` is what a seed's leader is given: evolve, zero-shot, …"""
+    """The definition of a comparison. `evaluator` is the evaluator of each seed's leader: evolve, zero-shot, …"""
 
     name: str
     title: str = ""
@@ -71,7 +71,7 @@ class Experiment:
     measures: tuple[Measure, ...] = (Measure(name=AS_SEARCHED),)
 
     def measures_of(self, task: str) -> tuple[Measure, ...]:
-        """What is measured of the elites of this task."""
+        """The final measures of this task's elites."""
         return tuple(measure for measure in self.measures if not measure.tasks or task in measure.tasks)
 
 
@@ -81,7 +81,7 @@ def shipped() -> tuple[str, ...]:
 
 
 def load_experiment(given: str) -> Experiment:
-    """The experiment called `given`, or in the TOML file of this path. Raises UsageError."""
+    """The experiment with the name `given`, or in the TOML file at this path. Raises UsageError."""
     path = Path(given)
     if path.suffix != ".toml":
         if given not in shipped():
@@ -103,12 +103,12 @@ def _beside(experiment: Path, given: str | None) -> str | None:
 
 
 def _file(experiment: Path, evaluator: str) -> str:
-    """Evaluator files are named relative to the experiment's file."""
+    """The arm with its evaluator file relative to the experiment's file."""
     return str(_beside(experiment, evaluator)) if evaluator.endswith(".py") else evaluator
 
 
 def parse_experiment(text: str, *, name: str, origin: str) -> Experiment:
-    """The experiment in this TOML text. Raises UsageError that names the key and the place."""
+    """The experiment in this TOML text. Raises UsageError with the key and its place."""
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -117,7 +117,7 @@ def parse_experiment(text: str, *, name: str, origin: str) -> Experiment:
 
 
 def build_experiment(table: Mapping[str, Any], *, name: str, origin: str) -> Experiment:
-    """The experiment in a table as TOML has it. Raises UsageError."""
+    """The experiment in a TOML table. Raises UsageError."""
     read = _Reader(table, f"the experiment {origin}")
     tasks = [_task(each, read.where) for each in read.tables("tasks")]
     tasks += [Task(name=domain, domain=domain) for domain in read.words("domains")]
@@ -143,7 +143,7 @@ def build_experiment(table: Mapping[str, Any], *, name: str, origin: str) -> Exp
 
 
 def check_experiment(experiment: Experiment, where: str) -> None:
-    """Raises UsageError for an experiment that compares nothing, or names one thing twice."""
+    """Raise UsageError for an experiment that compares nothing, or has one name twice."""
     if not experiment.tasks:
         raise UsageError(f"{where} names no domain: give domains = [\"hanoi\"], or --domain hanoi")
     if not experiment.arms:
@@ -158,14 +158,14 @@ def check_experiment(experiment: Experiment, where: str) -> None:
     for what, names in named:
         for each in names:
             if names.count(each) > 1:
-                raise UsageError(f"{where} has the {what} {each!r} twice: leave one, or name it differently")
+                raise UsageError(f"{where} has the {what} {each!r} twice: keep only one, or name it differently")
     tasks = {task.name for task in experiment.tasks}
     for measure in experiment.measures:
         for task in measure.tasks:
             if task not in tasks:
                 raise UsageError(f"{where}, measure {measure.name!r}: {unknown('task', task, tasks)}")
         if measure.episodes < 1 or not 0 <= measure.skip < measure.episodes:
-            raise UsageError(f"{where}, measure {measure.name!r}: it needs at least one episode that is not skipped")
+            raise UsageError(f"{where}, measure {measure.name!r}: skip must be less than episodes")
 
 
 def parse_seeds(given: object, where: str) -> tuple[int, ...]:
@@ -186,11 +186,11 @@ def parse_seeds(given: object, where: str) -> tuple[int, ...]:
     else:
         if found:
             return tuple(found)
-    raise UsageError(f"{where}: seeds cannot be {given!r}; they are such as 1-10 or 3,5,8")
+    raise UsageError(f"{where}: seeds cannot be {given!r}: write them as in 1-10 or 3,5,8")
 
 
 def flatten(table: Mapping[str, Any], prefix: str = "") -> dict[str, JSON]:
-    """Dotted names of the values in nested tables, as `--set` knows them."""
+    """Dotted names of the values in nested tables, as in `--set`."""
     found: dict[str, JSON] = {}
     for key, value in table.items():
         if isinstance(value, Mapping):
@@ -236,7 +236,7 @@ def _measure(table: Mapping[str, Any], where: str) -> Measure:
 
 
 class _Reader:
-    """Takes the keys of one table one by one, and complains of wrong kinds and of what nobody took."""
+    """Takes the keys of one table. Raises UsageError for values of a wrong type and, in `finish`, for unknown keys."""
 
     def __init__(self, table: Mapping[str, Any], where: str) -> None:
         self._left = dict(table)
@@ -290,25 +290,26 @@ def with_flags(
     settings: Mapping[str, JSON] | None = None,
     episodes: int | None = None,
 ) -> Experiment:
-    """The experiment with what flags replace; without one, what the flags alone say. Raises UsageError.
+    """The experiment with the changes of the flags; without one, an experiment from the flags alone. Raises UsageError.
 
-    `domains` and `methods` pick those tasks and arms that an experiment has of them, by name or by domain or
-    method; where it has none of a method, that becomes an arm of its own.
+    `domains` and `methods` select tasks and arms of the experiment, by name or else by domain or method. One that
+    matches nothing becomes a new task or arm.
     """
     changed = experiment or Experiment(name="comparison", preset="quick", tasks=(), arms=(), measures=(
         Measure(name=AS_SEARCHED),))
-    chosen, asked = tuple(domains), tuple(methods)
-    if chosen:
+    in_domains, by_methods = tuple(domains), tuple(methods)
+    if in_domains:
         tasks = [_pick(changed.tasks, name, lambda task: task.domain) or (Task(name=name, domain=name),)
-                 for name in chosen]
+                 for name in in_domains]
         kept = tuple(task for each in tasks for task in each)
         names = {task.name for task in kept}
         changed = replace(changed, tasks=kept, measures=tuple(
             replace(measure, tasks=tuple(name for name in measure.tasks if name in names))
             for measure in changed.measures if not measure.tasks or names & {*measure.tasks}
         ) or (Measure(name=AS_SEARCHED),))
-    if asked:
-        arms = [_pick(changed.arms, name, lambda arm: arm.method) or (Arm(name=name, method=name),) for name in asked]
+    if by_methods:
+        arms = [_pick(changed.arms, name, lambda arm: arm.method) or (Arm(name=name, method=name),)
+                for name in by_methods]
         changed = replace(changed, arms=tuple(arm for each in arms for arm in each))
     changed = replace(
         changed,

@@ -1,4 +1,4 @@
-"""The rows behind a report, as CSV files: every number on the page can be worked out from them again."""
+"""The rows behind a report, as CSV files: every number on the page can be computed from them."""
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,7 +12,7 @@ Row = Mapping[str, object]
 
 
 def write_csv(evidence: Evidence, folder: Path) -> tuple[Path, ...]:
-    """Write all files into `folder`, over what was there. Raises UsageError where that cannot be."""
+    """Write all files into `folder`, replacing existing ones. Raises UsageError if that fails."""
     findings = find(evidence)
     written = []
     try:
@@ -32,7 +32,7 @@ def write_csv(evidence: Evidence, folder: Path) -> tuple[Path, ...]:
 
 
 def _plain(value: object) -> object:
-    """Text that a spreadsheet would take for a formula is kept from being one: it may come from a model."""
+    """Escape text that a spreadsheet would evaluate as a formula: it may come from a model."""
     if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
         return f"'{value}"
     return value
@@ -86,7 +86,7 @@ def _operators(evidence: Evidence, findings: Findings) -> Iterator[Row]:
             }
 
 
-def _unseen(evidence: Evidence, findings: Findings) -> Iterator[Row]:
+def _held_out(evidence: Evidence, findings: Findings) -> Iterator[Row]:
     for record in evidence.records:
         for name, measured in evidence.measures_of(record.name).items():
             for episode in measured.episodes:
@@ -139,6 +139,6 @@ def _failures(evidence: Evidence, findings: Findings) -> Iterator[Row]:
 
 
 FILES: Mapping[str, Callable[[Evidence, Findings], Iterable[Row]]] = {
-    "runs": _runs, "curves": _curves, "operators": _operators, "unseen_episodes": _unseen, "tests": _tests,
+    "runs": _runs, "curves": _curves, "operators": _operators, "unseen_episodes": _held_out, "tests": _tests,
     "votes": _votes, "spending": _spending, "failures": _failures,
 }

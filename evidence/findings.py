@@ -1,4 +1,4 @@
-"""What the runs of a report come to: spreads, tests, correlations, rates and costs. Pure: evidence -> findings."""
+"""The findings of a report: spreads, tests, correlations, rates and costs. Pure: evidence -> findings."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -38,7 +38,7 @@ class BandPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureFinding:
-    """One final measure of an arm: success (and fitness under the shipped evaluator) of each run's elite."""
+    """One final measure of an arm: success (and fitness under the reference evaluator) of each run's elite."""
 
     name: str
     success: Spread
@@ -53,7 +53,7 @@ class MeasureFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rates:
-    """How an arm's proposals went. None where there was nothing to count."""
+    """Rates of an arm's proposals. None where there was nothing to count."""
 
     acceptance: float | None  # of hill-climb proposals
     failure: float | None  # of all candidates
@@ -64,7 +64,7 @@ class Rates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmFinding:
-    """One arm in one group: everything that is said of it."""
+    """The findings of one arm in one group."""
 
     arm: str
     method: str
@@ -112,7 +112,7 @@ class TestFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupFinding:
-    """One task with one model: what may be compared with one another."""
+    """One task with one model: arms that may be compared."""
 
     task: str
     domain: str
@@ -126,7 +126,7 @@ class GroupFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VotingFinding:
-    """How judges agreed, over all pools of a report: of all judges ("") or of one model."""
+    """The agreement of judges over all pools of a report: of all judges ("") or of one model."""
 
     model: str
     votes: int
@@ -137,14 +137,14 @@ class VotingFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """Everything that the page and the tables say."""
+    """All findings of a report, for the page and the tables."""
 
     groups: tuple[GroupFinding, ...]
     voting: tuple[VotingFinding, ...] = field(default_factory=tuple)
 
 
 def find(evidence: Evidence) -> Findings:
-    """Work it all out."""
+    """Compute all findings of the evidence."""
     keys = dict.fromkeys((record.task, record.model) for record in evidence.counted)
     groups = []
     for task, model in keys:
@@ -176,7 +176,7 @@ def _group(task: str, model: str, records: Sequence[RunRecord], evidence: Eviden
 
 
 def same_evaluators(records: Iterable[RunRecord]) -> bool:
-    """Whether all runs of each seed had the same E*: only then may their F be compared."""
+    """Whether all runs of each seed had the same E*; otherwise their F must not be compared."""
     by_seed: dict[int, set[str | None]] = {}
     for record in records:
         by_seed.setdefault(record.seed, set()).add(record.evaluator.digest if record.evaluator else None)
@@ -184,7 +184,7 @@ def same_evaluators(records: Iterable[RunRecord]) -> bool:
 
 
 def _arm(name: str, records: Sequence[RunRecord], evidence: Evidence) -> ArmFinding:
-    measured = list(dict.fromkeys(measure for record in records for measure in evidence.unseen_of(record)))
+    measured = list(dict.fromkeys(measure for record in records for measure in evidence.held_out_of(record)))
     gains = fsum((record.best_fitness or 0.0) - (record.initial_fitness or 0.0) for record in records)
     proposing = [record.spending.by_role.get("proposer") for record in records]
     calls = [float(spent.calls) if spent is not None else 0.0 for spent in proposing]
@@ -211,7 +211,7 @@ def _arm(name: str, records: Sequence[RunRecord], evidence: Evidence) -> ArmFind
 
 
 def band(curves: Sequence[Sequence[float]]) -> tuple[BandPoint, ...]:
-    """The mean of curves by generation, over those that got there."""
+    """The mean of curves per generation, over those that reached it."""
     points = []
     for generation in range(max(map(len, curves), default=0)):
         found = [curve[generation] for curve in curves if len(curve) > generation]
@@ -226,7 +226,7 @@ def band(curves: Sequence[Sequence[float]]) -> tuple[BandPoint, ...]:
 
 
 def rates_of(records: Iterable[RunRecord]) -> Rates:
-    """Rates over all runs of an arm together."""
+    """Rates over all runs of an arm."""
     runs = tuple(records)
     counts = [count for record in runs for count in record.operators]
     accepted, rejected = sum(count.accepted for count in counts), sum(count.rejected for count in counts)
@@ -242,12 +242,14 @@ def rates_of(records: Iterable[RunRecord]) -> Rates:
 
 
 def _measure(name: str, records: Sequence[RunRecord], evidence: Evidence) -> MeasureFinding:
-    found = {record.seed: unseen[name] for record in records if name in (unseen := evidence.unseen_of(record))}
-    episodes = sum(unseen.episodes for unseen in found.values())
-    successes = sum(unseen.successes for unseen in found.values())
+    found = {record.seed: measures[name] for record in records if name in (measures := evidence.held_out_of(record))}
+    episodes = sum(held_out.episodes for held_out in found.values())
+    successes = sum(held_out.successes for held_out in found.values())
     interval = share_interval(successes, episodes)
-    success = {seed: unseen.success for seed, unseen in found.items()}
-    fitness = {seed: unseen.fitness for seed, unseen in found.items() if unseen.fitness is not None}
+    success = {seed: held_out.success for seed, held_out in found.items()}
+    fitness = {
+        seed: held_out.fitness for seed, held_out in found.items() if held_out.fitness is not None
+    }
     over_seeds = spread([*success.values()])
     assert over_seeds is not None  # the measure's name came from one of these runs
     return MeasureFinding(
@@ -264,7 +266,7 @@ def _measure(name: str, records: Sequence[RunRecord], evidence: Evidence) -> Mea
 
 
 def _tests(arms: Sequence[ArmFinding]) -> tuple[TestFinding, ...]:
-    """The first arm against each other one. Their own F are compared only where their evaluators are the same."""
+    """The first arm against each other one. The search's own F is compared only where the evaluators are the same."""
     if len(arms) < 2:
         return ()
     first, others = arms[0], arms[1:]
@@ -288,7 +290,7 @@ def _on_common_seeds(one: ArmFinding, other: ArmFinding) -> list[RunRecord]:
 
 
 def find_votes(records: Iterable[RunRecord]) -> tuple[VotingFinding, ...]:
-    """Agreement of all judges, then of each model's where there are several. Pools are told apart by run."""
+    """Agreement of all judges, then of each model's if there are several. Each pool of each run is a subject."""
     pools = [pool for record in records for pool in record.pools if pool.votes]
     models = sorted({vote.call.model for pool in pools for vote in pool.votes if vote.call is not None})
     found = []

@@ -1,4 +1,4 @@
-"""The folder of a comparison: its plan, its runs, what they share, and a journal of measures that only grows."""
+"""The folder of a comparison: its plan, its runs, their shared programs, its measures and its journal."""
 
 import json
 import os
@@ -22,7 +22,7 @@ FORMAT = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """One finished measure of one elite: what `memento evaluate --json` said of it."""
+    """One finished measure of one elite: the output of `memento evaluate --json`."""
 
     job: str
     measure: str
@@ -44,7 +44,7 @@ class Measured:
 
     @property
     def fitness(self) -> float | None:
-        """F under the shipped evaluator over the episodes that count; None where the domain ships none."""
+        """F under the reference evaluator over the episodes that count; None for a domain without one."""
         values = [episode["fitness"] for episode in self.episodes]
         return None if None in values else sum(values) / len(values)
 
@@ -63,7 +63,7 @@ class ComparisonFolder:
         return (self.path / PLAN).is_file()
 
     def write_plan(self, experiment: Experiment) -> None:
-        """Keep the plan, whole or not at all. Raises UsageError where the folder cannot be made."""
+        """Write the plan, atomically. Raises UsageError if the folder cannot be made."""
         text = json.dumps({"format": FORMAT, "experiment": asdict(experiment)}, indent=1, ensure_ascii=False)
         try:
             for folder in (self.path, self.runs, self.path / "programs", self.path / "logs"):
@@ -73,7 +73,7 @@ class ComparisonFolder:
             raise UsageError(f"cannot make a comparison in {self.path}: {error.strerror}") from None
 
     def plan(self) -> Experiment:
-        """The plan. Raises UsageError where there is none, StoreError where it cannot be understood."""
+        """The plan. Raises UsageError if there is none, StoreError if it cannot be parsed."""
         if not self.exists:
             raise UsageError(f"{self.path} is not a comparison: it has no {PLAN}")
         try:
@@ -84,7 +84,7 @@ class ComparisonFolder:
         except OSError as error:
             raise StoreError(f"the comparison {self.path} cannot be read: {error.strerror}") from error
         except (ValueError, KeyError, TypeError) as error:
-            raise StoreError(f"the comparison {self.path} is damaged: {PLAN} cannot be understood") from error
+            raise StoreError(f"the comparison {self.path} is damaged: {PLAN} cannot be parsed") from error
 
     # ------------------------------------------------------------------------------- runs
 
@@ -94,20 +94,20 @@ class ComparisonFolder:
         return self.path / "runs"
 
     def run_of(self, job: Job) -> Path:
-        """Where a job's run is, or will be."""
+        """The folder of a job's run, which may not exist yet."""
         return self.runs / job.name
 
     def log_of(self, unit: str) -> Path:
-        """Where the output of a process goes, without a suffix."""
+        """The path of a process's output files, without a suffix."""
         return self.path / "logs" / unit
 
     def beginning(self, job: Job) -> Beginning | None:
-        """What the job's seed shares, once its leader has settled it."""
+        """The programs that the job's seed shares; None until its leader has settled them."""
         begun = self._beginning_files(job)
         return begun if begun.initial.is_file() and begun.evaluator.is_file() else None
 
     def settle(self, leader: Job) -> Beginning | None:
-        """Write down what the leader's log has settled, if it has."""
+        """Write the programs that the leader's log has settled; None if it has not settled them yet."""
         begun = self.beginning(leader)
         if begun is not None or not is_run(self.run_of(leader)):
             return begun
@@ -127,16 +127,16 @@ class ComparisonFolder:
         return Beginning(initial=folder / f"{job.beginning}.p0.py", evaluator=folder / f"{job.beginning}.evaluator.py")
 
     def elite_file(self, job: Job) -> tuple[Path, Program]:
-        """A file with the elite of a finished run. Raises StoreError where the search did not end."""
+        """A file with the elite of a finished run. Raises StoreError if the search did not end."""
         with RunStore.read(self.run_of(job)) as store:
             ended = [fact for fact in store.facts(only=(SearchEnded,)) if isinstance(fact, SearchEnded)]
         if not ended:
-            raise StoreError(f"the run {job.name!r} has no elite to be measured: its search did not end")
+            raise StoreError(f"the run {job.name!r} has no elite to measure: its search did not end")
         path = self.path / "programs" / f"{job.name}.elite.py"
         _write_whole(path, ended[-1].program.text)
         return path, ended[-1].program
 
-    # ------------------------------------------------------------------------------- what only grows
+    # ------------------------------------------------------------------------------- append-only files
 
     def append_measured(self, measured: Measured) -> None:
         """Add a finished measure; it is on disk when this returns."""
@@ -147,11 +147,11 @@ class ComparisonFolder:
         return {(line["job"], line["measure"]): Measured(**line) for line in self._lines(MEASURES)}
 
     def note(self, *, at: float, job: str, event: str, message: str = "") -> None:
-        """Add a line to the journal: for people."""
+        """Add a line to the journal, which is for people only."""
         self._append(JOURNAL, {"at": at, "job": job, "event": event, "message": message})
 
     def journal(self) -> tuple[Mapping[str, Any], ...]:
-        """What happened here, oldest first."""
+        """The events of the comparison, oldest first."""
         return tuple(self._lines(JOURNAL))
 
     def _append(self, name: str, line: Mapping[str, Any]) -> None:
@@ -164,7 +164,7 @@ class ComparisonFolder:
             os.fsync(file.fileno())
 
     def _lines(self, name: str) -> Iterator[dict[str, Any]]:
-        """The whole lines. One that a killed process left unfinished is passed over; its work is done again."""
+        """The complete lines. One that a killed process left incomplete is skipped; its work is repeated."""
         path = self.path / name
         if not path.exists():
             return

@@ -1,4 +1,4 @@
-"""Reads what a report is about: single runs, or a comparison with its measures."""
+"""Loads the evidence of a report: single runs, or a comparison with its measures."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,12 +13,12 @@ from .folder import ComparisonFolder, Measured
 from .plan import list_jobs
 from .records import RunRecord, read_record
 
-OWN_FINAL = "the run's own"  # measure: what a run measures itself, at its end, on seeds that it did not search on
+OWN_FINAL = "the run's own"  # measure: the final measure of a run itself, on held-out seeds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unseen:
-    """What an elite does on episodes that its search did not meet. `fitness` is under the reference evaluator."""
+class HeldOut:
+    """An elite's result on held-out episodes. `fitness` is under the reference evaluator."""
 
     success: float
     fitness: float | None
@@ -28,7 +28,7 @@ class Unseen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Runs with what was measured of them. `missing` says why planned runs are not among them."""
+    """Runs with the measures of their elites. `missing` holds the reasons why planned runs are absent."""
 
     title: str
     records: tuple[RunRecord, ...]
@@ -38,17 +38,17 @@ class Evidence:
 
     @property
     def counted(self) -> tuple[RunRecord, ...]:
-        """The runs that statistics are of: those that are done; where none is, all."""
+        """The runs that the statistics use: those that are done; all if none is done."""
         return tuple(record for record in self.records if record.status == "done") or self.records
 
     def measures_of(self, run: str) -> dict[str, Measured]:
-        """What was measured of a run's elite, by measure."""
+        """The measures of a run's elite, by the measure's name."""
         return {measure: found for (job, measure), found in self.measured.items() if job == run}
 
-    def unseen_of(self, record: RunRecord) -> dict[str, Unseen]:
-        """What there is on unseen seeds: the comparison's measures, else the run's own."""
+    def held_out_of(self, record: RunRecord) -> dict[str, HeldOut]:
+        """Results on held-out seeds: the comparison's measures, else the run's own final measure."""
         found = {
-            name: Unseen(
+            name: HeldOut(
                 success=measured.success,
                 fitness=measured.fitness,
                 episodes=len(measured.episodes),
@@ -60,7 +60,7 @@ class Evidence:
         if found or final is None or self.measured:
             return found
         return {
-            OWN_FINAL: Unseen(
+            OWN_FINAL: HeldOut(
                 success=final.elite_success,
                 fitness=final.elite_fitness,
                 episodes=final.episodes,
@@ -79,7 +79,7 @@ def load_run(folder: Path) -> RunRecord:
 
 
 def load_runs(folders: Sequence[Path]) -> Evidence:
-    """Single runs as evidence. Runs that share a name get their folder's path as a name."""
+    """Single runs as evidence. Runs with the same name get their folder's path as the name."""
     records = [load_run(folder) for folder in folders]
     names = [record.name for record in records]
     named = [record if names.count(record.name) == 1 else replace(record, name=record.folder) for record in records]
@@ -88,7 +88,7 @@ def load_runs(folders: Sequence[Path]) -> Evidence:
 
 
 def load_comparison(folder: ComparisonFolder) -> Evidence:
-    """A comparison, as far as it has got. A run that cannot be read is missing, and says why."""
+    """A comparison, done or not. A run that cannot be read is in `missing`, with the reason."""
     experiment = folder.plan()
     last = {line["job"]: f"{line['event']}: {line['message']}".rstrip(": ") for line in folder.journal()}
     records, missing = [], {}

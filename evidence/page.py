@@ -22,13 +22,13 @@ from .records import RunRecord
 from .svg import Dots, Line, Mark, bars, curves, dot_rows, scatter, swatch
 from .tables import Table
 
-FEW = 3  # runs that are shown one by one; of more, the best of each task
+FEW = 3  # runs shown one by one; of more, the best per task
 REASONS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """A picture of a rollout, as a data URI, and what it shows."""
+    """A picture of a rollout, as a data URI, with its caption."""
 
     uri: str
     caption: str
@@ -36,14 +36,14 @@ class Picture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """What a page says of its own making. `expected_layers` are those that isolate generated programs."""
+    """How a page was made. `expected_layers` are the layers that isolate generated programs."""
 
     made: str  # when, for people
     version: str
     command: str = ""
     expected_layers: tuple[str, ...] = ()
-    pictures: Mapping[str, Sequence[Picture]] | None = None  # by run; None where nothing here can draw them
-    no_pictures: str = ""  # why there are none
+    pictures: Mapping[str, Sequence[Picture]] | None = None  # by run; None if this machine cannot draw them
+    no_pictures: str = ""  # the reason for no pictures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolView:
-    """One generation of evaluator evolution, for people."""
+    """One generation of evaluator evolution as texts."""
 
     head: str
     rows: tuple[tuple[str, str, str, str], ...]  # evaluator, mean f on T_0, votes, summary or fault
@@ -68,7 +68,7 @@ class PoolView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunView:
-    """One run that is shown by itself."""
+    """One run that is shown in its own section."""
 
     record: RunRecord
     descent: Descent
@@ -109,20 +109,20 @@ def _environment() -> Environment:
 
 
 def banners(evidence: Evidence, frame: Frame) -> Iterable[str]:
-    """What a reader must know before reading any number."""
+    """Warnings that a reader must know before reading any number."""
     offline = [record for record in evidence.records if "offline" in record.model]
     if offline:
         which = "Every run" if len(offline) == len(evidence.records) else f"{len(offline)} of the runs"
         yield (
-            f"{which} on this page used the offline model, which is no language model: it picks and edits parts of a"
-            " shelf that ships with the domain. The numbers show how the methods search, and say nothing about the"
-            " paper's claims, which are about language models."
+            f"{which} on this page used the offline model, which is not a language model: it picks and edits parts of a"
+            " shelf that ships with the domain. The numbers show how the methods search; they are no evidence for or"
+            " against the paper's claims about language models."
         )
     unfinished = [record.name for record in evidence.records if record.status != "done"]
     if unfinished or evidence.missing:
         count = len(unfinished) + len(evidence.missing)
         kept = "the statistics leave them out" if evidence.counted != evidence.records or evidence.missing else (
-            "what there is so far is shown"
+            "the page shows the results so far"
         )
         yield f"{count} of {len(evidence.records) + len(evidence.missing)} runs are not done; {kept}."
     missing = [
@@ -145,9 +145,9 @@ def _section(group: GroupFinding) -> Section:
         ("Success of the best so far, on the search's own episodes", _curves(group, "success_curve", "success S")),
     ]
     for name in dict.fromkeys(measure.name for arm in group.arms for measure in arm.measures):
-        charts.append((f"Success on unseen seeds: {name}", _dots(group.arms, name, fitness=False)))
+        charts.append((f"Success on held-out seeds: {name}", _dots(group.arms, name, fitness=False)))
         if any(one.fitness is not None for arm in group.arms for one in arm.measures if one.name == name):
-            charts.append((f"Shipped fitness on unseen seeds: {name}", _dots(group.arms, name, fitness=True)))
+            charts.append((f"Reference fitness on held-out seeds: {name}", _dots(group.arms, name, fitness=True)))
     places = {arm.arm: place for place, arm in enumerate(group.arms)}
     marks = [Mark(x=fitness, y=success, place=places[arm]) for arm, fitness, success in group.pairs]
     charts.append((
@@ -189,7 +189,7 @@ def _dots(arms: Sequence[ArmFinding], name: str, *, fitness: bool) -> Markup:
         rows.append(
             Dots(name=arm.arm, place=place, values=[*values.values()], mean=found.mean, low=found.low, high=found.high)
         )
-    words = "fitness under the shipped evaluator" if fitness else "share of episodes that succeed"
+    words = "fitness under the reference evaluator" if fitness else "share of episodes that succeed"
     return dot_rows(rows, label=f"{words}, {name}", x_label=words)
 
 
@@ -230,8 +230,7 @@ def _paper_tables(evidence: Evidence, findings: Findings) -> tuple[Table, ...]:
 
 
 def shown_runs(evidence: Evidence) -> tuple[RunRecord, ...]:
-    """The runs that are shown one by one: few are all shown; of many, the one of MEMENTO's with the highest F
-    of each task."""
+    """The runs that are shown one by one: all if they are few, else MEMENTO's run with the highest F per task."""
     chosen = [record for record in evidence.records if record.curve]
     if len(chosen) > FEW:
         tasks = dict.fromkeys((record.task, record.model) for record in chosen)
@@ -248,7 +247,7 @@ def _merit(record: RunRecord) -> tuple[bool, bool, float, float]:
 
 def _run_view(record: RunRecord, evidence: Evidence, frame: Frame) -> RunView:
     pools = record.pools
-    if not any(pool.entries for pool in pools):  # it was given its evaluator: show how its seed's leader got it
+    if not any(pool.entries for pool in pools):  # given from outside: show how its seed's leader made it
         leader = next((one for one in evidence.records if (one.task, one.model, one.seed) ==
                        (record.task, record.model, record.seed) and any(pool.entries for pool in one.pools)), None)
         pools = leader.pools if leader is not None else pools
@@ -269,10 +268,10 @@ def _pool_view(pool: Pool) -> PoolView:
     rows = []
     for entry in pool.entries:
         fault = entry.candidate.examination.fault
-        said = f"invalid: {fault.kind}, {fault.message}" if fault is not None else entry.candidate.summary
+        summary = f"invalid: {fault.kind}, {fault.message}" if fault is not None else entry.candidate.summary
         mark = " ✓" if pool.chosen is not None and pool.chosen.id == entry.candidate.id else ""
         rows.append((f"{entry.candidate.id}{mark}", number(entry.fitness), str(entry.votes),
-                     one_line(said, 160)))
+                     one_line(summary, 160)))
     reasons = [
         (f"judge {vote.seat}" + (f" ({one_line(vote.call.model, 40)})" if vote.call is not None else ""),
          one_line(vote.reason, 300))
@@ -299,7 +298,7 @@ def _versions(records: Iterable[RunRecord]) -> tuple[tuple[str, str], ...]:
 
 
 def _settings(records: Sequence[RunRecord]) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
-    """The settings of the first run of each task and arm; seeds and files differ from run to run."""
+    """The settings of the first run of each task and arm; seeds and files differ between runs."""
     found = {}
     for record in records:
         name = f"{record.task}, {record.arm}, {record.model}"

@@ -1,4 +1,4 @@
-"""The values that the paper publishes, for comparison with ours: mean ± standard deviation over three seeds."""
+"""The values that the paper publishes, for comparison: mean ± standard deviation over three seeds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ Value = tuple[float, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column of a table of the paper. `measure` names the final measure that fills it here."""
+    """A column of a table of the paper. `measure` is the final measure that corresponds to it."""
 
     title: str
     domain: str
@@ -74,11 +74,11 @@ CORRELATION: Mapping[str, tuple[float, float, int]] = {HANOI: (0.922, 0.755, 54)
 # Section "Ablations", search-scene diversity: over FloorPlan1–29.
 ONE_KITCHEN_MEASURE, ONE_KITCHEN = "All 29 kitchens", (0.09, 0.02)
 
-_EARLIER = {"eureka"}  # the paper words the elite's variant; where both were run, that one stands
+_EARLIER = {"eureka"}  # the paper describes the variant with an elite; if both were run, that one counts
 
 
 def paper_name(record: RunRecord) -> str | None:
-    """What the paper calls the method of this run; None for one that it does not have."""
+    """The paper's name for the method of this run; None for a method that is not in the paper."""
     if record.settings.get("evaluator") == "zero-shot":
         return "Unevolved evaluator" if record.method == "memento" else None
     method = METHODS.get(record.method)
@@ -86,7 +86,7 @@ def paper_name(record: RunRecord) -> str | None:
 
 
 def chosen_arms(records: "tuple[RunRecord, ...]") -> dict[str, str]:
-    """The arm that stands for each of the paper's methods, where there are several: the paper's own wording."""
+    """The arm for each of the paper's methods, by its published name; of several arms, the paper's own variant."""
     found: dict[str, str] = {}
     for record in sorted(records, key=lambda record: record.method in _EARLIER):
         name = paper_name(record)

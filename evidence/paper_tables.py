@@ -1,4 +1,4 @@
-"""The paper's own tables, in its layout, with its published values beside ours. Pure: findings -> tables."""
+"""The paper's own tables, in its layout, with published and measured values. Pure: findings -> tables."""
 
 from ..core.text import DASH, plus_minus
 from . import paper
@@ -8,8 +8,8 @@ from .tables import Table, measured, spread
 
 
 def paper_generalisation(evidence: Evidence, findings: Findings) -> Table:
-    """Final success on original and held-out domains in the paper's layout: for each method what was found here,
-    and what is published."""
+    """Final success on original and held-out domains in the paper's layout: for each method the measured and the
+    published value."""
     arms = paper.chosen_arms(evidence.counted)
     rows = []
     for method, published in paper.GENERALISATION.items():
@@ -23,7 +23,7 @@ def paper_generalisation(evidence: Evidence, findings: Findings) -> Table:
         rows=tuple(rows),
         texts=2,
         strong=frozenset({4}),
-        note=f"Mean ± standard deviation over seeds; “{DASH}”: not evaluated. Here: success on unseen seeds. The "
+        note=f"Mean ± standard deviation over seeds; “{DASH}”: not evaluated. Here: success on held-out seeds. The "
         "paper's values come from its own simulators, language model and three seeds.",
     )
 
@@ -57,13 +57,13 @@ def paper_final(evidence: Evidence, findings: Findings, domain: str) -> Table:
         columns=("Method", "Fitness F", "F, paper", "Success S", "S, paper"),
         rows=tuple(rows),
         strong=frozenset({2}),
-        note="On the search's own episodes, best so far, mean ± standard deviation over seeds. The rows of ablations "
-        "stand in the paper's text, not in a table.",
+        note="On the search's own episodes, best so far, mean ± standard deviation over seeds. The paper gives the "
+        "values of the ablations in its text, not in a table.",
     )
 
 
 def paper_scenes(findings: Findings) -> Table | None:
-    """Searching in one kitchen, measured over all 29; None where that was not measured."""
+    """Success of a search in one kitchen, measured over all 29; None if that was not measured."""
     rows = []
     for group in findings.groups:
         for arm in group.arms:

@@ -1,4 +1,4 @@
-"""Which runs an experiment comes to, what each of them is given, and whether all of it can be run."""
+"""The runs of an experiment, their arguments, and a check that all of them can be run."""
 
 import json
 import re
@@ -15,14 +15,14 @@ from ..settings import BRANCHES, OPTIONS, Settings, build_settings, without_effe
 from ..settings.presets import preset_named
 from .experiment import SHARED, Arm, Experiment, Measure, Task
 
-GENERATED = ("evolve", "zero-shot")  # evaluators that a model writes, so that a seed's runs must share them
+GENERATED = ("evolve", "zero-shot")  # evaluators written by a model: a seed's runs must share one
 _UNFIT = re.compile(r"[^A-Za-z0-9._]+")
 _NAME_LIMIT = 96
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beginning:
-    """What the runs of one seed share: files with p_0 and, where their evaluator is generated, E*."""
+    """The shared files of one seed's runs: p_0 and, if the evaluator is generated, E*."""
 
     initial: Path
     evaluator: Path
@@ -42,7 +42,7 @@ class Job:
 
 
 def list_jobs(experiment: Experiment) -> tuple[Job, ...]:
-    """All runs, a seed after the other and each leader before those who follow it."""
+    """All runs, seed by seed, each leader before its followers."""
     return tuple(
         Job(
             name=_name(task.name, arm.name, *_model_word(experiment, model), f"s{seed}"),
@@ -62,7 +62,7 @@ def list_jobs(experiment: Experiment) -> tuple[Job, ...]:
 
 
 def leader_of(experiment: Experiment) -> Arm:
-    """The arm whose run settles what its seed shares: the first one with the shared evaluator."""
+    """The arm whose run settles p_0 and E* of its seed: the first one with the shared evaluator."""
     return next((arm for arm in experiment.arms if arm.evaluator == SHARED), experiment.arms[0])
 
 
@@ -75,7 +75,7 @@ def _model_word(experiment: Experiment, model: str) -> tuple[str, ...]:
 
 
 def _name(*words: str) -> str:
-    """A folder's name; where words are cut or changed a tag keeps names apart."""
+    """A folder's name; if words are shortened or changed, a tag keeps names distinct."""
     plain = [_UNFIT.sub("-", word).strip("-.") or "x" for word in words]
     text = "--".join(plain)
     if plain == [*words] and len(text) <= _NAME_LIMIT:
@@ -84,7 +84,7 @@ def _name(*words: str) -> str:
     return f"{'--'.join(plain[:-1])[: _NAME_LIMIT - 16]}--{tag}--{plain[-1]}"
 
 
-# ------------------------------------------------------------------------------ what a run is given
+# ------------------------------------------------------------------------------ the arguments of a run
 
 
 def arguments_of(experiment: Experiment, job: Job, beginning: Beginning | None) -> tuple[dict[str, str], list[str]]:
@@ -118,7 +118,7 @@ def _evaluator(experiment: Experiment, job: Job, beginning: Beginning | None) ->
 
 
 def _common(experiment: Experiment, arm: Arm) -> dict[str, JSON]:
-    """The settings for all arms. A method with one kind of proposal gets as many as the branches together."""
+    """The settings for all arms. A method with one kind of proposal gets as many as all branches together."""
     common = {"salt": UNSALTED, **experiment.settings}
     slots = [common.get(key, preset_named(experiment.preset)[key]) for key in BRANCHES]
     changed = any(key in common for key in BRANCHES)
@@ -133,16 +133,16 @@ def _has_effect(key: str, method: str, evaluator: str) -> bool:
 
 
 def text_of(key: str, value: JSON) -> str:
-    """A value as `--set` reads it: TOML, but for the names of models and files."""
+    """A value in the syntax of `--set`: TOML, except for the names of models and files."""
     if isinstance(value, str) and "." not in key:
         return value
     return json.dumps(value)
 
 
 def check(experiment: Experiment) -> dict[str, Settings]:
-    """The settings of each job, by its name, as `memento run` will have them.
+    """The settings of each job, by its name, as in its `memento run`.
 
-    Raises UsageError for whatever `memento run` would refuse, before anything is run.
+    Raises UsageError for everything that `memento run` would refuse.
     """
     found = {}
     unheeded = {*experiment.settings} - {"salt"}
@@ -175,16 +175,16 @@ def candidates_of(settings: Settings) -> int:
     return candidates_expected(settings.as_json())
 
 
-# ------------------------------------------------------------------------------ what is measured
+# ------------------------------------------------------------------------------ measures
 
 
 def measured_options(searched: Mapping[str, JSON], measure: Measure) -> dict[str, JSON]:
-    """The options of a final measure: those of the search, with the measure's own over them."""
+    """The options of a final measure: those of the search, overridden by the measure's own."""
     return {key: value for key, value in {**searched, **measure.options}.items() if value is not None}
 
 
 def measure_seed(job: Job, measure: Measure) -> int:
-    """The first seed of a measure's episodes: the same for all arms, so that they meet the same episodes."""
+    """The first seed of a measure's episodes; the same for all arms, so that their episodes are the same."""
     return derive_seed(job.seed, "unseen", job.task.name, measure.name) >> 2
 
 
@@ -221,7 +221,7 @@ def run_arguments(experiment: Experiment, job: Job, beginning: Beginning | None,
 
 
 def resume_arguments(experiment: Experiment, job: Job, run: Path) -> list[str]:
-    """The arguments of `memento resume` for a job: with the plan's budgets, which may have grown since."""
+    """The arguments of `memento resume` for a job, with the plan's budgets, which may have grown."""
     budgets = {key: value for key, value in experiment.settings.items() if _is_budget(key)}
     plain = {key: str(value) for key, value in budgets.items() if "." not in key}
     evaluator = _evaluator(experiment, job, None)
@@ -244,9 +244,9 @@ def _flags(flags: Mapping[str, str]) -> Iterator[str]:
 
 
 def merge(old: Experiment, new: Experiment) -> Experiment:
-    """What a comparison goes on with when it is asked for again: `new`, which may have more of everything.
+    """The experiment with which an existing comparison continues: `new`, which may have more of everything.
 
-    Raises UsageError where `new` has less, or changes what runs of `old` were already given; budgets may change.
+    Raises UsageError if `new` has less, or changes settings of runs of `old`; budgets may change.
     """
     if replace(new, name=old.name, title=old.title) == replace(old, title=old.title):
         return old
@@ -266,12 +266,12 @@ def merge(old: Experiment, new: Experiment) -> Experiment:
                 "now missing or changed: choose another --name"
             )
     if leader_of(old) != leader_of(new):
-        raise UsageError(f"the comparison {old.name!r} is led by {leader_of(old).name!r}: name it first")
+        raise UsageError(f"the comparison {old.name!r} has {leader_of(old).name!r} as its leader: put it first")
     if len(old.models) == 1 and len(new.models) > 1:
         raise UsageError(f"the comparison {old.name!r} was begun with one model: choose another --name")
     return replace(new, name=old.name)
 
 
 def _unbudgeted(given: object) -> object:
-    """Settings without their budgets, which change no result; anything else as it is."""
+    """Settings without their budgets, which change no result; other values unchanged."""
     return {key: value for key, value in given.items() if not _is_budget(key)} if isinstance(given, Mapping) else given

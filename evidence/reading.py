@@ -1,4 +1,4 @@
-"""What a report says in words: one plain sentence for each comparison, no stronger than its test. Pure."""
+"""The findings in words: one plain sentence per comparison, no stronger than its test. Pure."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,7 +8,7 @@ LEVEL = 0.05
 
 
 def sentences(findings: Findings) -> Iterator[str]:
-    """What the tests of all groups come to."""
+    """The results of all groups' tests as sentences."""
     for group in findings.groups:
         yield from _of_group(group)
 
@@ -21,7 +21,7 @@ def _of_group(group: GroupFinding) -> Iterator[str]:
         return
     alike: dict[str, list[str]] = {}
     for quantity in dict.fromkeys(one.quantity for one in group.tests):
-        if _is_told(quantity, group):
+        if _is_reported(quantity, group):
             verdict = _verdict([one for one in group.tests if one.quantity == quantity])
             alike.setdefault(verdict, []).append(_words(quantity))
     for verdict, quantities in alike.items():
@@ -31,21 +31,23 @@ def _of_group(group: GroupFinding) -> Iterator[str]:
         yield f"{where}: with {seeds} seeds no paired test can reach p < {LEVEL:g}, whatever the methods do."
 
 
-def _is_told(quantity: str, group: GroupFinding) -> bool:
-    """Unseen measures where there are any, else the search's own."""
-    unseen = any(arm.measures for arm in group.arms)
-    return ": " in quantity if unseen else quantity in (FITNESS, SUCCESS)
+def _is_reported(quantity: str, group: GroupFinding) -> bool:
+    """Whether the words report this quantity: held-out measures if there are any, else F and S of the search."""
+    held_out = any(arm.measures for arm in group.arms)
+    return ": " in quantity if held_out else quantity in (FITNESS, SUCCESS)
 
 
 def _words(quantity: str) -> str:
     kind, colon, name = quantity.partition(": ")
     if not colon:
         return {FITNESS: "fitness in the search", SUCCESS: "success in the search"}.get(quantity, quantity)
-    return f"success on unseen seeds ({name})" if kind == "success" else f"shipped fitness on unseen seeds ({name})"
+    return (
+        f"success on held-out seeds ({name})" if kind == "success" else f"reference fitness on held-out seeds ({name})"
+    )
 
 
 def _verdict(tests: Sequence[TestFinding]) -> str:
-    """Against whom the difference is significant after adjustment, with its size, and against whom it is not."""
+    """The arms against which the difference is significant after adjustment, with its size, then the others."""
     clear: dict[bool, list[str]] = {True: [], False: []}
     rest = []
     for one in tests:
@@ -55,7 +57,7 @@ def _verdict(tests: Sequence[TestFinding]) -> str:
             clear[one.test.difference > 0].append(f"{one.other} by {abs(one.test.difference):.2f}")
     parts = [f"is {word} {_listed(clear[sign])}" for sign, word in ((True, "above"), (False, "below")) if clear[sign]]
     if rest:
-        parts.append(f"cannot be told from {_listed(rest, last='or')}")
+        parts.append(f"shows no significant difference from {_listed(rest, last='or')}")
     return "; it ".join(parts)
 
 

@@ -1,4 +1,4 @@
-"""One run as evidence: what its log says, in the numbers that tables and curves are made of. Pure: facts -> record."""
+"""One run as evidence: the numbers of its log for tables and curves. Pure: facts -> record."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ from ..memory.slots import Remembered
 from ..memory.spending import Spending
 from .candidates import CandidateRow, list_candidates, trace_lineage
 
-NEAR_DUPLICATE = 0.9  # the ratio of difflib from which two edit summaries say the same
+NEAR_DUPLICATE = 0.9  # difflib's ratio from which two edit summaries are near-duplicates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorCount:
-    """How the slots of one operator went. `elites` counts the generations whose new elite it made."""
+    """The outcomes of one operator's slots. `elites` counts the generations whose new elite it made."""
 
     operator: Operator
     slots: int
@@ -49,9 +49,9 @@ class OperatorCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryCount:
-    """What the rejection memory met. Repeats are proposals that repeat what their chain had rejected before."""
+    """Counts about the rejection memory. Repeats are proposals that repeat one that their chain had rejected."""
 
-    climbs: int  # hill-climb proposals that were made while the memory held something
+    climbs: int  # hill-climb proposals made while the memory was not empty
     rejections: int
     same_program: int
     near_summary: int  # of the rest, those with a near-duplicate edit summary
@@ -59,7 +59,7 @@ class MemoryCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord:
-    """All that tables, curves and tests need of a run. What is not reached is empty or None."""
+    """A run's numbers for tables, curves and tests. Values that the run has not reached are empty or None."""
 
     name: str
     folder: str
@@ -162,7 +162,7 @@ def read_record(facts: Sequence[Fact], *, name: str, folder: str, wall_s: float)
 
 
 def curve_of(elites: Iterable[EliteChanged]) -> tuple[Point, ...]:
-    """The points of a run's curve. Of equal F the later one counts, as in the search itself."""
+    """The points of a run's curve. Of equal F the later one counts, as in the search."""
     points: list[Point] = []
     best: tuple[float, float] | None = None
     for row in elites:
@@ -184,7 +184,7 @@ def curve_of(elites: Iterable[EliteChanged]) -> tuple[Point, ...]:
 
 
 def count_operators(rows: Iterable[CandidateRow]) -> tuple[OperatorCount, ...]:
-    """How each operator's slots went, in the order of `Operator`; those without a slot are left out."""
+    """The outcomes of each operator's slots, in the order of `Operator`; operators without a slot are left out."""
     by_operator: dict[Operator, list[CandidateRow]] = {}
     for row in rows:
         if row.generation > 0:
@@ -238,7 +238,7 @@ def count_repeats(rows: Iterable[CandidateRow], memory: Sequence[Remembered]) ->
 
 
 def says_the_same(one: str, other: str) -> bool:
-    """Whether two edit summaries are near-duplicates: alike but for case, white space and a few letters."""
+    """Whether two edit summaries are near-duplicates: equal except for case, white space and a few letters."""
     first, second = (" ".join(text.lower().split()) for text in (one, other))
     if not first or not second:
         return False

@@ -1,4 +1,4 @@
-"""What a comparison does next, from what it has done. Pure."""
+"""Chooses the next units of a comparison from its progress. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from .plan import Job
 
 
 class Phase(StrEnum):
-    """How a run or a measure stands."""
+    """The state of a run or a measure."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -24,14 +24,14 @@ OVER = frozenset({Phase.DONE, Phase.BUDGET, Phase.STOPPED, Phase.FAILED})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """A process to be run: a job's search, or one measure of its elite."""
+    """One process: a job's search, or one measure of its elite."""
 
     job: Job
     measure: Measure | None = None
 
     @property
     def name(self) -> str:
-        """The name of its log files and of its place in the progress."""
+        """The name of its log files and of its entry in the journal."""
         if self.measure is None:
             return self.job.name
         return f"{self.job.name}.{''.join(letter if letter.isalnum() else '-' for letter in self.measure.name)}"
@@ -39,17 +39,17 @@ class Unit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How each unit stands, by (job, measure); measure "" is the run itself. What is absent waits."""
+    """The state of each unit, by (job, measure); measure "" is the run itself. An absent unit waits."""
 
     phases: Mapping[tuple[str, str], Phase]
     settled: frozenset[str] = frozenset()  # beginnings whose p_0 and E* are known
 
     def phase(self, unit: Unit) -> Phase:
-        """How this unit stands."""
+        """The state of this unit."""
         return self.phases.get(key_of(unit), Phase.WAITING)
 
     def with_phase(self, unit: Unit, phase: Phase) -> "Progress":
-        """After the unit has come to stand so."""
+        """The progress with this state of the unit."""
         return replace(self, phases={**self.phases, key_of(unit): phase})
 
 
@@ -59,7 +59,7 @@ def key_of(unit: Unit) -> tuple[str, str]:
 
 
 def units_of(experiment: Experiment, jobs: Sequence[Job], *, measure: bool) -> tuple[Unit, ...]:
-    """Everything there is to do, in the order in which it is preferred: a seed after the other."""
+    """All units in the order of preference, seed by seed."""
     found = []
     for job in jobs:
         found.append(Unit(job=job))
@@ -69,7 +69,7 @@ def units_of(experiment: Experiment, jobs: Sequence[Job], *, measure: bool) -> t
 
 
 def choose(units: Sequence[Unit], progress: Progress, *, free: int) -> tuple[Unit, ...]:
-    """The next units to start, at most `free`. None where all wait for something that is under way."""
+    """The next units to start, at most `free`. Empty if all wait for a running unit."""
     ready = [unit for unit in units if progress.phase(unit) is Phase.WAITING and _may_start(unit, progress)]
     return tuple(ready[: max(0, free)])
 
@@ -81,8 +81,8 @@ def _may_start(unit: Unit, progress: Progress) -> bool:
 
 
 def give_up(units: Sequence[Unit], progress: Progress) -> tuple[Unit, ...]:
-    """What can no longer be started: followers of a leader that ended before it settled anything, and what
-    would have measured a run that did not get done."""
+    """The units that can no longer start: followers of a leader that ended before it settled p_0 and E*, and
+    measures of a run that was not completed."""
     ended = {
         unit.job.beginning
         for unit in units

@@ -41,7 +41,7 @@ class PairedTest:
     """One method against another on common seeds. `difference` is mean(one - other) with its interval.
 
     `wilcoxon` is the two-sided p-value of the signed-rank test, `permutation` that of the sign-flip test of the
-    mean difference. Where all differences are 0 nothing can be told apart and both are 1.
+    mean difference. If all differences are 0, both are 1.
     """
 
     n: int
@@ -60,7 +60,7 @@ class PairedTest:
 
 
 def spread(values: Sequence[float], *, seed: int = 0) -> Spread | None:
-    """Mean, deviation and bootstrap interval of `values`; None of nothing."""
+    """Mean, deviation and bootstrap interval of `values`; None without values."""
     if not values:
         return None
     n, mean = len(values), fsum(values) / len(values)
@@ -124,7 +124,7 @@ def _p_values(differences: "np.ndarray[Any, np.dtype[np.float64]]", seed: int) -
 
 
 def adjust(p_values: Sequence[float | None]) -> list[float | None]:
-    """Benjamini-Hochberg: what each p-value is worth among so many tests. None stays None."""
+    """The p-values adjusted for their number (Benjamini-Hochberg). None stays None."""
     known = [value for value in p_values if value is not None]
     adjusted = iter(stats.false_discovery_control(known) if known else ())
     return [None if value is None else float(next(adjusted)) for value in p_values]
@@ -147,12 +147,12 @@ def area_under(curve: Sequence[float]) -> float | None:
 
 
 def ratio(part: float, whole: float) -> float | None:
-    """A rate; None where there was nothing to be counted."""
+    """A rate; None where there was nothing to count."""
     return part / whole if whole else None
 
 
 def fleiss_kappa(ballots: Iterable[Sequence[int]]) -> float | None:
-    """Fleiss' kappa of judges who chose among numbered options; one ballot a pool, abstentions left out.
+    """Fleiss' kappa of judges who chose among numbered options; one ballot per pool, abstentions left out.
 
     Fleiss (1971), with the number of raters free to differ between subjects. None where fewer than two
     judges chose anywhere, or where all choices of all ballots are one (chance agreement is then 1).

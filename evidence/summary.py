@@ -1,4 +1,4 @@
-"""What a comparison has so far, one row for each task, model and arm. Pure, and light enough for a live table."""
+"""The results of a comparison so far, one row per task, model and arm. Pure, and light enough for a live table."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from .scheduling import Phase, Progress, Unit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStanding:
-    """A run as far as it has got: the elite's F and S on the search's own episodes."""
+    """The state of a run, with its elite's F and S on the search's own episodes."""
 
     generation: int | None = None
     initial_fitness: float | None = None
@@ -34,7 +34,7 @@ class Row:
     running: tuple[tuple[int, RunStanding], ...]  # by seed
     fitness: tuple[float, ...]
     success: tuple[float, ...]
-    measures: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # S on unseen seeds, by measure
+    measures: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # S on held-out seeds, by measure
 
     @property
     def done(self) -> int:
@@ -42,7 +42,7 @@ class Row:
         return self.phases.get(Phase.DONE, 0)
 
     def as_json(self) -> dict[str, JSON]:
-        """For scripts."""
+        """The row as JSON, for scripts."""
         measures: dict[str, JSON] = {name: _both(values) for name, values in self.measures.items()}
         return {
             "task": self.task,
@@ -64,7 +64,7 @@ def rows_of(
     standings: Mapping[str, RunStanding],
     measured: Mapping[tuple[str, str], Measured],
 ) -> tuple[Row, ...]:
-    """A row for each task, model and arm, in the experiment's order."""
+    """One row per task, model and arm, in the experiment's order."""
     return tuple(
         _row([job for job in jobs if (job.task, job.model, job.arm) == (task, model, arm)], progress, standings,
              measured)
@@ -103,7 +103,7 @@ def _row(
 
 
 def mean_and_std(values: Sequence[float]) -> tuple[float, float | None] | None:
-    """The mean and the sample standard deviation, which one value does not have."""
+    """The mean and the sample standard deviation; one value has no deviation."""
     if not values:
         return None
     mean = fsum(values) / len(values)

@@ -1,6 +1,6 @@
 """Charts as SVG text. Pure: numbers in, markup out. Colours come from the page's style sheet, text is escaped.
 
-A chart is drawn 360 units wide, about a phone's width, so that its letters keep their size there.
+A chart is 360 units wide, about the width of a phone, so that its letters stay readable there.
 """
 
 from collections.abc import Iterable, Sequence
@@ -116,7 +116,7 @@ def dot_rows(rows: Sequence[Dots], *, label: str, x_label: str) -> Markup:
 
 
 def spread_out(values: Iterable[float]) -> list[tuple[float, float]]:
-    """Values with a shift across, so that equal ones can be seen side by side."""
+    """Values with a sideways shift, so that equal ones are visible next to each other."""
     seen: dict[float, int] = {}
     found = []
     for value in values:
@@ -158,7 +158,7 @@ class Node:
 
 
 def rail(nodes: Sequence[Node], *, row_height: int, lane_width: int = 22) -> Markup:
-    """A line of descent beside a list whose rows are `row_height` high: nodes below each other, joined to parents."""
+    """A descent next to a list whose rows are `row_height` high: nodes below each other, joined to their parents."""
     width = lane_width * (max((node.lane for node in nodes), default=0) + 1)
     height = row_height * len(nodes)
 

@@ -30,7 +30,7 @@ class Table:
 
 
 def glance(group: GroupFinding) -> Table:
-    """What each arm came to."""
+    """The results of each arm."""
     measures = _measures(group)
     rows = [
         (
@@ -46,15 +46,15 @@ def glance(group: GroupFinding) -> Table:
     ]
     count = len(measures)
     return Table(
-        title=f"What the search came to: {group.task}",
+        title=f"Results: {group.task}",
         columns=("Method", "Runs", "F", "S", *measures, *measures, "Area under F"),
-        groups=(("", 2), ("in the search", 2), *((("success, unseen", count), ("shipped F, unseen", count)) if count
-                                                  else ()), ("", 1)),
+        groups=(("", 2), ("in the search", 2), *((("success, held-out", count), ("reference F, held-out", count))
+                                            if count else ()), ("", 1)),
         rows=tuple(rows),
         strong=frozenset({0}),
         note="Mean ± standard deviation over runs with different seeds. F and S in the search are those of the best "
-        "policy so far on the search's own episodes; F is under the run's own evaluator. What is unseen was measured "
-        "on episodes that no search met, by the success predicate and by the evaluator that ships with the domain.",
+        "policy so far on the search's own episodes; F is under the run's own evaluator. Held-out values were measured "
+        "on episodes that no search used, by the success predicate and by the domain's reference evaluator.",
     )
 
 
@@ -67,7 +67,7 @@ def intervals(group: GroupFinding) -> Table:
             if measure is not None:
                 rows.append((name, arm.arm, *_interval_cells(measure)))
     return Table(
-        title=f"Success on unseen seeds, with intervals: {group.task}",
+        title=f"Success on held-out seeds, with intervals: {group.task}",
         columns=("Measure", "Method", "Runs", "Mean ± std", "95 % over runs", "Episodes", "Succeeded", "95 % over "
                  "episodes"),
         rows=tuple(rows),
@@ -122,7 +122,7 @@ def tests(group: GroupFinding) -> Table | None:
 
 
 def operators(group: GroupFinding) -> Table:
-    """How each operator's proposals went."""
+    """The outcomes of each operator's proposals."""
     rows = []
     for arm in group.arms:
         for operator in Operator:
@@ -144,16 +144,16 @@ def operators(group: GroupFinding) -> Table:
             ))
     return Table(
         title=f"Operators: {group.task}",
-        columns=("Method", "Operator", "Slots", "Failed", "Cut by racing", "Accepted", "New elites", "Best F"),
+        columns=("Method", "Operator", "Slots", "Failed", "Pruned by racing", "Accepted", "New elites", "Best F"),
         rows=tuple(rows),
         texts=2,
-        note="Accepted: of the hill-climb proposals, those that the climb went on from. New elites: generations whose "
-        "elite this operator made.",
+        note="Accepted: of the hill-climb proposals, those from which the climb continued. New elites: generations "
+        "whose elite this operator made.",
     )
 
 
 def memory(group: GroupFinding) -> Table:
-    """What the rejection memory met, and how often programs failed."""
+    """Acceptance, repeats of rejected edits, and failures of programs."""
     rows = [
         (
             arm.arm,
@@ -175,7 +175,7 @@ def memory(group: GroupFinding) -> Table:
 
 
 def savings(group: GroupFinding) -> Table:
-    """What was known without being run, and what was asked for ahead of its turn."""
+    """Rollouts that were not needed, and climbs that were proposed ahead of their turn."""
     rows = []
     for arm in group.arms:
         runs = arm.records
@@ -189,17 +189,17 @@ def savings(group: GroupFinding) -> Table:
         ))
     return Table(
         title=f"What was saved, all runs together: {group.task}",
-        columns=("Method", "Run", "By racing", "By duplicates", "Saved", "Known programs", "Asked ahead", "Kept"),
+        columns=("Method", "Run", "By racing", "By duplicates", "Saved", "Known programs", "Proposed ahead", "Kept"),
         groups=(("", 1), ("episodes", 4), ("", 1), ("climbs", 2)),
         rows=tuple(rows),
         strong=frozenset({0}),
-        note="Nothing of this changes a result. Racing ends a candidate's episodes once it cannot win, a known program "
-        "takes its episodes over, and a climb asked for ahead is kept where the verdict it presumed was right.",
+        note="None of these savings changes a result. Racing ends a candidate's episodes once it cannot win, a known "
+        "program takes over its episodes, and a climb proposed ahead is kept if the verdict that it assumed was right.",
     )
 
 
 def costs(group: GroupFinding) -> Table:
-    """What the search took, and for how much fitness."""
+    """The costs of the search, per run and per gain in fitness."""
     rows = []
     for arm in group.arms:
         spent = [record.spending.total for record in arm.records]
@@ -215,13 +215,13 @@ def costs(group: GroupFinding) -> Table:
             cost(arm.usd_per_point, digits=4, unknown=DASH),
         ))
     return Table(
-        title=f"What it took: {group.task}",
+        title=f"Costs: {group.task}",
         columns=("Method", "Proposals", "Tokens", "Cost", "Episodes", "Minutes", "Proposals", "Episodes", "Cost"),
-        groups=(("", 1), ("a run, on average", 5), ("for 0.01 of F gained", 3)),
+        groups=(("", 1), ("per run, on average", 5), ("per 0.01 of F gained", 3)),
         rows=tuple(rows),
         strong=frozenset({0}),
         note="Cost and proposals are the policy search's own; evaluator writers and judges, whose work a comparison's "
-        "runs share, are in the table of roles. Tokens are of all roles. A price that is not known is not 0.",
+        "runs share, are in the table of roles. Tokens are those of all roles. An unknown price is not 0.",
     )
 
 
@@ -246,7 +246,7 @@ def roles(records: Iterable[RunRecord]) -> Table:
 
 
 def voting(found: Sequence[VotingFinding]) -> Table | None:
-    """How the judges agreed."""
+    """The agreement of the judges."""
     if not found:
         return None
     return Table(
@@ -271,13 +271,13 @@ def correlations(findings: Findings) -> Table:
             *((number(published[0]), number(published[1])) if published else (DASH, DASH)),
         ))
     return Table(
-        title="Does fitness go with success?",
+        title="Correlation of fitness and success",
         columns=("Task", "Model", "Pairs", "Pearson r", "Spearman ρ", "Pearson r", "Spearman ρ"),
         groups=(("", 3), ("here", 2), ("paper, 54 pairs", 2)),
         rows=tuple(rows),
         texts=2,
         note="Pairs (F, S) of each generation's elite: methods × seeds × (G + 1). The pairs of one run depend on one "
-        "another, so this describes the selected candidates and tests nothing.",
+        "another, so this describes the selected candidates and is not a test.",
     )
 
 
@@ -285,16 +285,16 @@ def runs(evidence: Evidence) -> Table:
     """Every run, so that each number can be traced."""
     rows: list[tuple[str, ...]] = []
     for record in evidence.records:
-        unseen = "; ".join(f"{name} {found.success:.2f}" for name, found in evidence.unseen_of(record).items())
+        held_out = "; ".join(f"{name} {found.success:.2f}" for name, found in evidence.held_out_of(record).items())
         rows.append((
             record.name, record.arm, str(record.seed), record.status, number(record.initial_fitness),
             number(record.best_fitness), number(record.best_success), str(record.candidates),
-            str(record.episodes_run), unseen or DASH,
+            str(record.episodes_run), held_out or DASH,
         ))
     rows += [(name, DASH, DASH, why, *[DASH] * 6) for name, why in evidence.missing.items()]
     return Table(
         title="Runs",
-        columns=("Run", "Method", "Seed", "Status", "F of p_0", "F", "S", "Candidates", "Episodes", "Unseen success"),
+        columns=("Run", "Method", "Seed", "Status", "F of p_0", "F", "S", "Candidates", "Episodes", "Held-out success"),
         rows=tuple(rows),
         texts=2,
     )
@@ -308,7 +308,7 @@ def _measures(group: GroupFinding) -> list[str]:
 
 
 def measured(arm: ArmFinding, measure: str, *, fitness: bool) -> Spread | None:
-    """Success, or fitness under the shipped evaluator, of an arm in a measure; None where it was not measured."""
+    """Success, or fitness under the reference evaluator, of an arm in a measure; None where it was not measured."""
     found = next((one for one in arm.measures if one.name == measure), None)
     if found is None:
         return None
@@ -329,12 +329,12 @@ def between(low: float | None, high: float | None, *, difference: bool = False) 
 
 
 def money(cost_usd: float | None, among: int) -> str:
-    """An amount for each of so many runs."""
+    """An amount of money per run."""
     return cost(None if cost_usd is None else cost_usd / max(1, among), unknown="not known")
 
 
 def p_value(value: float | None) -> str:
-    """A p-value: no more digits than it has meaning."""
+    """A p-value with its significant digits."""
     if value is None:
         return DASH
     return "< 0.001" if value < 0.001 else f"{value:.3f}"

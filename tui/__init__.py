@@ -1,1 +1,1 @@
-"""The faces of a run: a pure view of its facts, and displays that tell it."""
+"""Displays of a run: plain lines, a live screen and a terminal UI, from a pure view of its facts."""

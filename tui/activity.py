@@ -1,6 +1,6 @@
-"""What is under way in a live run: open orders and what the workers do. No fact says it, it is over a second later.
+"""The current activity of a live run: its open orders and its workers' tasks. It is too short-lived for facts.
 
-The controller keeps it (`UnderWay`), for its own display and in a note for who watches from another process.
+The controller keeps it (`UnderWay`) for its display, and writes it to a note for other processes.
 """
 
 import json
@@ -13,15 +13,15 @@ from ..core.events import CandidateScored, EliteChanged, Fact, SpeculationEnded,
 from ..core.order_ids import SEARCH, owner_of, parse
 
 NOTE = "activity.json"
-STALE_S = 15.0            # an older note is not believed: its writer hangs, or was killed
+STALE_S = 15.0            # an older note is ignored: its writer hangs, or was killed
 
 
 class Activity(Protocol):
-    """What one worker does now: the rollout pool's own word for it, as far as it is shown."""
+    """The current task of one worker: the fields of the rollout pool's report that displays show."""
 
     @property
     def worker(self) -> int:
-        """Its place, from 0."""
+        """Its index, from 0."""
 
     @property
     def phase(self) -> str:
@@ -33,16 +33,16 @@ class Activity(Protocol):
 
     @property
     def order(self) -> str | None:
-        """What it is about."""
+        """The id of its order."""
 
     @property
     def steps(self) -> int:
-        """Of the episode so far."""
+        """The steps of its episode so far."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerNote:
-    """What one worker did, as an `Activity`."""
+    """The last task of one worker, as an `Activity`."""
 
     worker: int
     phase: str
@@ -53,7 +53,7 @@ class WorkerNote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActivityNote:
-    """What was under way at a time (seconds since the epoch): open orders with when they began, and the workers."""
+    """The activity at a time (seconds since the epoch): open orders with their start times, and the workers."""
 
     at: float
     orders: tuple[tuple[str, float], ...] = ()
@@ -61,7 +61,7 @@ class ActivityNote:
 
 
 class UnderWay:
-    """The orders that were begun and not answered, and the last that each worker did."""
+    """The orders that were started and not answered, and each worker's last task."""
 
     def __init__(self) -> None:
         self._orders: dict[str, float] = {}
@@ -69,12 +69,12 @@ class UnderWay:
         self.changed = True             # since the last note
 
     def begin(self, order: str, at: float) -> None:
-        """An agent took this order up."""
+        """An agent started this order."""
         self._orders[order] = at
         self.changed = True
 
     def observe(self, activity: Activity) -> None:
-        """A worker does something else."""
+        """A worker changed its task."""
         self._workers[activity.worker] = WorkerNote(
             worker=activity.worker, phase=activity.phase, doing=activity.doing, order=activity.order,
             steps=activity.steps,
@@ -82,7 +82,7 @@ class UnderWay:
         self.changed = True
 
     def on_fact(self, fact: Fact) -> None:
-        """A fact answers its order; some facts end others, which are never answered."""
+        """Remove the order that a fact answers, and the orders that it ends without an answer."""
         match fact:
             case StageEntered():
                 self._forget(lambda order: True)
@@ -91,12 +91,12 @@ class UnderWay:
             case EliteChanged():
                 self._forget(lambda order: parse(order).stage == SEARCH and parse(order).generation <= fact.generation)
             case SpeculationEnded(kept=True, answered=False):
-                return                  # it is still asked, now for its slot
+                return                  # the call continues, now for its slot
         if fact.order is not None and self._orders.pop(fact.order, None) is not None:
             self.changed = True
 
     def note(self, at: float) -> ActivityNote:
-        """All of it now."""
+        """The current activity."""
         self.changed = False
         workers = tuple(worker for _, worker in sorted(self._workers.items()))
         return ActivityNote(at=at, orders=tuple(self._orders.items()), workers=workers)
@@ -108,7 +108,7 @@ class UnderWay:
 
 
 def as_json(note: ActivityNote) -> str:
-    """The note as it is written to its file."""
+    """The note as the JSON of its file."""
     workers = [
         {"place": each.worker, "phase": each.phase, "doing": each.doing, "order": each.order, "steps": each.steps}
         for each in note.workers
@@ -117,7 +117,7 @@ def as_json(note: ActivityNote) -> str:
 
 
 def read_note(folder: Path, *, now: float) -> ActivityNote | None:
-    """What is under way in the run of this folder; None where nobody noted it lately."""
+    """The activity of the run in this folder; None without a recent note."""
     try:
         known = json.loads((folder / NOTE).read_text(encoding="utf-8"))
         note = ActivityNote(
@@ -125,6 +125,6 @@ def read_note(folder: Path, *, now: float) -> ActivityNote | None:
             orders=tuple((str(order), float(at)) for order, at in known["orders"].items()),
             workers=tuple(WorkerNote(worker=each.pop("place"), **each) for each in known["workers"]),
         )
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):   # gone, or of another version
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):   # absent, or of another version
         return None
     return note if abs(now - note.at) <= STALE_S else None

@@ -1,4 +1,4 @@
-"""Facts as plain lines for a person who reads along. Pure: (fact, view with that fact, time) -> lines."""
+"""Facts as plain lines for a reader who follows a run. Pure: (fact, view with that fact, time) -> lines."""
 
 from ..core.events import (
     BranchEnded,
@@ -36,9 +36,9 @@ FAULT_LENGTH = 100
 
 
 def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]:
-    """What to say of `fact`, once `view` holds it; without a time (a run that is read) no time left.
+    """The lines for `fact`, which `view` already holds; without `now` (a run that is not live) without the time left.
 
-    Most facts say nothing: the ones that follow sum them up.
+    Most facts have no line: a later fact sums them up.
     """
     status = view.status
     match fact:
@@ -46,13 +46,13 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
             return _started(fact)
         case RunResumed():
             layers = () if fact.sandbox is None else (isolation(fact.sandbox),)
-            return ("resumed: what was done is kept, what was open is done again", *layers)
+            return ("resumed: completed work is kept, open work is repeated", *layers)
         case RunPaused():
-            return ("paused: what is under way ends, nothing new begins",)
+            return ("paused: current work ends, nothing new starts",)
         case RunContinued():
             return ("continued",)
         case RunStopped():
-            return (f"left: {'a budget is spent' if fact.reason == 'budget' else 'asked to stop'}; nothing is lost",)
+            return (f"stopped: {'a budget is spent' if fact.reason == 'budget' else 'on request'}; nothing is lost",)
         case StageEntered():
             return _stage(fact.stage, status)
         case InitialChosen():
@@ -79,7 +79,7 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
 
 
 def still_working(status: RunStatus, *, now: float) -> str:
-    """What to say where nothing was said for a while."""
+    """The progress line for a while without other lines."""
     where = f"generation {status.generation_under_way}, " if status.stage == "search" else ""
     calls = status.spending.total.calls
     counts = f"{counted(status.episodes, 'episode')}, {counted(calls, 'model call')} so far"
@@ -87,14 +87,14 @@ def still_working(status: RunStatus, *, now: float) -> str:
 
 
 def waiting(note: ActivityNote, status: RunStatus) -> str:
-    """What to say where nothing has changed for a while: what is waited for, and since when."""
+    """The line for a while without any change: the number of open orders, and the time since the oldest started."""
     if status.status == "paused":
         return "   … paused"
     orders = sorted(note.orders, key=lambda order: order[1])
     if not orders:
         return "   … nothing is under way"
-    asked = sum(parse(order).episode is None for order, _ in orders)
-    what = [counted(many, word) for many, word in ((asked, "answer"), (len(orders) - asked, "rollout")) if many]
+    calls = sum(parse(order).episode is None for order, _ in orders)
+    what = [counted(many, word) for many, word in ((calls, "answer"), (len(orders) - calls, "rollout")) if many]
     oldest, since = orders[0]
     return f"   … waiting for {' and '.join(what)}; the oldest is {oldest}, for {coarse(note.at - since)}"
 
@@ -111,7 +111,7 @@ def _started(fact: RunStarted) -> tuple[str, ...]:
     ]
     if model == "offline":
         lines.append("no language model: programs are built and varied by the embedded offline mutator, "
-                     "which shows the machinery and proves nothing about language models; --model takes one")
+                     "which demonstrates the machinery, not language models; --model selects one")
     return (*lines, isolation(fact.sandbox))
 
 
@@ -197,13 +197,13 @@ def _elite(fact: EliteChanged, status: RunStatus, now: float | None) -> tuple[st
 
 
 def _final(fact: FinalMeasured) -> tuple[str, ...]:
-    def say(fitness: float | None, success: float) -> str:
+    def words(fitness: float | None, success: float) -> str:
         graded = "" if fitness is None else f"F {number(fitness)}  "
         return f"{graded}success {share(success)}"
 
     return (
-        f"   p_0    {say(fact.initial_fitness, fact.initial_success)}",
-        f"   elite  {say(fact.elite_fitness, fact.elite_success)}",
+        f"   p_0    {words(fact.initial_fitness, fact.initial_success)}",
+        f"   elite  {words(fact.elite_fitness, fact.elite_success)}",
     )
 
 
@@ -211,7 +211,7 @@ def _final(fact: FinalMeasured) -> tuple[str, ...]:
 
 
 def _spent(status: RunStatus) -> str:
-    """What language models have cost so far; nothing for a run that pays nobody."""
+    """The cost of language models so far; empty for a run without cost."""
     total = status.spending.total
     return f"  {total.tokens:,} tokens, {cost(total.cost_usd)} so far" if total.tokens else ""
 

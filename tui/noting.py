@@ -1,6 +1,6 @@
-"""Keeps a small file in a live run's folder that says what is under way, for `memento watch`.
+"""Keeps a small file with the current activity in a live run's folder, for `memento watch`.
 
-The controller writes it, at most once a second, and takes it away when it leaves; readers respect the time in it.
+The controller writes it at most once a second and deletes it at the end; readers ignore a file with an old time.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ AT_LEAST_EVERY_S = 5.0
 
 @contextlib.contextmanager
 def noted(display: Display, folder: Path, *, clock: Callable[[], float] = time.time) -> Iterator[Display]:
-    """The same display, and meanwhile a note of the activity in `folder`."""
+    """Wrap the display; until the end, keep a note of the activity in `folder`."""
     noting = _Noting(display, folder, clock)
     try:
         yield noting
@@ -29,7 +29,7 @@ def noted(display: Display, folder: Path, *, clock: Callable[[], float] = time.t
 
 
 class _Noting:
-    """A display that passes everything on and keeps the note."""
+    """A display that forwards every call and keeps the note."""
 
     def __init__(self, display: Display, folder: Path, clock: Callable[[], float]) -> None:
         self.folder: Path | None = display.folder
@@ -71,6 +71,6 @@ class _Noting:
             self._attentive.observe(activity)
 
     def _write(self, now: float) -> None:
-        with contextlib.suppress(OSError):      # a full disk ends the run by its log, not by this
+        with contextlib.suppress(OSError):      # on a full disk the log ends the run, not this note
             replace_file(self._place, as_json(self._under_way.note(now)))
         self._written = now

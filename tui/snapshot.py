@@ -1,4 +1,4 @@
-"""A run as a display shows it at a moment: its view, and what its log does not hold. Pure."""
+"""A run at one moment for a display: its view, and the state that its log does not hold. Pure."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -14,18 +14,18 @@ from .activity import ActivityNote
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSnapshot:
-    """A run at a moment. Nothing changes it: readers in other threads may keep it."""
+    """A run at one moment. It is immutable: readers in other threads may keep it."""
 
     folder: Path | None = None
     run: RunStatus = field(default_factory=RunStatus)
     slots: Slots = field(default_factory=Slots)
     live: bool = False                      # whether a process writes it
-    requests: tuple[str, ...] = ()          # those that the controller has not taken up yet
-    trouble: str | None = None              # why the log cannot be read just now
-    reading: bool = True                    # the log is not yet read to its end
-    seq: int = 0                            # the last fact that was read, of
-    last_seq: int = 0                       # so many
-    note: ActivityNote | None = None        # what is under way
+    requests: tuple[str, ...] = ()          # those that the controller has not read yet
+    trouble: str | None = None              # the reason why the log cannot be read
+    reading: bool = True                    # whether the log is not yet read to its end
+    seq: int = 0                            # the last fact that was read
+    last_seq: int = 0                       # the last fact of the log
+    note: ActivityNote | None = None        # the current activity
 
     @property
     def name(self) -> str:
@@ -35,22 +35,22 @@ class RunSnapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
-    """The slots of one branch of what is under way. `places` is how many there will be."""
+    """The slots of one branch of the current generation. `places` is their final number."""
 
     label: str
     slots: tuple[Slot, ...]
     places: int
-    waits: bool = False     # an empty branch whose parents are still being made
+    waits: bool = False     # whether the branch waits for its parents
 
 
 def search_slots(snapshot: RunSnapshot) -> Iterator[Slot]:
-    """The search's slots, with those that a model was asked for and has not answered."""
+    """The search's slots, including those with an open model call."""
     yield from under_way(snapshot, snapshot.slots.candidates.values())
     yield from (slot for slot in asked_slots(snapshot) if parse(slot.id).stage == SEARCH)
 
 
 def under_way(snapshot: RunSnapshot, slots: Iterable[Slot]) -> Iterator[Slot]:
-    """The slots; one whose first episode is under way, which no fact tells, is rolling out."""
+    """The slots; one whose first episode is running, for which no fact exists, becomes "rolling"."""
     rolling = {str(order.owner) for order in _open_orders(snapshot) if order.episode is not None}
     for slot in slots:
         begun = slot.state == "proposed" and slot.id in rolling
@@ -58,7 +58,7 @@ def under_way(snapshot: RunSnapshot, slots: Iterable[Slot]) -> Iterator[Slot]:
 
 
 def asked_slots(snapshot: RunSnapshot) -> Iterator[Slot]:
-    """What a model was asked for and has not answered yet."""
+    """New slots for the open model calls."""
     for order, at in () if snapshot.note is None else snapshot.note.orders:
         identity = parse(order)
         owner = str(identity.owner)
@@ -67,7 +67,7 @@ def asked_slots(snapshot: RunSnapshot) -> Iterator[Slot]:
 
 
 def trial_slots(snapshot: RunSnapshot, stage: str) -> list[Slot]:
-    """The attempts at p_0, or p_0 and the elite in the final measure, with those that have only begun."""
+    """The attempts at p_0, or p_0 and the elite in the final measure, including those that have only started."""
     known = {slot.id: slot for slot in under_way(snapshot, [
         *snapshot.slots.others.values(), *snapshot.slots.candidates.values()
     ]) if parse(slot.id).stage == stage}
@@ -82,7 +82,7 @@ def trial_slots(snapshot: RunSnapshot, stage: str) -> list[Slot]:
 
 
 def trials_now(snapshot: RunSnapshot) -> tuple[list[Slot], int]:
-    """What is rolled out before and after the search, and over how many episodes each."""
+    """The slots that are rolled out before or after the search, and the number of episodes of each."""
     if snapshot.run.stage == "final":
         return trial_slots(snapshot, FINAL), snapshot.run.number("final_episodes")
     if snapshot.run.stage in ("", "initial", "baseline"):
@@ -110,7 +110,7 @@ def search_lanes(snapshot: RunSnapshot, slots: Iterable[Slot]) -> list[Lane]:
     branches = {branch.word: branch for branch in branches_of(snapshot.run.settings)}
     found: dict[str, list[Slot]] = {}
     for slot in slots:
-        found.setdefault("" if "" in branches else slot.branch, []).append(slot)     # "" is for any word
+        found.setdefault("" if "" in branches else slot.branch, []).append(slot)     # "" takes any word
     lanes = []
     for word in dict.fromkeys([*branches, *found]):
         branch = branches.get(word)
@@ -121,7 +121,7 @@ def search_lanes(snapshot: RunSnapshot, slots: Iterable[Slot]) -> list[Lane]:
 
 
 def _open_orders(snapshot: RunSnapshot) -> Iterator[OrderId]:
-    """The rollouts and proposals that are under way; scoring needs no place on a screen."""
+    """The open rollouts and proposals; scoring is not shown."""
     for order, _ in () if snapshot.note is None else snapshot.note.orders:
         identity = parse(order)
         if identity.part not in ("score", "examine"):

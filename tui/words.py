@@ -16,7 +16,7 @@ PLAIN, DIM, LOUD, ACCENT, GOOD, BAD, WARN, BEST, WORST = (
     "plain", "dim", "loud", "accent", "good", "bad", "warn", "best", "worst"
 )
 Styled = tuple[str, str]
-"""A text and its role."""
+"""A text and its role, such as PLAIN or GOOD."""
 
 MARKS: Mapping[str, Styled] = {     # by the state of a slot
     "asked": ("?", ACCENT), "proposed": ("p", ACCENT), "rolling": ("~", WARN), "scored": ("o", PLAIN),
@@ -47,20 +47,20 @@ def clock(seconds: float) -> str:
 
 
 def coarse(seconds: float) -> str:
-    """A duration with no more digits than can be believed."""
+    """A duration without false precision: whole tens of seconds, minutes, or tenths of hours."""
     if seconds < 90:
         return f"{max(1, round(seconds / 10)) * 10} s"
     return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def left(status: RunStatus, *, now: float) -> str:
-    """The time that the run still takes, such as "about 5 min left"; empty where nothing is known."""
+    """The remaining time of the run, such as "about 5 min left"; empty if it is not known."""
     left_s = time_left_s(status, now=now)
     return "" if left_s is None else f"about {coarse(left_s)} left"
 
 
 def stage_of(status: RunStatus, *, short: bool = False) -> str:
-    """The present stage in words; of the search with its generation."""
+    """The current stage in words; the search with its generation."""
     if status.stage != "search":
         return STAGES.get(status.stage, status.stage)
     of = status.number("generations") or "?"
@@ -68,13 +68,13 @@ def stage_of(status: RunStatus, *, short: bool = False) -> str:
 
 
 def state_words(status: RunStatus, *, live: bool, reading: bool = False) -> Styled:
-    """How the run stands, with the role of that word."""
+    """The state of the run as a word, with its role."""
     state = state_of(status.status, live=live, reading=reading)
     return state, STATE_ROLES.get(state, WARN)
 
 
 def fault_words(fault: Fault | None, limit: int = 200) -> str:
-    """The kind of a failure and its message, in a line; empty where there is none."""
+    """The kind of a failure and its message, in a line; empty without a failure."""
     if fault is None:
         return ""
     message = one_line(fault.message, limit)
@@ -82,7 +82,7 @@ def fault_words(fault: Fault | None, limit: int = 200) -> str:
 
 
 def isolation(sandbox: Sequence[str]) -> str:
-    """Which layers stood between generated programs and this machine, and what is missing."""
+    """The layers that isolated generated programs from this machine, and what is missing."""
     missing = [risk for layer, risk in GUARDS.items() if layer not in sandbox]
     live = f"isolation: {', '.join(sandbox) or 'none'}"
     if not missing:
@@ -91,10 +91,10 @@ def isolation(sandbox: Sequence[str]) -> str:
 
 
 def worker_words(activity: Activity) -> str:
-    """What a worker does."""
+    """The task of a worker in words."""
     if activity.order is None or activity.phase in ("idle", "starting"):
         return activity.phase
-    about = activity.order.replace("_", "/")       # the key of a trajectory is its order, written for a file
+    about = activity.order.replace("_", "/")       # a trajectory's key is its order as a file name
     if activity.phase == "environment":
         return f"makes the environment for {about}"
     steps = f", step {activity.steps}" if activity.steps else ""
@@ -102,12 +102,12 @@ def worker_words(activity: Activity) -> str:
 
 
 def rolling_words(slot: Slot, of: int) -> str:
-    """The state of a slot, with its episodes where they are rolled out."""
+    """The state of a slot, with its number of episodes while they are rolled out."""
     return f"rolling out {slot.rolled}{f'/{of}' if of else ''}" if slot.state == "rolling" else slot.state
 
 
 def lane_words(lane: Lane, episodes: int, *, width: int) -> Iterator[Styled]:
-    """One line for a branch: a mark per slot, the best F, then what is under way and what failed."""
+    """One line for a branch: a mark per slot, the best F, then current work and failures."""
     by_place = {slot.place: slot for slot in lane.slots}
     yield f"{lane.label:<{width}}", LOUD
     for place in range(max([lane.places, *(place + 1 for place in by_place)])):
@@ -130,7 +130,7 @@ def lane_words(lane: Lane, episodes: int, *, width: int) -> Iterator[Styled]:
 
 
 def sparkline(curve: Sequence[float], *, low: float | None = None, high: float | None = None) -> str:
-    """A curve as small bars; between its own extremes where no others are given."""
+    """A curve as small bars; scaled to its own extremes if no others are given."""
     if not curve:
         return ""
     least, most = min(curve) if low is None else low, max(curve) if high is None else high

@@ -25,5 +25,5 @@ def test_every_saving_is_measured_against_none() -> None:
 def test_a_saving_that_changes_a_conclusion_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     count = iter(range(100))
     monkeypatch.setattr(bench, "conclusions", lambda facts: [str(next(count))])
-    with pytest.raises(RuntimeError, match="concluded something else"):
+    with pytest.raises(RuntimeError, match="reached other conclusions"):
         bench.measure(rounds=1, latency_s=0.0, episode_s=0.0, budget={**TINY, "generations": 1})

@@ -107,7 +107,7 @@ BAD = {
     "evaluate: a folder": (["evaluate", "not-a-run", "--domain", "hanoi"], ["not-a-run"]),
     "evaluate: a negative seed": (["evaluate", "p.py", "--domain", "hanoi", "--seed", "-1"], ["--seed", "-1"]),
     "domains: a domain": (["domains", "hanoy"], ["hanoy", "hanoi"]),
-    "a domain of one's own that is not there": (["run", "nowhere.at_all:DOMAIN"], ["nowhere"]),
+    "an absent domain of the user": (["run", "nowhere.at_all:DOMAIN"], ["nowhere"]),
     "a shell": (["completion", "bsh"], ["bsh", "bash"]),
     "an unreachable replay": (["run", "--replay", "x"], ["x"]),
 }
@@ -119,7 +119,7 @@ OF_A_RUN = {
     "export: a vote": (["export", "one", "eval/g0/judge/0", "--out", "y.py"], ["eval/g0/judge/0", "no program"]),
     "export: over a file": (["export", "one", "--out", "empty.py"], ["empty.py", "exists already"]),
     "export: into nowhere": (["export", "one", "--out", "a/b/c.py"], ["a/b/c.py"]),
-    "stop: nobody is there": (["stop", "one"], ["one", "not live"]),
+    "stop: not live": (["stop", "one"], ["one", "not live"]),
     "resume: workers": (["resume", "one", "--workers", "0"], ["--workers", "0"]),
     "resume: a budget for what is done": (["resume", "one", "--budget-calls", "9"], ["one", "done"]),
     "a taken name": (["run", "hanoi-kinematic", "--preset", "smoke", "--name", "one"], ["one", "resume one"]),
@@ -143,7 +143,7 @@ def test_one_sentence_and_exit_2(name: str, tmp_path: Path, capsys: pytest.Captu
     (tmp_path / "p.py").write_text(GOOD_POLICY)
     assert exit_code(arguments) == 2
     assert_one_sentence(capsys, words)
-    assert not (tmp_path / "runs").exists(), "nothing is begun before the input is known to be good"
+    assert not (tmp_path / "runs").exists(), "nothing starts before the input is checked"
 
 
 @pytest.fixture

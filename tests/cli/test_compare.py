@@ -1,4 +1,4 @@
-"""`memento compare`: what is planned from an experiment, from flags, and from a comparison that exists."""
+"""`memento compare`: the plan from an experiment, from flags, and from an existing comparison."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +29,7 @@ def test_flags_alone_make_an_experiment(tmp_path: Path) -> None:
     assert planned.folder.path == tmp_path / "mine"
     assert [arm.name for arm in planned.experiment.arms] == ["memento", "random"]
     assert len(planned.settings) == 4
-    assert not planned.folder.path.exists(), "nothing is written before the comparison is carried out"
+    assert not planned.folder.path.exists(), "nothing is written before the comparison runs"
 
 
 def test_flags_change_an_experiment(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Shell completion, as a shell asks for it, and the examples in the help."""
+"""Shell completion, as a shell calls it, and the examples in the help."""
 
 import re
 from collections.abc import Callable
@@ -35,16 +35,16 @@ def a_run(tmp_path: Path) -> None:
 )
 @pytest.mark.usefixtures("a_run")
 def test_a_shell_is_offered_names(words: str, offered: str, memento: Call) -> None:
-    asked = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1), "_MEMENTO_COMPLETE": "complete_bash"}
-    told = memento(**asked)
-    assert told.stdout.split() == offered.split(), told.stderr
+    request = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1), "_MEMENTO_COMPLETE": "complete_bash"}
+    answer = memento(**request)
+    assert answer.stdout.split() == offered.split(), answer.stderr
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_each_shell_gets_its_script(shell: str, memento: Call) -> None:
-    told = memento("completion", shell)
-    assert told.returncode == 0
-    assert f"complete_{shell}" in told.stdout
+    script = memento("completion", shell)
+    assert script.returncode == 0
+    assert f"complete_{shell}" in script.stdout
 
 
 def test_every_command_has_an_example_of_itself_that_parses() -> None:

@@ -40,7 +40,7 @@ def help_of(arguments: list[str], flag: str, capsys: pytest.CaptureFixture[str])
 
 @pytest.mark.parametrize("name", CALLS)
 def test_help_is_as_kept(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """After a wanted change run `MEMENTO_GOLDEN=write pytest tests/cli/test_help.py`, and read the difference."""
+    """After an intended change run `MEMENTO_GOLDEN=write pytest tests/cli/test_help.py`, and read the difference."""
     text = help_of(CALLS[name], "--help", capsys)
     golden = GOLDEN / f"{name}.txt"
     if os.environ.get("MEMENTO_GOLDEN") == "write":

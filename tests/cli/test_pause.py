@@ -10,7 +10,7 @@ def test_a_live_run_pauses_continues_and_stops(memento_live: Start, memento: Cal
     until(lambda: memento("pause", "long").returncode == 0)
     until(lambda: memento("resume", "long").returncode == 0)
     busy = memento("resume", "long")
-    assert busy.returncode == 2 or "asked long to go on" in busy.stderr   # the request may not be taken up yet
+    assert busy.returncode == 2 or "asked long to continue" in busy.stderr   # the request may not be taken up yet
     assert memento("stop", "long").returncode == 0
     out, errors = live.communicate(timeout=DEADLINE_S)
     assert live.returncode == 0, errors

@@ -1,4 +1,4 @@
-"""`memento render`: files that decode, from a run or a policy, and one sentence if it is not possible."""
+"""`memento render`: files that decode, from a run or a policy, and one sentence if that is not possible."""
 
 import json
 import re
@@ -46,8 +46,8 @@ def red(picture: np.ndarray) -> float:
 def test_a_film_shows_every_step_in_order(memento: Call, tmp_path: Path) -> None:
     done = memento("render", *DRAWN, "--out", "film.mp4", "--json", **OWN)
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert (told["file"], told["steps"], told["pictures"]) == ("film.mp4", 9, 10)
+    printed = json.loads(done.stdout)
+    assert (printed["file"], printed["steps"], printed["pictures"]) == ("film.mp4", 9, 10)
     assert "rolled out now, with seed 0" in done.stderr
     with av.open(str(tmp_path / "film.mp4")) as film:
         assert film.streams.video[0].codec_context.name == "h264"
@@ -117,7 +117,7 @@ def test_what_cannot_be_drawn_is_said_in_one_sentence(
 ) -> None:
     done = memento("render", *arguments, **OWN)
     assert (done.returncode, done.stdout) == (2, "")
-    # What was rolled out may be told of first.
+    # A line about the rollout may come first.
     assert sentence in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"mine.py"}
@@ -158,7 +158,7 @@ def test_what_a_run_keeps_is_drawn_and_what_it_dropped_is_the_same_episode(
 
 
 @pytest.mark.slow
-def test_the_elite_on_an_unseen_seed_and_on_one_of_our_own(run: Path, memento: Call) -> None:
+def test_the_elite_on_a_held_out_seed_and_on_a_given_one(run: Path, memento: Call) -> None:
     size = ("--runs", run, "--size", "160x120", "--at", "end")
     assert memento("render", "one", "final/elite", "--out", "a.png", *size).returncode == 0
     done = memento("render", "one", "--seed", "5", "--randomisation", "none", "--out", "b.png", *size)

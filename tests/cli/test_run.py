@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ..app.test_results import RUN_KEYS
-from ..support.program import DEADLINE_S, LONG, SMOKE, Call, Start, until
+from ..support.program import DEADLINE_S, LONG, RUN_KEYS, SMOKE, Call, Start, until
 from .conftest import Finished
 
 
@@ -48,7 +47,7 @@ def test_an_interrupted_run_says_how_to_resume_and_does(
     live.send_signal(number)
     _, errors = live.communicate(timeout=DEADLINE_S)
     assert live.returncode == 130, errors
-    assert errors.splitlines()[-1].endswith("go on with: memento resume runs/long")
+    assert errors.splitlines()[-1].endswith("continue with: memento resume runs/long")
     assert "Traceback" not in errors
     again = memento_live("resume", "long")
     until(lambda: memento("stop", "long").returncode == 0)

@@ -1,4 +1,4 @@
-"""What is shown of duplicates and of speculative climbs: counts, the story, single candidates, the screen."""
+"""Duplicates and speculative climbs in `show` and on the screen: counts, the story, single candidates."""
 
 import random
 from dataclasses import replace
@@ -22,8 +22,8 @@ from memento.memory.lookup import Policy, look_up
 from memento.memory.run_view import view_of_facts
 from memento.memory.store import RunStore
 from memento.runtime.clock import SystemClock
-from memento.tui.display import LiveView
 from memento.tui.lines import lines_of
+from memento.tui.live_view import LiveView
 from memento.tui.snapshot import RunSnapshot, search_slots
 
 from ..support.keeper_world import Repeating, play
@@ -94,7 +94,7 @@ def test_a_duplicate_is_shown_with_the_episodes_of_the_other(tmp_path: Path) -> 
     assert isinstance(record, Policy)
     assert record.duplicate_of == found.of
     lines = [*describe_record(record, None, parts=())]
-    assert f"  the same program as {found.of}: it has the episodes of that one" in lines
+    assert f"  the same program as {found.of}: it shares that program's episodes" in lines
     assert [episode.index for episode, _ in record.episodes if episode is not None] == list(range(N_ROLL))
     assert all(score is not None or episode.fault is not None for episode, score in record.episodes)
     assert "episodes" in lines

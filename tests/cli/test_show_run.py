@@ -1,4 +1,4 @@
-"""What `show` prints: the story of a made-up run word for word, and one thing of it."""
+"""The output of `show`: a made-up run word for word, and single items of it."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -20,9 +20,9 @@ from memento.runtime.clock import SystemClock
 from ..support.story import STORY
 
 GOLDEN = Path(__file__).parent / "golden" / "show.txt"
-TOLD_CALL = Call(model="lab:m", prompt=Document("asked\x1b[31m"), reply=Document("answered"))
+VOTE_CALL = Call(model="lab:m", prompt=Document("asked\x1b[31m"), reply=Document("answered"))
 FACTS: tuple[Fact, ...] = tuple(
-    replace(fact, order="eval/g0/judge/0", reason="it tells them apart", call=TOLD_CALL)
+    replace(fact, order="eval/g0/judge/0", reason="it tells them apart", call=VOTE_CALL)
     if isinstance(fact, VoteCast) else fact for fact in STORY
 )
 
@@ -39,7 +39,7 @@ def lines_of(view: RunView, *, live: bool = False, width: int = 80) -> list[str]
 
 
 def test_the_story_on_one_screen_word_for_word() -> None:
-    """After a wanted change run `MEMENTO_GOLDEN=write pytest tests/cli`, and read it as a newcomer would."""
+    """After an intended change run `MEMENTO_GOLDEN=write pytest tests/cli`, and read the difference."""
     text = "\n".join(lines_of(view_of_story())) + "\n"
     if os.environ.get("MEMENTO_GOLDEN") == "write":
         GOLDEN.write_text(text, encoding="utf-8")
@@ -95,7 +95,7 @@ def test_parts_are_alone_and_in_order(store: RunStore) -> None:
     assert text_of(store, "g1/hill/0", "code") == "class Policy: ..."
     assert text_of(store, "eval/g0/judge/0", "reply", "prompt") == "asked[31m\nanswered"
     assert text_of(store, "eval/g0/judge/0", "code") == "eval/g0/judge/0 has no code"
-    assert "no model was asked" in text_of(store, "g1/hill/0", "prompt")
+    assert "has no model call" in text_of(store, "g1/hill/0", "prompt")
 
 
 def test_metrics_and_code_stand_against_the_parents(store: RunStore) -> None:
@@ -118,7 +118,7 @@ def test_an_unknown_name_gives_the_nearest(store: RunStore) -> None:
 
 def test_an_attempt_that_gave_no_program_can_be_looked_at(tmp_path: Path) -> None:
     again = [
-        replace(fact, order="init/7", call=TOLD_CALL) if isinstance(fact, ProposalMade) else fact for fact in STORY
+        replace(fact, order="init/7", call=VOTE_CALL) if isinstance(fact, ProposalMade) else fact for fact in STORY
     ]
     with stored(tmp_path, again) as store:
         assert text_of(store, "init/7", "prompt").startswith("asked")

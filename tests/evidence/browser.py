@@ -22,7 +22,7 @@ LIMIT_S = 40.0
 
 
 class Tab:
-    """One page. Everything it asks for over a network and every complaint of the page is kept."""
+    """One page. Keeps every network request and every error of the page."""
 
     def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         self._socket = socket
@@ -60,7 +60,7 @@ class Tab:
         scheme = "dark" if dark else "light"
         await self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         await self.call("Page.navigate", url=url)
-        while await self.value("document.readyState") != "complete":  # noqa: ASYNC110 - it is asked, it does not tell
+        while await self.value("document.readyState") != "complete":  # noqa: ASYNC110 - the page gives no event
             await asyncio.sleep(0.05)
 
     async def value(self, expression: str) -> Any:
@@ -109,6 +109,6 @@ async def _port(profile: Path) -> int:
     """The port that the browser chose, as soon as it reports it."""
     file = profile / "DevToolsActivePort"
     async with asyncio.timeout(LIMIT_S):
-        while not file.exists() or not file.read_text().strip():  # noqa: ASYNC110 - a file tells nobody
+        while not file.exists() or not file.read_text().strip():  # noqa: ASYNC110 - a file gives no event
             await asyncio.sleep(0.05)
     return int(file.read_text().splitlines()[0])

@@ -1,4 +1,4 @@
-"""Runs that the real keepers decide from scripted replies, and comparisons of them on disk."""
+"""Runs of the real keepers with scripted replies, and comparisons of them on disk."""
 
 import itertools
 import json
@@ -66,7 +66,7 @@ def log(
 
 
 def record(facts: list[Fact], name: str = "r") -> RunRecord:
-    """What evidence keeps of these facts."""
+    """The record of these facts."""
     return read_record(facts, name=name, folder=f"/{name}", wall_s=1.0)
 
 

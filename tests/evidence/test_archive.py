@@ -1,4 +1,4 @@
-"""An archive holds what a page needs: it gives the same page, and it holds nothing about the machine."""
+"""An archive gives the same page as the runs, and holds nothing about the machine."""
 
 import lzma
 from dataclasses import replace
@@ -22,7 +22,7 @@ def made_up(tmp_path_factory):
 
 
 def named_by_folder(evidence):
-    """As an archive has it: a run's folder without its path."""
+    """The evidence as in an archive: a run's folder without its path."""
     records = tuple(replace(one, folder=one.folder.rpartition("/")[2]) for one in evidence.records)
     return replace(evidence, records=records)
 
@@ -69,7 +69,7 @@ def test_texts_that_are_no_unicode_are_kept_as_far_as_may_be(tmp_path):
 ])
 def test_another_file_is_told(tmp_path, content):
     (tmp_path / "a.json.xz").write_bytes(content)
-    with pytest.raises(UsageError, match=r"a\.json\.xz is no archive of evidence, or a damaged one"):
+    with pytest.raises(UsageError, match=r"a\.json\.xz is not an archive of evidence, or is damaged"):
         read_archive(tmp_path / "a.json.xz")
 
 

@@ -1,4 +1,4 @@
-"""`memento compare` as a person uses it: real processes, interrupted and continued."""
+"""`memento compare` as a user runs it: real processes, interrupted and continued."""
 
 import json
 import signal
@@ -43,13 +43,13 @@ def test_methods_share_p_0_evaluator_and_seeds_and_are_measured_on_others(tmp_pa
     evaluators = {fact.chosen.program for name in names for fact in facts(folder, name, EvaluatorChosen) if fact.final}
     assert len(initial) == len(evaluators) == 1
     begins = [facts(folder, name, EliteChanged)[0] for name in names]
-    assert begins[0].fitness == begins[1].fitness, "p_0 is worth the same to both"
+    assert begins[0].fitness == begins[1].fitness, "p_0 has the same fitness in both"
     searched = [{f.episode.seed for f in facts(folder, name, EpisodeEnded) if not f.order.startswith("final/")}
                 for name in names]
     assert searched[0] == searched[1]
     measured = list(folder.measured().values())
-    unseen = [{episode["seed"] for episode in found.episodes} for found in measured]
-    assert unseen[0] == unseen[1] and not unseen[0] & searched[0] and len(unseen[0]) == 2
+    held_out = [{episode["seed"] for episode in found.episodes} for found in measured]
+    assert held_out[0] == held_out[1] and not held_out[0] & searched[0] and len(held_out[0]) == 2
 
     stamps = {name: (folder.runs / name / "run.sqlite").stat().st_mtime_ns for name in names}
     again = memento(tmp_path, "compare", "comparison", "--json")
@@ -98,9 +98,9 @@ def test_an_interrupted_comparison_leaves_nothing_behind_and_is_gone_on_with(tmp
     children = members_of(process.pid)
     assert children
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 130, said
-    assert "go on with: memento compare" in said
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "continue with: memento compare" in errors
     wait_until_gone(children)
     before = {name.name for name in folder.runs.iterdir()}
     assert before
@@ -109,7 +109,7 @@ def test_an_interrupted_comparison_leaves_nothing_behind_and_is_gone_on_with(tmp
     assert json.loads(done.stdout)["done"] == 4
     assert before <= {name.name for name in folder.runs.iterdir()}
     interrupted = facts(folder, first, RunStarted)
-    assert len(interrupted) == 1, "it was gone on with, not begun again"
+    assert len(interrupted) == 1, "it was continued, not restarted"
 
 
 def test_a_run_that_cannot_be_read_fails_by_itself(tmp_path):

@@ -1,4 +1,4 @@
-"""Experiment files: what ships can be run, what is wrong is named, flags replace what they name."""
+"""Experiment files: the included ones can be run, errors name the problem, flags replace values."""
 
 from dataclasses import replace
 
@@ -54,7 +54,7 @@ def test_no_measure_meets_a_seed_of_another_measure_or_of_another_run():
     experiment = load_experiment("generalisation")
     first = {(measure_seed(job, measure), measure.name, job.task.name, job.seed)
              for job in jobs for measure in experiment.measures_of(job.task.name)}
-    assert len({seed for seed, *_ in first}) == len(first), "the arms of a seed meet the same episodes, others do not"
+    assert len({seed for seed, *_ in first}) == len(first), "the arms of a seed have the same episodes, others do not"
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_no_measure_meets_a_seed_of_another_measure_or_of_another_run():
         ("domains = 'hanoi'\nmethods = ['memento']", "is not a list"),
         ("domains = ['hanoi']\nmethods = ['memento']\nseeds = '5-2'", "seeds cannot be"),
         ("domains = ['hanoi']\nmethods = ['memento']\nsed = '1'", "did you mean 'seeds'"),
-        ("domains = ['hanoi']\nmethods = ['memento']\n[[measures]]\nname = 'x'\nepisodes = 3\nskip = 3", "not skipped"),
+        ("domains = ['hanoi']\nmethods = ['memento']\n[[measures]]\nname = 'x'\nepisodes = 3\nskip = 3", "skip must"),
         ("domains = ['hanoi']\nmethods = ['memento']\n[[measures]]\nname = 'x'\ntasks = ['hanio']", "mean 'hanoi'"),
         ("domains = ['hanoi']\n[[arms]]\nname = 'x'", "method is missing"),
         ("domains = ['hanoi']\nmethods = ['memento']\npreset = 3", "is not a text"),

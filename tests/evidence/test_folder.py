@@ -1,4 +1,4 @@
-"""The folder of a comparison: what was finished stays finished, whatever a killed process left behind."""
+"""The folder of a comparison: finished work stays finished, whatever a killed process left behind."""
 
 import pytest
 from memento.core.errors import StoreError, UsageError

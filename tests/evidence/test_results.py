@@ -1,4 +1,4 @@
-"""The committed results: whole, isolated, and read with the numbers that they hold."""
+"""The committed results: complete, isolated, and described with the numbers that they hold."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
 
 def table(evidence) -> str:
-    """What the reading shows: each method on held-out seeds, and the paired difference MEMENTO − method."""
+    """The table in the README: each method on held-out seeds, and the paired difference MEMENTO − method."""
     (group,) = find(evidence).groups
     lines = [
         "| method | success, held-out | reference fitness, held-out | area under F "
@@ -21,12 +21,12 @@ def table(evidence) -> str:
     ]
     tests = {one.other: one for one in group.tests if one.quantity == "success: unseen"}
     for arm in group.arms:
-        (unseen,) = arm.measures
+        (measure,) = arm.measures
         test = tests.get(arm.arm)
         against = "–" if test is None else f"{test.test.difference:+.2f} [{test.test.low:+.2f}, {test.test.high:+.2f}]"
         lines.append(
-            f"| `{arm.arm}` | {unseen.success.mean:.2f} ± {unseen.success.std:.2f} "
-            f"| {unseen.fitness.mean:.2f} ± {unseen.fitness.std:.2f} | {arm.area.mean:.2f} ± {arm.area.std:.2f} "
+            f"| `{arm.arm}` | {measure.success.mean:.2f} ± {measure.success.std:.2f} "
+            f"| {measure.fitness.mean:.2f} ± {measure.fitness.std:.2f} | {arm.area.mean:.2f} ± {arm.area.std:.2f} "
             f"| {against} | {'–' if test is None else f'{test.adjusted:.3f}'} |"
         )
     return "\n".join(lines)

@@ -66,7 +66,7 @@ def test_the_example_policy_runs(
     assert "150 steps, ended by horizon" in done.stdout
     lifted = re.search(r"fitness (0\.\d+)", done.stdout)
     assert lifted is not None
-    assert float(lifted[1]) > 0.2, "it picks the smallest cube up"
+    assert float(lifted[1]) > 0.2, "it picks up the smallest cube"
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)

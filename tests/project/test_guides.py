@@ -1,7 +1,7 @@
-"""The guides run: every marked command ends well, and the output that a guide shows is what the command prints.
+"""The guides run: every marked command succeeds and prints the output that the guide shows.
 
-After a wanted change of the output run `MEMENTO_GOLDEN=write pytest tests/project/test_guides.py`, and read the
-difference as a newcomer would read it.
+After an intended change of the output run `MEMENTO_GOLDEN=write pytest tests/project/test_guides.py`, and read the
+difference.
 """
 
 import os

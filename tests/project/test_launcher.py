@@ -16,7 +16,7 @@ from ..support.processes import start_process
 ROOT = Path(__file__).resolve().parents[2]
 
 UV = """#!/bin/sh
-# Stands for uv: writes down how it was called; installs a `memento` that says its arguments.
+# Replaces uv: records its calls; installs a `memento` that prints its arguments.
 echo "$@" >>"{log}"
 case "$1" in --version) exit 0 ;; esac
 [ ! -e "{broken}" ] || exit 1
@@ -31,7 +31,7 @@ esac
 
 
 class Checkout:
-    """A checkout with nothing but the launcher and what it reads; calls have an empty environment."""
+    """A checkout with only the launcher and the files that it reads; calls have an empty environment."""
 
     def __init__(self, folder: Path, *, slow_s: float = 0.0) -> None:
         self.root = folder / "a check out"
@@ -104,13 +104,13 @@ def test_a_set_up_that_was_killed_is_begun_again(checkout: Checkout) -> None:
     checkout.broken.touch()
     status, _, errors = checkout.call("x")
     assert status == 3
-    assert "going on with pip" in errors
+    assert "continuing with pip" in errors
     assert errors.splitlines()[-1].startswith("memento: could not install")
     left = checkout.root / ".venv" / "left-over"
     left.touch()
     checkout.broken.unlink()
     assert checkout.call("x")[0] == 0
-    assert not left.exists(), "an environment that was left half made is made from nothing"
+    assert not left.exists(), "an incomplete environment is made from the start"
 
 
 def test_a_working_environment_is_kept_when_the_lock_changes(checkout: Checkout) -> None:

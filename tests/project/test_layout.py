@@ -35,7 +35,7 @@ def test_every_package_is_declared() -> None:
 
 def test_every_module_lies_in_a_package() -> None:
     lost = [path for path in IN_PACKAGE if not (path.parent / "__init__.py").exists()]
-    assert not lost, f"no __init__.py beside {lost}"
+    assert not lost, f"no __init__.py next to {lost}"
 
 
 def test_data_files_of_packages_are_shipped() -> None:
@@ -75,7 +75,7 @@ def test_the_package_imports_itself_relatively() -> None:
     assert not [path for path in IN_PACKAGE if "memento" in absolute_imports(path)]
 
 
-# ----------------------------------------------------------------------------------------- the tests' house
+# ----------------------------------------------------------------------------------------- the layout of the tests
 
 TESTS = [path for path in SOURCES if path.relative_to(ROOT).parts[0] == "tests"]
 WITHOUT_MIRROR = {"conformance", "project", "reference_policies", "support"}

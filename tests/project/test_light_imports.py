@@ -1,4 +1,4 @@
-"""`memento --help` answers at once because nothing heavy is imported before a command needs it."""
+"""`memento --help` is fast because nothing heavy is imported before a command needs it."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""The guide's own domain keeps the ports' promises, by the very test module that the guide shows."""
+"""The guide's example domain fulfils the ports' contracts, checked by the test module in the guide."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What a person reads while a run goes on: the lines, word for word, and a time left that can be believed."""
+"""The plain lines of a live run, word for word, and the estimate of the time left."""
 
 import io
 import os
@@ -30,7 +30,7 @@ GOLDEN = Path(__file__).parent / "golden" / "plain-lines.txt"
 
 
 class Clock:
-    """Every look at it costs a second, unless it is told to jump."""
+    """Every call advances it by a second; `jump` sets it forward."""
 
     def __init__(self, step_s: float = 1.0) -> None:
         self.now_s = 0.0
@@ -57,7 +57,7 @@ def view_with(*facts: Fact) -> RunView:
 
 
 def test_the_whole_story_word_for_word() -> None:
-    """After a wanted change run `MEMENTO_GOLDEN=write pytest tests/tui`, and read it as a newcomer would."""
+    """After an intended change run `MEMENTO_GOLDEN=write pytest tests/tui`, and read the difference."""
     lines = [line for second, fact, view in story() for line in lines_of(fact, view, now=second)]
     if os.environ.get("MEMENTO_GOLDEN") == "write":
         GOLDEN.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -23,24 +23,24 @@ from ...core.events import (
     StageEntered,
 )
 from ..activity import Activity
-from ..display import LiveView, steady_clock
 from ..lines import lines_of
+from ..live_view import LiveView, steady_clock
 from ..snapshot import RunSnapshot
 from .screen import draw
 
 EVERY_S = 0.5             # between two drawings
-CLOSING_S = 2.0           # a terminal that takes nothing any more is not waited for longer
-MARGIN = 1                # rows left free, so that the terminal does not scroll
+CLOSING_S = 2.0           # the longest wait for a terminal that accepts no more output
+MARGIN = 1                # free rows, so that the terminal does not scroll
 KEPT = (RunStarted, RunResumed, RunPaused, RunContinued, RunStopped, StageEntered, EvaluatorChosen, EliteChanged,
         FinalMeasured)    # facts whose lines stay above the screen
 
-Change = Callable[[LiveView], tuple[str, ...]]       # changes the view, gives lines to keep
+Change = Callable[[LiveView], tuple[str, ...]]       # changes the view, returns lines to keep
 
 
 class RichDisplay:
-    """The controller only puts what happened into a queue; the thread folds, draws and writes.
+    """The controller only puts changes into a queue; the thread applies them, draws and writes.
 
-    What matters in the end (stages, choices, generations) is printed above the screen and stays.
+    Lines of lasting interest (stages, choices, generations) are printed above the screen and stay.
     """
 
     folder: Path | None = None
@@ -55,14 +55,14 @@ class RichDisplay:
         self._thread: threading.Thread | None = None
 
     def opened(self, folder: Path) -> None:
-        """Begin to draw."""
+        """Start to draw."""
         self.folder = folder
         if self._thread is None:
             self._thread = threading.Thread(target=self._draw, name="display", daemon=True)
             self._thread.start()
 
     def recall(self, facts: Iterable[Fact]) -> None:
-        """Take the facts in, one by one: folded here and not in the thread, so that no fact waits in memory."""
+        """Apply the facts one by one, here and not in the thread, so that no fact waits in memory."""
         past, now = LiveView(), self._clock()
         for fact in facts:
             past.on_fact(fact, now)
@@ -84,7 +84,7 @@ class RichDisplay:
         self._put(change)
 
     def begun(self, order: str) -> None:
-        """An agent took an order up."""
+        """An agent started an order."""
         now = self._clock()
 
         def change(live: LiveView) -> tuple[str, ...]:
@@ -94,7 +94,7 @@ class RichDisplay:
         self._put(change)
 
     def observe(self, activity: Activity) -> None:
-        """A worker does something else."""
+        """A worker changed its task."""
 
         def change(live: LiveView) -> tuple[str, ...]:
             live.under_way.observe(activity)
@@ -103,10 +103,10 @@ class RichDisplay:
         self._put(change)
 
     def tick(self) -> None:
-        """Nothing: the thread has its own time."""
+        """Nothing: the thread draws at its own interval."""
 
     def close(self) -> None:
-        """Take the screen away; what was printed above it stays."""
+        """Remove the screen; the lines above it stay."""
         self._over.set()
         if self._thread is not None:
             self._thread.join(CLOSING_S)
@@ -127,7 +127,7 @@ class RichDisplay:
                 while not self._over.wait(EVERY_S):
                     self._step(screen)
                 self._step(screen)
-        except (OSError, ValueError):       # the terminal is gone: the run goes on without a display
+        except (OSError, ValueError):       # the terminal is gone: the run continues without a display
             pass
         finally:
             self._over.set()

@@ -42,9 +42,9 @@ WORKERS_SHOWN = 8
 
 
 def draw(snapshot: RunSnapshot, *, began: float, now: float, width: int, height: int) -> Group:
-    """At most `height` lines of at most `width` columns. What matters least goes first where it is short.
+    """At most `height` lines of at most `width` columns. If space is short, the least important lines are dropped.
 
-    `began` is when this process took the run up.
+    `began` is the time at which this process started or resumed the run.
     """
     width, height = max(width, NARROWEST), max(height, SHORTEST)
     rule = [Text("─" * width, style="dim")]
@@ -55,7 +55,7 @@ def draw(snapshot: RunSnapshot, *, began: float, now: float, width: int, height:
     space = [Text()]
     fixed = len(head) + len(lanes) + len(spent) + len(foot)
     workers = [*_workers(snapshot, max(1, height - fixed - len(elite) - len(legend) - 3))]
-    # From the most to the least wanted; the order on the screen is another.
+    # From the most to the least important; the order on the screen differs.
     kept: dict[str, list[Text]] = {}
     free = height
     for name, lines in (
@@ -148,5 +148,5 @@ def _spent(snapshot: RunSnapshot) -> Text:
 
 
 def _foot(snapshot: RunSnapshot, width: int) -> Text:
-    whole = f"Ctrl-C stops, nothing is lost; go on with: memento resume {snapshot.folder}"
-    return Text(whole if len(whole) <= width else "Ctrl-C stops, nothing is lost; resume goes on", style="dim")
+    whole = f"Ctrl-C stops, nothing is lost; continue with: memento resume {snapshot.folder}"
+    return Text(whole if len(whole) <= width else "Ctrl-C stops, nothing is lost; resume continues", style="dim")

@@ -1,1 +1,1 @@
-"""The terminal program that watches runs: it reads a run's log from another process and never writes it."""
+"""The terminal UI of `memento watch`: it reads a run's log from a separate process and never writes it."""

@@ -1,4 +1,4 @@
-"""The terminal program itself: which run is watched, its screens, and what people ask of them."""
+"""The terminal UI: the watched run, the screens, and the user's actions."""
 
 import asyncio
 import os
@@ -40,7 +40,7 @@ LOWER = [(0, "-low"), (36, "-tall")]
 
 
 class WatchApp(App[None]):
-    """Watches the run in `folder`; without one it begins with the list of runs in `runs_dir`."""
+    """Watches the run in `folder`; without one it starts with the list of runs in `runs_dir`."""
 
     TITLE = "MEMENTO"
     CSS_PATH = "watch.tcss"
@@ -54,7 +54,7 @@ class WatchApp(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings("app")
 
     class Reported(Message):
-        """The thread that reads the run has something new."""
+        """The reading thread has a new snapshot of the run."""
 
         def __init__(self, snapshot: RunSnapshot) -> None:
             self.snapshot = snapshot
@@ -72,7 +72,7 @@ class WatchApp(App[None]):
         self._left = threading.Event()
 
     def on_mount(self) -> None:
-        """Begin to read."""
+        """Start to read."""
         self.theme = "textual-dark"
         self.set_interval(CLOCK_EVERY_S, self._tick)
         if self._begin_with is None:
@@ -83,7 +83,7 @@ class WatchApp(App[None]):
     # ------------------------------------------------------------------------------------- the run
 
     def watch_run(self, folder: Path) -> None:
-        """Leave the run that was watched, and watch this one."""
+        """Stop watching the current run, and watch this one."""
         self._left.set()
         self._left = threading.Event()
         self.snapshot = RunSnapshot(folder=folder)
@@ -108,7 +108,7 @@ class WatchApp(App[None]):
 
     @on(Reported)
     def show_report(self, message: Reported) -> None:
-        """Show it, if it is still of the run that is watched."""
+        """Show the snapshot if it belongs to the watched run."""
         if self.snapshot is not None and message.snapshot.folder == self.snapshot.folder:
             self.snapshot = message.snapshot
             for screen in self.screen_stack:
@@ -117,19 +117,19 @@ class WatchApp(App[None]):
 
     @on(Page.Shown)
     def show_page(self, message: Page.Shown) -> None:
-        """Give a page that comes on top what was reported last."""
+        """Pass the newest snapshot to a page that comes on top."""
         if self.snapshot is not None:
             message.page.see(self.snapshot, now=self._clock())
 
     def _tick(self) -> None:
-        """The clock of a live run."""
+        """Update the clock of a live run."""
         if self.snapshot is not None and self.snapshot.live and isinstance(self.screen, Page):
             self.screen.tick(self._clock())
 
-    # ---------------------------------------------------------------------------------- what is asked
+    # ---------------------------------------------------------------------------------- actions
 
     def action_page(self, name: str) -> None:
-        """Another screen; all but the list of runs need a run."""
+        """Go to another screen; all except the list of runs need a run."""
         if self.snapshot is None and name != "runs":
             self.notify("choose a run first: the arrow keys and Enter", severity="warning")
             return
@@ -139,36 +139,36 @@ class WatchApp(App[None]):
 
     @on(RunHeader.GoTo)
     def go_to_page(self, message: RunHeader.GoTo) -> None:
-        """Another screen."""
+        """Go to another screen."""
         self.action_page(message.page)
 
     @on(RunsScreen.Watch)
     def watch_chosen(self, message: RunsScreen.Watch) -> None:
-        """Another run."""
+        """Watch another run."""
         self.watch_run(message.folder)
 
     @on(Page.Open)
     def open_thing(self, message: Page.Open) -> None:
-        """Show one policy, evaluator or vote over the present screen."""
+        """Show one policy, evaluator or vote over the current screen."""
         if self.snapshot is not None:
             self.push_screen(CandidateScreen(message.name))
 
     def action_help(self) -> None:
-        """What the keys and marks mean."""
+        """Explain the keys and marks."""
         self.push_screen(HelpScreen())
 
     def action_dark(self) -> None:
-        """Dark to light, and back."""
+        """Switch between dark and light."""
         self.theme = "textual-light" if self.current_theme.dark else "textual-dark"
 
     def action_pause(self) -> None:
-        """Ask for a pause, or for its end."""
+        """Request a pause, or its end."""
         if self._is_live():
             assert self.snapshot is not None
             self._request(CONTINUE if self.snapshot.run.status == "paused" else PAUSE)
 
     def action_stop(self) -> None:
-        """Ask when to stop, then ask the run."""
+        """Let the user choose when to stop, then request it."""
         if self._is_live():
             self.push_screen(StopScreen(), lambda kind: self._request(kind) if kind else None)
 
@@ -185,7 +185,7 @@ class WatchApp(App[None]):
 
     @property
     def _folder(self) -> Path:
-        """The run that is watched."""
+        """The folder of the watched run. Raises LookupError without one."""
         folder = None if self.snapshot is None else self.snapshot.folder
         if folder is None:
             raise LookupError("no run is watched")
@@ -193,11 +193,11 @@ class WatchApp(App[None]):
 
     @on(Page.Export)
     def export_thing(self, message: Page.Export) -> None:
-        """A page asks for it."""
+        """Export the candidate of a page."""
         self.export(message.name)
 
     def export(self, name: str) -> None:
-        """Ask where to, then write the program of a candidate."""
+        """Let the user choose a file, then write the program of a candidate."""
         folder = self._folder
         stem = f"{folder.name}-{name.replace('/', '-')}.py"
 
@@ -210,18 +210,18 @@ class WatchApp(App[None]):
 
     @on(Page.Render)
     def render_thing(self, message: Page.Render) -> None:
-        """A page asks for it."""
+        """Render the candidate of a page."""
         self.render_rollout(message.name)
 
     def render_rollout(self, name: str) -> None:
-        """Ask where to, then have a rollout of a candidate rendered by a separate process."""
+        """Let the user choose a file, then render a rollout of a candidate in a separate process."""
         folder = self._folder
         stem = f"{folder.name}-{name.replace('/', '-')}.gif"
 
         def to(path: str | None) -> None:
             if path:
                 command = self._controls.rendering(folder, name, Path(path).expanduser())
-                self.notify(f"renders {name}; it goes on while you watch", timeout=10)
+                self.notify(f"rendering {name} in the background", timeout=10)
                 self.run_worker(self._render(command, name, path), group="render")
 
         self.push_screen(ExportScreen(f"Render a rollout of {name} (.mp4, .gif or .png) to", stem), to)
@@ -249,7 +249,7 @@ class WatchApp(App[None]):
             self.notify(f"{name} could not be rendered: {last}", severity="error", timeout=15, markup=False)
 
     def _do(self, action: Callable[[], None], done: str) -> None:
-        """Do it in a thread, and say how it went."""
+        """Run the action in a thread, and show its result."""
         def work() -> None:
             try:
                 action()
@@ -261,7 +261,7 @@ class WatchApp(App[None]):
         self.run_worker(work, thread=True, group="control")
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """The command palette: every screen and everything that can be asked of the run."""
+        """The command palette: every screen and every action on the run."""
         yield from super().get_system_commands(screen)
         for name, what in PAGES.items():
             yield SystemCommand(f"Go to {name}", what, lambda name=name: self.action_page(name))

@@ -17,8 +17,8 @@ class Curve:
     values: Sequence[float | None]
     style: str = ""
     line: bool = True
-    step: bool = False      # keeps its height until the next point
-    stretch: bool = False   # spread over the whole width, however few points it has
+    step: bool = False      # each value holds until the next point
+    stretch: bool = False   # spread over the whole width, even with few points
 
 
 def draw_curves(
@@ -48,7 +48,7 @@ def draw_curves(
 def _points(
     curve: Curve, span: int, least: float, most: float, columns: int, rows: int
 ) -> list[tuple[int, int]]:
-    """The dots of a curve: (x, y) from the upper left, within 2 columns and 4 rows a character."""
+    """The dots of a curve: (x, y) from the upper left, 2 columns and 4 rows per character."""
     wide, tall = 2 * columns - 1, 4 * rows - 1
     scale = wide / max(1, span - 1)
 
@@ -75,7 +75,7 @@ def _points(
 
 
 def _thinned(values: Sequence[float | None], wide: int) -> list[tuple[int, float | None]]:
-    """(index, value) of every point; of many more than there are dots, the last of each dot's share."""
+    """(index, value) of every point; if points outnumber dots, the last point of each dot."""
     many = len(values)
     if many <= 4 * wide:
         return [*enumerate(values)]
@@ -83,7 +83,7 @@ def _thinned(values: Sequence[float | None], wide: int) -> list[tuple[int, float
 
 
 def _spot(point: tuple[int, int], wide: int, tall: int) -> list[tuple[int, int]]:
-    """Four dots, which are seen where one would not be."""
+    """Four dots, which are easier to see than one."""
     x, y = min(point[0], wide - 1), min(point[1], tall - 1)
     return [(x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1)]
 
@@ -105,8 +105,8 @@ def _line(
 ) -> Content:
     middle = rows // 2 if rows >= 5 else None
     value = most if row == 0 else (most + least) / 2 if row == middle else least
-    told = row in (0, middle, rows - 1)
-    label = f"{value:>{LABEL}.2f}" if told else " " * LABEL
+    labelled = row in (0, middle, rows - 1)
+    label = f"{value:>{LABEL}.2f}" if labelled else " " * LABEL
     parts: list[tuple[str, str]] = [(f"{label}│", "$foreground 60%")]
     run, style = "", ""
     for column in range(columns):

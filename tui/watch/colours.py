@@ -32,14 +32,14 @@ def mark(state: str) -> Content:
 
 
 def fitness_of(slot: Slot) -> Content:
-    """F of a slot; what it is at most, where racing pruned it."""
+    """F of a slot; its upper bound if racing pruned it."""
     if slot.state == "pruned" and slot.bound is not None:
         return Content.styled(f"≤{number(slot.bound)}", DIM)
     return Content(number(slot.fitness))
 
 
 def difference(value: float | None) -> Content:
-    """A difference, green where it is a gain."""
+    """A difference, green if it is a gain."""
     if value is None:
         return Content.styled("–", DIM)
     return Content.styled(f"{value:+.3f}", GOOD if value > 0.0005 else BAD if value < -0.0005 else DIM)

@@ -1,4 +1,4 @@
-"""Who came from whom, as the lines of a tree. Pure."""
+"""The descent of candidates as the lines of a tree. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from ...memory.slots import Slot
 
 @dataclass(frozen=True, slots=True)
 class Branching:
-    """One line: the lines that lead to it, and the candidate. `also` are its other parents."""
+    """One line: the branches of the tree before it, and the candidate. `also` are its other parents."""
 
     lead: str
     slot: Slot
@@ -16,9 +16,9 @@ class Branching:
 
 
 def tree_of(candidates: Mapping[str, Slot], *, only: Iterable[str] | None = None) -> list[Branching]:
-    """Every candidate under its first parent, in the order in which they came; `only` some of them.
+    """Every candidate under its first parent, in the order of the run; with `only`, a part of them.
 
-    Where a first parent is not shown the candidate stands at the left, as p_0 does.
+    A candidate whose first parent is not shown is at the left margin, like p_0.
     """
     shown = candidates if only is None else {key: candidates[key] for key in only if key in candidates}
     children: dict[str | None, list[Slot]] = {}

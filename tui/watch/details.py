@@ -1,4 +1,4 @@
-"""What the screen of one candidate shows: its record with those to compare it with."""
+"""The data for the screen of one candidate: its record and those for comparison."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from ...memory.store import RunStore
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Details:
-    """One thing, with its parents and the elite to compare it with; those without a program are left out."""
+    """One record, with its parents and the elite for comparison; those without a program are left out."""
 
     record: Record
     parents: tuple[Record, ...] = ()
@@ -18,7 +18,7 @@ class Details:
 
 
 def read_details(folder: Path, name: str, *, elite: str | None) -> Details:
-    """Everything about `name`. Raises MementoError where the store cannot be read."""
+    """The details of `name`. Raises MementoError if the store cannot be read."""
     with RunStore.read(folder) as store:
         record = find(store, name) or Record(id=name)
         best = find(store, elite) if elite is not None and elite != name and parse(name).stage == SEARCH else None

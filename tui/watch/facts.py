@@ -1,4 +1,4 @@
-"""Any fact in one line, for the log. Pure; a fact that is not known here is shown by its plain fields."""
+"""Any fact in one line, for the log. Pure; a fact without its own format shows its plain fields."""
 
 import dataclasses
 
@@ -28,7 +28,7 @@ TROUBLE = frozenset({"ProposalFailed"})
 
 
 def words_of(fact: Fact) -> str:
-    """What happened, without its kind and order."""
+    """The content of the fact, without its kind and order."""
     return one_line(_words(fact), LENGTH)
 
 

@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """One binding. `label` is that of the footer, where it is shown (`footer`); `name` how people write the key.
+    """One binding. `label` is its text in the footer (if `footer`); `name` the key as in documents.
 
     Keys in a row with the same `help` share a line of the help screen; without `help` a key is not listed.
     """
@@ -19,11 +19,11 @@ class Key:
     help: str = ""
     name: str = ""
     footer: bool = True
-    first: bool = False     # before the widget with the focus gets it
+    first: bool = False     # handled before the focused widget
 
     @property
     def shown(self) -> str:
-        """The key as people write it."""
+        """The key as written in documents."""
         return self.name or self.key
 
 
@@ -119,7 +119,7 @@ def bindings(place: str) -> list[BindingType]:
 
 
 def help_rows() -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """The sections of the help screen: a title, then keys and what they do."""
+    """The sections of the help screen: a title, then keys and their actions."""
     for title, places in SECTIONS:
         rows: dict[str, list[str]] = {}
         for key in (*(key for place in places for key in KEYS[place]), *((PALETTE,) if "app" in places else ())):

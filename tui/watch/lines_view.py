@@ -1,4 +1,4 @@
-"""Lines of any number to scroll through, of which only the visible ones are drawn."""
+"""A scrolling view of any number of lines, which draws only the visible ones."""
 
 from collections.abc import Callable, Sequence
 from typing import ClassVar
@@ -14,7 +14,7 @@ from .keys import bindings
 
 
 class LinesView(ScrollView, can_focus=True):
-    """`show` gives it lines; `show_folded` what makes them for a width, done again when the width changes."""
+    """`show` sets its lines; `show_folded` sets a function that makes them for a width, called again at a new width."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("lines")
     DEFAULT_CSS = "LinesView { height: 1fr; scrollbar-size-vertical: 1; scrollbar-size-horizontal: 1; }"
@@ -26,12 +26,12 @@ class LinesView(ScrollView, can_focus=True):
         self._width = 0
 
     def show(self, lines: Sequence[Content]) -> None:
-        """Other lines, from the top."""
+        """Show these lines from the top."""
         self._fold = None
         self._put(lines)
 
     def show_folded(self, fold: Callable[[int], Sequence[Content]]) -> None:
-        """Lines that are made for a width."""
+        """Show lines that depend on the width."""
         self._fold, self._width = fold, 0
         self._refold()
 
@@ -48,11 +48,11 @@ class LinesView(ScrollView, can_focus=True):
         self.refresh()
 
     def on_resize(self) -> None:
-        """The folding is of another width now."""
+        """Make the lines for the new width."""
         self._refold()
 
     def render_line(self, y: int) -> Strip:
-        """One line, from where it was scrolled to."""
+        """One line at the current scroll position."""
         left, top = self.scroll_offset
         style = self.visual_style
         if not 0 <= top + y < len(self._lines):

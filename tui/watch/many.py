@@ -1,4 +1,4 @@
-"""The runs of a folder at a glance: how each stands, and the curve of its elite. Read again only where it grew."""
+"""The runs of a folder: the state of each and the curve of its elite. Only changed runs are read again."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ Stamp = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunLine:
-    """One run of the list. `trouble` says why it cannot be read."""
+    """One run of the list. `trouble` is the reason why it cannot be read."""
 
     folder: Path
     snapshot: RunSnapshot | None = None
@@ -23,7 +23,7 @@ class RunLine:
 
     @property
     def curve(self) -> list[float]:
-        """F of the elite, generation by generation."""
+        """F of the elite, per generation."""
         return [] if self.snapshot is None else [elite.fitness for elite in self.snapshot.slots.elites]
 
 
@@ -47,13 +47,13 @@ def read_runs(runs_dir: Path, known: dict[Path, RunLine]) -> dict[Path, RunLine]
 
 
 def _stamp(folder: Path) -> Stamp:
-    """What changes when the database does."""
+    """Times and sizes of the database files; they change with the database."""
     stamps = []
     for name in (DATABASE, f"{DATABASE}-wal"):
         try:
             status = (folder / name).stat()
         except FileNotFoundError:
             continue
-        if status.st_size:      # readers leave an empty log behind
+        if status.st_size:      # readers leave an empty write-ahead log
             stamps.append((status.st_mtime_ns, status.st_size))
     return tuple(stamps)

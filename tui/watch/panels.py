@@ -20,7 +20,7 @@ LABEL = 11
 
 
 def draw_slots(snapshot: RunSnapshot, *, width: int, height: int, now: float) -> Content:
-    """What the present stage has in hand, then the generations before, newest first."""
+    """The slots of the current stage, then those of earlier generations, newest first."""
     if snapshot.run.stage == "evaluator":
         lines = [*_evaluators(snapshot)]
     else:
@@ -41,7 +41,7 @@ def _evaluators(snapshot: RunSnapshot) -> Iterator[Content]:
     lanes = evaluator_lanes(snapshot)
     here = [slot for lane in lanes for slot in lane.slots]
     if not here:
-        yield Content.styled("the first evaluators are being asked for", DIM)
+        yield Content.styled("waiting for the first evaluators", DIM)
         return
     yield from (coloured(lane_words(lane, 0, width=LABEL)) for lane in lanes)
     earlier = sum(slot.generation < here[0].generation for slot in snapshot.slots.others.values()
@@ -64,7 +64,7 @@ def _generations(snapshot: RunSnapshot, height: int) -> Iterator[Content]:
 
 
 def _by_generation(snapshot: RunSnapshot, first: int) -> dict[int, list[Slot]]:
-    """The slots of the generations from `first` on; a long run has far more than can be shown."""
+    """The slots of the generations from `first` on; a long run has more than fit."""
     recent: list[Slot] = []
     for slot in reversed(snapshot.slots.candidates.values()):
         if 0 < slot.generation < first:
@@ -96,7 +96,7 @@ def _generation(snapshot: RunSnapshot, generation: int, slots: list[Slot]) -> Co
 
 
 def draw_fitness(snapshot: RunSnapshot, *, width: int, height: int, now: float) -> Content:
-    """Every candidate's F as a dot, the elite's as a stair, and its success."""
+    """Every candidate's F as a dot, the elite's as steps, and its success."""
     points = snapshot.slots.points
     if not points or height < 3:
         return Content.styled("no candidate is scored yet", DIM)
@@ -124,7 +124,7 @@ def draw_fitness(snapshot: RunSnapshot, *, width: int, height: int, now: float) 
 
 
 def draw_elites(snapshot: RunSnapshot, *, width: int, height: int, now: float) -> Content:
-    """The elite of each generation, newest first, with what was gained."""
+    """The elite of each generation, newest first, with its gain."""
     elites, final = snapshot.slots.elites, snapshot.run.final
     lines: list[Content] = []
     if final is not None:
@@ -174,7 +174,7 @@ def draw_memory(snapshot: RunSnapshot, *, width: int, height: int, now: float) -
 
 
 def draw_workers(snapshot: RunSnapshot, *, width: int, height: int, now: float) -> Content:
-    """What each worker does, and how fast the simulation is."""
+    """The task of each worker, and the speed of the simulation."""
     lines = [*_busy(snapshot, now)]
     speed = _speed(snapshot)
     if len(lines) > height - bool(speed):
@@ -204,7 +204,7 @@ def _speed(snapshot: RunSnapshot) -> list[Content]:
 
 
 def draw_spending(snapshot: RunSnapshot, *, width: int, height: int, now: float) -> Content:
-    """Calls, tokens and money, together and by role; then how programs failed."""
+    """Calls, tokens and money, in total and by role; then failures of programs."""
     spending = snapshot.run.spending
     total = spending.total
     lines = [Content(f"{counted(total.calls, 'call')}, {total.tokens:,} tokens, {cost(total.cost_usd)}")]

@@ -1,4 +1,4 @@
-"""The loop of the thread that reads a run: looks, folds, reports, waits. A slow disk keeps nothing else waiting."""
+"""The loop of the thread that reads a run: read, apply, report, wait. A slow disk blocks only this thread."""
 
 import threading
 import time
@@ -11,9 +11,9 @@ from ...memory.tail import Follower, Piece
 from ..activity import ActivityNote, read_note
 from ..snapshot import RunSnapshot
 
-SOONEST_S, LATEST_S = 0.2, 1.0      # between two looks: soon after something came, later when nothing does
+SOONEST_S, LATEST_S = 0.2, 1.0      # between two reads: short after new facts, longer without
 SLOWER = 1.5
-REPORTED_EVERY_S = 0.6              # while a long log is read
+REPORTED_EVERY_S = 0.6              # during the reading of a long log
 
 
 def follow(
@@ -39,39 +39,39 @@ def follow(
 
 
 class _Reader:
-    """What was read so far. A run in trouble keeps its last view, and says so."""
+    """The state of the run so far. After an error it keeps the last view, with the error as `trouble`."""
 
     def __init__(self, folder: Path) -> None:
         self.changed = True             # since the last snapshot
         self._view = RunView()
-        self._standing = RunSnapshot(folder=folder)
+        self._current = RunSnapshot(folder=folder)
 
     def take(self, piece: Piece, note: ActivityNote | None) -> None:
-        """Add what one look gave."""
-        old = self._standing
+        """Add the result of one read."""
+        old = self._current
         if piece.trouble is not None:
-            self._standing = replace(old, trouble=piece.trouble, live=False, requests=(), reading=False, note=None)
+            self._current = replace(old, trouble=piece.trouble, live=False, requests=(), reading=False, note=None)
         else:
             if piece.fresh:
                 self._view = RunView()
             for entry in piece.entries:
                 self._view.apply(entry.fact, entry.at)
-            self._standing = replace(
+            self._current = replace(
                 old, trouble=None, live=piece.live, requests=piece.requests, reading=piece.more, seq=piece.seq,
                 last_seq=piece.last_seq, note=note if piece.live else None,
             )
         moved = bool(piece.entries) or piece.fresh
-        self.changed = self.changed or moved or _besides(self._standing) != _besides(old)
+        self.changed = self.changed or moved or _beyond_facts(self._current) != _beyond_facts(old)
 
     def snapshot(self) -> RunSnapshot:
-        """The run now."""
+        """The current snapshot."""
         self.changed = False
         view = self._view.copy()
-        return replace(self._standing, run=view.status, slots=view.slots)
+        return replace(self._current, run=view.status, slots=view.slots)
 
 
-def _besides(snapshot: RunSnapshot) -> tuple[object, ...]:
-    """What can change without a new fact."""
+def _beyond_facts(snapshot: RunSnapshot) -> tuple[object, ...]:
+    """The parts of a snapshot that can change without a new fact."""
     note = snapshot.note
     doing = None if note is None else (note.orders, note.workers)
     return snapshot.live, snapshot.requests, snapshot.trouble, snapshot.reading, doing

@@ -1,4 +1,4 @@
-"""A list of any length of which only the visible rows are made: ten thousand cost what twenty cost."""
+"""A list of any length that makes only its visible rows: its cost does not depend on the length."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ GAP = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """`width` in columns; one that `grows` takes what is left, and `least` says below which width of the
-    whole list the column is left out."""
+    """A column of `width` characters; one that `grows` takes the remaining width. Below a list width of `least`
+    the column is left out."""
 
     title: str
     width: int
@@ -34,7 +34,7 @@ class Column:
 
 
 class Rows(ScrollView, can_focus=True):
-    """A table with a cursor. `show` gives it a count and what makes the cells of a row."""
+    """A table with a cursor. `show` sets the number of rows and the function that makes the cells of a row."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"rows--title", "rows--cursor", "rows--cursor-away"}
     BINDINGS: ClassVar[list[BindingType]] = bindings("rows")
@@ -81,11 +81,11 @@ class Rows(ScrollView, can_focus=True):
 
     @property
     def count(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self._count
 
     def show(self, count: int, cells: Callable[[int], Sequence[Cell]]) -> None:
-        """Other rows. The cursor stays in place; where the list follows and it was on the last row, on the last."""
+        """Show these rows. The cursor keeps its index; in a list that follows, it stays on the last row."""
         at_end = self._follows and (self.cursor >= self._count - 1 or not self._started)
         self._count, self._cells = count, cells
         self._started = self._started or count > 0
@@ -99,14 +99,14 @@ class Rows(ScrollView, can_focus=True):
         self.virtual_size = Size(self.scrollable_content_region.width, self._count + 1)
 
     def on_resize(self) -> None:
-        """The rows are as wide as the list."""
+        """Adapt the rows to the width of the list."""
         self._resize()
         self._reveal()
 
     # ---------------------------------------------------------------------------------------- drawing
 
     def render_line(self, y: int) -> Strip:
-        """One row: the titles stay on top."""
+        """One row; the titles stay on top."""
         base = self.visual_style
         if y == 0:
             titles = [Content(column.title) for column in self._columns]
@@ -144,19 +144,19 @@ class Rows(ScrollView, can_focus=True):
     # --------------------------------------------------------------------------------------- moving
 
     def watch_cursor(self, old: int, new: int) -> None:
-        """Say so, and keep the cursor in sight."""
+        """Post the message `Moved`, and keep the cursor visible."""
         if old != new:
             self._reveal()
             self.refresh()
             self.post_message(self.Moved(self, new))
 
     def validate_cursor(self, value: int) -> int:
-        """Between the first and the last row."""
+        """Limit the cursor to the existing rows."""
         return max(0, min(value, self._count - 1)) if self._count else 0
 
     def _reveal(self) -> None:
         if self.is_attached and self._count:
-            region = Region(0, self.cursor, 1, 2)      # with the line of titles above
+            region = Region(0, self.cursor, 1, 2)      # below the line of titles
             top, height = self.scroll_offset.y, self.size.height
             if region.y < top:
                 self.scroll_to(y=region.y, animate=False, force=True)

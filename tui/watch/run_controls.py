@@ -1,4 +1,4 @@
-"""What a person may ask of a run while watching it; the command line does it, with its own code."""
+"""The actions of `memento watch` on a run, which the command line implements."""
 
 from pathlib import Path
 from typing import Protocol
@@ -12,10 +12,10 @@ REQUESTS = {
 
 
 class RunControls(Protocol):
-    """All may take a moment, so they are called in a thread. They raise MementoError with one sentence."""
+    """All may take a moment, so the UI calls them in a thread. They raise MementoError with one sentence."""
 
     def request(self, folder: Path, kind: str) -> None:
-        """Leave a request in the run's table, which its controller takes up and turns into a fact."""
+        """Store a request in the run's table, which its controller reads and turns into a fact."""
 
     def export(self, folder: Path, candidate: str, out: Path) -> None:
         """Write the program of a candidate to a file that does not exist yet."""

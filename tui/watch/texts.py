@@ -1,4 +1,4 @@
-"""Programs, differences, metrics and talk as lines to be shown. Pure."""
+"""Programs, differences, metrics, prompts and replies as lines. Pure."""
 
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -11,18 +11,18 @@ from ...core.text import one_line
 from ...core.values import JSON, Program
 from .colours import ACCENT, BAD, DIM, GOOD, HEADING, LOUD
 
-LONGEST_COLOURED = 200_000      # letters: longer programs are shown plain, at once
+LONGEST_COLOURED = 200_000      # characters; longer programs are shown without highlighting, which would be slow
 
 
 def printable(text: str) -> str:
-    """The text comes from a model and may hold control characters, which a terminal would obey."""
+    """The text without control characters, which a terminal would obey: it may come from a model."""
     return "".join(letter for letter in text.expandtabs(4) if letter.isprintable() or letter == "\n")
 
 
 def code_lines(program: Program | None) -> list[Content]:
     """A program in colours, with line numbers."""
     if program is None:
-        return [Content.styled("no program: the reply held none", DIM)]
+        return [Content.styled("the reply contained no program", DIM)]
     text = printable(program.text).rstrip("\n")
     plain = len(text) > LONGEST_COLOURED
     lines = [Content(line) for line in text.split("\n")] if plain else highlight(text, language="python").split("\n")
@@ -31,7 +31,7 @@ def code_lines(program: Program | None) -> list[Content]:
 
 
 def diff_lines(old: Program | None, new: Program | None, *, names: tuple[str, str]) -> list[Content]:
-    """What changed from `old` to `new`, as a unified diff."""
+    """The change from `old` to `new` as a unified diff."""
     if old is None or new is None:
         return [Content.styled("no program to compare with", DIM)]
     diff = line_diff(printable(old.text), printable(new.text))
@@ -84,4 +84,4 @@ def talk_lines(texts: Sequence[tuple[str, str]], width: int) -> list[Content]:
             folded = textwrap.wrap(line, max(20, width), replace_whitespace=False) if len(line) > width else [line]
             lines += [Content.styled(each, style) if style else Content(each) for each in folded]
         lines.append(Content(""))
-    return lines or [Content.styled("no model was asked", DIM)]
+    return lines or [Content.styled("no model call", DIM)]

@@ -24,9 +24,10 @@ from memento.core.events import (
 from memento.core.values import Episode
 from memento.runtime.rollouts.pool import Activity
 from memento.runtime.supervisor import Lane
-from memento.tui.display import Attentive, LiveView, PlainLines, Silence, open_display
+from memento.tui.display import Attentive, PlainLines, Silence, open_display
 from memento.tui.live.display import RichDisplay
 from memento.tui.live.screen import SHORTEST, draw
+from memento.tui.live_view import LiveView
 from memento.tui.snapshot import RunSnapshot, search_slots
 from rich.console import Console
 
@@ -67,7 +68,7 @@ def snapshot_of(live: LiveView) -> RunSnapshot:
 
 
 def searching() -> LiveView:
-    """In the midst of generation 1: a climb accepted and one rolling out, a macro failed."""
+    """In the middle of generation 1: a climb accepted and one rolling out, a macro failed."""
     first = next(place for place, fact in enumerate(STORY) if isinstance(fact, EliteChanged)) + 1
     live = shown(LiveView(), STORY[:first])
     for order in ("g1/hill/0", "g1/macro/0"):
@@ -91,7 +92,7 @@ def text_of(live: LiveView, width: int, height: int, now: float = 75.0) -> str:
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 40), (60, 14)])
 def test_the_screen_word_for_word(width: int, height: int) -> None:
-    """After a wanted change run `MEMENTO_GOLDEN=write pytest tests/tui`, and look at it as a newcomer would."""
+    """After an intended change run `MEMENTO_GOLDEN=write pytest tests/tui`, and look at the difference."""
     golden = GOLDEN / f"screen-{width}x{height}.txt"
     text = text_of(searching(), width, height)
     if os.environ.get("MEMENTO_GOLDEN") == "write":
@@ -283,7 +284,7 @@ def test_rich_is_plain_where_it_cannot_draw(
 
 
 class Hearing(Silence):
-    """An attentive display that writes down what it hears."""
+    """An attentive display that records its calls."""
 
     def __init__(self) -> None:
         self.heard: list[object] = []
@@ -300,7 +301,7 @@ class Answering:
         return made(order.id)
 
 
-async def test_an_attentive_display_hears_of_orders_and_workers() -> None:
+async def test_an_attentive_display_gets_orders_and_workers() -> None:
     display, seen_by_others = Hearing(), list[object]()
     [lane] = announced([Lane(name="rollouts", limit=1, agents={Order: Answering()})], display)
     assert (await lane.agents[Order].carry_out(Order(id="g1/hill/0"))).order == "g1/hill/0"

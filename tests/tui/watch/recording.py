@@ -67,11 +67,11 @@ def recorded() -> list[tuple[float, Fact]]:
     values: dict[str, Any] = {}
     facts: list[tuple[float, Fact]] = []
     for line in gzip.decompress(RECORDED.read_bytes()).decode().splitlines():
-        said = json.loads(line)
-        if "blob" in said:
-            values[said["blob"]] = revive(said["blob"], said["content"])
+        entry = json.loads(line)
+        if "blob" in entry:
+            values[entry["blob"]] = revive(entry["blob"], entry["content"])
         else:
-            facts.append((said["at"], decode(said["kind"], said["order"], said["body"], values)))
+            facts.append((entry["at"], decode(entry["kind"], entry["order"], entry["body"], values)))
     return facts
 
 

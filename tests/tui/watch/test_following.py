@@ -95,7 +95,7 @@ async def test_a_store_that_vanishes_is_waited_for_and_a_replaced_one_is_read_an
     async with watching(done) as pilot:
         shutil.move(done, tmp_path / "elsewhere")
         await until(pilot, lambda: "is gone" in text_of(pilot))
-        assert the(pilot).snapshot.run.candidates == 18, "what was seen stays to be read"
+        assert the(pilot).snapshot.run.candidates == 18, "the last view stays readable"
         begin(done, facts[:12], SetClock()).close()
         await until(pilot, lambda: the(pilot).snapshot.trouble is None and the(pilot).snapshot.run.candidates == 0)
         assert the(pilot).snapshot.seq == 12
@@ -133,8 +133,8 @@ def test_the_reading_thread_ends_when_it_is_told(live: LiveRun) -> None:
     thread.join(10)
     assert not thread.is_alive()
     assert sights[-1].live
-    told = len(sights)
-    assert told < 6, "a run in which nothing happens is not told of again"
+    reports = len(sights)
+    assert reports < 6, "a run without new facts is not reported again"
 
 
 def test_the_log_is_read_in_windows(done: Path) -> None:
@@ -190,7 +190,7 @@ def test_the_note_tells_what_is_under_way_and_is_taken_away(tmp_path: Path) -> N
         now[0] += 1.5
         display.tick()
         assert dict(read_note(tmp_path, now=now[0]).orders) == {"g1/macro/0": BEGAN}
-        assert read_note(tmp_path, now=now[0] + 60) is None, "an old note is not believed"
+        assert read_note(tmp_path, now=now[0] + 60) is None, "an old note is ignored"
         display.show(StageEntered(stage="final"))
         now[0] += 1.5
         display.tick()

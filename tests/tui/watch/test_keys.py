@@ -27,8 +27,8 @@ def test_every_key_of_the_program_itself_is_in_the_guide() -> None:
 
 def test_the_help_has_every_key_with_a_meaning() -> None:
     listed = " ".join(keys for _, rows in help_rows() for keys, _ in rows).split()
-    wanted = {name for keys in KEYS.values() for key in keys if key.help for name in key.shown.split()}
-    assert wanted - {"2", "3", "4", "5", "6"} <= {*listed}, "1 … 7 stands for the screens"
+    documented = {name for keys in KEYS.values() for key in keys if key.help for name in key.shown.split()}
+    assert documented - {"2", "3", "4", "5", "6"} <= {*listed}, "1 … 7 stands for the screens"
 
 
 def test_no_key_means_two_things_at_one_place() -> None:

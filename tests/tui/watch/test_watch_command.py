@@ -20,7 +20,7 @@ from memento.memory.store import RunStore
 from ...support.program import PROGRAM, clean_environment
 
 ENOUGH_S = 100.0
-TUI = [sys.executable, "-c", "from memento.cli.watch import main; main()"]
+TUI = [sys.executable, "-c", "from memento.cli import main_tui; main_tui()"]
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ def test_a_run_goes_on_when_the_program_that_watches_it_is_closed(tmp_path: Path
         screen.read("seen")
         screen.press("q")
         assert screen.end() == 0
-        assert "the run goes on" in screen.shown or "done after" in screen.shown
+        assert "the run continues" in screen.shown or "done after" in screen.shown
     folder = tmp_path / "runs" / "seen"
     deadline = time.monotonic() + ENOUGH_S
     while is_locked(folder) and time.monotonic() < deadline:
@@ -130,20 +130,20 @@ def test_a_run_goes_on_when_the_program_that_watches_it_is_closed(tmp_path: Path
 
 def test_without_a_terminal_it_says_so_and_begins_nothing(memento, tmp_path: Path, done: Path) -> None:
     for arguments in (("watch",), ("watch", str(done)), ("run", "hanoi-kinematic", "--preset", "smoke", "--tui")):
-        said = memento(*arguments)
-        assert said.returncode == 2
-        assert "needs a terminal" in said.stderr
+        refused = memento(*arguments)
+        assert refused.returncode == 2
+        assert "needs a terminal" in refused.stderr
     assert [each.name for each in (tmp_path / "runs").iterdir()] == ["first"]
 
 
 def test_a_run_that_is_not_there_is_named(memento, done: Path) -> None:
-    said = memento("watch", "firts")
-    assert said.returncode == 2
-    assert "did you mean 'first'" in said.stderr
+    refused = memento("watch", "firts")
+    assert refused.returncode == 2
+    assert "did you mean 'first'" in refused.stderr
 
 
 def test_a_run_with_settings_that_cannot_be_is_refused_before_it_is_watched(memento, tmp_path: Path) -> None:
-    said = memento("run", "hanoi-kinematic", "--tui", "--workers", "0")
-    assert said.returncode == 2
-    assert "workers" in said.stderr
+    refused = memento("run", "hanoi-kinematic", "--tui", "--workers", "0")
+    assert refused.returncode == 2
+    assert "workers" in refused.stderr
     assert not (tmp_path / "runs").exists()

@@ -15,7 +15,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 class Recorded:
-    """Does nothing and remembers everything."""
+    """Does nothing and records every call."""
 
     def __init__(self, command: list[str] | None = None) -> None:
         self.asked: list[tuple[str, str]] = []
@@ -37,7 +37,7 @@ async def watching(
     folder: Path | None, *, runs: Path | None = None, size: tuple[int, int] = (80, 24),
     controls: RunControls | None = None, now: float = 1_800_000_100.0,
 ) -> AsyncIterator[Pilot[None]]:
-    """The program on a run, once it has read all of it."""
+    """The UI on a run, after it has read all of it."""
     runs_dir = runs if runs is not None else folder.parent if folder is not None else Path()
     app = WatchApp(folder=folder, runs_dir=runs_dir, controls=controls or Recorded(), clock=lambda: now)
     async with app.run_test(size=size, notifications=True) as pilot:
@@ -84,7 +84,7 @@ def text_of(pilot: Pilot[None]) -> str:
 
 
 def same_picture(pilot: Pilot[None], name: str, folder: Path) -> None:
-    """Hold the picture of the screen against the kept one; MEMENTO_GOLDEN=write keeps it."""
+    """Compare the screen with the kept picture; MEMENTO_GOLDEN=write replaces it."""
     picture = pilot.app.export_screenshot(title="MEMENTO")
     golden = GOLDEN / f"{name}.svg"
     if os.environ.get("MEMENTO_GOLDEN") == "write":

@@ -1,1 +1,1 @@
-"""The screens of the terminal program, one a file."""
+"""The screens of the terminal UI, one per file."""

@@ -34,14 +34,14 @@ EPISODES = (
 
 
 class CandidateScreen(Page):
-    """Reads its candidate in a thread, and again when more is known of it."""
+    """Reads its candidate in a thread, and again after each change of it."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("candidate")
 
     def __init__(self, name: str) -> None:
         super().__init__()
         self.candidate = name
-        self._known: Slot | None = None     # what was known of it when it was read
+        self._known: Slot | None = None     # the slot when it was read
         self._read = False
 
     def body(self) -> ComposeResult:
@@ -64,13 +64,13 @@ class CandidateScreen(Page):
                 yield LinesView(id="reply-lines")
 
     def on_mount(self) -> None:
-        """The code has the keys."""
+        """Focus the code."""
         self.query_one("#code-lines").focus()
 
     def draw(self, snapshot: RunSnapshot) -> None:
-        """What the view knows at once; the texts are read where something changed."""
+        """Show the data of the view; read the texts again if something changed."""
         slot = snapshot.slots.get(self.candidate)
-        facts = Content(f"{self.candidate}: nothing is known of it yet\n") if slot is None else _facts(slot)
+        facts = Content(f"{self.candidate}: no data yet\n") if slot is None else _facts(slot)
         self.query_one("#facts", Static).update(facts)
         if slot != self._known or not self._read:
             self._known, self._read = slot, True
@@ -122,20 +122,20 @@ class CandidateScreen(Page):
             lines(f"#{pick}-lines").show_folded(partial(talk_lines, _talk(details, pick)))
 
     def chosen(self) -> str | None:
-        """Export and render are about this one."""
+        """The candidate for export and render."""
         return self.candidate
 
     def action_back(self) -> None:
-        """To the screen beneath."""
+        """Return to the screen below."""
         self.app.pop_screen()
 
     def action_tab(self, name: str) -> None:
-        """Another tab, ready to be scrolled."""
+        """Show another tab and focus it for scrolling."""
         self.query_one(TabbedContent).active = name
         self.query_one(f"#{name}").children[0].focus()
 
     def action_step(self, by: int) -> None:
-        """The next or the previous one of its kind, as they came."""
+        """Show the next or the previous item of its kind, in the order of the run."""
         snapshot = self.snapshot
         if snapshot is None:
             return
@@ -148,7 +148,7 @@ class CandidateScreen(Page):
 
 
 def _facts(slot: Slot) -> Content:
-    """Two lines: how it stands, and where it came from."""
+    """Two lines: its state, and its origin."""
     facts: list[Cell | tuple[str, str]] = [
         Content.styled(slot.id, LOUD), "  ", mark(slot.state), f" {state_of_slot(slot)}",
         "  F ", fitness_of(slot), "  ", difference(slot.difference),
@@ -174,7 +174,7 @@ def _talk(details: Details, pick: str) -> list[tuple[str, str]]:
         texts.append((
             f"{row.role} {one_line(row.call.model, 100)}: {usage.input_tokens:,} tokens in, "
             f"{usage.output_tokens:,} out, {cost(usage.cost_usd)}, {usage.latency_s:.1f} s; "
-            f"this {pick} has {len(text):,} letters", text,
+            f"this {pick} has {len(text):,} characters", text,
         ))
     return texts
 

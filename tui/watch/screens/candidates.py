@@ -1,4 +1,4 @@
-"""Every candidate of the run in a list that can be filtered and sorted."""
+"""Every candidate of the run in a list with filter and sorting."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
@@ -80,7 +80,7 @@ class CandidatesScreen(FilteredPage):
         self.post_message(self.Open(self._slots[event.index].id))
 
     def action_order(self) -> None:
-        """The next order of the list."""
+        """Sort the list in the next order."""
         self._order = (self._order + 1) % len(ORDERS)
         self.notify(f"candidates {ORDERS[self._order][0]}", timeout=2)
         if self.snapshot is not None:

@@ -1,4 +1,4 @@
-"""Small questions over a screen: where to write a file, when to stop."""
+"""Dialogs: the path of a file, the time of a stop."""
 
 from typing import ClassVar
 
@@ -15,7 +15,7 @@ from ..run_controls import STOP, STOP_AFTER_CANDIDATE, STOP_AFTER_GENERATION
 
 
 class ExportScreen(ModalScreen[str | None]):
-    """Asks for the path of a file."""
+    """A dialog for the path of a file."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("dialog")
 
@@ -24,20 +24,20 @@ class ExportScreen(ModalScreen[str | None]):
         self._question, self._path = question, path
 
     def compose(self) -> ComposeResult:
-        """The question and a line to type in."""
+        """The question and an input line."""
         with Container():
             yield Label(self._question, markup=False)
             yield Input(self._path, id="path")
-            yield Label("Enter does it, Escape leaves it", classes="hint")
+            yield Label("Enter confirms, Escape cancels", classes="hint")
 
     @on(Input.Submitted)
     def done(self, event: Input.Submitted) -> None:
-        """The path."""
+        """Close with the path, or None if it is empty."""
         self.dismiss(event.value.strip() or None)
 
 
 class StopScreen(ModalScreen[str | None]):
-    """Asks when to stop."""
+    """A dialog for the time of a stop."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("dialog")
 
@@ -45,17 +45,17 @@ class StopScreen(ModalScreen[str | None]):
         super().__init__(classes="dialog")
 
     def compose(self) -> ComposeResult:
-        """The choices; nothing is lost by any of them."""
+        """The choices; none of them loses anything."""
         with Container():
-            yield Label("Stop this run? Nothing is lost: memento resume goes on.")
+            yield Label("Stop this run? Nothing is lost: memento resume continues it.")
             yield OptionList(
-                Option("when the present candidate is settled", id=STOP_AFTER_CANDIDATE),
-                Option("when the present generation is over", id=STOP_AFTER_GENERATION),
+                Option("when the current candidate is settled", id=STOP_AFTER_CANDIDATE),
+                Option("when the current generation is over", id=STOP_AFTER_GENERATION),
                 Option("now", id=STOP),
                 Option("no, let it run", id="no"),
             )
 
     @on(OptionList.OptionSelected)
     def done(self, event: OptionList.OptionSelected) -> None:
-        """The kind of request, or nothing."""
+        """Close with the kind of request, or None."""
         self.dismiss(None if event.option_id == "no" else event.option_id)

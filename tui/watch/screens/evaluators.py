@@ -1,4 +1,4 @@
-"""How the evaluator came to be: each pool with its scores, every judge's vote and reason."""
+"""The evolution of the evaluator: each pool with its scores, every judge's vote and reason."""
 
 from typing import ClassVar
 
@@ -31,7 +31,7 @@ VOTES = (
 
 
 class EvaluatorsScreen(Page):
-    """Two lists, one over the other; Enter opens an evaluator or what a judge was asked and said."""
+    """Two lists, one over the other; Enter opens an evaluator, or a judge's prompt and reply."""
 
     name_of_page: ClassVar[str] = "evaluators"
     BINDINGS: ClassVar[list[BindingType]] = bindings("two lists")
@@ -49,11 +49,11 @@ class EvaluatorsScreen(Page):
         yield votes
 
     def on_mount(self) -> None:
-        """The pools have the keys."""
+        """Focus the pools."""
         self.query_one("#pool").focus()
 
     def draw(self, snapshot: RunSnapshot) -> None:
-        """Newest generation first."""
+        """Show the pools and the votes, newest generation first."""
         pools = list_pools(snapshot.slots.evaluation)
         rows: list[tuple[str, list[Cell]]] = [row for pool in reversed(pools) for row in _rows(pool)]
         self._entries = [name for name, _ in rows]
@@ -80,7 +80,7 @@ class EvaluatorsScreen(Page):
 
     @on(Rows.Opened, "#votes")
     def open_vote(self, event: Rows.Opened) -> None:
-        """Open what the judge was asked and said."""
+        """Open the judge's prompt and reply."""
         order = self._votes[event.index].order
         if order is not None:
             self.post_message(self.Open(order))

@@ -1,4 +1,4 @@
-"""What the screens share that are a list with a filter above it."""
+"""The base class of screens with a filter above a list."""
 
 from typing import ClassVar
 
@@ -13,10 +13,10 @@ from .page import Page
 
 
 class FilteredPage(Page):
-    """A list of rows; `/` goes to the filter, Enter back to the list, Escape forgets the filter."""
+    """A list of rows; `/` goes to the filter, Enter back to the list, Escape clears the filter."""
 
     COLUMNS: ClassVar[tuple[Column, ...]] = ()
-    LOOKS_FOR: ClassVar[str] = ""       # what the words of the filter are compared with
+    LOOKS_FOR: ClassVar[str] = ""       # the fields that the filter's words match
     BINDINGS: ClassVar[list[BindingType]] = bindings("filtered")
 
     def body(self) -> ComposeResult:
@@ -25,34 +25,34 @@ class FilteredPage(Page):
         yield Rows(self.COLUMNS, follows=True, id="list")
 
     def on_mount(self) -> None:
-        """The list has the keys."""
+        """Focus the list."""
         self.query_one(Rows).focus()
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words of the filter; none: everything is shown."""
+        """The words of the filter; without any, the list shows everything."""
         return tuple(self.query_one("#filter", Input).value.split())
 
     @on(Input.Changed, "#filter")
     def filter_changed(self) -> None:
-        """Show what matches."""
-        self.look_again()
+        """Show the matching rows."""
+        self.refilter()
 
-    def look_again(self) -> None:
-        """Show what matches the filter's words now."""
+    def refilter(self) -> None:
+        """Show the rows that match the filter's words."""
         if self.snapshot is not None:
             self.draw(self.snapshot)
 
     @on(Input.Submitted, "#filter")
     def filter_done(self) -> None:
-        """Back to the list."""
+        """Return to the list."""
         self.query_one(Rows).focus()
 
     def action_filter(self) -> None:
-        """Type words to look for."""
+        """Focus the filter."""
         self.query_one("#filter").focus()
 
     def action_all(self) -> None:
-        """No filter."""
+        """Clear the filter."""
         self.query_one("#filter", Input).value = ""
         self.query_one(Rows).focus()

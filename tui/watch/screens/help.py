@@ -1,4 +1,4 @@
-"""What the keys and the marks mean."""
+"""The help screen: the keys and the marks."""
 
 from typing import ClassVar
 
@@ -15,7 +15,7 @@ from ..lines_view import LinesView
 
 
 class HelpScreen(ModalScreen[None]):
-    """The keys, to scroll through."""
+    """A scrolling list of keys and marks."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("help")
 

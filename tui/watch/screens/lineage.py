@@ -1,4 +1,4 @@
-"""The tree of descent: what led to the elites, or everything."""
+"""The tree of descent: the elites' ancestors, or all candidates."""
 
 from typing import ClassVar
 
@@ -40,7 +40,7 @@ class LineageScreen(Page):
         yield Rows(COLUMNS, id="tree")
 
     def on_mount(self) -> None:
-        """The list has the keys."""
+        """Focus the list."""
         self.query_one(Rows).focus()
 
     def draw(self, snapshot: RunSnapshot) -> None:
@@ -73,7 +73,7 @@ class LineageScreen(Page):
         self.post_message(self.Open(self._lines[event.index].slot.id))
 
     def action_all(self) -> None:
-        """Everything, or only what led to the elites."""
+        """Switch between all candidates and the elites' ancestors."""
         self._all = not self._all
         if self.snapshot is not None:
             self.draw(self.snapshot)

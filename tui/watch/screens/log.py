@@ -1,4 +1,4 @@
-"""Every fact of the run, a line each, filtered by kind and order."""
+"""Every fact of the run, one per line, filtered by kind and order."""
 
 from typing import ClassVar
 
@@ -22,12 +22,12 @@ COLUMNS = (
     Column(title="place", width=7, right=True), Column(title="at", width=8, right=True),
     Column(title="fact", width=19), Column(title="of", width=20), Column(title="what", width=10, grows=True),
 )
-AROUND = 120              # facts that are fetched about a place that is to be shown
-KEPT = 5000               # of which so many are remembered
+AROUND = 120              # facts fetched around a visible row
+KEPT = 5000               # facts that are cached
 
 
 class LogScreen(FilteredPage):
-    """Only what is visible is read, by a thread; Enter opens the candidate that a fact is about."""
+    """A thread reads only the visible facts; Enter opens the candidate of a fact."""
 
     name_of_page: ClassVar[str] = "log"
     COLUMNS: ClassVar[tuple[Column, ...]] = COLUMNS
@@ -37,26 +37,26 @@ class LogScreen(FilteredPage):
         super().__init__()
         self._places: list[int] = []
         self._known: dict[int, Entry] = {}
-        self._seen = 0                      # the last place that was looked through
-        self._asked: tuple[object, ...] = ()
+        self._seen = 0                      # the last fact that was searched
+        self._searched: tuple[object, ...] = ()
         self._run: object = None
         self._began = 0.0
 
     def draw(self, snapshot: RunSnapshot) -> None:
-        """Look through what came since the last time, if this screen is on top."""
+        """Search the facts since the last search, if this screen is on top."""
         run = (snapshot.folder, snapshot.run.began)
         if run != self._run or snapshot.last_seq < self._seen:
             self._run, self._places, self._known, self._seen = run, [], {}, 0
         self._began = snapshot.run.began or 0.0
         if self.is_current and snapshot.trouble is None and snapshot.last_seq > self._seen:
-            self._look_through(snapshot)
+            self._search(snapshot)
 
-    def _look_through(self, snapshot: RunSnapshot) -> None:
+    def _search(self, snapshot: RunSnapshot) -> None:
         words = self.words
         folder, after, upto, run = snapshot.folder, self._seen, snapshot.last_seq, self._run
-        if folder is None or self._asked == (run, words, upto):
+        if folder is None or self._searched == (run, words, upto):
             return
-        self._asked = (run, words, upto)
+        self._searched = (run, words, upto)
 
         def work() -> None:
             worker = get_current_worker()
@@ -94,17 +94,17 @@ class LogScreen(FilteredPage):
         ]
 
     def _fetch(self, index: int) -> None:
-        """Read the facts about a place, once."""
+        """Read the facts around a row, once."""
         page = index // AROUND
         around = self._places[max(0, page * AROUND - AROUND // 2): (page + 1) * AROUND + AROUND // 2]
-        wanted = [place for place in around if place not in self._known]
+        missing = [place for place in around if place not in self._known]
         folder, run = None if self.snapshot is None else self.snapshot.folder, self._run
         if folder is None or any(worker.group == f"page {page}" and not worker.is_finished for worker in self.workers):
             return
 
         def work() -> None:
             try:
-                entries = window(folder, wanted)
+                entries = window(folder, missing)
             except (MementoError, OSError) as error:
                 self.app.call_from_thread(self.notify, one_line(str(error), 200), severity="error", markup=False)
             else:
@@ -121,19 +121,19 @@ class LogScreen(FilteredPage):
 
     @on(Rows.Opened)
     def open(self, event: Rows.Opened) -> None:
-        """Open what the fact is about."""
+        """Open the candidate of the fact."""
         entry = self._known.get(self._places[event.index])
         order = None if entry is None else entry.fact.order
         if order is None or parse(order).stage == FINAL:
-            self.notify("this fact is about no single candidate", timeout=3)
+            self.notify("this fact does not belong to a single candidate", timeout=3)
         else:
             self.post_message(self.Open(owner_of(order)))
 
-    def look_again(self) -> None:
-        """Look through everything again."""
+    def refilter(self) -> None:
+        """Search all facts again."""
         self._places, self._seen = [], 0
         self.query_one(Rows).show(0, self._cells)
-        super().look_again()
+        super().refilter()
 
 
 def _faulty(entry: Entry) -> bool:

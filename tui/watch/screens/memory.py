@@ -48,7 +48,7 @@ class MemoryScreen(Page):
         yield elites
 
     def on_mount(self) -> None:
-        """The memory has the keys."""
+        """Focus the memory."""
         self.query_one("#rejected").focus()
 
     def draw(self, snapshot: RunSnapshot) -> None:
@@ -80,7 +80,7 @@ class MemoryScreen(Page):
         ]
 
     def chosen(self) -> str | None:
-        """The candidate under the cursor of the list with the keys."""
+        """The candidate under the cursor of the focused list."""
         rows = self.query_one("#elite-history" if self.query_one("#elite-history").has_focus else "#rejected", Rows)
         names = [each.candidate for each in self._elites] if rows.id == "elite-history" else \
             [each.rejection.candidate for each in self._memory]

@@ -34,7 +34,7 @@ CALLS = (
 
 
 class ModelsScreen(Page):
-    """Two lists; Enter opens what was asked and answered."""
+    """Two lists; Enter opens the prompt and the reply of a call."""
 
     name_of_page: ClassVar[str] = "models"
     BINDINGS: ClassVar[list[BindingType]] = bindings("models")
@@ -53,11 +53,11 @@ class ModelsScreen(Page):
         yield calls
 
     def on_mount(self) -> None:
-        """The calls have the keys."""
+        """Focus the calls."""
         self.query_one("#calls").focus()
 
     def draw(self, snapshot: RunSnapshot) -> None:
-        """Both lists; what is under way stands on top of the calls."""
+        """Show both lists; open calls come first."""
         self._calls, self._began = snapshot.slots.calls, snapshot.run.began or 0.0
         self._asked = [*asked_slots(snapshot)]
         roles = _roles(snapshot)
@@ -78,7 +78,7 @@ class ModelsScreen(Page):
 
     @on(Rows.Opened, "#calls")
     def open(self, event: Rows.Opened) -> None:
-        """Open what the call was about."""
+        """Open the candidate or vote of the call."""
         index = event.index - len(self._asked)
         name = self._asked[event.index].id if index < 0 else self._calls[len(self._calls) - 1 - index].order
         if name:

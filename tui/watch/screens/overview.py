@@ -17,7 +17,7 @@ class OverviewScreen(Page):
     name_of_page: ClassVar[str] = "overview"
 
     def body(self) -> ComposeResult:
-        """Panels in two groups, side by side where there is room."""
+        """Panels in two groups, side by side if there is room."""
         with Container(id="overview"):
             with Container(id="main"):
                 yield Panel("Slots", draw_slots, id="slots")
@@ -35,6 +35,6 @@ class OverviewScreen(Page):
             panel.see(snapshot, now=now)
 
     def tick(self, now: float) -> None:
-        """The workers' panel shows how long a model has been asked."""
+        """Update the workers' panel, which shows how long each model call has been open."""
         super().tick(now)
         self.query_one("#workers", Panel).tick(now)

@@ -1,4 +1,4 @@
-"""What all screens of a run share: its header on top, the keys below, and the messages that the program handles."""
+"""The base class of all screens of a run: the header, the footer, and the messages to the app."""
 
 from typing import ClassVar
 
@@ -27,33 +27,33 @@ NAMES = (
 
 
 class Page(Screen[None]):
-    """A screen of the run that is watched. `see` gets every new snapshot of it, whether it is on top or not."""
+    """A screen of the watched run. `see` gets every new snapshot, whether the screen is on top or not."""
 
     name_of_page: ClassVar[str] = ""
     BINDINGS: ClassVar[list[BindingType]] = bindings("page")
 
     class Shown(Message):
-        """The page is on top now and wants the newest snapshot."""
+        """The page came on top and needs the newest snapshot."""
 
         def __init__(self, page: "Page") -> None:
             self.page = page
             super().__init__()
 
     class About(Message):
-        """Something about one policy, evaluator or vote."""
+        """A message about one policy, evaluator or vote."""
 
         def __init__(self, name: str) -> None:
             self.name = name
             super().__init__()
 
     class Open(About):
-        """Somebody opens it."""
+        """Open its screen."""
 
     class Export(About):
-        """Somebody wants the program of a candidate as a file."""
+        """Export the program of a candidate."""
 
     class Render(About):
-        """Somebody wants pictures of a rollout of a candidate."""
+        """Render a rollout of a candidate."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ class Page(Screen[None]):
         yield Footer(show_command_palette=True)
 
     def body(self) -> ComposeResult:
-        """What is between header and footer."""
+        """The widgets between header and footer."""
         yield from ()
 
     def draw(self, snapshot: RunSnapshot) -> None:
@@ -80,11 +80,11 @@ class Page(Screen[None]):
             self.draw(snapshot)
 
     def tick(self, now: float) -> None:
-        """Some time went by."""
+        """Show the current time."""
         self.query_one(RunHeader).tick(now)
 
     def on_screen_resume(self) -> None:
-        """Something may have come while another screen was on top."""
+        """Request the newest snapshot, which may have changed."""
         self.post_message(self.Shown(self))
 
     def chosen(self) -> str | None:
@@ -97,7 +97,7 @@ class Page(Screen[None]):
         self._post_of_chosen(self.Export)
 
     def action_render(self) -> None:
-        """Have a rollout of the chosen candidate rendered."""
+        """Render a rollout of the chosen candidate."""
         self._post_of_chosen(self.Render)
 
     def _post_of_chosen(self, message: type[About]) -> None:
@@ -109,12 +109,12 @@ class Page(Screen[None]):
 
 
 class RunHeader(Widget):
-    """Three lines: which run, how far it is, and the screens."""
+    """Three lines: the run, its progress, and the names of the screens."""
 
     DEFAULT_CSS = "RunHeader { height: 3; dock: top; background: $panel; padding: 0 1; }"
 
     class GoTo(Message):
-        """Somebody clicked on the name of a screen."""
+        """A click on the name of a screen."""
 
         def __init__(self, page: str) -> None:
             self.page = page

@@ -1,4 +1,4 @@
-"""A titled panel that draws itself within whatever size it gets."""
+"""A titled panel that draws itself within its size."""
 
 from collections.abc import Callable
 

@@ -34,13 +34,13 @@ CURVE = 60      # generations of a sparkline
 
 
 class RunsScreen(Page):
-    """Enter watches a run, space takes it into the comparison."""
+    """Enter watches a run, space adds it to the comparison."""
 
     name_of_page: ClassVar[str] = "runs"
     BINDINGS: ClassVar[list[BindingType]] = bindings("runs")
 
     class Watch(Message):
-        """Somebody chose the run to watch."""
+        """The user chose a run to watch."""
 
         def __init__(self, folder: Path) -> None:
             self.folder = folder
@@ -60,13 +60,13 @@ class RunsScreen(Page):
         yield Panel("Elites' fitness by generation", self._curves, id="compared")
 
     def on_mount(self) -> None:
-        """Read now, and again while this screen is on top."""
+        """Read the runs, and again while this screen is on top."""
         self.query_one(Rows).focus()
         self._read()
         self.set_interval(AGAIN_S, self._read)
 
     def on_screen_resume(self) -> None:
-        """The newest state."""
+        """Show the newest state."""
         super().on_screen_resume()
         self._read()
 
@@ -126,7 +126,7 @@ class RunsScreen(Page):
         return RUNS[names.index(run.folder.name) % len(RUNS)] if run.folder.name in names else ""
 
     def _shown(self) -> list[str]:
-        """What was chosen for the comparison; else the newest runs."""
+        """The runs chosen for the comparison; else the newest runs."""
         chosen = [name for name in self._compared if any(run.folder.name == name for run in self._runs)]
         return chosen or [run.folder.name for run in self._runs[: len(RUNS)] if run.curve]
 
@@ -145,11 +145,11 @@ class RunsScreen(Page):
         return stack([picture, key.truncate(width, ellipsis=True)])
 
     def chosen(self) -> str | None:
-        """There is nothing to export here."""
+        """None: this screen has nothing to export."""
         return None
 
     def action_compare(self) -> None:
-        """Take the run under the cursor into the comparison, or out of it."""
+        """Add the run under the cursor to the comparison, or remove it."""
         cursor = self.query_one(Rows).cursor
         if cursor < len(self._runs):
             name = self._runs[cursor].folder.name
