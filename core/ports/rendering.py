@@ -56,7 +56,7 @@ class Renderer(Protocol):
         """Prepare to draw `recording` from one of `cameras`, with `width` and `height` in pixels.
 
         Raises UsageError if it cannot be drawn: for an unknown camera, with the nearest one, and for a recording
-        that lacks the required arrays or comes from other versions.
+        that lacks the required arrays or whose scene differs on this machine.
         """
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from memento.agents.evaluator_evolver import EvaluatorEvolver
-from memento.agents.proposers import NO_REJECTIONS, NOT_TOLD, Crosser, HillClimber, Initiator, Mutator
+from memento.agents.proposers import NO_REJECTIONS, NOT_SHOWN, Crosser, HillClimber, Initiator, Mutator
 from memento.core.errors import BudgetSpent, ModelError
 from memento.core.events import ProposalFailed, ProposalMade
 from memento.core.ports import Ask, Reply
@@ -134,7 +134,7 @@ async def test_the_hill_climb_prompt_shows_edit_summaries_of_the_memory_only() -
     assert "1. gain 0.8 -> 1.2 -- F changed by -0.1250: lower fitness\n" in full
     none = await asked(HillClimber, order, memory_detail="none")
     assert "gain 0.8 -> 1.2" not in none
-    assert none.endswith(f"{NOT_TOLD}\n")
+    assert none.endswith(f"{NOT_SHOWN}\n")
 
 
 async def test_an_empty_memory_is_said() -> None:
