@@ -40,5 +40,5 @@ class Eureka:
         return Selection(population=chosen, elite=elite, facts=(ended,))
 
     def is_hopeless(self, trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
-        """Whether it can neither be the best of its generation nor, for `eureka-elite`, reach the best so far."""
+        """Whether it cannot be the best of its generation or, for `eureka-elite`, cannot reach the best so far."""
         return falls_behind(trial, leader) or (self.keeps_best and bound(trial) < elite.fitness)

@@ -74,9 +74,9 @@ def admit(island: Island, children: Sequence[Candidate]) -> Island:
 def reset(islands: Sequence[Island], draw: Draw) -> tuple[tuple[Island, ...], tuple[int, ...]]:
     """Reset the weaker half of the islands by mean fitness (among equals the later one is weaker).
 
-    A reset island keeps its best program and receives one program of a surviving island, drawn by softmax of
-    fitness among those that are not that island's best. The surviving island is drawn uniformly among those with
-    such a program. Returns the islands and the indices of the reset ones.
+    A reset island keeps its best program and receives one program of a surviving island: neither that island's best
+    nor a copy of the program it keeps, drawn by softmax of fitness. The surviving island is drawn uniformly among
+    those with such a program. Returns the islands and the indices of the reset ones.
     """
     ranked = sorted(range(len(islands)), key=lambda place: (-mean_fitness(islands[place]), place))
     surviving = sorted(ranked[: len(islands) - len(islands) // 2])

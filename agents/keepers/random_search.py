@@ -124,6 +124,6 @@ class RandomKeeper:
 
 
 def is_hopeless(trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
-    """Whether the rest of a trial can make it neither the best of its generation (so far `leader`) nor an elite."""
+    """Whether a trial can no longer be the best of its generation (so far `leader`), or no longer an elite."""
     # The elite's fitness never decreases, so a bound below the current elite also rules out later generations.
     return falls_behind(trial, leader) or bound(trial) < elite.fitness
