@@ -1,4 +1,4 @@
-"""A recorded run as something to repeat: its settings, the programs it was given, and its models' replies."""
+"""A recorded run for a replay: its settings, the given programs, and its models' replies."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from ..settings import Settings
 UNLIMITED: Mapping[str, JSON] = {
     "budget_calls": None, "budget_tokens": None, "budget_usd": None, "budget_wall_s": None, "budget": {},
 }
-"""A replay asks no model, so budgets would do nothing in it."""
+"""A replay calls no model, so budgets have no effect in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedRun:
-    """What a replay begins with. Programs that were given as files come from the record, not from the files."""
+    """The inputs of a replay. Programs that were given as files come from the record, not from the files."""
 
     settings: Settings
     initial: Program | None
@@ -28,7 +28,7 @@ class RecordedRun:
 
 
 def read_recorded(folder: Path) -> RecordedRun:
-    """The finished run in `folder`. Raises UsageError where it is none: a tape that ends early cannot be replayed."""
+    """The finished run in `folder`. Raises UsageError for an unfinished run, whose tape would end early."""
     with RunStore.read(folder) as store:
         facts = tuple(store.facts())
     started = next((fact for fact in facts if isinstance(fact, RunStarted)), None)
