@@ -22,7 +22,7 @@ class EvaluatorEvolver:
         }
 
     async def carry_out(self, order: ProposeEvaluator) -> ProposalMade | ProposalFailed:
-        """Answer an order for an evaluator program. Raises ModelError where it is fatal."""
+        """Answer an order for an evaluator program. Raises ModelError if it is fatal."""
         parent = None if order.parent is None else order.parent.program
         return await write(
             order,

@@ -169,7 +169,7 @@ class ProposalFailed(Fact):
 
     fault: Fault
     summary: str = ""
-    call: Call | None = None  # None where the model never answered
+    call: Call | None = None  # None if the model never answered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -146,7 +146,7 @@ class Follower:
             return self._read(limit)
 
     def require_whole(self) -> None:
-        """Raises StoreError where a fact is missing."""
+        """Raises StoreError if a fact is missing."""
         with storage_errors(self.folder):
             connection = self._open()
             if connection.execute("SELECT count(*) FROM facts").fetchone()[0] != _last_seq(connection):

@@ -64,7 +64,7 @@ class ProcessPool:
         self._closed = True
 
     async def __aenter__(self) -> Self:
-        """Start every worker. Raises RolloutError where one cannot start."""
+        """Start every worker. Raises RolloutError if one cannot start."""
         self._folder.mkdir(parents=True, exist_ok=True)
         self._closed = False
         try:
