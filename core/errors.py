@@ -82,4 +82,4 @@ def unknown(what: str, given: str, known: Iterable[str], *, cutoff: float = 0.6)
     near = nearest(given, names, cutoff=cutoff)
     if near:
         return UsageError(f"unknown {what} {given!r}: did you mean {' or '.join(map(repr, near))}?")
-    return UsageError(f"unknown {what} {given!r}; there is {', '.join(names) or 'none'}")
+    return UsageError(f"unknown {what} {given!r}; known: {', '.join(names) or 'none'}")

@@ -300,7 +300,7 @@ class CandidateRejected(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BranchEnded(Fact):
-    """All slots of a branch are spent. `winner` is None for a branch where every candidate failed."""
+    """All slots of a branch are spent. `winner` is None if every candidate failed."""
 
     generation: int
     operator: Operator

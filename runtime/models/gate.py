@@ -81,7 +81,7 @@ class Slot:
 
 
 class Gate:
-    """Lets as many requests through as the allowance says, first come first served, retries first.
+    """Admits as many requests as the allowance permits: retries first, then first come, first served.
 
     All models of one account share one gate, so that judges and proposers do not compete for its rate limit.
     """

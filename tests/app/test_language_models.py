@@ -241,7 +241,7 @@ async def test_a_tape_of_another_prompt_and_settings_with_a_replay_are_refused(r
         (["hanoi", "--replay", "one"], "was in the domain 'hanoi-kinematic', not 'hanoi'"),
         (["--replay", "one", "--seed", "7"], "leave --seed out"),
         (["--replay", "one", "--set", "k_hc=7"], "leave --set and --config out"),
-        (["--replay", "two"], "there is one"),
+        (["--replay", "two"], "known: one"),
     ]:
         _, err = await finish(await start(runs, "run", *arguments), code=2)
         assert words in err, err

@@ -133,7 +133,7 @@ def test_missing_names_the_nearest(tmp_path, clock):
         make(tmp_path, f"hanoi-{number}", clock)
     with pytest.raises(UsageError, match=r"'hanoy-3': did you mean .*'hanoi-3'"):
         find_run(tmp_path, "hanoy-3")
-    with pytest.raises(UsageError, match="'zzz'; there is hanoi-") as caught:
+    with pytest.raises(UsageError, match="'zzz'; known: hanoi-") as caught:
         find_run(tmp_path, "zzz")
     assert len(str(caught.value)) < 300
 
