@@ -25,7 +25,7 @@ from .plan import plan_of
 from .results import RunResult, result_of
 from .retention import Retention
 from .status import StatusAddress, StatusFeed
-from .wiring import Models, final_options, load_clients, make_lanes, spare_the_loaded
+from .wiring import Models, exclude_loaded_from_gc, final_options, load_clients, make_lanes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ class Session:
         for listener in (active.on_fact, display.show, self._retention.on_fact, feed.on_fact):
             bus.subscribe(listener)
         await load_clients(work.settings)
-        spare_the_loaded()
+        exclude_loaded_from_gc()
         with _marked_when_interrupted(bus, done=lambda: self._use.status.stage == "done"):
             async with self._pool(observed(feed.observe, display)) as pool, feed.served(work.address):
                 status = await self._supervisor(bus, pool, ledger, feed, display).run(self._store.facts(texts=False))

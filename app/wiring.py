@@ -112,7 +112,7 @@ async def load_clients(settings: Settings) -> None:
         await asyncio.to_thread(import_module, "...runtime.models.connection", __name__)
 
 
-def spare_the_loaded() -> None:
+def exclude_loaded_from_gc() -> None:
     """Exclude all objects loaded so far from garbage collection, because they never become garbage.
 
     Otherwise the collector scans hundreds of thousands of objects of the client libraries repeatedly, which takes

@@ -121,7 +121,7 @@ def revive(reference: str, content: str) -> Any:
         raise StoreError(f"the {kind} {digest[:12]} is damaged: {error!r}") from error
 
 
-def _once_a_class(make: Make) -> Make:
+def _cached_per_class(make: Make) -> Make:
     return typing.cast(Make, cache(make))  # mypy does not accept classes as hashable
 
 
@@ -150,7 +150,7 @@ def _encoder(hint: Any, *, inline: bool = False) -> Step:
     return _scalar
 
 
-@_once_a_class
+@_cached_per_class
 def _plain_fields(cls: Any, *, inline: bool = False) -> Step:
     hints = typing.get_type_hints(cls)
     steps = [(field.name, _encoder(hints[field.name], inline=inline)) for field in dataclasses.fields(cls)]
@@ -228,7 +228,7 @@ def _decoder(hint: Any, *, inline: bool = False) -> Back | None:
     return None
 
 
-@_once_a_class
+@_cached_per_class
 def _from_fields(cls: Any, *, inline: bool = False) -> Back:
     hints = typing.get_type_hints(cls)
     steps = [

@@ -45,7 +45,7 @@ def tape_of(facts: Iterable[Fact]) -> Tape:
 WITHDRAWN_S = 3600.0  # longer than the rollouts of a candidate: a speculative request is withdrawn by then
 
 
-def _other_turn(ask: Ask) -> Key:
+def _other_key(ask: Ask) -> Key:
     """The key of the slot's call if it was recorded in turn and is now requested speculatively, or vice versa."""
     order = ask.order.id
     return (slot_of(order) if is_ahead(order) else ahead_id(order)), ask.attempt
@@ -73,12 +73,12 @@ class ReplayModel:
     async def complete(self, ask: Ask) -> Reply:
         """The recorded answer. Raises ModelError, fatal, if the tape holds none for this call."""
         key = (ask.order.id, ask.attempt)
-        call = self._tape.calls.get(key) or self._of_the_other_turn(ask)
+        call = self._tape.calls.get(key) or self._recorded_under_other_key(ask)
         if call is not None:
             return self._reply(call, ask)
         if ask.attempt < self._last.get(ask.order.id, 0):
             return Reply(text="", model=self._tape.calls[ask.order.id, self._last[ask.order.id]].model)
-        failure = self._tape.failures.get(key) or self._tape.failures.get(_other_turn(ask))
+        failure = self._tape.failures.get(key) or self._tape.failures.get(_other_key(ask))
         if failure is not None:
             raise ModelError(failure)
         ahead = ask.order.id in self._tape.withdrawn or is_ahead(ask.order.id)
@@ -89,9 +89,9 @@ class ReplayModel:
             fatal=True,
         )
 
-    def _of_the_other_turn(self, ask: Ask) -> Call | None:
+    def _recorded_under_other_key(self, ask: Ask) -> Call | None:
         """The recorded call for the slot under the other key, if its prompt is the same."""
-        call = self._tape.calls.get(_other_turn(ask))
+        call = self._tape.calls.get(_other_key(ask))
         return call if call is not None and call.prompt.digest == Document(ask.prompt).digest else None
 
     def _reply(self, call: Call, ask: Ask) -> Reply:
