@@ -1,4 +1,4 @@
-"""The agent that has evaluators written: one ProposeEvaluator order, one evaluator program or the reason for none."""
+"""The agent that requests evaluators: each ProposeEvaluator order gives one evaluator program or a failure."""
 
 from ..core.events import ProposalFailed, ProposalMade, ProposeEvaluator
 from ..core.ports import Model, Prompts
@@ -9,7 +9,7 @@ from .writing import EVALUATOR_WRITER, program_block, rules, situation, write
 
 
 class EvaluatorEvolver:
-    """Asks for evaluators: new ones for the first pool, revisions of the selected one later (q_eval^macro)."""
+    """Requests evaluators: new ones for the first pool, then revisions of the selected one (q_eval^macro)."""
 
     def __init__(self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract) -> None:
         self._model = model
@@ -22,7 +22,7 @@ class EvaluatorEvolver:
         }
 
     async def carry_out(self, order: ProposeEvaluator) -> ProposalMade | ProposalFailed:
-        """Answer an order for an evaluator program. Raises ModelError where it is fatal."""
+        """Answer an order for an evaluator program. Raises ModelError if it is fatal."""
         parent = None if order.parent is None else order.parent.program
         return await write(
             order,

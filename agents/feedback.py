@@ -1,4 +1,4 @@
-"""What later prompts learn of evaluated programs: fitness, metrics, endings and faults, bounded and as data."""
+"""The feedback on evaluated programs in later prompts: fitness, metrics, endings and faults, bounded, as data."""
 
 import json
 import math
@@ -19,7 +19,7 @@ MAX_WORDS = 120  # characters of a metric that is not a number
 MAX_REJECTIONS = 60
 
 REGULAR_ENDS = frozenset({"success", "horizon"})
-"""Endings that policy prompts do not tell apart: S is used nowhere in policy search (paper, section 3.2)."""
+"""Endings that policy prompts do not distinguish: policy search never uses S (paper, section 3.2)."""
 
 
 def fenced(text: str, language: str = "text") -> str:
@@ -66,7 +66,7 @@ def evaluator_feedback(entry: EvaluatorCandidate, episodes: Sequence[Episode] = 
 
 
 def rollouts_table(episodes: Sequence[Episode]) -> str:
-    """T_0 as evaluator writers see it: length, ending and success of each rollout, and its faults."""
+    """T_0 for evaluator writers: length, ending and success of each rollout, and its faults."""
     late = {episode.index for episode in episodes if episode.success and episode.ended_by != "success"}
     rows = [episode.ended_by + ", with success" * (episode.index in late) for episode in episodes]
     faults = faults_text([episode.fault for episode in episodes if episode.fault is not None])
@@ -75,7 +75,7 @@ def rollouts_table(episodes: Sequence[Episode]) -> str:
 
 
 def metrics_table(metrics: Mapping[str, JSON]) -> str:
-    """A compact table of aggregated metrics (`core.metrics.aggregate`), one name a line."""
+    """A compact table of aggregated metrics (`core.metrics.aggregate`), one name per line."""
     rows: list[tuple[str, ...]] = [("metric", "mean", "min", "max", "")]
     for name, entry in list(metrics.items())[:MAX_ENTRIES]:
         rows.append((one_line(name, 80), *_metric_cells(name, entry)))
@@ -85,7 +85,7 @@ def metrics_table(metrics: Mapping[str, JSON]) -> str:
 def episode_table(
     episodes: Sequence[Episode], scores: Sequence[Score], ends: Sequence[str], *, steps: bool = False
 ) -> str:
-    """One line an episode: its scene where there is one, its steps where asked for, f_e and how it ended."""
+    """One line per episode: its scene if there is one, its steps if requested, f_e and its ending."""
     scenes = any(episode.scene for episode in episodes)
     head = ["episode", *["scene"] * scenes, *["steps"] * steps, *["f_e"] * bool(scores), "ended"]
     rows: list[tuple[str, ...]] = [tuple(head)]
@@ -103,7 +103,7 @@ def episode_table(
 
 
 def faults_text(faults: Sequence[Fault]) -> str:
-    """The different faults of some episodes with how often each came, the commonest first; "" for none."""
+    """The different faults of some episodes with their counts, the most frequent first; "" for none."""
     tally = Counter((str(fault.kind), one_line(fault.message, MAX_MESSAGE)) for fault in faults)
     examples = {(str(fault.kind), one_line(fault.message, MAX_MESSAGE)): fault for fault in reversed(faults)}
     ranked = sorted(tally.items(), key=lambda item: (-item[1], item[0]))

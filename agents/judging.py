@@ -1,4 +1,4 @@
-"""The panel of judges: one Judge order is one seat, which sees the pool in its own order and casts one vote."""
+"""The panel of judges: each Judge order is one seat, which sees the pool in its own order and casts one vote."""
 
 import random
 from collections.abc import Sequence
@@ -23,22 +23,22 @@ _log = structlog.get_logger("memento.replies")
 
 JUDGE = "judge"
 NOT_SHOWN = "# The text of this program cannot be shown."  # in the logs of versions that took such programs
-ATTEMPTS = 2  # an unusable answer is asked for once more
+ATTEMPTS = 2  # after an unusable answer the judge is asked once more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labelling:
-    """The pool in one seat's own order; the labels A, B, C … say nothing of position, name or origin."""
+    """The pool in one seat's own order; the labels A, B, C … reveal neither position, name nor origin."""
 
     entries: tuple[EvaluatorCandidate, ...]
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """One label for each entry."""
+        """One label per entry."""
         return tuple(label(place) for place in range(len(self.entries)))
 
     def slots(self) -> dict[str, int]:
-        """The slot of the pool behind each label."""
+        """The slot of the pool for each label."""
         return {name: entry.slot for name, entry in zip(self.labels, self.entries, strict=True)}
 
 
@@ -53,14 +53,14 @@ def label(place: int) -> str:
 
 
 def labelling(order: Judge, run_seed: int) -> Labelling:
-    """The order in which this seat sees the pool; the same for the same run seed and order."""
+    """The order in which this seat sees the pool; deterministic in the run seed and the order."""
     entries = list(order.pool)
     random.Random(derive_seed(run_seed, "judge", order.id)).shuffle(entries)
     return Labelling(entries=tuple(entries))
 
 
 class Judges:
-    """Cast votes: one order is the vote of one seat. The seats are dealt round-robin over the models."""
+    """Casts votes: each order is the vote of one seat. Seats are assigned to the models round-robin."""
 
     def __init__(self, *, models: Sequence[Model], prompts: Prompts, brief: Brief, run_seed: int) -> None:
         if not models:
@@ -71,9 +71,9 @@ class Judges:
         self._run_seed = run_seed
 
     async def carry_out(self, order: Judge) -> VoteCast:
-        """The vote of one seat; an answer that is unusable twice, or a call that failed, is an abstention.
+        """The vote of one seat; two unusable answers or a failed call count as an abstention.
 
-        Raises ModelError where it is fatal.
+        Raises ModelError if it is fatal.
         """
         model = self._models[order.seat % len(self._models)]
         seen = labelling(order, self._run_seed)
@@ -110,8 +110,8 @@ class Judges:
 
 
 def _entry(name: str, entry: EvaluatorCandidate) -> str:
-    """One evaluator as a judge sees it: its bare program and what it gave on T_0, without name or history."""
-    text = bounded(bare(entry.program or Program("")), 2 * MAX_EVALUATOR) or NOT_SHOWN  # printing may lengthen it
+    """One evaluator for a judge: its bare program and its results on T_0, without name or history."""
+    text = bounded(bare(entry.program or Program("")), 2 * MAX_EVALUATOR) or NOT_SHOWN  # unparsing may lengthen it
     return f"### Evaluator {name}\n\n{fenced(text, 'python')}\n\n{evaluator_feedback(entry)}"
 
 

@@ -1,4 +1,4 @@
-"""The agents that propose policies: each turns one Propose order into one program, or into the reason for none."""
+"""The agents that propose policies: each turns one Propose order into one program or a failure."""
 
 from dataclasses import replace
 
@@ -10,11 +10,11 @@ from .feedback import fenced, policy_feedback, rejections_list
 from .writing import PROPOSER, program_block, rules, situation, write
 
 NO_REJECTIONS = "None so far in this chain."
-NOT_TOLD = "Not told in this run."
+NOT_SHOWN = "Not told in this run."
 
 
 class _Proposer:
-    """What proposers are made of: a model, the prompts, and the domain's texts and policy contract."""
+    """The common part of the proposers: a model, the prompts, and the domain's texts and policy contract."""
 
     def __init__(self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract) -> None:
         self._model = model
@@ -38,20 +38,20 @@ class _Proposer:
 
 
 class Initiator(_Proposer):
-    """Asks for a first policy p_0. Rejections of the order, if any, say why earlier attempts were none."""
+    """Requests a first policy p_0. The order's rejections, if any, explain why earlier attempts failed."""
 
     async def carry_out(self, order: Propose) -> ProposalMade | ProposalFailed:
-        """Answer an order for a first policy. Raises ModelError where it is fatal."""
+        """Answer an order for a first policy. Raises ModelError if it is fatal."""
         failures = rejections_list(order.rejections, full=True)
         earlier = self._prompts.fill("earlier-attempts", failures=fenced(failures)) if failures else ""
         return await self._write(order, "initial-policy", earlier=earlier)
 
 
 class HillClimber(_Proposer):
-    """Asks for a micro-mutation of the current program, given the rejection memory H (q_hc).
+    """Requests a micro-mutation of the current program, given the rejection memory H (q_hc).
 
     The prompt shows the edit summaries of H only ("summary"), as in the paper. With "full" it shows fitness
-    differences and reasons too; with "none", the ablation, the model learns of no rejection.
+    differences and reasons too; with "none", the ablation, it shows no rejections.
     """
 
     def __init__(
@@ -62,10 +62,10 @@ class HillClimber(_Proposer):
         self._memory_detail = memory_detail
 
     async def carry_out(self, order: Propose) -> ProposalMade | ProposalFailed:
-        """Answer an order for a hill-climb proposal. Raises ModelError where it is fatal."""
+        """Answer an order for a hill-climb proposal. Raises ModelError if it is fatal."""
         (current,) = order.parents
         if self._memory_detail == "none":
-            return await self._write(replace(order, rejections=()), "hill-climb", **_shown(current), memory=NOT_TOLD)
+            return await self._write(replace(order, rejections=()), "hill-climb", **_shown(current), memory=NOT_SHOWN)
         memory = rejections_list(order.rejections, full=self._memory_detail == "full")
         return await self._write(
             order,
@@ -76,19 +76,19 @@ class HillClimber(_Proposer):
 
 
 class Mutator(_Proposer):
-    """Asks for a bold revision of one parent (q_macro)."""
+    """Requests a bold revision of one parent (q_macro)."""
 
     async def carry_out(self, order: Propose) -> ProposalMade | ProposalFailed:
-        """Answer an order for a macro-mutation. Raises ModelError where it is fatal."""
+        """Answer an order for a macro-mutation. Raises ModelError if it is fatal."""
         (parent,) = order.parents
         return await self._write(order, "macro-mutation", **_shown(parent))
 
 
 class Crosser(_Proposer):
-    """Asks for a recombination of two parents, the hill-climb branch's first (q_cross)."""
+    """Requests a recombination of two parents, the hill-climb branch's first (q_cross)."""
 
     async def carry_out(self, order: Propose) -> ProposalMade | ProposalFailed:
-        """Answer an order for a crossover. Raises ModelError where it is fatal."""
+        """Answer an order for a crossover. Raises ModelError if it is fatal."""
         first, second = order.parents
         same = digest(first.program) == digest(second.program)
         findings = f"### What its evaluation showed\n\n{policy_feedback(second)}"

@@ -1,4 +1,4 @@
-"""The agents that have programs run by the pool: roll an episode out, score it, examine an evaluator."""
+"""The agents that run programs in the pool: roll an episode out, score it, examine an evaluator."""
 
 from ..core.events import EpisodeEnded, EpisodeScored, EvaluatorExamined, Examine, Roll, ScoreEpisode
 from ..core.ports import Pool, RollTask
@@ -34,7 +34,7 @@ class Scorer:
 
 
 class Examiner:
-    """Tries evaluators on T_0."""
+    """Examines evaluators on T_0."""
 
     def __init__(self, *, pool: Pool) -> None:
         self._pool = pool

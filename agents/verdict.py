@@ -9,13 +9,13 @@ from ..core.text import one_line
 from ..core.values import JSON
 
 MAX_ANSWER = 40_000  # characters of a reply that are searched
-MAX_OBJECTS = 64  # places at which an object may begin
+MAX_OBJECTS = 64  # positions at which an object may begin
 MAX_REASON = 600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """A usable answer: the chosen slot of the pool, and why."""
+    """A usable answer: the chosen slot of the pool, and the reason."""
 
     slot: int
     reason: str
@@ -23,16 +23,16 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unusable:
-    """An answer that names no evaluator of the pool, and why it cannot be used."""
+    """An answer that names no evaluator of the pool, and the reason why it is unusable."""
 
     why: str
 
 
 def read_verdict(reply: Reply, slots: Mapping[str, int]) -> Verdict | Unusable:
-    """The vote in a reply, given the slot behind each label. Never raises.
+    """The vote in a reply, given the slot for each label. Never raises.
 
     A choice is a label (a judge that read the prompt) or a slot number (one that read the order, such as
-    the offline model). Of several answers in one reply the last counts.
+    the offline model). If a reply holds several answers, the last one counts.
     """
     if reply.stop != "end":
         return Unusable(why=f"the answer is not complete (it ended by {one_line(reply.stop, 40)})")
@@ -56,7 +56,7 @@ def _slot(choice: JSON, slots: Mapping[str, int]) -> int | None:
 
 
 def _objects(text: str) -> Iterator[dict[str, JSON]]:
-    """The JSON objects in a text, one after the other; objects inside of objects are not looked at."""
+    """The JSON objects in a text, in order; nested objects are ignored."""
     decoder = json.JSONDecoder()
     at = text.find("{")
     for _ in range(MAX_OBJECTS):

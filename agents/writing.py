@@ -1,4 +1,4 @@
-"""What all agents that have programs written share: asking the model, and the parts of their prompts."""
+"""The common part of all agents that request programs: the model call, and the parts of their prompts."""
 
 from collections.abc import Sequence
 
@@ -29,10 +29,10 @@ async def write(
     parents: Sequence[Program] = (),
     limit: int = MAX_PROGRAM,
 ) -> ProposalMade | ProposalFailed:
-    """Ask once for a program and read the reply; whatever comes back spends the order's slot.
+    """Request a program once and read the reply; any outcome spends the order's slot.
 
-    A call that failed for good fails the slot. Raises ModelError only where it is fatal, that is where
-    every further call would fail too.
+    A call that failed for good fails the slot. Raises ModelError only if it is fatal, that is, if every
+    further call would fail too.
     """
     try:
         reply = within_limit(await model.complete(Ask(order=order, attempt=0, role=role, prompt=prompt)))
@@ -78,7 +78,7 @@ def call_of(prompt: str, reply: Reply) -> Call:
 
 
 def rules(prompts: Prompts, name: str, contract: Contract, limit: int = MAX_PROGRAM) -> str:
-    """The rules file `name` for a contract and at most `limit` characters."""
+    """The rules file `name`, filled for a contract and at most `limit` characters."""
     return prompts.fill(
         name,
         class_name=contract.class_name,
@@ -102,7 +102,7 @@ def section(heading: str, text: str) -> str:
 
 
 def situation(brief: Brief) -> dict[str, str]:
-    """The variables that every prompt has: the task, and what differs between episodes."""
+    """The variables of every prompt: the task, and the differences between episodes."""
     return {
         "task": brief.task.strip(),
         "uncertainties": section("What differs between episodes", brief.uncertainties),

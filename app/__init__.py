@@ -1,4 +1,4 @@
-"""The composition root: the one place that knows concrete classes and wires them for a run or an evaluation."""
+"""The composition root: the only package that knows concrete classes. It wires them for a run or an evaluation."""
 
 from .evaluation import evaluate
 from .replay import read_recorded

@@ -1,4 +1,4 @@
-"""Reports to a display what is not in the log: which orders were taken up, and what the workers do."""
+"""Reports events that are not in the log to a display: started orders, and the activity of the workers."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ from ..tui.display import Attentive, Display
 
 
 def announced(lanes: Sequence[Lane], display: Display) -> tuple[Lane, ...]:
-    """The same lanes, which report every order that they take up to an attentive display."""
+    """The same lanes, which report every order that they start to an attentive display."""
     if not isinstance(display, Attentive):
         return tuple(lanes)
     return tuple(
@@ -21,7 +21,7 @@ def announced(lanes: Sequence[Lane], display: Display) -> tuple[Lane, ...]:
 
 
 def observed(observer: Observer, display: Display) -> Observer:
-    """An observer of the pool that lets an attentive display see the same."""
+    """An observer of the pool that forwards its reports to an attentive display."""
     if not isinstance(display, Attentive):
         return observer
     attentive: Attentive = display

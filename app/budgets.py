@@ -1,4 +1,4 @@
-"""The budgets of a run from its settings, what is refused before anything is spent, and the time that counts."""
+"""The budgets of a run from its settings, the checks before anything is spent, and the active time."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -8,17 +8,17 @@ from ..core.events import Fact, RunContinued, RunPaused
 from ..runtime.models.budget import Balance, Budget, Spent
 from ..runtime.models.prices import Price, require_prices
 from ..runtime.models.spec import ModelSpec, parse_specs
-from ..settings import ALL, RoleBudget, Settings, asked
+from ..settings import ALL, RoleBudget, Settings, roles_of
 
 
 def models_of(settings: Settings) -> dict[str, tuple[str, ...]]:
-    """The models that each role of this run asks, as the user named them; no role that is never asked."""
+    """The models of each role in use, by the names that the user gave."""
     named = {
         "proposer": (settings.model,),
         "evaluator-writer": (settings.evaluator_model or settings.model,),
         "judge": settings.judges or (settings.model,),
     }
-    return {role: named[role] for role in named if role in asked(settings.evaluator)}
+    return {role: named[role] for role in named if role in roles_of(settings.evaluator)}
 
 
 def prices_of(settings: Settings) -> dict[str, Price]:
@@ -30,7 +30,7 @@ def prices_of(settings: Settings) -> dict[str, Price]:
 
 
 def balance_of(settings: Settings, spent: Mapping[str, Spent]) -> Balance:
-    """The run's budgets, and what its roles spent so far."""
+    """The run's budgets, and the spending of its roles so far."""
     run = RoleBudget(
         calls=settings.budget_calls, tokens=settings.budget_tokens, usd=settings.budget_usd,
         wall_s=settings.budget_wall_s,
@@ -50,7 +50,7 @@ def _budget(limits: RoleBudget) -> Budget:
 
 
 def require_usable(settings: Settings) -> None:
-    """Raise UsageError for an unknown price under a money budget, and for what would have no effect."""
+    """Raise UsageError for an unknown price under a money budget, and for settings without effect."""
     specs = {
         role: {spec.name: spec for text in texts for spec in parse_specs(text)}
         for role, texts in models_of(settings).items()
@@ -73,7 +73,7 @@ def _require_known_prices(settings: Settings, specs: Mapping[str, Specs], every:
 
 
 def _refuse_without_effect(settings: Settings, specs: Mapping[str, Specs], every: Specs) -> None:
-    """The offline model takes no tokens, no money and no sampling settings; calls and time count for it too."""
+    """The offline model uses no tokens, money or sampling settings; budgets of calls and time apply to it too."""
     where = {ALL: every, **specs}
     limits: dict[str, RoleBudget] = {ALL: RoleBudget(tokens=settings.budget_tokens, usd=settings.budget_usd)}
     limits |= dict(settings.budget.items())
@@ -81,11 +81,11 @@ def _refuse_without_effect(settings: Settings, specs: Mapping[str, Specs], every
         for name in ("tokens", "usd"):
             if getattr(limit, name) is not None and _all_offline(where[role]):
                 key = f"budget_{name}" if role == ALL else f"budget.{role}.{name}"
-                raise UsageError(f"{key!r} has no effect with the offline model, which costs nothing: leave it out")
+                raise UsageError(f"{key!r} has no effect with the offline model, which costs nothing: remove it")
     for role in settings.sampling:
         if _all_offline(where[role]):
             key = "sampling" if role == ALL else f"sampling.{role}"
-            raise UsageError(f"{key!r} has no effect with the offline model: leave it out")
+            raise UsageError(f"{key!r} has no effect with the offline model: remove it")
     for name in settings.prices:
         if name not in every or name == "offline":
             raise unknown("model in the prices", name, every)
@@ -99,7 +99,7 @@ def _all_offline(specs: Specs) -> bool:
 
 
 class ActiveTime:
-    """Seconds that a run is worked on: stands still during a pause. A listener of the run's facts."""
+    """A stopwatch in seconds that stands still while the run is paused. It listens to the run's facts."""
 
     def __init__(self, elapsed: Callable[[], float] = time.monotonic) -> None:
         self._elapsed = elapsed
@@ -107,7 +107,7 @@ class ActiveTime:
         self._paused_at: float | None = None
 
     def on_fact(self, fact: Fact) -> None:
-        """Take in a committed fact."""
+        """Apply a committed fact."""
         if isinstance(fact, RunPaused) and self._paused_at is None:
             self._paused_at = self._elapsed()
         elif isinstance(fact, RunContinued) and self._paused_at is not None:
@@ -115,5 +115,5 @@ class ActiveTime:
             self._paused_at = None
 
     def __call__(self) -> float:
-        """The time so far."""
+        """The active time so far in seconds."""
         return (self._elapsed() if self._paused_at is None else self._paused_at) - self._paused_s

@@ -24,7 +24,7 @@ SPLIT = "evaluate"
 async def evaluate(settings: EvaluateSettings) -> EvaluateResult:
     """Roll the policy out on `seed`, `seed` + 1, …, each mixed with the salt; the same call gives the same episodes.
 
-    Raises UsageError for a file that is no policy, RolloutError where a simulator fails.
+    Raises UsageError for a file that is not a policy, and RolloutError if a simulator fails.
     """
     domain = load_domain(settings.domain)
     policy = read_program(settings.policy, domain.contract, role="policy")

@@ -1,4 +1,4 @@
-"""What a resumed run takes from its log. The log is read fact by fact: none of the facts stays in memory."""
+"""The state of a resumed run from its log. The log is read fact by fact, and the facts do not stay in memory."""
 
 from dataclasses import dataclass
 
@@ -12,12 +12,12 @@ from ..settings import Settings, settings_in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
-    """A run in its few facts of a controller: what it began with, and how it was left."""
+    """A run according to the facts of its controllers: its inputs, and how the last session ended."""
 
     started: RunStarted
     settings: Settings      # with the budgets of the last session
     done: bool
-    left: str | None        # why the last session ended, where it ended cleanly
+    left: str | None        # why the last session ended, if it ended cleanly
 
 
 def outline_of(store: RunStore) -> Outline:
@@ -39,20 +39,20 @@ def outline_of(store: RunStore) -> Outline:
 
 
 class PastUse:
-    """How a run stood when its last session ended, and what its model calls took by role."""
+    """The status of a run at the end of its last session, and the usage of its model calls by role."""
 
     def __init__(self) -> None:
         self.spending = PastSpending()
         self.status = RunStatus()
 
     def apply(self, entry: Entry) -> None:
-        """Take in the next fact of the log."""
+        """Apply the next fact of the log."""
         self.spending.apply(entry.fact)
         self.status.apply(entry.fact, entry.at)
 
 
 def past_use(store: RunStore) -> PastUse:
-    """The use of all sessions so far."""
+    """The status and usage after all sessions so far."""
     use = PastUse()
     for entry in store.facts_after(0, texts=False):
         use.apply(entry)

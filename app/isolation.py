@@ -1,4 +1,4 @@
-"""Which layers keep generated programs apart on this machine, and the messages where some are missing."""
+"""The layers that isolate generated programs on this machine, and the messages if some are missing."""
 
 from collections.abc import Iterable
 
@@ -13,12 +13,12 @@ _log = structlog.get_logger("memento.isolation")
 
 
 def live_layers() -> tuple[str, ...]:
-    """The names of the layers that are put on every generated program here."""
+    """The names of the layers that are active for every generated program on this machine."""
     return tuple(name for name, layer in sandbox.layers().items() if layer.live)
 
 
 def require_sandbox(layers: Iterable[str]) -> None:
-    """Raise UsageError where these layers do not isolate."""
+    """Raise UsageError if these layers do not isolate programs."""
     live = {*layers}
     missing = [layer for layer in ISOLATING if layer not in live]
     if missing:
@@ -29,8 +29,8 @@ def require_sandbox(layers: Iterable[str]) -> None:
 
 
 def warn_of_lost(before: Iterable[str], now: Iterable[str]) -> None:
-    """Warn where a run that was begun behind some layers goes on with fewer, as on another machine."""
+    """Warn if a run continues with fewer layers than it started with, for example on another machine."""
     live = {*now}
     lost = [layer for layer in before if layer not in live]
     if lost:
-        _log.warning("isolation-lost", missing=", ".join(lost), why="the run was begun with more: see memento doctor")
+        _log.warning("isolation-lost", missing=", ".join(lost), why="the run started with more: see memento doctor")

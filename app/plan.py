@@ -1,4 +1,4 @@
-"""What a run decides by, from its settings."""
+"""The inputs of a run's decisions, from its settings."""
 
 from ..agents.keepers.by_method import KEEPERS
 from ..agents.keepers.evaluator_search import EvaluatorBudget
@@ -15,7 +15,7 @@ from ..settings import Settings
 def plan_of(
     settings: Settings, domain: Domain, initial: Program | None, evaluator: Program | None
 ) -> RunPlan:
-    """What the run decides by. Episode e of every candidate has the same seed; final seeds are others."""
+    """The plan of the run. Episode e of every candidate has the same seed; the final seeds are different ones."""
     budget = EvaluatorBudget(
         pool=settings.evaluator_pool,
         judges=settings.evaluator_judges,
@@ -42,7 +42,7 @@ def plan_of(
 
 
 def slots_of(settings: Settings) -> Slots:
-    """The budget of a generation: by branch, or `k` in one for a method that shares it out itself."""
+    """The budget of a generation: by branch, or `k` slots in one branch for a method that divides them itself."""
     if "k" in method_named(settings.method).settings:
         return Slots(generations=settings.generations, hill_climb=0, macro=settings.k, crossover=0)
     return Slots(

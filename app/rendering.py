@@ -1,4 +1,4 @@
-"""The recording of one episode, to be drawn: as a run keeps it, else rolled out again with the same seed."""
+"""The recording of one episode to draw: the stored one of a run, else a new rollout with the same seed."""
 
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -25,14 +25,14 @@ from .program_files import read_program
 from .trust import require_trust
 from .wiring import final_options
 
-SETTINGS = (RunStarted, RunResumed)     # the facts that hold them
+SETTINGS = (RunStarted, RunResumed)     # the facts with the settings
 SPLIT, ORDER = "render", episode_id("render", 0)
 FINAL_INITIAL, FINAL_ELITE = str(final("initial")), str(final("elite"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """One episode to look at. `known` is what a run's log says of it, None for an episode of our own."""
+    """One episode to draw. `known` is the episode in a run's log; None for a new episode."""
 
     title: str
     domain: str
@@ -46,7 +46,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A recording, and in a sentence where it came from."""
+    """A recording, and its origin in a sentence."""
 
     recording: Recording
     source: str
@@ -55,7 +55,7 @@ class Found:
 def of_policy(
     path: Path, domain: str, *, options: Mapping[str, JSON], index: int, seed: int,
 ) -> Wanted:
-    """Episode `index` of a policy file, as `memento evaluate` plays it: its seed is `seed` + `index`."""
+    """Episode `index` of a policy file, as in `memento evaluate`: its seed is `seed` + `index`."""
     program = read_program(path, load_domain(domain).contract, role="policy")
     return Wanted(
         title=path.stem, domain=domain, options=options, program=program, index=index, seed=seed + index,
@@ -66,10 +66,10 @@ def of_run(
     folder: Path, candidate: str | None, *, index: int, seed: int | None, flags: Mapping[str, JSON],
     assignments: Sequence[str], trusted: bool = False,
 ) -> Wanted:
-    """Episode `index` of a candidate, else of the elite, as it was played in the run.
+    """Episode `index` of a candidate, by default the elite, as in the run.
 
-    With other options of the domain (`flags`, `assignments`) or another `seed` it is an episode of our own,
-    which the run did not have. Raises UsageError.
+    With other options of the domain (`flags`, `assignments`) or another `seed` it is a new episode that is not part
+    of the run. Raises UsageError.
     """
     with RunStore.read(folder) as store:
         begun = tuple(store.facts(only=SETTINGS))
@@ -95,13 +95,13 @@ def of_run(
 
 
 def _policy(store: RunStore, candidate: str | None) -> tuple[str, Policy]:
-    """The name to draw under and the policy; p_0 and the elite are also in the final measure."""
+    """The name for the drawing and the policy; p_0 and the elite also have episodes of the final measure."""
     name = candidate
     if candidate in (None, FINAL_ELITE):
         name = last_elite(store)
         if name is None:
             raise UsageError(
-                f"the run {store.folder.name!r} has no elite yet: name a candidate, or let the run go on"
+                f"the run {store.folder.name!r} has no elite yet: name a candidate, or continue the run"
             )
     elif candidate in (INITIAL_POLICY, FINAL_INITIAL):
         name = first_policy(store)
@@ -110,12 +110,12 @@ def _policy(store: RunStore, candidate: str | None) -> tuple[str, Policy]:
         raise unknown("candidate", str(candidate), [*list_policies(store), FINAL_INITIAL, FINAL_ELITE])
     if policy.program is None:
         folder = store.folder
-        raise UsageError(f"{policy.id} of {folder.name} has no program: memento show {folder} {policy.id} tells why")
+        raise UsageError(f"{policy.id} of {folder.name} has no program: memento show {folder} {policy.id} shows why")
     return candidate if candidate in (FINAL_INITIAL, FINAL_ELITE) else policy.id, policy
 
 
 def _episodes(store: RunStore, name: str, policy: Policy) -> dict[int, Episode]:
-    """The episodes by index; one that was shared with another candidate counts for both."""
+    """The episodes by index; an episode that two candidates share belongs to both."""
     if name == policy.id:
         return {episode.index: episode for episode, _ in policy.episodes if episode is not None}
     return {
@@ -124,7 +124,7 @@ def _episodes(store: RunStore, name: str, policy: Policy) -> dict[int, Episode]:
 
 
 def _seed(settings: Settings, candidate: str, index: int) -> int:
-    """The seed of an episode that was not rolled out (yet). Raises UsageError where the run has no such episode."""
+    """The seed of an episode that was not rolled out (yet). Raises UsageError if the run has no such episode."""
     held_out = candidate in (FINAL_INITIAL, FINAL_ELITE)
     count = settings.final_episodes if held_out else settings.n_roll
     if index >= count:
@@ -133,7 +133,7 @@ def _seed(settings: Settings, candidate: str, index: int) -> int:
 
 
 def renderer_of(wanted: Wanted) -> Renderer:
-    """What draws this episode. Raises UsageError where its domain draws nothing."""
+    """The renderer for this episode. Raises UsageError if its domain has none."""
     domain: Domain = load_domain(wanted.domain)
     if not isinstance(domain, Drawable):
         raise UsageError(
@@ -143,15 +143,15 @@ def renderer_of(wanted: Wanted) -> Renderer:
 
 
 async def fetch(wanted: Wanted) -> Found:
-    """The recording of an episode. Raises RolloutError where a simulator fails."""
+    """The recording of an episode. Raises RolloutError if a simulator fails."""
     if wanted.known is not None and wanted.folder is not None and wanted.known.trajectory is not None:
         path = trajectory_path(wanted.folder, wanted.known.trajectory)
         if path.exists():
             try:
                 return Found(recording=load_recording(path), source="the trajectory that the run keeps")
             except StoreError as error:
-                return await _rolled(wanted, f"rolled out again, for {error}")
-        return await _rolled(wanted, "rolled out again with the same seed, for the run has dropped its trajectory")
+                return await _rolled(wanted, f"rolled out again, because {error}")
+        return await _rolled(wanted, "rolled out again with the same seed, because the run dropped its trajectory")
     return await _rolled(wanted, f"rolled out now, with seed {wanted.seed}")
 
 
@@ -171,6 +171,6 @@ async def _rolled(wanted: Wanted, source: str) -> Found:
     if known is not None and (known.steps, known.ended_by) != (episode.steps, episode.ended_by):
         source += (
             f"; IT DIFFERS from the run's, which had {known.steps} steps and ended by {known.ended_by}:"
-            " the versions of this machine are not those of the run"
+            " the versions on this machine are not those of the run"
         )
     return Found(recording=recording, source=source)

@@ -1,4 +1,4 @@
-"""A recorded run as something to repeat: its settings, the programs it was given, and its models' replies."""
+"""A recorded run for a replay: its settings, the given programs, and its models' replies."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from .trust import require_trust
 UNLIMITED: Mapping[str, JSON] = {
     "budget_calls": None, "budget_tokens": None, "budget_usd": None, "budget_wall_s": None, "budget": {},
 }
-"""A replay asks no model, so budgets would do nothing in it."""
+"""A replay calls no model, so budgets have no effect in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedRun:
-    """What a replay begins with. Programs that were given as files come from the record, not from the files."""
+    """The inputs of a replay. Programs that were given as files come from the record, not from the files."""
 
     settings: Settings
     initial: Program | None

@@ -1,4 +1,4 @@
-"""The results of commands, the one JSON object that scripts read from each, and a run's result from its log."""
+"""The results of commands, the JSON object that each prints for scripts, and a run's result from its log."""
 
 import json
 from dataclasses import asdict, dataclass, field
@@ -28,8 +28,8 @@ class RunResult(Result):
 
     `fitness` and `success` are F and S of the elite on the search's own episodes, under the run's own
     evaluator. `reference_initial`, `reference_fitness` and `final_success` are measured on held-out
-    seeds, under the reference evaluator and the success predicate. None stands for what was not reached (a
-    stopped run), does not exist (no reference evaluator) or is not known (a price).
+    seeds, under the reference evaluator and the success predicate. None stands for a value that was not reached (a
+    stopped run), does not exist (no reference evaluator) or is unknown (a price).
     """
 
     run: str                            # the run's folder
@@ -38,7 +38,7 @@ class RunResult(Result):
     model: str
     seed: int
     status: str                         # "done", "stopped" or "budget"
-    generations: int                    # generations that ended
+    generations: int                    # finished generations
     elite: str | None                   # the elite's candidate id
     fitness: float | None
     success: float | None
@@ -46,19 +46,19 @@ class RunResult(Result):
     reference_initial: float | None
     reference_fitness: float | None
     final_success: float | None
-    candidates: int                     # policies proposed and evaluated, failed ones among them
+    candidates: int                     # policies proposed and evaluated, including failed ones
     episodes_run: int
     episodes_saved: int                 # not rolled out: racing, duplicates
     model_calls: int
     tokens: int
-    cost_usd: float | None              # None where a price is unknown, which is not 0
+    cost_usd: float | None              # None, not 0, if a price is unknown
     wall_s: float
-    sandbox: tuple[str, ...]            # the layers that were live
+    sandbox: tuple[str, ...]            # the active isolation layers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeResult:
-    """One episode of `memento evaluate`; `fitness` is None where the domain has no reference evaluator."""
+    """One episode of `memento evaluate`; `fitness` is None if the domain has no reference evaluator."""
 
     seed: int
     scene: str | None
@@ -89,7 +89,7 @@ class EvaluateResult(Result):
 
 
 def result_of(store: RunStore, *, status: str) -> RunResult:
-    """The result of the run in `store`, which its controller left with `status`."""
+    """The result of the run in `store`, whose controller ended with `status`."""
     run = status_of(store.facts_after(0, texts=False))
     settings, final, spent = run.settings, run.final, run.spending.total
     first, elite = run.first_elite, run.elite

@@ -1,4 +1,4 @@
-"""Keeps the recordings of a run within bounds: whenever a generation is over, and where they pass the user's limit."""
+"""Keeps the recordings of a run within bounds: at the end of each generation, and when they exceed the user's limit."""
 
 from pathlib import Path
 
@@ -10,17 +10,17 @@ from ..core.recording_file import load_recording, owner_of_key, save_recording, 
 from ..memory.retention_policy import Change, RetentionPolicy
 from ..memory.trajectories import Trajectories
 
-END = ".end"        # what the key of an episode's last steps ends with
-END_STEPS = 100     # of an episode that a fault ended; 5 s of an arm that is controlled at 20 Hz
+END = ".end"        # suffix of the key of an episode's last steps
+END_STEPS = 100     # kept steps of an episode that ended with a fault; 5 s of an arm controlled at 20 Hz
 MB = 1e6
 
 _log = structlog.get_logger("memento.retention")
 
 
 class Retention:
-    """Listens to a run and drops recordings; memory.retention_policy decides which. `keep_all` drops none of them.
+    """Listens to a run and drops recordings; memory.retention_policy decides which. With `keep_all` none are dropped.
 
-    With `limit_mb` (10^6 bytes) recordings go until they fit, also where `keep_all` is given.
+    With `limit_mb` (10^6 bytes) recordings are dropped until the rest fits, even with `keep_all`.
     """
 
     def __init__(self, folder: Path, *, keep_all: bool = False, limit_mb: float | None = None) -> None:
@@ -28,24 +28,24 @@ class Retention:
         self._policy = RetentionPolicy(keep_all=keep_all)
         self._limit = None if limit_mb is None else limit_mb * MB
         self._warned = False
-        self._sizes = self._trajectories.sizes()    # of all there are, by key
+        self._sizes = self._trajectories.sizes()    # of all recordings, by key
         self._due: list[Change] = []
 
     def recall(self, fact: Fact) -> None:
-        """Take in a fact of an earlier session."""
+        """Apply a fact of an earlier session."""
         change = self._policy.apply(fact)
         if any(key in self._sizes for key in (*change.dropped, *change.shortened)):
             self._due.append(Change(dropped=change.dropped, shortened=change.shortened))
 
     def settle(self) -> None:
-        """After the last `recall`: do what a killed controller had no time for."""
+        """Finish the work that a killed controller left; call it after the last `recall`."""
         for change in self._due:
             self._carry_out(change)
         self._due.clear()
         self._fit()
 
     def on_fact(self, fact: Fact) -> None:
-        """Take in a committed fact."""
+        """Apply a committed fact."""
         change = self._policy.apply(fact)
         if isinstance(fact, EpisodeEnded) and fact.episode.trajectory is not None:
             self._measure(fact.episode.trajectory)
@@ -61,13 +61,13 @@ class Retention:
             self._sweep({owner_of_key(trajectory_key(episode_id(name, 0))) for name in change.over})
 
     def _sweep(self, over: set[str]) -> None:
-        """Drop the recordings of rollouts that were withdrawn as they ended: no fact names them."""
+        """Drop the recordings of rollouts that were withdrawn when they ended: no fact names them."""
         for key in tuple(self._trajectories.keys()):
             if key not in self._sizes and owner_of_key(key) in over:
                 self._trajectories.delete([key])
 
     def _shorten(self, key: str) -> None:
-        """Keep the last steps of an episode, under another key, so that nobody takes them for all of it."""
+        """Keep the last steps of an episode, under another key, so that they are not mistaken for the whole episode."""
         if key not in self._sizes:
             return
         recording = load_recording(self._trajectories.path(key))

@@ -1,4 +1,4 @@
-"""`memento run` and `memento resume`: one run from its settings or its log to its result."""
+"""`memento run` and `memento resume`: a run from its settings or its log to its result."""
 
 import platform
 from collections.abc import Mapping
@@ -38,9 +38,9 @@ NOT_A_PROGRAM = ("evolve", "zero-shot")
 async def run(
     settings: Settings, *, runs_dir: Path, name: str | None, display: Display, address: StatusAddress | None = None
 ) -> RunResult:
-    """Evolve the evaluator, then the policy, and serve the status at `address` meanwhile.
+    """Evolve the evaluator, then the policy, and serve the status at `address` during the run.
 
-    Raises MementoError; what was done until then is kept.
+    Raises MementoError; all facts committed before the error are kept.
     """
     settings = _salted(settings)
     domain = load_domain(settings.domain)
@@ -79,11 +79,11 @@ async def resume(
     trusted: bool = False,
     address: StatusAddress | None = None,
 ) -> RunResult:
-    """Go on from where a run was left. A run that is done gives its result again.
+    """Continue a run from its last fact. For a finished run, return its result again.
 
-    `budgets` replace the run's own, by their full names, from now on. `isolated` refuses to go on where generated
-    code cannot be isolated, also where the run's own settings allow it. `trusted` goes on with a run from elsewhere,
-    whatever it would import, start or contact. Raises MementoError.
+    `budgets` replace the run's budgets, by their full names, from now on. With `isolated` the run continues only if
+    generated code can be isolated, even if the run's settings allow otherwise; with `trusted` also a run from
+    elsewhere continues, whatever it would import, start or contact. Raises MementoError.
     """
     with RunStore.open(folder, clock=SystemClock()) as store:
         before = outline_of(store)
@@ -131,11 +131,11 @@ def _refuse_budgets_without_effect(before: Outline, budgets: Mapping[str, JSON],
     if budgets and before.done:
         raise UsageError(f"the run {folder.name!r} is done: a budget has no effect any more")
     if budgets and before.settings.replay is not None:
-        raise UsageError(f"the run {folder.name!r} is a replay, which asks no model: a budget has no effect")
+        raise UsageError(f"the run {folder.name!r} is a replay, which calls no model: a budget has no effect")
 
 
 def _given_programs(settings: Settings, domain: Domain) -> tuple[Program | None, Program | None]:
-    """The first policy and the evaluator where the user or the recorded run gave them."""
+    """The first policy and the evaluator, if the user or the recorded run gave them."""
     if settings.replay is not None:
         recorded = read_recorded(Path(settings.replay))
         return recorded.initial, recorded.evaluator
@@ -144,7 +144,7 @@ def _given_programs(settings: Settings, domain: Domain) -> tuple[Program | None,
 
 
 def _models(settings: Settings, domain: Domain) -> Models:
-    """The run's models, or the tape that stands for all of them. Raises UsageError."""
+    """The run's models, or the tape that replaces all of them. Raises UsageError."""
     if settings.replay is not None:
         return replayed(read_recorded(Path(settings.replay)).tape)
     models = make_models(settings, domain)
@@ -153,6 +153,6 @@ def _models(settings: Settings, domain: Domain) -> Models:
 
 
 def versions() -> Mapping[str, str]:
-    """The versions that a run's numbers depend on."""
+    """The software versions that affect a run's numbers."""
     named = {name: version(name) for name in NAMED_VERSIONS}
     return {"memento": __version__, "python": platform.python_version(), **named}

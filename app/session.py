@@ -1,4 +1,4 @@
-"""One session of a run: a controller that takes in the log of earlier sessions and then drives the run."""
+"""One session of a run: a controller that reads the log of earlier sessions and then drives the run."""
 
 import asyncio
 from collections import deque
@@ -25,12 +25,12 @@ from .plan import plan_of
 from .results import RunResult, result_of
 from .retention import Retention
 from .status import StatusAddress, StatusFeed
-from .wiring import Models, final_options, load_clients, make_lanes, spare_the_loaded
+from .wiring import Models, exclude_loaded_from_gc, final_options, load_clients, make_lanes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What a controller drives: a run's settings with its present budgets, its domain, beginning and models."""
+    """The inputs of a controller: a run's settings with its current budgets, its domain, given programs and models."""
 
     settings: Settings
     domain: Domain
@@ -41,7 +41,7 @@ class Work:
 
 
 class Session:
-    """A controller over one run. `resume` first, where the run was left; then `drive`, once."""
+    """A controller of one run. Call `resume` first for an existing run, then `drive` once."""
 
     def __init__(self, work: Work, store: RunStore) -> None:
         settings = work.settings
@@ -53,7 +53,7 @@ class Session:
         )
 
     def resume(self, resumed: RunResumed, display: Display) -> None:
-        """Take in the facts of earlier sessions, in one pass over the log, and commit that the run is resumed."""
+        """Read the facts of earlier sessions in one pass over the log, and commit that the run is resumed."""
         past = self._past()
         display.recall(past)
         deque(past, maxlen=0)       # a display may leave facts unread
@@ -68,7 +68,7 @@ class Session:
             yield entry.fact
 
     async def drive(self, display: Display) -> RunResult:
-        """Go on with the run until it is done or left. Raises MementoError; every fact so far is kept."""
+        """Drive the run until it is done or stopped. Raises MementoError; all committed facts are kept."""
         work = self._work
         active = ActiveTime()
         balance = balance_of(work.settings, self._use.spending.by_role())
@@ -79,7 +79,7 @@ class Session:
         for listener in (active.on_fact, display.show, self._retention.on_fact, feed.on_fact):
             bus.subscribe(listener)
         await load_clients(work.settings)
-        spare_the_loaded()
+        exclude_loaded_from_gc()
         with _marked_when_interrupted(bus, done=lambda: self._use.status.stage == "done"):
             async with self._pool(observed(feed.observe, display)) as pool, feed.served(work.address):
                 status = await self._supervisor(bus, pool, ledger, feed, display).run(self._store.facts(texts=False))
@@ -116,7 +116,7 @@ class Session:
 
 @contextmanager
 def _marked_when_interrupted(bus: EventBus, *, done: Callable[[], bool]) -> Iterator[None]:
-    """Leave a fact where a run is interrupted cleanly, so that it reads as stopped and not as killed."""
+    """Commit a fact when a run is interrupted cleanly, so that its status is "stopped" and not "killed"."""
     try:
         yield
     except asyncio.CancelledError:

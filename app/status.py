@@ -1,4 +1,4 @@
-"""The status of a headless run over HTTP: its progress, spending and workers, and its facts as they come."""
+"""The status of a headless run over HTTP: its progress, spending and workers, and a stream of its facts."""
 
 import json
 from collections import Counter
@@ -22,19 +22,19 @@ from ..settings import Settings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusAddress:
-    """Where to serve a run's status (port 0: any free one), and who gets the URL."""
+    """The address of a run's status (port 0: any free port), and the callback that receives the URL."""
 
     host: str
     port: int
     tell: Callable[[str], None]
 
     def require_free(self) -> None:
-        """Raise UsageError where it cannot be had, before anything is begun."""
+        """Raise UsageError if the address cannot be used, before the run starts."""
         require_free(self.host, self.port)
 
 
 def progress_of(status: RunStatus, settings: Settings) -> dict[str, JSON]:
-    """How far a run is, as plain values."""
+    """The progress of a run as plain values."""
     elite = status.elite
     return {
         "domain": settings.domain, "method": settings.method, "model": settings.model, "seed": settings.seed,
@@ -62,7 +62,7 @@ class StatusFeed:
         self._lanes: dict[str, tuple[Counter[str], int]] = {}
 
     def on_fact(self, fact: Fact) -> None:
-        """Take in a committed fact, and send it to the clients."""
+        """Apply a committed fact, and send it to the clients."""
         at = self._store.now()
         self._run.apply(fact, at)
         self._seq += 1
@@ -70,11 +70,11 @@ class StatusFeed:
             self._server.on_fact(_line(self._seq, at, fact))
 
     def observe(self, activity: Activity) -> None:
-        """A worker does something else."""
+        """Note the new activity of a worker."""
         self._workers[activity.worker] = activity
 
     def counted(self, lanes: Sequence[Lane]) -> tuple[Lane, ...]:
-        """The same lanes, which count what they have in hand."""
+        """The same lanes, which count their open orders."""
         return tuple(self._counted(lane) for lane in lanes)
 
     def _counted(self, lane: Lane) -> Lane:
@@ -97,7 +97,7 @@ class StatusFeed:
         }
 
     def metrics(self) -> dict[str, float]:
-        """The numbers of /metrics. A cost that is not known is left out: it is not 0."""
+        """The numbers of /metrics. An unknown cost is omitted, because it is not 0."""
         run = self._run
         values: dict[str, float] = {
             "memento_candidates_total": run.candidates,
@@ -123,12 +123,12 @@ class StatusFeed:
         return dict(sorted(values.items()))
 
     def after(self, seq: int) -> Iterator[Line]:
-        """The facts of the log after a place."""
+        """The facts of the log with a larger sequence number."""
         return (_line(entry.seq, entry.at, entry.fact) for entry in self._store.facts_after(seq))
 
     @asynccontextmanager
     async def served(self, address: StatusAddress | None) -> AsyncIterator[None]:
-        """Serve the status meanwhile, if it is wanted. Raises UsageError where the port cannot be had."""
+        """Serve the status during the block if `address` is given. Raises UsageError if the port cannot be used."""
         if address is None:
             yield
             return
@@ -147,7 +147,7 @@ _ROLE_METRICS: Mapping[str, Callable[[RoleSpending], float | None]] = {
 
 
 class _Counting:
-    """An agent that counts the orders it has in hand."""
+    """An agent that counts its open orders."""
 
     def __init__(self, agent: Agent, busy: Counter[str]) -> None:
         self._agent = agent
@@ -167,7 +167,7 @@ def _spent(spent: RoleSpending) -> dict[str, JSON]:
 
 
 def _line(seq: int, at: float, fact: Fact) -> Line:
-    """A fact as listeners get it: programs, prompts and replies by their hash, as the log holds them."""
+    """A fact for the clients: with the hashes of programs, prompts and replies, as in the log."""
     encoded = encode(fact)
     head = json.dumps({"seq": seq, "at": round(at, 3), "kind": encoded.kind, "order": encoded.order})
     return Line(seq=seq, kind=encoded.kind, json=f'{head[:-1]}, "fact": {encoded.body}}}')

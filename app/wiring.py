@@ -1,4 +1,4 @@
-"""Which agent carries out which order, over which models, in which lane."""
+"""The assignment of orders to agents, models and lanes."""
 
 import asyncio
 import gc
@@ -30,7 +30,7 @@ from ..runtime.supervisor import Agent, Lane
 from ..settings import ALL, Asking, Settings
 from .budgets import models_of, prices_of
 
-CLOSING_S = 5.0             # for the sockets of one model, when the run is over
+CLOSING_S = 5.0             # time to close the sockets of one model at the end of a run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class Models:
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        """Close their sockets; one that cannot be closed in time is left to the end of the process."""
+        """Close their sockets; a socket that does not close in time stays open until the process ends."""
         for model in {id(model): model for model in self._all()}.values():
             with suppress(TimeoutError):
                 async with asyncio.timeout(CLOSING_S):
@@ -65,7 +65,7 @@ class Models:
 
 
 class ByOperator:
-    """Hands a Propose order to the agent of its operator."""
+    """Passes a Propose order to the agent of its operator."""
 
     def __init__(self, agents: Mapping[Operator, Agent]) -> None:
         self._agents = agents
@@ -78,7 +78,7 @@ class ByOperator:
 def make_models(settings: Settings, domain: Domain) -> Models:
     """The models that the settings name. Raises UsageError before anything is spent."""
     offline = _offline(settings, domain)
-    gates: dict[str, Gate] = {}     # one for each account, whoever asks
+    gates: dict[str, Gate] = {}     # one per account, shared by all roles
     made: dict[tuple[str, Asking], Model] = {}
 
     def make(text: str, role: str) -> Model:
@@ -101,30 +101,30 @@ def make_models(settings: Settings, domain: Domain) -> Models:
 
 
 def replayed(tape: Tape) -> Models:
-    """The tape in the place of all models. It spends nothing, so no budget applies."""
+    """The tape instead of all models. It spends nothing, so budgets do not apply."""
     model = ReplayModel(tape)
     return Models(proposer=model, evaluator_writer=model, judges=(model,))
 
 
 async def load_clients(settings: Settings) -> None:
-    """Import the client libraries of the run's models, off the loop: it takes seconds."""
+    """Import the client libraries of the run's models outside the event loop, because it takes seconds."""
     specs = [spec for texts in models_of(settings).values() for text in texts for spec in parse_specs(text)]
     if settings.replay is None and any(spec.scheme != "offline" for spec in specs):
         await asyncio.to_thread(import_module, "...runtime.models.connection", __name__)
 
 
-def spare_the_loaded() -> None:
-    """Let the garbage collector pass over all that is loaded by now, since none of it becomes garbage.
+def exclude_loaded_from_gc() -> None:
+    """Exclude all objects loaded so far from garbage collection, because they never become garbage.
 
-    Else it looks at hundreds of thousands of objects of the client libraries again and again, which takes
-    more than half of the controller's time for a candidate.
+    Otherwise the collector scans hundreds of thousands of objects of the client libraries repeatedly, which takes
+    more than half of the controller's time per candidate.
     """
     gc.collect()
     gc.freeze()
 
 
 def asking_of(settings: Settings, role: str) -> Asking:
-    """How the models of a role are asked: its own settings over those for all."""
+    """The call settings for the models of a role: the role's own settings override the general ones."""
     asking: Mapping[str, Asking] = dict(settings.sampling.items())
     own = asking.get(role, Asking()).model_dump(exclude_none=True)
     return asking.get(ALL, Asking()).model_copy(update=own)
@@ -177,7 +177,7 @@ def make_lanes(
 
 
 def urgency(order: Order) -> int:
-    """Scores first, which end candidates; then the hill-climb chain, which is the critical path."""
+    """The priority of an order: first scores, which end candidates, then the hill-climb chain, the critical path."""
     if isinstance(order, ScoreEpisode):
         return 0
     return 1 if parse(owner_of(order.id)).branch == HILL else 2
@@ -198,6 +198,6 @@ def _offline(settings: Settings, domain: Domain) -> Model | None:
     named = [spec for texts in models_of(settings).values() for text in texts for spec in parse_specs(text)]
     if any(spec.scheme == "offline" for spec in named):
         raise UsageError(
-            f"the domain {domain.name!r} has no shelf for the offline model: name a model with --model"
+            f"the domain {domain.name!r} has no shelf for the offline model: choose a model with --model"
         )
     return None

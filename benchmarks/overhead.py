@@ -33,7 +33,7 @@ from ..agents.keepers.memento import Slots
 from ..agents.keepers.sequencer import RunPlan, Sequencer
 from ..agents.proposers import Initiator
 from ..agents.rollout_agents import Examiner, Roller, Scorer
-from ..app.wiring import spare_the_loaded
+from ..app.wiring import exclude_loaded_from_gc
 from ..core.events import CandidateScored, Examine, Fact, Order, ProposalMade, Propose, Roll, RunStarted, ScoreEpisode
 from ..core.order_ids import RANDOM, parse
 from ..core.ports import Ask, Model, RollTask
@@ -113,7 +113,7 @@ async def measure_one(port: int, in_flight: int, latency_s: float, rounds: int) 
         f"compatible:bench@http://127.0.0.1:{port}/v1#none", settings=ClientSettings(in_flight=in_flight), environ={}
     )
     await model.complete(Ask(order=Order(id="warm"), attempt=0, role="proposer", prompt="warm up"))
-    spare_the_loaded()      # as in a run
+    exclude_loaded_from_gc()      # as a run does
     forget_peak()
     floor_mb = peak_mb()
     with tempfile.TemporaryDirectory() as folder:

@@ -1,1 +1,1 @@
-"""The words of MEMENTO: values, orders, facts, ports and errors. Imports nothing above itself."""
+"""The vocabulary of MEMENTO: values, orders, facts, ports and errors. Imports only itself."""

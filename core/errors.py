@@ -1,7 +1,7 @@
 """What can go wrong with MEMENTO itself, split by who must act. A bad candidate is never raised: it is a Fault.
 
-MementoError            something of ours is broken; exit 3
-├── UsageError          the user must change a flag, a file or a setting; one sentence, exit 2
+MementoError            MEMENTO itself is broken; exit 3
+├── UsageError          the user must change a flag, a file or a setting; one-sentence message, exit 2
 ├── StoreError          a run folder cannot be read or written
 │   └── RunRefused      it is locked, or made by a newer version; a UsageError as well
 ├── ModelError          a language model, or the way to it, failed for good
@@ -22,7 +22,7 @@ class MementoError(Exception):
 
 
 class UsageError(MementoError):
-    """The user asked for something that cannot be: the sentence names the problem and the fix."""
+    """The user requested something impossible. The message names the problem and the fix."""
 
 
 class StoreError(MementoError):
@@ -30,7 +30,7 @@ class StoreError(MementoError):
 
 
 class RunRefused(UsageError, StoreError):
-    """A run's store is whole, but not for this use: a live controller holds it, or a newer version made it."""
+    """A run's store is intact but cannot be used now: a live controller holds it, or a newer version made it."""
 
 
 class ModelError(MementoError):
@@ -55,25 +55,25 @@ class BudgetSpent(ModelError):
 
 
 class RolloutError(MementoError):
-    """A rollout failed twice for a reason that is not the candidate's: simulator, worker or machine."""
+    """A rollout failed twice, and the cause is not the candidate but the simulator, the worker or the machine."""
 
 
 class SearchError(MementoError):
-    """The search has nothing to go on with, such as no valid evaluator or no valid vote."""
+    """The search cannot continue, for example without a valid evaluator or a valid vote."""
 
 
 def os_problem(error: OSError) -> str:
-    """What is wrong, for the end of a sentence: the words of the system, but the fix where the disk is full."""
+    """The problem as the end of a sentence: the system's own message, or the fix if the disk is full."""
     return DISK_FULL if error.errno in (errno.ENOSPC, errno.EDQUOT) else error.strerror or str(error)
 
 
 def nearest(given: str, known: Iterable[str], *, most: int = 3, cutoff: float = 0.6) -> list[str]:
-    """The known names most like `given`, the nearest first; `cutoff` is the least likeness, from 0 to 1."""
+    """The known names most similar to `given`, nearest first; `cutoff` is the minimum similarity, from 0 to 1."""
     return get_close_matches(given, sorted(known), n=most, cutoff=cutoff)
 
 
 def unknown(what: str, given: str, known: Iterable[str], *, cutoff: float = 0.6) -> UsageError:
-    """A UsageError for the name `given`, which is none of the `known`: names the nearest ones, else all.
+    """A UsageError for the name `given`, which is not among `known`: lists the nearest names, else all.
 
     >>> str(unknown("method", "mementoo", ["memento", "eureka"]))
     "unknown method 'mementoo': did you mean 'memento'?"
@@ -82,4 +82,4 @@ def unknown(what: str, given: str, known: Iterable[str], *, cutoff: float = 0.6)
     near = nearest(given, names, cutoff=cutoff)
     if near:
         return UsageError(f"unknown {what} {given!r}: did you mean {' or '.join(map(repr, near))}?")
-    return UsageError(f"unknown {what} {given!r}; there is {', '.join(names) or 'none'}")
+    return UsageError(f"unknown {what} {given!r}; known: {', '.join(names) or 'none'}")

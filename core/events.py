@@ -1,7 +1,7 @@
 """Orders go down, facts come up. Orders are imperative, have one addressee, and only a keeper issues them.
-Facts are in the past tense and anyone may listen.
+Facts are in the past tense, and any component may listen to them.
 
-What the id of an order says is in `order_ids`.
+The module `order_ids` defines the ids of orders.
 """
 
 from collections.abc import Mapping
@@ -26,25 +26,25 @@ from .values import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """Something to be done once; `id` names it within the run."""
+    """A task that is carried out once; `id` identifies it within the run."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Propose(Order):
-    """Ask for one policy program. Answered by ProposalMade or ProposalFailed."""
+    """Request one policy program. Answered by ProposalMade or ProposalFailed."""
 
     operator: Operator
     generation: int
     slot: int
-    parents: tuple[Candidate, ...] = ()  # none for INITIAL, one, or two for CROSSOVER (hill-climb's first)
+    parents: tuple[Candidate, ...] = ()  # none for INITIAL, two for CROSSOVER (hill-climb's first), otherwise one
     rejections: tuple[Rejection, ...] = ()  # H, oldest first; hill-climb only
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposeEvaluator(Order):
-    """Ask for one evaluator program. Answered by ProposalMade or ProposalFailed."""
+    """Request one evaluator program. Answered by ProposalMade or ProposalFailed."""
 
     generation: int
     slot: int
@@ -81,7 +81,7 @@ class Examine(Order):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judge(Order):
-    """Ask one judge for its choice of the pool. Answered by VoteCast."""
+    """Request one judge's choice from the pool. Answered by VoteCast."""
 
     generation: int
     seat: int
@@ -91,7 +91,7 @@ class Judge(Order):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Withdraw(Order):
-    """Take back the open order `target` (racing, speculation, stop). Needs no answer."""
+    """Cancel the open order `target` (racing, speculation, stop). Needs no answer."""
 
     target: str
 
@@ -101,7 +101,7 @@ class Withdraw(Order):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """Something that happened; `order` is the id of the order that caused it, if one did."""
+    """An event; `order` is the id of the order that caused it, if any."""
 
     order: str | None = None
 
@@ -115,17 +115,17 @@ class RunStarted(Fact):
 
     settings: Mapping[str, JSON]
     versions: Mapping[str, str]
-    sandbox: tuple[str, ...] = ()            # the isolation layers that were live
+    sandbox: tuple[str, ...] = ()            # the active isolation layers
     initial: Program | None = None           # the text of a given p_0, so that a resumed run needs no file
     evaluator: Program | None = None         # the text of a given E*
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResumed(Fact):
-    """A controller took the run up again.
+    """A controller resumed the run.
 
-    `budgets` are those that were changed, by their full names, such as "budget_usd" or "budget.judge.calls".
-    `sandbox` are the isolation layers that were live from then on; None in the logs of older versions.
+    `budgets` holds the changed budgets by their full names, such as "budget_usd" or "budget.judge.calls".
+    `sandbox` holds the isolation layers active from then on; None in the logs of older versions.
     """
 
     budgets: Mapping[str, JSON] = field(default_factory=dict)
@@ -134,7 +134,7 @@ class RunResumed(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPaused(Fact):
-    """A person asked for a pause; open orders end, new ones wait."""
+    """The user requested a pause; open orders finish, new ones wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,17 +144,17 @@ class RunContinued(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStopped(Fact):
-    """The controller left the run before its end: "stopped" by a person, or out of "budget"."""
+    """The controller left the run before its end: "stopped" by the user, or out of "budget"."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposalMade(Fact):
-    """A program that parses and keeps the contract; `summary` is its history(p).
+    """A program that parses and satisfies the contract; `summary` is its history(p).
 
-    `shape` is the same for programs that do the same by their text; empty in the logs of older versions. It is kept
-    so that a long log is replayed without parsing thousands of programs again.
+    `shape` is a digest that is equal for programs with equivalent code; empty in the logs of older versions. It is
+    stored so that replaying a long log does not parse thousands of programs again.
     """
 
     program: Program
@@ -165,11 +165,11 @@ class ProposalMade(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposalFailed(Fact):
-    """A reply that is no program; the slot is spent."""
+    """A reply without a usable program; the slot is spent."""
 
     fault: Fault
     summary: str = ""
-    call: Call | None = None  # None where the model never answered
+    call: Call | None = None  # None if the model never answered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +188,7 @@ class EpisodeScored(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluatorExamined(Fact):
-    """What an evaluator candidate does on T_0."""
+    """The results of an evaluator candidate on T_0."""
 
     examination: Examination
 
@@ -202,15 +202,15 @@ class VoteCast(Fact):
     choice: int | None
     reason: str
     call: Call | None = None
-    earlier: tuple[Call, ...] = ()  # first answers that could not be used
+    earlier: tuple[Call, ...] = ()  # earlier, unusable answers
 
 
-# What keepers conclude; replaying the facts above gives these again:
+# Conclusions of keepers; replaying the facts above produces them again:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageEntered(Fact):
-    """The run went on to "initial", "baseline" (T_0), "evaluator", "search", "final" or "done"."""
+    """The run entered the stage "initial", "baseline" (T_0), "evaluator", "search", "final" or "done"."""
 
     stage: str
 
@@ -242,16 +242,16 @@ class EvaluatorChosen(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateScored(Fact):
-    """A candidate's F, M and S are known, or it failed."""
+    """A candidate has its F, M and S, or it failed."""
 
     candidate: Candidate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DuplicateFound(Fact):
-    """A proposal is the same program as an earlier one, and takes its episodes over. Its slot is spent all the same.
+    """A proposal is the same program as an earlier one and reuses its episodes. Its slot is spent nevertheless.
 
-    `episodes` were known by then; where those of `of` are still under way, the others follow as they end.
+    `episodes` counts the episodes already finished; if some of `of` are still running, the rest follow when they end.
     """
 
     candidate: str
@@ -261,10 +261,10 @@ class DuplicateFound(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeculationEnded(Fact):
-    """The verdict is known that a proposal, asked for ahead of its turn under the id `order`, had to presume.
+    """The verdict that a speculative proposal (requested early, under the id `order`) had to assume is known.
 
-    `kept`: the verdict was the presumed one, so that it is the proposal for `slot`; else it was withdrawn.
-    `answered`: the answer had come by then. What a call took that was withdrawn unanswered nobody knows.
+    `kept`: the assumption was right, so this is the proposal for `slot`; otherwise it was withdrawn.
+    `answered`: the answer had already arrived. The cost of a call that was withdrawn unanswered is unknown.
     """
 
     slot: str
@@ -274,7 +274,7 @@ class SpeculationEnded(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PopulationChanged(Fact):
-    """The islands after a generation of a method with a population: candidates by island; which were reset."""
+    """The islands after a generation of a method with a population: candidates per island, and the reset islands."""
 
     generation: int
     islands: tuple[tuple[str, ...], ...]
@@ -283,7 +283,7 @@ class PopulationChanged(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateAccepted(Fact):
-    """The hill-climb chain goes on from this candidate: F(new) >= F(current)."""
+    """The hill-climb chain continues from this candidate: F(new) >= F(current)."""
 
     candidate: str
     fitness: float
@@ -292,7 +292,7 @@ class CandidateAccepted(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateRejected(Fact):
-    """The hill-climb chain did not take this candidate; its edit joined the rejection memory."""
+    """The hill-climb chain rejected this candidate; its edit joined the rejection memory."""
 
     candidate: str
     rejection: Rejection
@@ -300,7 +300,7 @@ class CandidateRejected(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BranchEnded(Fact):
-    """All slots of a branch are spent. `winner` is None for a branch where every candidate failed."""
+    """All slots of a branch are spent. `winner` is None if every candidate failed."""
 
     generation: int
     operator: Operator
@@ -332,9 +332,9 @@ class SearchEnded(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinalMeasured(Fact):
-    """p_0 and the elite on seeds that the search never saw, under the reference evaluator.
+    """p_0 and the elite on held-out seeds, under the reference evaluator.
 
-    The fitnesses are None where the domain has no reference evaluator.
+    The fitnesses are None if the domain has no reference evaluator.
     """
 
     episodes: int

@@ -1,19 +1,19 @@
-"""Files that are whole or untouched: written under another name in the same folder, then renamed."""
+"""Atomic file replacement: write under another name in the same folder, then rename."""
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-PARTIAL = ".partial"        # how the names of unfinished files end
+PARTIAL = ".partial"        # the suffix of unfinished files
 
 
 @contextmanager
 def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
-    """Give the path of a partial file, which replaces `path` when the block ends; after an error it is removed.
+    """Yield the path of a partial file that replaces `path` when the block ends; after an error it is removed.
 
-    `durable` also writes its content through to the disk first, so that a power failure leaves all of it or the
-    old file. Raises OSError where the disk refuses.
+    `durable` first flushes its content to the disk, so that a power failure leaves either the new or the old file
+    complete. Raises OSError if the disk refuses.
     """
     partial = path.with_name(f".{path.name}.{os.getpid()}{PARTIAL}")
     try:
@@ -27,6 +27,6 @@ def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
 
 
 def replace_file(path: Path, data: str | bytes) -> None:
-    """Write `data` (text as UTF-8) so that `path` holds all of it or is untouched. Raises OSError."""
+    """Write `data` (text as UTF-8) so that `path` holds all of it or is unchanged. Raises OSError."""
     with replacing(path) as partial:
         partial.write_bytes(data.encode() if isinstance(data, str) else data)

@@ -1,4 +1,4 @@
-"""A keeper: the pure decision function of a search method. No clock, no I/O, no randomness of its own."""
+"""A keeper: the pure decision function of a search method. No clock, no I/O, no hidden randomness."""
 
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
@@ -12,7 +12,7 @@ S = TypeVar("S")
 class Decision(Generic[S]):
     """What follows from one fact: the next state, orders to carry out, and facts concluded.
 
-    Concluded facts are committed together with the fact that they follow from.
+    Concluded facts are committed together with the fact that caused them.
     """
 
     state: S
@@ -21,13 +21,13 @@ class Decision(Generic[S]):
 
 
 class Keeper(Protocol[S]):
-    """Decides what is done next. The same facts, in any order of arrival, give the same conclusions."""
+    """Decides the next step. The same facts, in any order of arrival, give the same conclusions."""
 
     def start(self) -> Decision[S]:
         """The first state and the first orders."""
 
     def decide(self, state: S, fact: Fact) -> Decision[S]:
-        """What follows from `fact`. Facts that answer no open order of this keeper change nothing."""
+        """The decision that follows from `fact`. Facts that answer no open order of this keeper change nothing."""
 
     def finished(self, state: S) -> bool:
         """Whether there is nothing left to wait for."""

@@ -1,4 +1,4 @@
-"""The search methods: what each is called, which settings have an effect in it, what its generations are made of."""
+"""The search methods: their names, the settings that affect them, and the branches of their generations."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ _CLIMB = frozenset({"generations", "racing", "speculation", "memory_detail", "me
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branch:
-    """Some slots of a generation. `word` is that of their orders' ids, "" where the slots share several words.
+    """Some slots of a generation. `word` appears in their orders' ids; "" if the slots use several words.
 
-    `what` is one of its proposals, `short` the same in a short word.
+    `what` names one of its proposals, `short` is the abbreviation.
     """
 
     label: str
@@ -32,14 +32,14 @@ class Branch:
 
 
 Branches = Callable[[Mapping[str, JSON]], tuple[Branch, ...]]
-"""What a generation is made of, from the settings of a run."""
+"""The branches of a generation, from the settings of a run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """A way to search. A setting that is not in `settings` is refused: it would silently do nothing.
+    """A search method. A setting that is not in `settings` is refused, because it would silently have no effect.
 
-    `published` is the paper's name of the method; None where the paper does not have it.
+    `published` is the paper's name of the method; None if the method is not in the paper.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Method:
 
 
 def halves(slots: int) -> tuple[int, int]:
-    """The slots of climb and macro-mutation where they share a generation: half each, an odd one to the climb."""
+    """The slots of climb and macro-mutation if they share a generation: half each, an odd one goes to the climb."""
     return slots - slots // 2, slots // 2
 
 
@@ -63,7 +63,7 @@ def _macro(slots: int) -> Branch:
 
 
 def _branch(operator: Operator, slots: int, *, label: str = "", word: str = "") -> Branch:
-    """The branch of one operator; `label` and `word` are the operator's where they are not given."""
+    """The branch of one operator; `label` and `word` default to the operator's."""
     names = OPERATORS[operator]
     return Branch(
         label=label or names.branch, word=word or names.word, what=names.proposal, short=names.short, slots=slots,
@@ -90,7 +90,7 @@ def _islands(settings: Mapping[str, JSON]) -> tuple[Branch, ...]:
 
 
 def _one_branch(operator: Operator, *, label: str = "", word: str = "") -> Branches:
-    """All `k` slots to one operator."""
+    """All `k` slots for one operator."""
     return lambda settings: (_branch(operator, _number(settings, "k"), label=label, word=word),)
 
 
@@ -169,17 +169,17 @@ def method_named(name: str) -> Method:
 
 
 def branches_of(settings: Mapping[str, JSON]) -> tuple[Branch, ...]:
-    """The branches of a run's method, from its settings; those of memento where the method is not known."""
+    """The branches of a run's method, from its settings; memento's branches if the method is not known."""
     method = METHODS.get(str(settings.get("method")), METHODS["memento"])
     return method.branches(settings)
 
 
 def branch_of(settings: Mapping[str, JSON], operator: Operator) -> Branch:
-    """The branch that an operator's candidates belong to; the first where the method has none for it."""
+    """The branch that an operator's candidates belong to; the first branch if the method has none for it."""
     branches = branches_of(settings)
     return next((branch for branch in branches if operator in branch.operators), branches[0])
 
 
 def candidates_expected(settings: Mapping[str, JSON]) -> int:
-    """The slots of a whole search: how many candidates a run with these settings proposes."""
+    """The number of candidates that a run with these settings proposes: the slots of the whole search."""
     return _number(settings, "generations") * sum(branch.slots for branch in branches_of(settings))

@@ -1,4 +1,4 @@
-"""Feedback metrics of many episodes summed up to a bounded size: M(p) of the paper."""
+"""Feedback metrics of many episodes, aggregated to a bounded size: M(p) of the paper."""
 
 import json
 import math
@@ -13,10 +13,10 @@ MAX_ENTRIES = 48  # names in a summary, the entry for omitted ones included
 MAX_NAME = 64  # characters of a name
 MAX_TEXT = 60  # characters of a text value
 MAX_DEPTH = 4  # levels of nesting that become dotted names; deeper ones are shown as text
-MAX_LIST = 8  # longer lists are summed up by their length
+MAX_LIST = 8  # longer lists are shown by their length
 MAX_VALUES_PER_SCORE = 2048
 MOST_COMMON = 3
-OMITTED = "…"  # the name under which left-out entries are counted
+OMITTED = "…"  # the name under which omitted entries are counted
 LEFT_OUT = "left-out"  # the same for the names of one score
 
 
@@ -24,9 +24,9 @@ def aggregate(scores: Iterable[Score], *, limit: int = MAX_ENTRIES) -> dict[str,
     """The metrics of all episodes by dotted name, at most `limit` entries, in alphabetical order.
 
     Numbers become {"mean", "min", "max"}, booleans {"rate"}, anything else {"most_common": {text: episodes}}.
-    "count" is added where fewer episodes than there are scores have the value; nulls count as absent, and
-    numbers that are not finite as absent too. Where there are more than `limit` names the deepest go
-    first, and the entry "…" tells how many. Neither the order of the scores nor that of the names matters.
+    "count" is added if some scores lack the value; nulls and numbers that are not finite count as absent.
+    With more than `limit` names the deepest are dropped first, and the entry "…" holds how many. The result
+    depends neither on the order of the scores nor on that of the names.
     """
     values: dict[str, list[JSON]] = {}
     episodes = 0
@@ -67,11 +67,11 @@ def _leaf(value: JSON) -> JSON:
 
 
 def _flat(metrics: Mapping[str, JSON], prefix: str, depth: int) -> Iterator[tuple[str, JSON]]:
-    """Leaves of nested metrics under dotted names, alphabetically within a level."""
+    """The leaves of nested metrics under dotted names, in alphabetical order within a level."""
     for key in sorted(metrics, key=str):
         name = one_line(f"{prefix}{key}", MAX_NAME)
         if name == OMITTED:
-            name = "?"  # taken
+            name = "?"  # the name of the omitted entries is reserved
         value = metrics[key]
         if isinstance(value, list):
             if len(value) > MAX_LIST:
@@ -87,7 +87,7 @@ def _flat(metrics: Mapping[str, JSON], prefix: str, depth: int) -> Iterator[tupl
 
 
 def _summary(values: Sequence[JSON], episodes: int) -> dict[str, JSON]:
-    """One name's values over the episodes; empty where there is nothing to say."""
+    """The summary of one name's values over the episodes; empty if there are no values."""
     present = [value for value in values if value is not None]
     if all(isinstance(value, int | float) for value in present):
         numbers = [number for number in map(_finite, present) if number is not None]
@@ -107,7 +107,7 @@ def _summary(values: Sequence[JSON], episodes: int) -> dict[str, JSON]:
 
 
 def mean(numbers: Sequence[float]) -> float:
-    """The arithmetic mean of finite numbers, exactly rounded sum (`math.fsum`), never outside their range."""
+    """The arithmetic mean of finite numbers, with an exactly rounded sum (`math.fsum`), never outside their range."""
     largest = max(map(abs, numbers))
     scale = largest if largest > 1e300 else 1.0  # so that the sum cannot overflow
     value = math.fsum(number / scale for number in numbers) / len(numbers) * scale

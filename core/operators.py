@@ -1,4 +1,4 @@
-"""What an operator is called, wherever it is named: in ids, in headings, in lines and in tables."""
+"""The names of the operators in ids, headings, lines and tables."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from .values import Operator
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorNames:
-    """The names of one operator. `word` is that of its branch in the ids of orders.
+    """The names of one operator. `word` denotes its branch in the ids of orders.
 
-    `branch` is a column heading, `proposal` what one of its proposals is, `short` the same in a few letters,
-    and `title` the name of the operator in a table.
+    `branch` is a column heading, `proposal` names one of its proposals, `short` is the abbreviation of that,
+    and `title` is the name of the operator in a table.
     """
 
     word: str

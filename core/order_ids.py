@@ -1,6 +1,6 @@
-"""The ids of orders: what each names, made and parsed here and nowhere else.
+"""The ids of orders: their meaning. Only this module makes and parses them.
 
-An id names what its order is for, so that seeds and replays never depend on who came first:
+An id names the purpose of its order, so that seeds and replays never depend on the order of arrival:
 
     init/0                attempt 0 at p_0                  eval/g1/3           evaluator slot 3 of generation 1
     g2/hill/7             hill-climb slot 7                 eval/g1/judge/4     judge 4 of generation 1
@@ -9,13 +9,13 @@ An id names what its order is for, so that seeds and replays never depend on who
     g2/random/3           slot 3 of random search           final/initial       p_0 on held-out episodes
     g2/initial/3          slot 3 of zero-shot search        final/elite         the elite on held-out episodes
 
-and, about one of these (its *owner*):
+and, for one of these (its *owner*):
 
     …/e3                  its episode 3                     …/examine           the examination of an evaluator on T_0
     …/e3/score            the score of that episode         …/ahead             the slot, proposed speculatively
 
-An id is a text; `OrderId` is the same taken apart. Keepers handle ids by the thousand and make the ids about an
-owner with `episode_id`, `score_id`, `examine_id`, `ahead_id` and `withdraw_id`, from text to text.
+An id is a string; `OrderId` is its parsed form. Keepers handle thousands of ids and derive the ids for an owner
+with `episode_id`, `score_id`, `examine_id`, `ahead_id` and `withdraw_id`, from string to string.
 """
 
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ INITIAL, EVALUATOR, SEARCH, FINAL = "initial", "evaluator", "search", "final"   
 HILL, MACRO, CROSS = "hill", "macro", "cross"   # branches of a generation
 PROGRAM, RANDOM = "initial", "random"           # independent programs, of zero-shot and of random search
 JUDGE, FIXED, ZERO_SHOT = "judge", "fixed", "zero-shot"
-P_0, ELITE = "initial", "elite"                 # who is measured on held-out episodes
+P_0, ELITE = "initial", "elite"                 # the policies measured on held-out episodes
 SCORE: Final = "score"
 EXAMINE: Final = "examine"
 AHEAD: Final = "ahead"
@@ -36,10 +36,10 @@ Part = Literal["", "score", "examine", "ahead"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderId:
-    """One id, taken apart. `str()` gives the text; `parse` reads it.
+    """One parsed id. `str()` returns its text; `parse` reads it.
 
-    `stage` is that of StageEntered, "" for an id of another form, whose text is then `branch`. `slot` is the
-    place in the branch: a slot, an attempt or a judge's seat; 0 where there is only one.
+    `stage` is a stage of StageEntered; for an id of another form it is "" and `branch` holds the whole text.
+    `slot` is the place in the branch: a slot, an attempt or a judge's seat; 0 if there is only one.
     """
 
     stage: str
@@ -54,22 +54,22 @@ class OrderId:
 
     @property
     def owner(self) -> "OrderId":
-        """The candidate, evaluator or vote that the order is about: without episode and part."""
+        """The candidate, evaluator or vote of the order: the id without episode and part."""
         return self if self.episode is None and not self.part else replace(self, episode=None, part="")
 
     @property
     def is_owner(self) -> bool:
-        """Whether this names a candidate, an evaluator or a vote itself."""
+        """Whether this is the id of a candidate, an evaluator or a vote itself."""
         return self.episode is None and not self.part
 
     @property
     def is_vote(self) -> bool:
-        """Whether it is about a judge's vote."""
+        """Whether it belongs to a judge's vote."""
         return self.stage == EVALUATOR and self.branch == JUDGE
 
     @property
     def role(self) -> str:
-        """Which role of model the order asks: the words of `core.ports.Ask`."""
+        """The role of the model that answers the order, as in `core.ports.Ask`."""
         if self.stage != EVALUATOR:
             return "proposer"
         return "judge" if self.is_vote else "evaluator-writer"
@@ -87,7 +87,7 @@ class OrderId:
         return replace(self, part=EXAMINE)
 
     def ahead(self) -> "OrderId":
-        """The same slot, proposed before the verdict on the slot before is known."""
+        """The same slot, proposed before the verdict on the previous slot is known."""
         return replace(self, part=AHEAD)
 
 
@@ -132,7 +132,7 @@ def episode_id(owner: str, index: int) -> str:
 
 
 def score_id(episode: str) -> str:
-    """The scoring of an episode, by the id of its rollout: g2/hill/7/e3/score."""
+    """The scoring of an episode, from the id of its rollout: g2/hill/7/e3/score."""
     return f"{episode}/{SCORE}"
 
 
@@ -147,12 +147,12 @@ def ahead_id(slot: str) -> str:
 
 
 def withdraw_id(order: str) -> str:
-    """The withdrawal of an order. It is never answered, so that no fact has such an id."""
+    """The withdrawal of an order. It is never answered, so no fact has such an id."""
     return f"{order}/withdraw"
 
 
 def slot_of(order: str) -> str:
-    """The slot that a proposal's order is for, which is the candidate's id: g2/hill/7 of g2/hill/7/ahead."""
+    """The slot of a proposal's order, which is the candidate's id: g2/hill/7 for g2/hill/7/ahead."""
     return order.removesuffix(f"/{AHEAD}")
 
 
@@ -162,12 +162,12 @@ def is_ahead(order: str) -> bool:
 
 
 def owner_of(order: str) -> str:
-    """The id of the candidate, evaluator or vote that an order is about: g2/hill/7 of g2/hill/7/e3/score."""
+    """The id of the candidate, evaluator or vote of an order: g2/hill/7 for g2/hill/7/e3/score."""
     return split(order)[0]
 
 
 def split(order: str) -> tuple[str, int | None, Part]:
-    """Owner, episode and part of an id: ("g2/hill/7", 3, "score") of g2/hill/7/e3/score. The fast half of `parse`."""
+    """Owner, episode and part of an id: ("g2/hill/7", 3, "score") for g2/hill/7/e3/score. The fast half of `parse`."""
     part: Part = ""
     rest, slash, last = order.rpartition("/")
     if slash and last in (SCORE, EXAMINE, AHEAD):
@@ -179,7 +179,7 @@ def split(order: str) -> tuple[str, int | None, Part]:
 
 @lru_cache(maxsize=4096)
 def parse(text: str) -> OrderId:
-    """Take an id apart. A text of another form gives stage "" and itself as the branch, so nothing raises."""
+    """Parse an id. Never raises: a text of another form gives the stage "" and the text as the branch."""
     owner, episode, part = split(text)
     found = _owner(owner)
     return found if episode is None and not part else replace(found, episode=episode, part=part)
@@ -187,7 +187,7 @@ def parse(text: str) -> OrderId:
 
 @lru_cache(maxsize=1024)  # an owner has many episodes
 def _owner(text: str) -> OrderId:
-    """The id of an owner; stage "" for another form."""
+    """The parsed id of an owner; stage "" for another form."""
     match text.split("/"):
         case ["init", slot] if _is_number(slot):
             return initial(int(slot))
@@ -207,7 +207,7 @@ def _owner(text: str) -> OrderId:
 
 
 def _numbered(letter: str, word: str) -> int | None:
-    """2 of g2; None where the word is not the letter and a number."""
+    """The number after the letter, such as 2 for g2; None if the word has another form."""
     return int(word[1:]) if word[:1] == letter and _is_number(word[1:]) else None
 
 

@@ -1,4 +1,4 @@
-"""A recorded trajectory τ: arrays over time, what an evaluator is given and what a run keeps."""
+"""A recorded trajectory τ: arrays over time, the input of an evaluator, which a run stores."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -18,7 +18,7 @@ class Recording:
     """The arrays of one episode of T steps.
 
     `states` have T + 1 rows (row 0 is the state after reset), `actions` have T rows, `constants` have
-    any shape. `info` is what the domain drew and measured; evaluators do not get it.
+    any shape. `info` holds the domain's draws and measurements; evaluators do not receive it.
     """
 
     states: Mapping[str, Array]
@@ -40,7 +40,7 @@ class Recording:
         )
 
     def end(self, steps: int) -> "Recording":
-        """The last `steps` steps of this episode; `info` gets the number of the first, "kept_from_step"."""
+        """The last `steps` steps of this episode; `info` gains the number of the first as "kept_from_step"."""
         first = max(0, self.steps - steps)
         return replace(
             self,
@@ -50,5 +50,5 @@ class Recording:
         )
 
     def arrays(self) -> dict[str, Array]:
-        """What an evaluator sees: one flat dict of states, actions and constants. Names are unique."""
+        """The evaluator's input: one flat dict of states, actions and constants. Names are unique."""
         return {**self.states, **self.actions, **self.constants}

@@ -1,4 +1,4 @@
-"""Seeds derived from names, so that a draw depends on what it is for and never on who came first."""
+"""Seeds derived from names, so that a draw depends on its purpose and never on the order of arrival."""
 
 import hashlib
 from typing import Final

@@ -1,11 +1,11 @@
-"""Text for people: foreign text bounded and printable, and numbers in the one form that every output uses."""
+"""Text for display: foreign text bounded and printable, and numbers in the one format of all outputs."""
 
 ELLIPSIS = " […] "
-DASH = "–"  # stands for a value that there is not
+DASH = "–"  # stands for a missing value
 
 
 def one_line(text: str, limit: int) -> str:
-    """`text` on one line of at most `limit` characters: white space is joined, unprintables become "?".
+    """`text` on one line of at most `limit` characters: white space is collapsed, unprintable characters become "?".
 
     Surrogates and control characters would break terminals, JSON files and the wire to a model.
     """
@@ -16,7 +16,7 @@ def one_line(text: str, limit: int) -> str:
 
 
 def bounded(text: str, limit: int) -> str:
-    """`text` with its lines, of at most `limit` characters: head and tail stay, the middle is left out."""
+    """`text` with its line breaks, at most `limit` characters: head and tail stay, the middle is omitted."""
     if len(text) > limit:
         room = max(0, limit - len(ELLIPSIS))
         head = room // 2
@@ -30,12 +30,12 @@ def counted(number: int, noun: str) -> str:
 
 
 def number(value: float | None, *, digits: int = 3, unknown: str = DASH) -> str:
-    """A number with so many decimals, such as a fitness; `unknown` for None."""
+    """A number with `digits` decimals, such as a fitness; `unknown` for None."""
     return unknown if value is None else f"{value:,.{digits}f}"
 
 
 def share(value: float | None, *, unknown: str = DASH) -> str:
-    """A share in [0, 1] in percent; `unknown` for None."""
+    """A share in [0, 1] as a percentage; `unknown` for None."""
     return unknown if value is None else f"{100 * value:.0f} %"
 
 
@@ -45,7 +45,7 @@ def cost(usd: float | None, *, digits: int = 2, unknown: str = "price unknown") 
 
 
 def signed(value: float, *, digits: int = 2) -> str:
-    """A difference with its sign, a real minus (U+2212); what rounds to 0 has none."""
+    """A difference with its sign, with a real minus (U+2212); a value that rounds to 0 has no sign."""
     text = f"{abs(value):.{digits}f}"
     if not float(text):
         return text
@@ -67,6 +67,6 @@ def duration(seconds: float) -> str:
 
 
 def _printable(text: str, besides: str = "") -> str:
-    if text.isprintable():  # the common case, and much the fastest
+    if text.isprintable():  # the common case, and by far the fastest
         return text
     return "".join(sign if sign.isprintable() or sign in besides else "?" for sign in text)

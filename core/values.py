@@ -9,12 +9,12 @@ from typing import Literal, TypeAlias
 from typing_extensions import TypeAliasType
 
 JSON = TypeAliasType("JSON", "None | bool | int | float | str | list[JSON] | dict[str, JSON]")
-MemoryDetail: TypeAlias = Literal["none", "summary", "full"]  # what a climb sees of the rejected edits
+MemoryDetail: TypeAlias = Literal["none", "summary", "full"]  # how much a climb sees of the rejected edits
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text kept once, by the hash of its content: a prompt, a reply."""
+    """A text stored once, by the hash of its content: a prompt, a reply."""
 
     text: str
 
@@ -30,7 +30,7 @@ class Program(Document):
 
 
 class Operator(StrEnum):
-    """How a proposal came to be (paper, section 3.2): q_hc, q_macro, q_cross, or the first prompt."""
+    """The operator of a proposal (paper, section 3.2): q_hc, q_macro, q_cross, or the first prompt."""
 
     INITIAL = "initial"
     HILL_CLIMB = "hill-climb"
@@ -41,7 +41,7 @@ class Operator(StrEnum):
 class FaultKind(StrEnum):
     """How a generated program failed."""
 
-    NOT_STARTED = "not-started"  # it did not load, or its class could not be made or reset
+    NOT_STARTED = "not-started"  # it did not load, or its class could not be instantiated or reset
     CRASHED = "crashed"  # it raised, or its process died
     TIMED_OUT = "timed-out"  # it used more CPU or wall time than its limit
     INVALID_ACTION = "invalid-action"  # an action of the wrong type, shape or with NaN
@@ -59,7 +59,7 @@ class FaultKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """Why a generated program failed: data about a candidate, never an error of ours. Text is bounded."""
+    """Why a generated program failed: data about a candidate, never an error of MEMENTO. Text is bounded."""
 
     kind: FaultKind
     message: str
@@ -68,7 +68,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Episode:
-    """What one rollout left: the trajectory τ_e itself lies in the store under `trajectory`."""
+    """The result of one rollout; the trajectory τ_e itself is in the store under `trajectory`."""
 
     index: int
     seed: int
@@ -77,14 +77,14 @@ class Episode:
     success: bool  # σ(τ_e), from the trusted success predicate
     fault: Fault | None = None
     scene: str | None = None
-    trajectory: str | None = None  # key of the recorded arrays; None where nothing was recorded
-    info: Mapping[str, JSON] = field(default_factory=dict)  # what the domain drew and measured
-    wall_s: float = 0.0  # for people; decides nothing
+    trajectory: str | None = None  # key of the recorded arrays; None if nothing was recorded
+    info: Mapping[str, JSON] = field(default_factory=dict)  # the domain's draws and measurements
+    wall_s: float = 0.0  # for display only
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
-    """One evaluator's word on one episode: fitness f_e in [0, 1] and feedback metrics."""
+    """One evaluator's result for one episode: fitness f_e in [0, 1] and feedback metrics."""
 
     fitness: float
     metrics: Mapping[str, JSON] = field(default_factory=dict)
@@ -95,7 +95,7 @@ class Score:
 class Candidate:
     """An evaluated policy, the candidate state C(p) = (p, F(p), M(p), S(p)) of the paper.
 
-    A candidate with a `fault` failed as a whole: it spent its slot and is never accepted or selected.
+    A candidate with a `fault` failed as a whole: its slot is spent, and it is never accepted or selected.
     """
 
     id: str  # the id of the order that proposed it, such as "g2/macro/7"
@@ -106,30 +106,30 @@ class Candidate:
     parents: tuple[str, ...] = ()
     summary: str = ""  # history(p): the edit summary
     fitness: float = 0.0  # F
-    success_rate: float = 0.0  # S: recorded, shown, used nowhere in policy search
-    metrics: Mapping[str, JSON] = field(default_factory=dict)  # M: summed up over the episodes
+    success_rate: float = 0.0  # S: recorded and shown, never used in policy search
+    metrics: Mapping[str, JSON] = field(default_factory=dict)  # M: aggregated over the episodes
     episodes: tuple[Episode, ...] = ()
     scores: tuple[Score, ...] = ()
     fault: Fault | None = None
-    bound: float | None = None  # it was pruned by racing: F is not known, only that it is at most this
+    bound: float | None = None  # set if racing pruned it: F is unknown, but at most this
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejection:
-    """One entry of the rejection memory H. A prompt shows the summary only; the rest is for people."""
+    """One entry of the rejection memory H. A prompt shows the summary only; the rest is for display."""
 
     summary: str
     candidate: str
-    fitness_difference: float | None  # F(new) - F(current); None where the candidate failed
+    fitness_difference: float | None  # F(new) - F(current); None if the candidate failed
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examination:
-    """What an evaluator program does on the fixed rollouts T_0: one entry of the scored pool D_i."""
+    """The results of an evaluator program on the fixed rollouts T_0: one entry of the scored pool D_i."""
 
     scores: tuple[Score, ...] = ()
-    fault: Fault | None = None  # not valid: cannot be voted for
+    fault: Fault | None = None  # set if it is not valid: judges cannot vote for it
 
     @property
     def valid(self) -> bool:
@@ -139,7 +139,7 @@ class Examination:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluatorCandidate:
-    """A pool entry E_i^(j) with its outputs on T_0. `program` is None where the reply held none."""
+    """A pool entry E_i^(j) with its outputs on T_0. `program` is None if the reply held none."""
 
     id: str  # such as "eval/g1/3"
     generation: int
@@ -147,12 +147,12 @@ class EvaluatorCandidate:
     program: Program | None
     summary: str = ""
     examination: Examination = Examination()
-    carried_over: bool = False  # the previous generation's choice, kept because this pool was all invalid
+    carried_over: bool = False  # the previous generation's choice, kept because no entry of this pool was valid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What one model call took. `cost_usd` is None where the price is unknown, which is not 0."""
+    """The usage of one model call. `cost_usd` is None, not 0, if the price is unknown."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -163,14 +163,14 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One finished model call: what was asked, what was answered, by whom, and why the answer ended there."""
+    """One finished model call: prompt, reply, the model that answered, and why the reply ended."""
 
     model: str
     prompt: Document
     reply: Document
     usage: Usage = Usage()
-    stop: str = "end"  # as in Reply: a replay must know a reply that was cut off or refused
-    attempt: int = 0  # Ask.attempt of the question that this reply answered
+    stop: str = "end"  # as in Reply: a replay must recognise a reply that was cut off or refused
+    attempt: int = 0  # Ask.attempt of the question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,9 +183,9 @@ class Contract:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brief:
-    """What a domain tells a model. All texts are Markdown and hold nothing of a reference policy."""
+    """The domain's texts for a model. All are Markdown and reveal nothing of a reference policy."""
 
     task: str  # what must be achieved, the rules, what ends an episode
     policy_interface: str  # the contract: class, methods, observation fields with shapes and units, action
-    evaluator_interface: str  # the recorded arrays with shapes and units, what an evaluator returns
+    evaluator_interface: str  # the recorded arrays with shapes and units, and the return value of an evaluator
     uncertainties: str = ""  # what differs between episodes

@@ -1,1 +1,1 @@
-"""What outlives a process: the log of facts, trajectories, and questions about a run. Imports only core."""
+"""Persistent data: the log of facts, trajectories, and queries about a run. Imports only core."""

@@ -1,12 +1,12 @@
-"""Facts to JSON and back, exactly; texts and repeated values apart, kept once by the hash of their content.
+"""Lossless conversion of facts to JSON and back; texts and repeated values are stored once, by content hash.
 
 A fact becomes one small JSON object. Wherever it holds a Document, Program or Examination the object has a
 reference "KIND:SHA256" and the value itself is a Blob: a program appears in many facts, an examination in
 three, and each is stored once. Episodes and scores stay in the one fact that reports them.
 
-Exact means that decode(encode(fact)) == fact with the same types. What JSON cannot say so is refused
-with a StoreError, never changed: NaN and infinities, tuples or numbers of NumPy inside metrics, keys that
-are not texts.
+Lossless means that decode(encode(fact)) == fact with the same types. Values that JSON cannot represent are refused
+with a StoreError, never changed: NaN and infinities, tuples or NumPy numbers inside metrics, keys that are not
+strings.
 """
 
 import dataclasses
@@ -47,7 +47,7 @@ FACTS: dict[str, type[Fact]] = {
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """Something kept once: the text of a document or program, or the JSON of a value."""
+    """A value stored once: the text of a document or program, or the JSON of a value."""
 
     kind: str
     content: str
@@ -59,7 +59,7 @@ class Blob:
 
 
 class Encoded(NamedTuple):
-    """A fact as the store keeps it. `blobs` are by reference, such as "program:3fa9…"."""
+    """A fact in the form of the store. The keys of `blobs` are references such as "program:3fa9…"."""
 
     kind: str
     order: str | None
@@ -73,7 +73,7 @@ def digest_of(content: str) -> str:
 
 
 def encode(fact: Fact) -> Encoded:
-    """The fact as JSON with its blobs. Raises StoreError where JSON cannot hold it exactly."""
+    """The fact as JSON with its blobs. Raises StoreError if JSON cannot represent it exactly."""
     kind = type(fact).__name__
     blobs: dict[str, Blob] = {}
     try:
@@ -87,9 +87,9 @@ def encode(fact: Fact) -> Encoded:
 
 
 def decode(kind: str, order: str | None, body: str, values: Mapping[str, Any]) -> Fact:
-    """The fact again. `values` has at least the value of every reference in `references(body)`.
+    """The decoded fact. `values` holds at least the value of every reference in `references(body)`.
 
-    Raises StoreError for a fact that this version does not know and for a damaged one.
+    Raises StoreError for an unknown kind of fact and for a damaged fact.
     """
     cls = FACTS.get(kind)
     if cls is None:
@@ -108,7 +108,7 @@ def references(body: str) -> list[str]:
 
 
 def revive(reference: str, content: str) -> Any:
-    """The value that a reference stands for. Raises StoreError where the content is not what was stored."""
+    """The value of a reference. Raises StoreError if the content is not the stored one."""
     kind, _, digest = reference.partition(":")
     if digest_of(content) != digest:
         raise StoreError(f"the {kind} {digest[:12]} is damaged: its content has another hash")
@@ -121,12 +121,12 @@ def revive(reference: str, content: str) -> Any:
         raise StoreError(f"the {kind} {digest[:12]} is damaged: {error!r}") from error
 
 
-def _once_a_class(make: Make) -> Make:
-    return typing.cast(Make, cache(make))  # mypy does not take classes for hashable
+def _cached_per_class(make: Make) -> Make:
+    return typing.cast(Make, cache(make))  # mypy does not accept classes as hashable
 
 
 def _dumps(value: Any) -> str:
-    # Not ensure_ascii: two lone surrogates side by side would come back as one character.
+    # Not ensure_ascii: two adjacent lone surrogates would be decoded as one character.
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
@@ -134,7 +134,7 @@ def _dumps(value: Any) -> str:
 
 
 def _encoder(hint: Any, *, inline: bool = False) -> Step:
-    """How a value of this type becomes JSON. `inline` keeps blobs in place."""
+    """The function that encodes values of this type. `inline` keeps blobs in place."""
     origin = typing.get_origin(hint)
     if origin in (types.UnionType, typing.Union):
         inner = _encoder(_only(hint), inline=inline)
@@ -150,7 +150,7 @@ def _encoder(hint: Any, *, inline: bool = False) -> Step:
     return _scalar
 
 
-@_once_a_class
+@_cached_per_class
 def _plain_fields(cls: Any, *, inline: bool = False) -> Step:
     hints = typing.get_type_hints(cls)
     steps = [(field.name, _encoder(hints[field.name], inline=inline)) for field in dataclasses.fields(cls)]
@@ -196,7 +196,7 @@ def _mapping(value: Mapping[str, Any], _: dict[str, Blob]) -> dict[str, Any]:
 
 
 def _check(value: Any) -> None:
-    """Raises TypeError where json would quietly turn a value into another one."""
+    """Raises TypeError if json would silently convert a value."""
     if isinstance(value, dict):
         for key, item in value.items():
             if not isinstance(key, str):
@@ -213,7 +213,7 @@ def _check(value: Any) -> None:
 
 
 def _decoder(hint: Any, *, inline: bool = False) -> Back | None:
-    """How JSON becomes a value of this type; None where it already is."""
+    """The function that decodes values of this type; None if JSON is already the value."""
     origin = typing.get_origin(hint)
     if origin in (types.UnionType, typing.Union):
         inner = _decoder(_only(hint), inline=inline)
@@ -228,7 +228,7 @@ def _decoder(hint: Any, *, inline: bool = False) -> Back | None:
     return None
 
 
-@_once_a_class
+@_cached_per_class
 def _from_fields(cls: Any, *, inline: bool = False) -> Back:
     hints = typing.get_type_hints(cls)
     steps = [
@@ -239,7 +239,7 @@ def _from_fields(cls: Any, *, inline: bool = False) -> Back:
 
     def decode_fields(fields: dict[str, Any], values: Mapping[str, Any]) -> Any:
         for name, back in steps:
-            if name in fields:  # a field added later has its default
+            if name in fields:  # a field added in a later version gets its default
                 fields[name] = back(fields[name], values)
         return cls(**fields)
 

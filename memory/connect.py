@@ -1,4 +1,4 @@
-"""Connections to a run's database: to write it, to read it, to leave a request in it."""
+"""Connections to a run's database: for its writer, for readers, and for requests to the writer."""
 
 import contextlib
 import shutil
@@ -17,10 +17,10 @@ _CANNOT_WRITE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 
 
 def make_database(folder: Path, fill: Callable[[Database], None]) -> None:
-    """Make a run's database, which gets its name once `fill` has returned: readers never see half of one.
+    """Make a run's database. It gets its name after `fill` has returned, so that readers never see half of one.
 
-    What a process that was killed while it did this left behind is removed; the caller holds the run's lock. Raises
-    OSError, and what SQLite raises.
+    Leftovers of a process that was killed here are removed; the caller holds the run's lock. Raises OSError and
+    the exceptions of SQLite.
     """
     for left in folder.glob(f"{DATABASE}*"):
         left.unlink()
@@ -31,7 +31,7 @@ def make_database(folder: Path, fill: Callable[[Database], None]) -> None:
 
 
 def connect_writer(folder: Path) -> Database:
-    """The one writing connection: a commit survives the death of the process, not of the machine."""
+    """The only writing connection: a commit survives a crash of the process, not of the machine."""
     connection = sqlite3.connect(folder / DATABASE, timeout=_BUSY_S, check_same_thread=False)
     try:
         db = Database(connection, execute_plugins=False)
@@ -49,10 +49,10 @@ def connect_guest(folder: Path) -> Database:
 
 
 def connect_reader(folder: Path) -> tuple[Database, "tempfile.TemporaryDirectory[str] | None"]:
-    """A read-only connection, on a read-only disk too, and the folder of a copy where one had to be made.
+    """A read-only connection, which works on a read-only disk too, and the folder of a copy if one was needed.
 
-    SQLite cannot read a log that a killed writer left on a disk where it may not rebuild the log's index:
-    only then is the database copied.
+    The database is copied only if a killed writer left a write-ahead log on a disk where SQLite cannot rebuild
+    the index of that log.
     """
     path = folder / DATABASE
     try:

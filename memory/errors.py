@@ -1,4 +1,4 @@
-"""What goes wrong with a run's store, as a StoreError that names the run, the problem and the fix."""
+"""Errors of a run's store, as a StoreError that names the run, the problem and the fix."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -37,5 +37,5 @@ def storage_errors(folder: Path, *, doing: str = "opened") -> Iterator[None]:
 
 
 def store_error(folder: Path, problem: str, *, kind: type[StoreError] = StoreError) -> StoreError:
-    """An error about the run in `folder`; `problem` goes on after its name, as in "is damaged: …"."""
+    """An error about the run in `folder`; `problem` continues the sentence after its name, as in "is damaged: …"."""
     return kind(f"the run {folder.name!r} in {folder.parent} {problem}")

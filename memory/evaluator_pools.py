@@ -1,4 +1,4 @@
-"""Evaluator evolution as it went: each generation's pool, its votes and what was chosen, from the facts."""
+"""The course of evaluator evolution from the facts: each generation's pool, votes and choice."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from ..core.values import EvaluatorCandidate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolEntry:
-    """One evaluator of a pool. `fitness` is what it makes of T_0 on average; None where it is not valid."""
+    """One evaluator of a pool. `fitness` is its mean fitness on T_0; None if it is not valid."""
 
     candidate: EvaluatorCandidate
     fitness: float | None
@@ -29,12 +29,12 @@ class Pool:
 
     @property
     def abstentions(self) -> int:
-        """Judges without a usable answer."""
+        """The number of judges without a usable answer."""
         return sum(vote.choice is None for vote in self.votes)
 
 
 def list_pools(facts: Iterable[Fact]) -> tuple[Pool, ...]:
-    """The pools by generation. A given evaluator is a generation 0 with no entries and a choice."""
+    """The pools by generation. A given evaluator appears as a generation 0 with a choice but no entries."""
     pools: dict[int, Pool] = {}
 
     def pool_of(generation: int) -> Pool:

@@ -1,9 +1,8 @@
-"""The writer's lock on a run folder: held by the kernel for a living process, with a note of who holds it.
+"""The writer's lock on a run folder: the kernel holds it for a living process; a note names the holder.
 
-A POSIX record lock rather than flock: it is not inherited by forked children, so a worker that outlives
-a killed controller does not keep the run locked. Such a lock is lost as soon as the process closes *any*
-descriptor of the file; this module is therefore the only one that opens it, and never where this very
-process holds it.
+It is a POSIX record lock rather than flock: forked children do not inherit it, so a worker that outlives
+a killed controller does not keep the run locked. The process loses such a lock as soon as it closes *any*
+descriptor of the file. Therefore only this module opens the file, and never while this process holds the lock.
 """
 
 import fcntl
@@ -20,7 +19,7 @@ from ..core.files import replace_file
 
 LOCK = "lock"
 HOLDER = "holder.json"
-_PATIENCE_S = 0.5  # outlasts the instant in which another process looks whether the run is live
+_PATIENCE_S = 0.5  # longer than another process needs to check whether the run is live
 
 _held: dict[tuple[int, int], "WriterLock"] = {}
 _guard = threading.Lock()
@@ -49,7 +48,7 @@ class WriterLock:
 
     @classmethod
     def acquire(cls, folder: Path, *, now: float) -> "WriterLock":
-        """Take the lock. Raises RunRefused that names the holder, OSError where the folder refuses."""
+        """Take the lock. Raises RunRefused with the holder, and OSError if the folder cannot be written."""
         path = folder / LOCK
         with _guard:
             if _identity(path) in _held:
@@ -68,7 +67,7 @@ class WriterLock:
             return lock
 
     def release(self) -> None:
-        """Give the lock back. A second call does nothing."""
+        """Release the lock. A second call does nothing."""
         with _guard:
             if _held.pop(self._identity, None) is not None:
                 (self._folder / HOLDER).unlink(missing_ok=True)
@@ -93,7 +92,7 @@ def is_locked(folder: Path) -> bool:
 
 
 def holder(folder: Path) -> Holder | None:
-    """Who writes this run now; None where nobody does, or where a writer has not written its note yet."""
+    """The process that writes this run now; None if there is none, or its note is not written yet."""
     if not is_locked(folder):
         return None
     try:

@@ -1,6 +1,6 @@
-"""All that is known of one policy, evaluator, vote or attempt, read from the store when somebody asks for it.
+"""The record of one policy, evaluator, vote or attempt, read from the store on request.
 
-Only the facts about it are read, and those of its parents and of the candidates whose episodes it has.
+Only its own facts are read, and those of its parents and of the candidates whose episodes it reuses.
 """
 
 from collections.abc import Iterable
@@ -36,10 +36,10 @@ INITIAL_POLICY = "p_0"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What is known of anything that a model was asked for; an attempt without a program is no more than this.
+    """The common part of all records of model requests, and the whole record of an attempt without a program.
 
-    `episodes` are (rollout, score); an evaluator has scores on T_0 only. `parents` are ids, `before` the record of
-    what it was made from, with its own program and metrics.
+    `episodes` are (rollout, score); an evaluator has scores on T_0 only. `parents` are ids; `before` is the record
+    of the program it was made from, with that program's text and metrics.
     """
 
     id: str
@@ -54,22 +54,22 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy(Record):
-    """A candidate of the search, or p_0. `fitness` and `success_rate` are None where it failed or was pruned."""
+    """A candidate of the search, or p_0. `fitness` and `success_rate` are None if it failed or was pruned."""
 
     operator: Operator
     generation: int = 0
     fitness: float | None = None
     success_rate: float | None = None
-    bound: float | None = None          # of one that racing pruned: F is at most this
-    rolled: int = 0                     # episodes that were run for it
+    bound: float | None = None          # upper bound of F, if racing pruned it
+    rolled: int = 0                     # episodes rolled out for it
     duplicate_of: str | None = None
-    accepted: bool | None = None        # by the climb; None in the other branches
+    accepted: bool | None = None        # verdict of the climb; None in the other branches
     elite_of: tuple[int, ...] = ()      # the generations whose elite it was
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluator(Record):
-    """An evaluator. `votes` are those of its generation, `chosen` the choices of it, oldest first."""
+    """An evaluator. `votes` are the votes of its generation, `chosen` the facts that chose it, oldest first."""
 
     generation: int
     slot: int
@@ -97,7 +97,7 @@ def look_up(store: RunStore, name: str) -> Record:
 
 
 def find(store: RunStore, name: str) -> Record | None:
-    """As `look_up`; None where nothing has this id. Raises StoreError."""
+    """As `look_up`; None for an unknown id. Raises StoreError."""
     if parse(name).stage in (EVALUATOR, ""):
         known = _evaluator(store, name)
         if known is not None:
@@ -115,12 +115,12 @@ def find(store: RunStore, name: str) -> Record | None:
 
 
 def first_policy(store: RunStore) -> str | None:
-    """The id of p_0; None where it is not settled yet."""
+    """The id of p_0; None if it is not settled yet."""
     return next((fact.order for fact in store.facts(only=(InitialChosen,))), None)
 
 
 def last_elite(store: RunStore) -> str | None:
-    """The id of the present elite; None where there is none yet."""
+    """The id of the current elite; None if there is none yet."""
     elites = [fact for fact in store.facts(only=(EliteChanged,)) if isinstance(fact, EliteChanged)]
     return elites[-1].candidate if elites else None
 
@@ -132,7 +132,7 @@ def list_policies(store: RunStore) -> list[str]:
 
 
 def parents_of(store: RunStore, record: Record) -> list[Record]:
-    """The records of what it was made from, as far as they have a program."""
+    """The records of its parents that have a program."""
     found = [find(store, name) for name in dict.fromkeys(record.parents) if name != record.id]
     return [parent for parent in found if parent is not None and parent.program is not None]
 
@@ -141,7 +141,7 @@ def parents_of(store: RunStore, record: Record) -> list[Record]:
 
 
 def _attempt(name: str, facts: list[Fact], calls: tuple[CallRow, ...]) -> Record | None:
-    """A proposal that did not become a candidate, or has not yet."""
+    """A proposal that did not become a candidate, or not yet."""
     for fact in reversed(facts):
         match fact:
             case ProposalMade():
@@ -177,7 +177,7 @@ def _policy(store: RunStore, name: str, facts: list[Fact], calls: tuple[CallRow,
 def _initial(
     store: RunStore, name: str, facts: list[Fact], calls: tuple[CallRow, ...], elites: list[EliteChanged]
 ) -> Policy:
-    """p_0: of it no fact holds metrics, they are those of E* on T_0."""
+    """The record of p_0. No fact holds its metrics: they are those of E* on T_0."""
     scores = _scores_on_t0(store)
     made = next((fact for fact in facts if isinstance(fact, ProposalMade)), None)
     given = next(fact for fact in facts if isinstance(fact, InitialChosen))
@@ -200,8 +200,8 @@ def _verdict(facts: Iterable[Fact]) -> bool | None:
 def _episodes_of(
     store: RunStore, scored: Candidate, facts: list[Fact], source: str | None
 ) -> tuple[tuple[Episode | None, Score | None], ...]:
-    """A candidate's episodes with their scores: all that it was scored by, else those rolled out for it and for the
-    first candidate of its program."""
+    """A candidate's episodes with their scores: all of them if it was scored, else those rolled out for it and for
+    the first candidate with the same program."""
     if len(scored.scores) == len(scored.episodes) > 0:
         return tuple(zip(scored.episodes, scored.scores, strict=True))
     own = _rolled(facts, scored.id)
@@ -216,7 +216,7 @@ def _episodes_of(
 def _rolled(
     facts: list[Fact], name: str, on_t0: tuple[Score, ...] = ()
 ) -> tuple[tuple[Episode | None, Score | None], ...]:
-    """The episodes that were rolled out for it, by index; of p_0 the scores are those `on_t0`."""
+    """The episodes rolled out for it, by index; `on_t0` holds the scores of p_0."""
     episodes = sorted((fact.episode for fact in facts if isinstance(fact, EpisodeEnded)), key=lambda each: each.index)
     scores = {fact.order: fact.score for fact in facts if isinstance(fact, EpisodeScored)}
     owner = parse(name)
@@ -236,7 +236,7 @@ def _choices(store: RunStore) -> list[EvaluatorChosen]:
 
 
 def _evaluator(store: RunStore, name: str) -> Evaluator | None:
-    """An evaluator of a pool, or one that was chosen without a pool; None where it is in neither."""
+    """An evaluator of a pool, or one that was chosen without a pool; None if there is neither."""
     choices = _choices(store)
     pools = [fact.pool for fact in store.facts(only=(EvaluatorPoolScored,)) if isinstance(fact, EvaluatorPoolScored)]
     entries: list[EvaluatorCandidate] = [*(fact.chosen for fact in choices), *(each for pool in pools for each in pool)]

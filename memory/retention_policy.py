@@ -1,12 +1,12 @@
-"""Which recordings of a run stay on disk, and which go first where they take too much room. Pure: facts in, keys out.
+"""Which recordings of a run stay on disk, and which are dropped first if they take too much space. Pure.
 
-Nothing that the search still needs ever goes: T_0, the present elite's episodes, the final measure's, and those of
-candidates that are not scored yet. Of the others, the first to go come first here:
+Recordings that the search still needs are never dropped: T_0, the episodes of the current elite and of the final
+measure, and those of candidates that are not scored yet. The others are dropped in this order:
 
-    whole     episodes of candidates that lost, where all were asked to be kept; oldest first
-    end       the last steps of an episode that a fault ended, of a candidate that lost; oldest first
+    whole     episodes of candidates that lost, if the user keeps all episodes; oldest first
+    end       the last steps of episodes that ended with a fault, of candidates that lost; oldest first
     elite     episodes of earlier elites; oldest first
-    scored    candidates of the generation under way, of which one may become the elite; lowest fitness first
+    scored    candidates of the current generation, one of which may become the elite; lowest fitness first
 """
 
 from collections import Counter, deque
@@ -19,9 +19,9 @@ from ..core.order_ids import owner_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What is to be done with recordings after a fact.
+    """The changes to recordings after a fact.
 
-    `dropped` go; of `shortened` only the last steps stay. `over` are the candidates that lost.
+    `dropped` are deleted; of `shortened` only the last steps stay. `over` are the candidates that lost.
     """
 
     dropped: tuple[str, ...] = ()
@@ -33,22 +33,22 @@ NOTHING = Change()
 
 
 class RetentionPolicy:
-    """Follows a run's facts. It remembers keys of recordings only, and none of those that went."""
+    """Follows a run's facts. It remembers only the keys of existing recordings."""
 
     def __init__(self, *, keep_all: bool = False) -> None:
         self._keep_all = keep_all
-        self._keys: dict[str, list[str]] = {}           # of candidates that are not over, by their ids
+        self._keys: dict[str, list[str]] = {}           # of open candidates, by their ids
         self._scored: dict[str, tuple[int, float]] = {} # their generation and fitness
         self._faulty: set[str] = set()
-        self._owners: Counter[str] = Counter()          # of a recording; several may share it
-        self._same: dict[str, str] = {}                 # duplicates, which live on the recordings of another
+        self._owners: Counter[str] = Counter()          # owners per recording; several may share it
+        self._same: dict[str, str] = {}                 # duplicates, which use the recordings of another candidate
         self._elite: str | None = None
         self._whole: deque[str] = deque()
         self._ends: deque[str] = deque()
         self._elites: deque[str] = deque()
 
     def apply(self, fact: Fact) -> Change:
-        """Take a fact in; what is to be done with recordings now."""
+        """Apply a fact. Returns the resulting changes to recordings."""
         match fact:
             case EpisodeEnded(order=str(order), episode=episode) if episode.trajectory is not None:
                 self._own(owner_of(order), episode.trajectory, faulty=episode.fault is not None)
@@ -64,7 +64,7 @@ class RetentionPolicy:
         return NOTHING
 
     def give_up(self) -> str | None:
-        """The recording that is missed least, which is to be dropped; None where all that are left are needed."""
+        """The least needed recording, which the caller drops; None if all remaining ones are needed."""
         for waiting in (self._whole, self._ends, self._elites):
             if waiting:
                 return waiting.popleft()
@@ -112,11 +112,11 @@ class RetentionPolicy:
         return Change(dropped=tuple(dropped), shortened=tuple(shortened), over=tuple(over))
 
     def _lenders(self, name: str | None) -> frozenset[str]:
-        """Whose recordings a candidate lives on: its own, and those of the one that it duplicates."""
+        """The owners of a candidate's recordings: itself, and the candidate that it duplicates."""
         return frozenset() if name is None else frozenset({name, self._same.get(name, name)})
 
     def _disown(self, owner: str) -> Iterable[str]:
-        """The recordings that nobody owns any more without this one."""
+        """Remove an owner. Returns the recordings that have no owner any more."""
         del self._scored[owner]
         self._same.pop(owner, None)
         keys = self._keys.pop(owner, [])

@@ -1,6 +1,6 @@
-"""How a run stands, in a value of constant size that grows fact by fact: every display and report reads this one.
+"""The status of a run: a value of constant size, updated fact by fact. Every display and report uses it.
 
-Times are seconds since the epoch: those of the log's entries, or those that the caller gives for live facts.
+Times are seconds since the epoch: of the log's entries, or given by the caller for live facts.
 """
 
 from collections.abc import Iterable, Mapping
@@ -34,7 +34,7 @@ from ..core.values import JSON, Fault, FaultKind
 from .saved_episodes import SavedEpisodes
 from .spending import Spending, SpendingTally
 
-ENOUGH_TO_JUDGE = 3       # candidates before their rate is believed
+ENOUGH_TO_JUDGE = 3       # candidates before an estimate of their rate is shown
 
 
 class Dated(Protocol):
@@ -51,48 +51,48 @@ class Dated(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailureCount:
-    """How often programs of one kind failed in one way. `where` is "proposal", "episode", "evaluator" (an
+    """The number of failures of one kind in one place. `where` is "proposal", "episode", "evaluator" (an
     evaluator on T_0) or "score" (E* on a later episode)."""
 
     where: str
     kind: FaultKind
     count: int
     example: str  # the first message
-    order: str | None  # and where it was
+    order: str | None  # the order of that message
 
 
 @dataclass(slots=True, kw_only=True)
 class RunStatus:
-    """A run at a glance. What is not known yet is None; `apply` adds a fact, `copy` gives a value for others.
+    """The summary of a run. Unknown values are None; `apply` adds a fact, `copy` returns an independent value.
 
-    `status` is "new", "running", "paused", "stopped" (by a person), "budget" or "done"; `state_of` puts it
-    into words together with the lock. `generation` counts the finished generations.
+    `status` is "new", "running", "paused", "stopped" (by the user), "budget" or "done"; `state_of` combines it
+    with the lock into a word for display. `generation` counts the finished generations.
     """
 
     settings: Mapping[str, JSON] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
-    sandbox: tuple[str, ...] = ()       # the layers that were live all the time
+    sandbox: tuple[str, ...] = ()       # the layers that were active all the time
     status: str = "new"
     stage: str = ""
     began: float | None = None          # when the first fact was committed
     last: float | None = None           # when the last fact was committed
-    active_s: float = 0.0               # until `last`, without pauses and without the time when no controller lived
-    rate_since: float | None = None     # since when, and from how many candidates, their rate is measured
+    active_s: float = 0.0               # until `last`, without pauses and without the time when no controller ran
+    rate_since: float | None = None     # time and number of candidates from which the rate is measured
     rate_from: int = 0
     first_elite: EliteChanged | None = None     # p_0
     elite_before: EliteChanged | None = None
     elite: EliteChanged | None = None
     final: FinalMeasured | None = None  # on held-out seeds
-    candidates: int = 0                 # slots spent: candidates with an end, whichever
+    candidates: int = 0                 # spent slots: finished candidates, whatever the result
     failed: int = 0                     # of these, those that failed as a whole
     duplicates: int = 0                 # candidates whose program was known
-    speculative: int = 0                # climbs that were proposed before the verdict that they presumed
-    speculative_kept: int = 0           # of these, those whose verdict was the presumed one
+    speculative: int = 0                # climbs proposed before the verdict that they assumed
+    speculative_kept: int = 0           # of these, those with the right assumption
     episodes: int = 0                   # of any stage
     episode_steps: int = 0
     episode_wall_s: float = 0.0         # of all episodes together
-    unusable: int = 0                   # replies that gave no program
-    evaluators: int = 0                 # evaluator generations that ended
+    unusable: int = 0                   # replies without a usable program
+    evaluators: int = 0                 # finished evaluator generations
     votes: int = 0
     failures: dict[tuple[str, FaultKind], FailureCount] = field(default_factory=dict)
     _tally: SpendingTally = field(default_factory=SpendingTally)
@@ -112,33 +112,33 @@ class RunStatus:
 
     @property
     def generation_under_way(self) -> int:
-        """The generation of the search that is being made; 0 before the search, the last one after it."""
+        """The current generation of the search; 0 before the search, the last generation after it."""
         if self.elite is None:
             return 0
         return min(self.elite.generation + 1, self.number("generations") or self.elite.generation + 1)
 
     @property
     def candidates_expected(self) -> int:
-        """The slots of the whole search; 0 where the settings are not known yet."""
+        """The slots of the whole search; 0 if the settings are not known yet."""
         return candidates_expected(self.settings)
 
     @property
     def episodes_saved(self) -> int:
-        """Episodes of the search that were known without being run."""
+        """Episodes of the search that did not have to be rolled out."""
         return self._saved.total()
 
     @property
     def saved_by_duplicates(self) -> int:
-        """Of these, the episodes of programs that were known; racing saved the others."""
+        """The saved episodes of already known programs; racing saved the others."""
         return self._saved.by_duplicates()
 
     def number(self, key: str) -> int:
-        """A whole number of the settings; 0 where it is not known."""
+        """An integer setting; 0 if it is not known."""
         value = self.settings.get(key)
         return value if isinstance(value, int) else 0
 
     def copy(self) -> "RunStatus":
-        """The status now, which later facts do not change."""
+        """A copy of the current status, which later facts do not change."""
         other = copy(self)
         other.failures = dict(self.failures)
         other._tally, other._saved = self._tally.copy(), self._saved.copy()
@@ -190,7 +190,7 @@ class RunStatus:
         self.last = at
 
     def _move_on(self, fact: Fact, at: float) -> None:
-        """Status, stage and layers. Whatever interrupts the search makes the rate of candidates start again."""
+        """Update status, stage and layers. Every interruption of the search restarts the measurement of the rate."""
         match fact:
             case RunPaused():
                 self.status = "paused"
@@ -227,7 +227,7 @@ class RunStatus:
 
 
 def status_of(entries: Iterable[Dated]) -> RunStatus:
-    """The status once all these facts are known."""
+    """The status after all these facts."""
     status = RunStatus()
     for entry in entries:
         status.apply(entry.fact, entry.at)
@@ -235,9 +235,9 @@ def status_of(entries: Iterable[Dated]) -> RunStatus:
 
 
 def state_of(status: str, *, live: bool, reading: bool = False) -> str:
-    """How a run stands, in a word. A run whose facts say "running" and which no process writes was killed.
+    """The state of a run for display. A run with the status "running" that no process writes was killed.
 
-    `reading`: its log is not yet read to its end, so that nothing is known for certain.
+    `reading`: its log is not yet read to its end, so the state is not yet certain.
     """
     if not live and status in ("new", "running", "paused"):
         return "starting" if reading else "killed"
@@ -245,20 +245,20 @@ def state_of(status: str, *, live: bool, reading: bool = False) -> str:
 
 
 def list_failures(status: RunStatus) -> list[FailureCount]:
-    """How programs failed, the most frequent first."""
+    """The failures of programs, the most frequent first."""
     return sorted(status.failures.values(), key=lambda row: -row.count)
 
 
 def elapsed_s(status: RunStatus, *, live: bool, now: float) -> float:
-    """How long the run was worked on, up to now where a controller works on it."""
+    """The active time of the run in seconds, up to now if a controller works on it."""
     working = live and status.status == "running" and status.last is not None
     return status.active_s + (max(0.0, now - status.last) if working and status.last is not None else 0.0)
 
 
 def time_left_s(status: RunStatus, *, now: float) -> float | None:
-    """How long the search and the final measure still take at the present rate; None where it cannot be estimated.
+    """Estimated seconds until the end of the search and the final measure; None if there is no estimate.
 
-    The rate is that of the search itself: candidates take the time, and the stages before say nothing about it.
+    The rate is that of the search itself: candidates take most of the time, and the earlier stages do not predict it.
     """
     done = status.candidates - status.rate_from
     if status.stage != "search" or status.status != "running" or status.rate_since is None:

@@ -1,7 +1,7 @@
-"""The one view of a run: how it stands (`RunStatus`) and what became of every order (`Slots`), from its facts.
+"""The view of a run, from its facts: its status (`RunStatus`) and the outcome of every order (`Slots`).
 
-Every display, `memento show`, the results and the reports read a run through this fold. It is pure; any beginning
-of a log gives a sensible view, and a log that is read in pieces the same view as one that is read at once.
+Every display, `memento show`, the results and the reports read a run through this fold. It is pure; every prefix
+of a log gives a consistent view, and reading a log in pieces gives the same view as reading it at once.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from .slots import Slots
 
 @dataclass(slots=True, kw_only=True)
 class RunView:
-    """A run as far as its log was read."""
+    """A run up to the last fact that was read."""
 
     status: RunStatus = field(default_factory=RunStatus)
     slots: Slots = field(default_factory=Slots)
@@ -27,12 +27,12 @@ class RunView:
         self.slots.apply(fact, at)
 
     def copy(self) -> "RunView":
-        """The view now, which later facts do not change: for another thread."""
+        """A copy of the current view for another thread; later facts do not change it."""
         return RunView(status=self.status.copy(), slots=self.slots.copy())
 
 
 def view_of(entries: Iterable[Dated]) -> RunView:
-    """The view once all these facts are known."""
+    """The view after all these facts."""
     view = RunView()
     for entry in entries:
         view.apply(entry.fact, entry.at)
@@ -40,7 +40,7 @@ def view_of(entries: Iterable[Dated]) -> RunView:
 
 
 def view_of_facts(facts: Iterable[Fact]) -> RunView:
-    """The same for facts whose times do not matter."""
+    """The view after all these facts, without their times."""
     view = RunView()
     for fact in facts:
         view.apply(fact, 0.0)
@@ -49,7 +49,7 @@ def view_of_facts(facts: Iterable[Fact]) -> RunView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerationRow:
-    """One point of the curve: the elite C_g, and how the generation's slots went."""
+    """One point of the curve: the elite C_g, and the results of the generation's slots."""
 
     elite: EliteChanged
     branches: tuple[BranchEnded, ...] = ()
@@ -60,7 +60,7 @@ class GenerationRow:
 
 
 def list_generations(slots: Slots) -> list[GenerationRow]:
-    """The curve of the search: one row for each finished generation, generation 0 (p_0) first."""
+    """The curve of the search: one row per finished generation, generation 0 (p_0) first."""
     counts: dict[int, Counter[str]] = {}
     for slot in slots.candidates.values():
         if slot.generation and slot.settled:
@@ -88,7 +88,7 @@ def list_rejections(slots: Slots) -> dict[int, tuple[Rejection, ...]]:
 
 
 def sources_of(slots: Slots, candidate: str) -> tuple[str, ...]:
-    """The candidates whose rollouts a duplicate's episodes may be, the first of them first."""
+    """The candidates whose rollouts a duplicate may have reused, the first of them first."""
     found: list[str] = []
     slot = slots.get(candidate)
     while slot is not None and slot.same_as is not None and slot.same_as not in found:

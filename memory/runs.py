@@ -1,4 +1,4 @@
-"""The runs folder: names of new runs, and finding a run by name, path or the beginning of its name."""
+"""The runs folder: naming a new run, and finding a run by name, path or prefix of its name."""
 
 import hashlib
 import os
@@ -11,7 +11,7 @@ from ..core.errors import UsageError, nearest, os_problem, unknown
 from ..core.ports import Clock
 
 DATABASE = "run.sqlite"
-UNFINISHED = f"{DATABASE}.new"     # until its tables are there
+UNFINISHED = f"{DATABASE}.new"     # until its tables exist
 TRAJECTORIES = "trajectories"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _LEFT_EARLY = re.compile(
@@ -25,8 +25,8 @@ def new_run(
 ) -> Path:
     """Make the empty folder of a new run and return it.
 
-    Without a `name` it is called after `label` (the domain), the time and a tag drawn from seed and
-    time, such as hanoi-20261121-0004-a3f2. Raises UsageError where a given name is taken or unfit.
+    Without a `name` its name consists of `label` (the domain), the time and a tag derived from seed and
+    time, such as hanoi-20261121-0004-a3f2. Raises UsageError if a given name is taken or not allowed.
     """
     root = Path(runs_dir)
     if name is not None and not _NAME.fullmatch(name):
@@ -47,9 +47,9 @@ def new_run(
 
 
 def find_run(runs_dir: str | os.PathLike[str], name: str) -> Path:
-    """The folder of the run with this name, at this path or with this beginning of a name.
+    """The folder of the run with this name, path or prefix of a name.
 
-    Raises UsageError that lists what fits, or what comes near.
+    Raises UsageError with the matching names, or the most similar ones.
     """
     root = Path(runs_dir)
     for folder in (root / name, Path(name)):
@@ -70,7 +70,7 @@ def find_run(runs_dir: str | os.PathLike[str], name: str) -> Path:
 
 
 def list_runs(runs_dir: str | os.PathLike[str]) -> tuple[Path, ...]:
-    """The folders of all runs, by name. An absent folder holds none."""
+    """The folders of all runs, sorted by name; none if `runs_dir` does not exist."""
     root = Path(runs_dir)
     if not root.is_dir():
         return ()
@@ -83,24 +83,24 @@ def is_run(folder: Path) -> bool:
 
 
 def require_run(folder: Path) -> None:
-    """Raises UsageError where `folder` is missing or not a run, with the runs in the same folder."""
+    """Raises UsageError if `folder` is missing or not a run, with the runs in its parent folder."""
     if is_run(folder):
         return
     if folder.exists():
         raise not_a_run(folder)
-    beside = [run.name for run in list_runs(folder.parent)]
-    raise UsageError(f"no run at {folder}; " + (f"runs here: {_listed(beside)}" if beside else "no runs here"))
+    others = [run.name for run in list_runs(folder.parent)]
+    raise UsageError(f"no run at {folder}; " + (f"runs here: {_listed(others)}" if others else "no runs here"))
 
 
 def not_a_run(folder: Path) -> UsageError:
-    """What to say of a folder (or file) that exists and has no run in it."""
+    """The error for a folder (or file) that exists but holds no run."""
     inside = [run.name for run in list_runs(folder)]
     more = f"; runs in it: {_listed(inside)}" if inside else f": it has no {DATABASE}"
     return UsageError(f"{folder} is not a run{more}")
 
 
 def never_begun(folder: Path) -> bool:
-    """Whether all that is here was left by a run that was killed before its first fact."""
+    """Whether the folder holds only leftovers of a run that was killed before its first fact."""
     if not folder.is_dir() or not all(_LEFT_EARLY.fullmatch(path.name) for path in folder.iterdir()):
         return False
     if not is_run(folder):
@@ -118,7 +118,7 @@ def _make_named(folder: Path) -> Path:
     try:
         folder.mkdir()
     except FileExistsError:
-        if not never_begun(folder):     # else it may be used; the lock settles a race
+        if not never_begun(folder):     # otherwise reuse it; the lock settles a race
             raise
     return folder
 

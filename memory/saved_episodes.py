@@ -1,4 +1,4 @@
-"""Counts the episodes that candidates were spared: those of T_0 less those that were run for them."""
+"""Counts the saved episodes: for each candidate, the episodes of T_0 minus those rolled out for it."""
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -18,37 +18,37 @@ from ..core.order_ids import INITIAL, SEARCH, owner_of, parse
 
 @dataclass(slots=True)
 class _Trial:
-    """What counts of a candidate whose generation is not over. One without a program had nothing to run."""
+    """The counts of a candidate of an open generation. A candidate without a program has no episodes to save."""
 
     run: int = 0
     proposed: bool = False
     ahead: bool = False         # proposed speculatively
-    kept: bool = False          # and that is the proposal that counts
+    kept: bool = False          # and its assumption was right
     scored: bool = False
     duplicate: bool = False
 
 
 @dataclass(slots=True)
 class SavedEpisodes:
-    """Keeps the candidates of open generations; those that are over are summed up, so that it stays small."""
+    """Holds the candidates of open generations and the sums of finished ones, so that it stays small."""
 
     _full: int = 0                                              # episodes of T_0
-    _initial: str | None = None                                 # whose episodes those are
+    _initial: str | None = None                                 # the id of p_0, whose episodes they are
     _attempts: Counter[str] = field(default_factory=Counter)    # episodes of attempts at p_0
     _open: dict[str, _Trial] = field(default_factory=dict)
     _total: int = 0
     _by_duplicates: int = 0
 
     def total(self) -> int:
-        """All episodes of the search that were saved."""
+        """All saved episodes of the search."""
         return self._total + sum(self._saved(trial) for trial in self._open.values())
 
     def by_duplicates(self) -> int:
-        """Those of programs that were known."""
+        """The saved episodes of already known programs."""
         return self._by_duplicates + sum(self._saved(trial) for trial in self._open.values() if trial.duplicate)
 
     def copy(self) -> "SavedEpisodes":
-        """A counter that goes on from here without changing this one."""
+        """An independent copy."""
         trials = {key: replace(trial) for key, trial in self._open.items()}
         return SavedEpisodes(
             self._full, self._initial, self._attempts.copy(), trials, self._total, self._by_duplicates
@@ -101,7 +101,7 @@ class SavedEpisodes:
         return max(0, self._full - trial.run) if trial.scored and made else 0
 
     def _close(self, generation: int) -> None:
-        """The candidates of a generation that is over get no more episodes."""
+        """Sum up a finished generation, whose candidates get no more episodes."""
         for key in [key for key in self._open if parse(key).generation <= generation]:
             trial = self._open.pop(key)
             saved = self._saved(trial)

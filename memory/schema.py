@@ -25,7 +25,7 @@ def _first(db: "Database") -> None:
         "CREATE TABLE requests (id INTEGER PRIMARY KEY, at REAL NOT NULL, kind TEXT NOT NULL, "
         "body TEXT NOT NULL, taken_at REAL)"
     )
-    # Viewers ask for a few kinds of a long log, or for what one candidate went through.
+    # Viewers query a few kinds of facts in a long log, or the facts of one candidate.
     db.execute("CREATE INDEX facts_by_kind ON facts (kind)")
     db.execute("CREATE INDEX facts_by_order ON facts (order_id)")
 
@@ -39,7 +39,7 @@ for _name, _step in STEPS:
 
 
 def begin(db: "Database", about: Mapping[str, str]) -> None:
-    """Make the tables of a new run, with what is to be known of it from its first moment."""
+    """Make the tables of a new run and store its initial metadata."""
     migrate(db)
     with db.atomic():
         db.conn.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", about.items())
@@ -53,7 +53,7 @@ def migrate(db: "Database") -> None:
 
 
 def check_version(db: "Database", *, writing: bool) -> None:
-    """Raises StoreError for a database that is no run, by a newer version or, to read, by an older one."""
+    """Raises StoreError for a database that is not a run, is from a newer version or, to read, from an older one."""
     applied = [migration.name for migration in migrations.applied(db)]
     if not applied:
         raise StoreError("is not a run, or its database is damaged: it has no tables")

@@ -1,7 +1,7 @@
-"""What became of every order of a run: one `Slot` for each candidate, evaluator and vote, and the lists made of them.
+"""The outcome of every order of a run: one `Slot` per candidate, evaluator and vote, and lists of them.
 
-`Slots` grows fact by fact and keeps everything, as `memento watch` and `memento show` need it. Whoever must stay
-small calls `forget` when a generation is over. Texts (programs, prompts, replies) are never looked at.
+`Slots` grows fact by fact and keeps everything, as `memento watch` and `memento show` need it. To bound the memory,
+call `forget` at the end of a generation. Texts (programs, prompts, replies) are never read.
 """
 
 from collections.abc import Iterable
@@ -29,44 +29,44 @@ from ..core.order_ids import EVALUATOR, FINAL, INITIAL, SEARCH, owner_of, parse
 from ..core.values import Fault, Operator, Rejection, Usage
 from .spending import calls_of, role_of
 
-RECENT_EPISODES = 40      # of which the speed of simulation is shown
+RECENT_EPISODES = 40      # from which the simulation speed is computed
 OPEN = frozenset({"proposed", "rolling"})
-APART = frozenset({INITIAL, EVALUATOR, FINAL})      # stages whose orders are no candidates of the search
+APART = frozenset({INITIAL, EVALUATOR, FINAL})      # stages whose orders are not candidates of the search
 
 
 @dataclass(slots=True, kw_only=True)
 class Slot:
-    """One place of the search's budget and the candidate in it, or one attempt at p_0, an evaluator or a vote.
+    """One slot of the search's budget with its candidate, or one attempt at p_0, an evaluator or a vote.
 
     `state` is "proposed", "rolling", "scored", "accepted", "rejected", "pruned", "failed", "voted" or
-    "withdrawn"; displays add "asked". Only `Slots` writes to it, and never to one that is in a copy.
+    "withdrawn"; displays add "asked". Only `Slots` changes it, and never one that a copy shares.
     """
 
     id: str
     state: str = "proposed"
     generation: int = 0
-    branch: str = ""                    # the middle of its id: "hill" of g2/hill/7, whatever a method calls it
+    branch: str = ""                    # the middle of its id, such as "hill" of g2/hill/7
     place: int = 0
     operator: Operator | None = None
     parents: tuple[str, ...] = ()
     summary: str = ""
-    fitness: float | None = None        # F; None until it is scored, and where it failed or was pruned
+    fitness: float | None = None        # F; None until it is scored, and if it failed or was pruned
     success_rate: float | None = None   # S
-    bound: float | None = None          # of one that racing pruned: F is at most this
-    difference: float | None = None     # F less that of the climb's policy
-    accepted: bool | None = None        # by the climb; None in other branches, and before the verdict
+    bound: float | None = None          # upper bound of F, if racing pruned it
+    difference: float | None = None     # F minus F of the climb's current policy
+    accepted: bool | None = None        # verdict of the climb; None in other branches, and before the verdict
     fault: Fault | None = None
-    same_as: str | None = None          # the candidate of the same program, whose episodes it has
-    rolled: int = 0                     # episodes that ended
-    steps: int = 0                      # of these together
+    same_as: str | None = None          # the candidate with the same program, whose episodes it reuses
+    rolled: int = 0                     # finished episodes
+    steps: int = 0                      # their total number of steps
     elite_of: tuple[int, ...] = ()      # the generations whose elite it was
     settled: bool = False               # p_0, or a candidate that was scored
-    at: float = 0.0                     # of the last fact about it
+    at: float = 0.0                     # time of the last fact about it
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One settled candidate on the curves: its F and S (None: failed or pruned) and those of the elite then."""
+    """One settled candidate on the curves: its F and S (None: failed or pruned) and those of the elite at that time."""
 
     fitness: float | None
     success_rate: float | None
@@ -85,7 +85,7 @@ class Remembered:
 
 @dataclass(frozen=True, slots=True)
 class CallLine:
-    """One finished call of a model. `fault` is what was wrong with the reply, if anything."""
+    """One finished call of a model. `fault` is the problem with the reply, if any."""
 
     at: float
     order: str
@@ -97,7 +97,7 @@ class CallLine:
 
 @dataclass(frozen=True, slots=True)
 class Rolled:
-    """One rollout: how many steps in how many seconds."""
+    """One rollout: its number of steps and its duration in seconds."""
 
     at: float
     steps: int
@@ -106,7 +106,7 @@ class Rolled:
 
 @dataclass(slots=True, kw_only=True)
 class Slots:
-    """`apply` adds a fact; `copy` is what other threads may read; `forget` keeps it small."""
+    """All slots of a run. `apply` adds a fact, `copy` gives a value for other threads, `forget` bounds the memory."""
 
     candidates: dict[str, Slot] = field(default_factory=dict)   # of the search, p_0 first, in order of arrival
     others: dict[str, Slot] = field(default_factory=dict)       # attempts at p_0, evaluators, votes, final
@@ -117,7 +117,7 @@ class Slots:
     evaluation: list[Fact] = field(default_factory=list)        # pools, votes, choices: see evaluator_pools
     calls: list[CallLine] = field(default_factory=list)
     recent: list[Rolled] = field(default_factory=list)          # the last rollouts
-    _open: set[str] = field(default_factory=set)                # candidates without an end
+    _open: set[str] = field(default_factory=set)                # unfinished candidates
     _own: set[str] = field(default_factory=set, compare=False)  # slots that no copy shares
 
     def get(self, key: str) -> Slot | None:
@@ -128,7 +128,7 @@ class Slots:
         return key in self.candidates or key in self.others
 
     def copy(self) -> "Slots":
-        """All slots as they are now. Slots are shared and copied when they change: a copy costs its lists alone."""
+        """All slots at this moment. Slots are shared and copied on write, so a copy only costs its lists."""
         self._own = set()
         return Slots(
             candidates=dict(self.candidates), others=dict(self.others), points=[*self.points], elites=[*self.elites],
@@ -137,7 +137,7 @@ class Slots:
         )
 
     def forget(self, generation: int) -> None:
-        """Drop what is over with this generation but the elite's slot, so that a long run does not grow here."""
+        """Drop the slots of this finished generation except the elite's, so that memory does not grow with the run."""
         elite = self.elites[-1].candidate if self.elites else None
         self.candidates = {
             key: slot for key, slot in self.candidates.items() if slot.generation > generation or key == elite
@@ -222,7 +222,7 @@ class Slots:
                 slot.state = "rolling"
 
     def _choose_initial(self, order: str, at: float) -> None:
-        """p_0 stands among the candidates from now on."""
+        """Move p_0 to the candidates."""
         known = self.others.pop(order) if order in self.others else self.candidates.get(order)
         self.candidates[order] = known or new_slot(order)
         slot = self._change(order, at)
@@ -247,7 +247,7 @@ class Slots:
 
     def _reject(self, fact: CandidateRejected, at: float) -> None:
         slot = self._change(fact.candidate, at)
-        if slot.state == "scored":      # "pruned" and "failed" say more
+        if slot.state == "scored":      # "pruned" and "failed" are more specific
             slot.state = "rejected"
         slot.accepted, slot.difference = False, fact.rejection.fitness_difference
         self.memory.append(Remembered(slot.generation, at, fact.rejection))
@@ -259,20 +259,20 @@ class Slots:
         slot.elite_of = (*slot.elite_of, fact.generation)
         if not self.points:
             self.points.append(Point(fact.fitness, fact.success_rate, fact.fitness, fact.success_rate))
-        # What is still open in the generation that is over will not be answered any more.
+        # Open slots of a finished generation will not be answered any more.
         for key in [key for key in self._open if self.candidates[key].generation <= fact.generation]:
             self._change(key, at).state = "withdrawn"
             self._open.discard(key)
 
     def _withdraw(self, key: str) -> None:
-        """A speculative proposal was not the right one; the slot is proposed again."""
+        """Undo a speculative proposal whose assumption was wrong; the slot is proposed again."""
         slot = self.candidates.get(key)
         if slot is not None and slot.state in ("proposed", "failed"):
             del self.candidates[key]
             self._open.discard(key)
 
     def _change(self, key: str, at: float) -> Slot:
-        """The slot, to be changed in place: a new one where there is none, a copy where it is shared."""
+        """The slot, for changes in place: a new one if there is none, a copy if it is shared."""
         where = self._where(key)
         slot = where.get(key)
         if slot is None:
@@ -290,7 +290,7 @@ class Slots:
 
 
 def new_slot(key: str, *, state: str = "proposed", at: float = 0.0) -> Slot:
-    """A slot of which nothing is known but what its id names."""
+    """A slot with only the values that its id names."""
     identity = parse(key)
     return Slot(
         id=key, state=state, generation=identity.generation, branch=identity.branch, place=identity.slot or 0, at=at
@@ -298,7 +298,7 @@ def new_slot(key: str, *, state: str = "proposed", at: float = 0.0) -> Slot:
 
 
 def ancestors_of(slots: Slots, names: Iterable[str]) -> list[str]:
-    """These candidates and all that they came from, in the order of arrival: parents before children."""
+    """These candidates and all their ancestors, in order of arrival: parents before children."""
     candidates = slots.candidates
     found, waiting = set[str](), [*names]
     while waiting:

@@ -1,4 +1,4 @@
-"""What a run's model calls took, and the calls themselves, from its facts."""
+"""The usage of a run's model calls, and the calls themselves, from its facts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,10 +25,10 @@ class RoleSpending:
         return self.input_tokens + self.output_tokens
 
     def plus(self, usages: Sequence[Usage]) -> "RoleSpending":
-        """With the calls that took this."""
+        """This spending plus the calls with these usages."""
         attempts, tokens_in, tokens_out = self.attempts, self.input_tokens, self.output_tokens
         cost_usd, latency_s = self.cost_usd, self.latency_s
-        for usage in usages:    # one by one: sum() rounds otherwise, so that pieces would not add up to the whole
+        for usage in usages:    # one by one: sum() rounds differently, so that pieces would not add up to the whole
             attempts += usage.attempts
             tokens_in += usage.input_tokens
             tokens_out += usage.output_tokens
@@ -44,7 +44,7 @@ class RoleSpending:
 class Spending:
     """All finished calls of a run, together and by role ("proposer", "evaluator-writer", "judge").
 
-    `withdrawn` are the orders whose call was withdrawn before its answer: nobody knows what it took.
+    `withdrawn` are the orders whose call was withdrawn before its answer: the usage of these calls is unknown.
     """
 
     total: RoleSpending = RoleSpending()
@@ -54,7 +54,7 @@ class Spending:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallRow:
-    """One finished call as it can be read back. `fault` is what was wrong with the reply, if anything."""
+    """One finished call, read from the log. `fault` is the problem with the reply, if any."""
 
     order: str | None
     role: str
@@ -64,7 +64,7 @@ class CallRow:
 
 @dataclass(slots=True)
 class SpendingTally:
-    """Adds up the calls of a run, fact by fact; `so_far` is the sum as a value."""
+    """Adds up the calls of a run, fact by fact; `so_far` returns the sum."""
 
     _total: RoleSpending = field(default_factory=RoleSpending)
     _by_role: dict[str, RoleSpending] = field(default_factory=dict)
@@ -79,19 +79,19 @@ class SpendingTally:
             role = role_of(fact)
             self._total = self._total.plus(usages)
             self._by_role[role] = self._by_role.get(role, RoleSpending()).plus(usages)
-            self._withdrawn.discard(fact.order or "")   # its answer arrived at the moment of the withdrawal
+            self._withdrawn.discard(fact.order or "")   # its answer arrived during the withdrawal
 
     def so_far(self) -> Spending:
-        """All calls that were added."""
+        """The sum of all calls added so far."""
         return Spending(total=self._total, by_role=dict(self._by_role), withdrawn=frozenset(self._withdrawn))
 
     def copy(self) -> "SpendingTally":
-        """A tally that goes on from here without changing this one."""
+        """An independent copy."""
         return SpendingTally(self._total, dict(self._by_role), set(self._withdrawn))
 
 
 def list_calls(facts: Iterable[Fact]) -> tuple[CallRow, ...]:
-    """Every finished call, in the order in which it was committed, with its prompt and reply."""
+    """Every finished call, in commit order, with its prompt and reply."""
     return tuple(
         CallRow(
             order=fact.order,
@@ -112,5 +112,5 @@ def calls_of(fact: Fact) -> tuple[Call, ...]:
 
 
 def role_of(fact: Fact) -> str:
-    """Who was asked: the words of Ask.role."""
+    """The role of the model call of a fact, as in Ask.role."""
     return "judge" if isinstance(fact, VoteCast) else parse(fact.order or "").role

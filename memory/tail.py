@@ -1,7 +1,7 @@
-"""Reads a run's log beside its writer: read-only, a piece at a time, and no more than a view of the run needs.
+"""Reads a run's log next to its writer: read-only, piece by piece, and only the parts that a view of the run needs.
 
-A view needs no texts: programs, prompts and replies stay in the database until somebody opens the candidate, and so
-do the long parts of facts of which a run has tens of thousands. All SQL on facts outside `store` is here.
+A view needs no texts: programs, prompts and replies stay in the database until a candidate is opened, and so do the
+long parts of the most frequent facts. All SQL on facts outside `store` is here.
 """
 
 import json
@@ -41,7 +41,7 @@ _BODY = """CASE WHEN typeof(body) <> 'text' THEN body
         '$.candidate.metrics', '$.candidate.fault.traceback')
     WHEN kind = 'EpisodeEnded' THEN json_remove(body, '$.episode.info', '$.episode.fault.traceback')
     ELSE body END"""
-# Scores of single episodes are summed up in their candidate; only the failed ones are counted.
+# A candidate's fact sums up the scores of its episodes, so only failed scores are read, to count them.
 _FACTS = f"SELECT seq, at, kind, order_id, {_BODY} FROM facts WHERE seq > ? " \
          "AND (kind <> 'EpisodeScored' OR instr(body, '\"fault\":{') > 0) ORDER BY seq LIMIT ?"
 
@@ -52,15 +52,15 @@ def read_view(folder: Path) -> RunView:
 
 
 def read_outline(folder: Path) -> RunView:
-    """The view of a run from its few facts about status, stages and elites. Raises UsageError, StoreError."""
+    """The view of a run from only its facts about status, stages and elites. Raises UsageError, StoreError."""
     with RunStore.read(folder) as store:
         return view_of(store.facts_after(0, only=OUTLINE))
 
 
 def read_entries(folder: Path) -> Iterator[Entry]:
-    """The facts of the log as a view needs them: without texts, and without the scores of single episodes.
+    """The facts of the log for a view: without texts, and without the scores of single episodes.
 
-    Raises StoreError where the log is damaged or cannot be read.
+    Raises StoreError if the log is damaged or cannot be read.
     """
     follower = Follower(folder)
     try:
@@ -75,14 +75,14 @@ def read_entries(folder: Path) -> Iterator[Entry]:
 
 
 def read_names(folder: Path) -> set[str]:
-    """The ids of all candidates, evaluators and votes that the log is about. Raises StoreError."""
+    """The ids of all candidates, evaluators and votes in the log. Raises StoreError."""
     with storage_errors(folder), closing(_open(folder)) as connection:
         rows = connection.execute("SELECT DISTINCT order_id FROM facts WHERE order_id IS NOT NULL").fetchall()
     return {owner_of(row[0]) for row in rows}
 
 
 def matching(folder: Path, words: tuple[str, ...], *, after: int = 0) -> list[int]:
-    """The places of the facts after a place whose kind or order has all these words (in any case)."""
+    """The sequence numbers above `after` of the facts whose kind or order contains all these words, in any case."""
     test = "".join(" AND (kind LIKE ? OR coalesce(order_id, '') LIKE ?)" for _ in words)
     arguments: list[object] = [after]
     for word in words:
@@ -93,7 +93,7 @@ def matching(folder: Path, words: tuple[str, ...], *, after: int = 0) -> list[in
 
 
 def window(folder: Path, places: list[int]) -> list[Entry]:
-    """The facts at these places, without texts. Raises StoreError."""
+    """The facts with these sequence numbers, without texts. Raises StoreError."""
     marks = ",".join("?" * len(places))
     with storage_errors(folder), closing(_open(folder)) as connection:
         rows = connection.execute(
@@ -104,35 +104,35 @@ def window(folder: Path, places: list[int]) -> list[Entry]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """What one look at the store gave.
+    """The result of one read of the store.
 
-    `fresh`: the entries are those of another run than before (or of the first): begin with an empty view.
-    `trouble`: why nothing could be read, in a sentence; it may pass. `more`: there is more to read at once.
+    `fresh`: the entries belong to the first or to another run than before: begin with an empty view.
+    `trouble`: one sentence on why reading failed, perhaps temporarily. `more`: more entries can be read at once.
     """
 
     entries: tuple[Entry, ...] = ()
     fresh: bool = False
     more: bool = False
-    seq: int = 0                        # the last place that was read
+    seq: int = 0                        # the last sequence number that was read
     last_seq: int = 0                   # of the log, read or not
     live: bool = False                  # whether a process writes the run
-    requests: tuple[str, ...] = ()      # those that the controller has not taken up yet
+    requests: tuple[str, ...] = ()      # pending requests to the controller
     trouble: str | None = None
 
 
 class Follower:
-    """One run's log, read piece by piece. For one thread; `close` it."""
+    """One run's log, read piece by piece. For one thread; the caller must `close` it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._connection: sqlite3.Connection | None = None
         self._copy: Any = None
         self._identity: tuple[object, ...] | None = None     # of the open file
-        self._known: tuple[object, ...] | None = None        # of the run that was given out last
+        self._known: tuple[object, ...] | None = None        # of the run of the last piece
         self._seq = 0
 
     def look(self, limit: int = PIECE) -> Piece:
-        """The next facts, at most `limit`. Never raises for what can be wrong with a store."""
+        """The next facts, at most `limit`. Reports problems with the store as `trouble` instead of raising."""
         try:
             gone = self._gone()
             return Piece(trouble=gone) if gone is not None else self.read(limit)
@@ -146,7 +146,7 @@ class Follower:
             return self._read(limit)
 
     def require_whole(self) -> None:
-        """Raises StoreError where a fact is missing."""
+        """Raises StoreError if a fact is missing."""
         with storage_errors(self.folder):
             connection = self._open()
             if connection.execute("SELECT count(*) FROM facts").fetchone()[0] != _last_seq(connection):
@@ -155,7 +155,7 @@ class Follower:
                 raise self._damaged(f"fact {connection.execute(hole).fetchone()[0] + 1} is missing")
 
     def close(self) -> None:
-        """Let go of the database; a later look opens it again."""
+        """Close the database; a later read opens it again."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -164,7 +164,7 @@ class Follower:
             self._copy = None
 
     def _gone(self) -> str | None:
-        """What is wrong where the run is not there (any more)."""
+        """The problem if the run is not there, or no longer."""
         if not is_run(self.folder):
             self.close()
             what = "has no run in it" if self.folder.is_dir() else "is gone"
@@ -197,7 +197,7 @@ class Follower:
         return StoreError(f"the run {self.folder.name!r} in {self.folder.parent} is damaged: {what}")
 
     def _open(self) -> sqlite3.Connection:
-        """The connection to the file that is there now: it is another one where the run was replaced."""
+        """The connection to the current file, which is another one if the run was replaced."""
         status = (self.folder / DATABASE).stat()
         place = (status.st_dev, status.st_ino)
         if self._connection is not None and self._identity is not None and self._identity[:2] == place:
@@ -237,16 +237,16 @@ def _decoded(connection: sqlite3.Connection, rows: list[Any]) -> Iterator[Entry]
 
 
 def _examinations(connection: sqlite3.Connection, texts: list[str]) -> dict[str, Any]:
-    """The outcomes of evaluators on T_0, which are shown in lists."""
+    """The results of evaluators on T_0, which lists show."""
     named = {each for text in texts if '"examination:' in text for each in references(text)}
-    wanted = {each.partition(":")[2]: each for each in named if each.startswith("examination:")}
-    if not wanted:
+    by_digest = {each.partition(":")[2]: each for each in named if each.startswith("examination:")}
+    if not by_digest:
         return {}
     found = connection.execute(
         "SELECT digest, content FROM blobs WHERE digest IN (SELECT value FROM json_each(?))",
-        [json.dumps(list(wanted))],
+        [json.dumps(list(by_digest))],
     )
-    return {wanted[digest]: revive(wanted[digest], _text(content)) for digest, content in found}
+    return {by_digest[digest]: revive(by_digest[digest], _text(content)) for digest, content in found}
 
 
 class _Values(dict[str, Any]):

@@ -1,4 +1,4 @@
-"""What the recorded trajectories of a run take on disk, and their removal."""
+"""The size of a run's recorded trajectories on disk, and their removal."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ class Trajectories:
                 yield path.name.removesuffix(SUFFIX)
 
     def sizes(self, keys: Iterable[str] | None = None) -> dict[str, int]:
-        """The size of each file in bytes, or of those with these keys; an absent one is left out."""
+        """The size of each file in bytes, or of those with these keys; missing files are omitted."""
         found = {}
         for key in self.keys() if keys is None else keys:
             with suppress(FileNotFoundError):
@@ -31,7 +31,7 @@ class Trajectories:
         return found
 
     def delete(self, keys: Iterable[str]) -> None:
-        """Remove these recordings. An absent one is no error. Raises StoreError where the disk refuses."""
+        """Remove these recordings; a missing one is not an error. Raises StoreError if the disk refuses."""
         for key in keys:
             try:
                 self.path(key).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The event bus: append, commit, publish. A fact is on disk before anyone hears it."""
+"""The event bus: append, commit, publish. A fact is on disk before any listener receives it."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,20 +12,20 @@ _log = structlog.get_logger("memento.bus")
 
 
 class EventBus:
-    """Commits facts to the store and tells the listeners, in order."""
+    """Commits facts to the store, then passes them to the listeners, in order."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._listeners: list[Listener] = []
 
     def subscribe(self, listener: Listener) -> None:
-        """Hear every fact from now on. A listener must be quick and must not block."""
+        """Pass every fact from now on to `listener`, which must be fast and must not block."""
         self._listeners.append(listener)
 
     def publish(self, facts: Sequence[Fact]) -> None:
-        """Commit these facts together, then tell the listeners. Raises StoreError.
+        """Commit these facts together, then pass them to the listeners. Raises StoreError.
 
-        A listener only watches: one that fails is logged and dropped, and the run goes on.
+        A listener cannot affect the run: one that fails is logged and removed, and the run continues.
         """
         self._store.append(facts)
         for fact in facts:

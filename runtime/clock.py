@@ -1,13 +1,13 @@
-"""The machine's clock, for the one place that hands it to the rest."""
+"""The clock of the machine."""
 
 import time
 
 
 class SystemClock:
-    """core.ports.Clock on the machine's own time."""
+    """core.ports.Clock with the machine's time."""
 
     def now(self) -> float:
-        """Seconds since the epoch, for people."""
+        """Seconds since the epoch, for display."""
         return time.time()
 
     def elapsed(self) -> float:

@@ -18,7 +18,7 @@ _PLACE = re.compile(r"^\{\{([a-z][a-z0-9_]*)\}\}\n\n?|\{\{([a-z][a-z0-9_]*)\}\}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """One prompt file: what it is for, its variables with their meaning, and its text."""
+    """One prompt file: its purpose, its variables with their meaning, and its text."""
 
     name: str
     purpose: str
@@ -26,10 +26,10 @@ class Prompt:
     body: str
 
     def fill(self, variables: Mapping[str, str]) -> str:
-        """The text with every `{{name}}` replaced once; what is put in is never looked at again.
+        """The text with every `{{name}}` replaced once; inserted values are not searched again.
 
-        A place that has a line of its own vanishes with the blank line after it where its value is empty.
-        Raises UsageError where a variable is missing or not one of the prompt's.
+        A place on a separate line is removed, with the blank line after it, if its value is empty.
+        Raises UsageError for a missing or unknown variable.
         """
         missing = [name for name in self.variables if name not in variables]
         surplus = [name for name in variables if name not in self.variables]
@@ -48,10 +48,10 @@ class Prompt:
 
 
 class PromptFolder:
-    """The prompts of a folder, one `*.md` file each, all read and checked when this is made.
+    """The prompts of a folder, one `*.md` file each, all read and checked on construction.
 
-    Raises UsageError that names the file where its header is malformed, or where a variable is used and
-    not declared, or declared and not used.
+    Raises UsageError with the file if its header is malformed, or if a variable is used and not declared, or
+    declared and not used.
     """
 
     def __init__(self, folder: Path = SHIPPED) -> None:
@@ -68,7 +68,7 @@ class PromptFolder:
         return iter(self._prompts)
 
     def fill(self, name: str, **variables: str) -> str:
-        """The prompt `name` with its variables put in. Raises UsageError for a missing or unused variable."""
+        """The prompt `name` with its variables inserted. Raises UsageError for a missing or unknown variable."""
         return self[name].fill(variables)
 
 

@@ -1,8 +1,8 @@
-"""A run's settings: what they are, where they may come from, and a text that repeats the run."""
+"""A run's settings: their definition, their sources, and their text form, which repeats the run."""
 
 from .building import build_settings, parse_budgets, settings_in, usable_cpus, with_budgets
 from .checks import evaluator_file
-from .model import ALL, BRANCHES, OPTIONS, SALT_PATTERN, Asking, RoleBudget, Settings, asked, without_effect
+from .model import ALL, BRANCHES, OPTIONS, SALT_PATTERN, Asking, RoleBudget, Settings, roles_of, without_effect
 from .sources import parse_assignments
 
 __all__ = [
@@ -13,11 +13,11 @@ __all__ = [
     "Asking",
     "RoleBudget",
     "Settings",
-    "asked",
     "build_settings",
     "evaluator_file",
     "parse_assignments",
     "parse_budgets",
+    "roles_of",
     "settings_in",
     "usable_cpus",
     "with_budgets",

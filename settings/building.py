@@ -29,7 +29,7 @@ from .sources import ALIASES, Given, from_command_line, from_environment, from_f
 
 
 def usable_cpus() -> int:
-    """How many processors this process may use."""
+    """The number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -42,9 +42,9 @@ def build_settings(
     config: Path | None = None,
     environment: Mapping[str, str],
 ) -> Settings:
-    """The settings of a run from all their sources; a flag that is None was not given.
+    """The settings of a run from all their sources; None stands for a flag that was not given.
 
-    Raises UsageError with one sentence that names the key, the place and the fix.
+    Raises UsageError with one sentence that names the key, the source and the fix.
     """
     layers = [
         {} if config is None else from_file(config),
@@ -98,7 +98,7 @@ def with_budgets(settings: Settings, budgets: Mapping[str, JSON]) -> Settings:
 
 
 def settings_in(facts: Iterable[Fact]) -> Settings | None:
-    """The settings of a run with the budgets that it was resumed with; None where it never started."""
+    """The settings of a run with the budgets of its last resume; None if it never started."""
     settings: Settings | None = None
     for fact in facts:
         if isinstance(fact, RunStarted):

@@ -1,4 +1,4 @@
-"""What settings may not be, each with one sentence that names the key, the place and the fix."""
+"""Checks of settings. Each error is one sentence that names the key, the source and the fix."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -16,7 +16,7 @@ from .sources import Given
 
 
 def refuse_unknown(plain: Mapping[str, Given]) -> None:
-    """Raises UsageError for a name that no setting has."""
+    """Raises UsageError for an unknown setting."""
     known = set(Settings.model_fields) - {OPTIONS, "replay", *TABLES}
     for key, entry in plain.items():
         if key not in known:
@@ -24,7 +24,7 @@ def refuse_unknown(plain: Mapping[str, Given]) -> None:
 
 
 def domain_options(given: Mapping[str, Given], domain: str) -> dict[str, JSON]:
-    """The values for the table of this domain, or for the table [options], which is any domain's."""
+    """The values from the table of this domain and from the table [options], which applies to any domain."""
     own: dict[str, JSON] = {}
     for key, entry in given.items():
         table, dot, name = key.partition(".")
@@ -35,20 +35,20 @@ def domain_options(given: Mapping[str, Given], domain: str) -> dict[str, JSON]:
                 raise UsageError(f"{name!r} is given in two tables: keep only one ({entry.origin})")
             own[name] = entry.value
         elif table in domain_names():
-            raise UsageError(f"{key!r} has no effect in the domain {domain!r}: leave it out ({entry.origin})")
+            raise UsageError(f"{key!r} has no effect in the domain {domain!r}: remove it ({entry.origin})")
         else:
             raise UsageError(f"{unknown('settings table', table, {*domain_names(), domain, OPTIONS})} ({entry.origin})")
     return own
 
 
 def settle_search(values: dict[str, Any], plain: Mapping[str, Given]) -> None:
-    """What follows for the search from other settings. Raises UsageError for a choice without effect."""
+    """Derive settings of the search from other settings. Raises UsageError for a setting without effect."""
     if values.get("memory_detail") == "full":
         given = plain.get("speculation")
         if given is not None and given.value is True:
             raise UsageError(
                 "'speculation' has no effect with memory_detail = 'full', which shows every verdict before the next "
-                f"question: leave one of them out ({given.origin})"
+                f"question: remove one of them ({given.origin})"
             )
         values["speculation"] = False
     if "generations" not in plain and "generations" not in method_named(str(values.get("method", "memento"))).settings:
@@ -56,7 +56,7 @@ def settle_search(values: dict[str, Any], plain: Mapping[str, Given]) -> None:
 
 
 def settle_paths(values: dict[str, Any]) -> None:
-    """Files by their absolute paths, so that the settings mean the same wherever they are read again."""
+    """Make file paths absolute, so that the settings have the same meaning in any working directory."""
     evaluator = values.get("evaluator", "evolve")
     if isinstance(evaluator, str) and evaluator not in EVALUATORS:
         values["evaluator"] = evaluator_file(evaluator, EVALUATORS)
@@ -65,14 +65,14 @@ def settle_paths(values: dict[str, Any]) -> None:
 
 
 def evaluator_file(given: str, words: Iterable[str]) -> str:
-    """The absolute path of an evaluator's file. Raises UsageError where a word was probably meant."""
+    """The absolute path of an evaluator's file. Raises UsageError if a keyword was probably intended."""
     if not Path(given).exists() and nearest(given, words):
         raise unknown("evaluator", given, words)
     return str(Path(given).absolute())
 
 
 def model_tables(given: Mapping[str, Given]) -> dict[str, dict[str, Any]]:
-    """The tables on models as nested dicts. Raises UsageError for an unknown role or name."""
+    """The tables for models as nested dicts. Raises UsageError for an unknown role or name."""
     tables: dict[str, dict[str, Any]] = {name: {} for name in TABLES}
     for key, entry in given.items():
         table, dot, rest = key.partition(".")
@@ -95,7 +95,7 @@ def model_tables(given: Mapping[str, Given]) -> dict[str, dict[str, Any]]:
 
 
 def validated(values: dict[str, Any], given: Mapping[str, Given], options: Mapping[str, JSON]) -> Settings:
-    """The settings of these values; `given` tells where a bad one came from. Raises UsageError."""
+    """The settings with these values; `given` holds the source of each, for error messages. Raises UsageError."""
     try:
         return Settings(**values, options=dict(options))
     except ValidationError as error:
@@ -108,17 +108,17 @@ def validated(values: dict[str, Any], given: Mapping[str, Given], options: Mappi
 
 
 def refuse_without_effect(settings: Settings, given: Mapping[str, Given]) -> None:
-    """Raises UsageError for a setting that changes nothing with this method and this choice of evaluator."""
+    """Raises UsageError for a setting without effect with this method and this choice of evaluator."""
     method_alone = without_effect(settings.method, "evolve")
     silent = without_effect(settings.method, settings.evaluator)
     for key in sorted(given):
         if key in silent or key.replace("_", "-").rpartition(".")[0] in silent:
             where = f"method {settings.method!r}" if key in method_alone else f"evaluator {settings.evaluator!r}"
-            raise UsageError(f"{key!r} has no effect with the {where}: leave it out ({given[key].origin})")
+            raise UsageError(f"{key!r} has no effect with the {where}: remove it ({given[key].origin})")
 
 
 def refuse_empty_search(settings: Settings) -> None:
-    """Raises UsageError where no branch of the method would propose anything."""
+    """Raises UsageError if no branch of the method would propose anything."""
     slots = {*BRANCHES} & method_named(settings.method).settings
     if slots and not any(getattr(settings, key) for key in slots):
         raise UsageError(f"{', '.join(sorted(slots))} are all 0: nothing would be proposed; set one of them")

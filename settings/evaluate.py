@@ -1,4 +1,4 @@
-"""What `memento evaluate` is asked: a policy file, a domain with its options, and on how many episodes."""
+"""The settings of `memento evaluate`: a policy file, a domain with its options, and the number of episodes."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ class EvaluateSettings:
     workers: int
 
     def option(self, name: str) -> str | None:
-        """A domain option as text, such as "variant"; None where the domain has no such option."""
+        """A domain option as text, such as "variant"; None if the domain has no such option."""
         value = self.options.get(name)
         return None if value is None else str(value)
 
@@ -44,9 +44,9 @@ def build_evaluate_settings(
     evaluator: str,
     workers: int | None,
 ) -> EvaluateSettings:
-    """Complete the settings of an evaluation. `flags` are domain options that have a flag; None means not given.
+    """The complete settings. `flags` are domain options with a flag; None means not given.
 
-    The domain's options are the paper's unless given. Raises UsageError.
+    Domain options default to the paper's. Raises UsageError.
     """
     counts = [("--episodes", episodes, 1), ("--seed", seed, 0), ("--workers", workers, 1)]
     for name, number, least in counts:
@@ -71,7 +71,7 @@ def build_evaluate_settings(
 def given_options(
     domain: str, *, flags: Mapping[str, JSON], assignments: Sequence[str] = ()
 ) -> dict[str, JSON]:
-    """What flags (None: not given) and `--set DOMAIN.NAME=VALUE` ask of a domain. Raises UsageError."""
+    """The domain options from flags (None: not given) and `--set DOMAIN.NAME=VALUE`. Raises UsageError."""
     given: dict[str, JSON] = {name: value for name, value in flags.items() if value is not None}
     for key, entry in parse_assignments(assignments).items():
         table, dot, name = key.partition(".")

@@ -1,4 +1,4 @@
-"""A run's settings: what they are and which values they may have."""
+"""A run's settings and their allowed values."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -12,10 +12,10 @@ from .presets import DEFAULT_PRESET
 from .toml_text import is_bare, table_lines, toml, toml_key
 
 EVALUATORS = ("evolve", "reference", "zero-shot")  # anything else is a file
-OPTIONS = "options"  # the table of whichever domain the run has
+OPTIONS = "options"  # the table for the options of any domain
 BRANCHES = ("k_hc", "k_macro", "k_cross")  # the slots of a generation of memento
-ROLES = ("proposer", "evaluator-writer", "judge")  # who is asked; as in core.ports.Ask
-ALL = "all"  # how `sampling` calls what every role shares
+ROLES = ("proposer", "evaluator-writer", "judge")  # the roles of models, as in core.ports.Ask
+ALL = "all"  # the key in `sampling` of the settings that all roles share
 
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
 Positive = Annotated[int, Field(ge=1, le=1_000_000)]
@@ -28,13 +28,13 @@ Role = Literal["proposer", "evaluator-writer", "judge"]
 
 
 class _Part(BaseModel):
-    """A table within the settings. What is None was not given."""
+    """A table within the settings. None means not given."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class RoleBudget(_Part):
-    """What one role may spend at most: `[budget.judge]`."""
+    """The maximum spending of one role: `[budget.judge]`."""
 
     calls: Limit | None = None
     tokens: Limit | None = None
@@ -43,7 +43,7 @@ class RoleBudget(_Part):
 
 
 class Asking(_Part):
-    """How a role's models are asked, `[sampling.judge]`, or all models, `[sampling]`; None leaves it to the service.
+    """The call settings of a role's models, `[sampling.judge]`, or of all, `[sampling]`; None: the service's default.
 
     `total_s` bounds a call with its retries, `read_s` the silence within one request, `attempts` the requests.
     """
@@ -59,14 +59,14 @@ class Asking(_Part):
 
 
 class TokenPrice(_Part):
-    """US dollars for a million tokens: `[prices]` with `"lab:qwen3" = { input = 0.1, output = 0.4 }`."""
+    """US dollars per million tokens: `[prices]` with `"lab:qwen3" = { input = 0.1, output = 0.4 }`."""
 
     input: Dollars
     output: Dollars
 
 
 class Settings(BaseModel):
-    """Everything that decides a run, and `workers`, which only decides how fast it is."""
+    """All settings that determine a run, and `workers`, which only affects its speed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -76,13 +76,13 @@ class Settings(BaseModel):
     model: str = Field("offline", description="the model that writes programs, one of `memento models`")
     evaluator_model: str | None = Field(None, description="the model that writes evaluators; none: `model`")
     judges: tuple[str, ...] = Field((), description="models of the judges, seats dealt in turn; none: `model`")
-    calls_at_once: Positive = Field(8, description="model calls in flight, of a role and of an account")
+    calls_at_once: Positive = Field(8, description="model calls in flight, per role and per account")
     budget_calls: Limit | None = Field(None, description="model calls that the run may begin")
     budget_tokens: Limit | None = Field(None, description="tokens that the run may use, input and output together")
     budget_usd: Amount | None = Field(None, description="US dollars that the run may spend on models")
     budget_wall_s: Amount | None = Field(None, description="seconds that the run may take, pauses not counted")
     budget: dict[Role, RoleBudget] = Field(default_factory=dict, description="budgets of single roles")
-    sampling: dict[Role | Literal["all"], Asking] = Field(default_factory=dict, description="how models are asked")
+    sampling: dict[Role | Literal["all"], Asking] = Field(default_factory=dict, description="how models are called")
     prices: dict[str, TokenPrice] = Field(default_factory=dict, description="prices of models, by model name")
     replay: str | None = Field(None, description="the recorded run whose replies are repeated; set by --replay")
     evaluator: str = Field("evolve", description="evolve, reference, zero-shot or the path of a Python file")
@@ -141,18 +141,20 @@ _OF_MODELS = frozenset({
 
 
 def without_effect(method: str, evaluator: str) -> frozenset[str]:
-    """The settings that change nothing with this method and this choice of evaluator."""
+    """The settings without effect with this method and this choice of evaluator."""
     silent = frozenset(Settings.model_fields) - method_named(method).settings - {OPTIONS} - _OF_MODELS
-    silent |= {f"{table}.{role}" for table in ("budget", "sampling") for role in ROLES if role not in asked(evaluator)}
-    if "evaluator-writer" not in asked(evaluator):
+    silent |= {
+        f"{table}.{role}" for table in ("budget", "sampling") for role in ROLES if role not in roles_of(evaluator)
+    }
+    if "evaluator-writer" not in roles_of(evaluator):
         silent |= {"evaluator_model"}
-    if "judge" not in asked(evaluator):
+    if "judge" not in roles_of(evaluator):
         silent |= {"evaluator_pool", "evaluator_generations", "evaluator_judges", "judges"}
     return silent
 
 
-def asked(evaluator: str) -> frozenset[str]:
-    """The roles that a run with this choice of evaluator asks."""
+def roles_of(evaluator: str) -> frozenset[str]:
+    """The roles of models in a run with this choice of evaluator."""
     if evaluator == "evolve":
         return frozenset(ROLES)
     return frozenset({"proposer", "evaluator-writer"} if evaluator == "zero-shot" else {"proposer"})

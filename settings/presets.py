@@ -1,6 +1,6 @@
-"""Budgets by name: the paper's own, one that shows a rising curve soon, and one for tests.
+"""Budgets by name: the paper's, one that shows a rising curve soon, and one for tests.
 
-A domain completes its own options (horizon, randomisation) by the same names.
+A domain completes its options (horizon, randomisation) with presets of the same names.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from ..core.errors import unknown
 DEFAULT_PRESET = "quick"
 
 # The keys are settings: G, k_hc, k_macro, k_cross and N_roll of Algorithm 2; n, T and k of Algorithm 1; and what
-# makes a run faster without a change of its result. Speculation spends calls for time, so that it is the big runs'.
+# makes a run faster without a change of its result. Speculation trades calls for time, so only big runs use it.
 PRESETS: Mapping[str, Mapping[str, int]] = {
     "paper": {
         "generations": 5, "k_hc": 10, "k_macro": 10, "k_cross": 4, "n_roll": 10,

@@ -11,13 +11,13 @@ from .model import EVALUATORS
 
 PREFIX = "MEMENTO_"
 ELSEWHERE = frozenset({"MEMENTO_RUNS", "MEMENTO_DISPLAY"})  # variables that the command line reads itself
-FLAGS = {"domain": "DOMAIN", "judges": "--judge"}  # where a flag is not called like its setting
-ALIASES = {"memory.detail": "memory_detail", "memory.scope": "memory_scope"}  # as a table of a file
+FLAGS = {"domain": "DOMAIN", "judges": "--judge"}  # flags with another name than their setting
+ALIASES = {"memory.detail": "memory_detail", "memory.scope": "memory_scope"}  # settings as a table in a file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """A value that somebody gave, and where, so that a complaint can name the place."""
+    """A given value and its source, which error messages name."""
 
     value: JSON
     origin: str
@@ -38,7 +38,7 @@ def parse_assignments(assignments: Iterable[str]) -> dict[str, Given]:
 
 
 def from_command_line(flags: Mapping[str, JSON], assignments: Sequence[str]) -> dict[str, Given]:
-    """Flags, where None was not given, and the texts of `--set`. Raises UsageError for one given by both."""
+    """The values of flags (None: not given) and of `--set`. Raises UsageError for a key given by both."""
     chosen = {
         key: Given(value=value, origin=FLAGS.get(key, f"--{key.replace('_', '-')}"))
         for key, value in flags.items()
@@ -61,7 +61,7 @@ def from_environment(environment: Mapping[str, str]) -> dict[str, Given]:
 
 
 def from_file(path: Path) -> dict[str, Given]:
-    """A TOML file: settings at the top, the domain's options in a table of its name."""
+    """The values of a TOML file: settings at the top, the domain's options in a table with its name."""
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -93,7 +93,7 @@ _TEXTS = frozenset({"domain", "method", "preset", "model", "evaluator_model", "e
 
 
 def _parse(key: str, text: str) -> JSON:
-    """A value as TOML would read it, else the text itself; a comma separates the names of judges."""
+    """The value of a text in TOML syntax, else the text itself; commas separate the names of judges."""
     if key in _TEXTS:
         return text
     if key == "judges" and not text.startswith("["):

@@ -7,7 +7,7 @@ from ..core.values import JSON
 
 
 def table_lines(name: str, table: JSON, *, everyone: str) -> Iterator[str]:
-    """A table on models as TOML, without what was not given; the role `everyone` is the table itself."""
+    """A table for models as TOML, without values that were not given; the role `everyone` is the table itself."""
     assert isinstance(table, dict)
     if name == "prices" and table:
         yield from ("", "[prices]", *(f"{toml_key(model)} = {toml(price)}" for model, price in table.items()))
@@ -19,7 +19,7 @@ def table_lines(name: str, table: JSON, *, everyone: str) -> Iterator[str]:
 
 
 def is_bare(key: str) -> bool:
-    """Whether a name can stand in TOML without quotes."""
+    """Whether a name needs no quotes in TOML."""
     return bool(key) and all(letter.isascii() and (letter.isalnum() or letter in "-_") for letter in key)
 
 

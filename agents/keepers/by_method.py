@@ -17,7 +17,7 @@ from .zero_shot import ZeroShot
 
 
 class MakeKeeper(Protocol):
-    """Makes a keeper from C_0, how candidates are evaluated, the slots of a generation, and a run's choices."""
+    """Makes a keeper from C_0, the rollout plan, the slots of a generation, and the run's options."""
 
     def __call__(
         self, initial: Candidate, plan: RolloutPlan, slots: Slots, options: SearchOptions = ..., /
@@ -26,23 +26,23 @@ class MakeKeeper(Protocol):
 
 
 def together(slots: Slots) -> int:
-    """B, the candidates of a generation: the same for every method of a comparison."""
+    """B, the number of candidates in a generation: the same for every method of a comparison."""
     return slots.hill_climb + slots.macro + slots.crossover
 
 
 def climbing(slots: Slots) -> Slots:
-    """All slots to the climb."""
+    """All slots for the climb."""
     return Slots(generations=slots.generations, hill_climb=together(slots), macro=0, crossover=0)
 
 
 def uncrossed(slots: Slots) -> Slots:
-    """Half of the slots to the climb, half to macro-mutation; an odd one to the climb."""
+    """Half of the slots for the climb, half for macro-mutation; an odd one goes to the climb."""
     climbs, macros = halves(together(slots))
     return Slots(generations=slots.generations, hill_climb=climbs, macro=macros, crossover=0)
 
 
 def _memento(share: Callable[[Slots], Slots]) -> MakeKeeper:
-    """Memetic search with the slots shared out among its branches in some way."""
+    """Memetic search; `share` distributes the slots over the branches."""
 
     def make(
         initial: Candidate, plan: RolloutPlan, slots: Slots, options: SearchOptions = PLAIN, /
@@ -59,7 +59,7 @@ def _random(
 
 
 def _rounds(rule: Callable[[int, SearchOptions], Rule[Any]], *, generations: int | None = None) -> MakeKeeper:
-    """A search in rounds of B candidates by a rule."""
+    """A search in rounds of B candidates, with the given rule."""
 
     def make(
         initial: Candidate, plan: RolloutPlan, slots: Slots, options: SearchOptions = PLAIN, /

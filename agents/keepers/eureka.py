@@ -1,7 +1,7 @@
 """Eureka, adapted to policies: no population; a generation is independent macro-mutations of one program.
 
-`eureka` goes on from the best of that generation, fitter than before or not, as the original method does.
-`eureka-elite` goes on from the best so far. The elite of either is the best so far.
+`eureka` continues from the best of that generation, even if it is less fit than before, as the original method does.
+`eureka-elite` continues from the best so far. The elite of both is the best so far.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Eureka:
     def select(
         self, generation: int, population: Candidate, elite: Candidate, candidates: tuple[Candidate, ...]
     ) -> Selection[Candidate]:
-        """The fittest; the lowest slot wins a tie. Where all failed the parent stays."""
+        """The fittest; the lowest slot wins a tie. If all failed, the parent stays."""
         best = best_of(candidates)
         elite = fitter(candidates, elite)
         chosen = elite if self.keeps_best else best or population
@@ -40,5 +40,5 @@ class Eureka:
         return Selection(population=chosen, elite=elite, facts=(ended,))
 
     def is_hopeless(self, trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
-        """Whether it cannot be the best of its generation, or, where the best so far is kept, reach that."""
+        """Whether it cannot be the best of its generation or, for `eureka-elite`, cannot reach the best so far."""
         return falls_behind(trial, leader) or (self.keeps_best and bound(trial) < elite.fitness)

@@ -53,11 +53,11 @@ class EvaluatorKeeper:
         self._budget = budget
 
     def start(self) -> Decision[Evolution]:
-        """Ask for the initial pool."""
+        """Request the initial pool."""
         return self._begin_generation(0, None)
 
     def decide(self, state: Evolution, fact: Fact) -> Decision[Evolution]:
-        """What follows from one reply, examination or vote."""
+        """The decision after one reply, examination or vote."""
         if state.chosen is not None:
             return Decision(state=state)
         match fact:
@@ -142,7 +142,7 @@ class EvaluatorKeeper:
         return Decision(state=replace(state, voting=True), orders=orders, facts=(scored,))
 
     def _carry_over(self, state: Evolution, scored: EvaluatorPoolScored) -> Decision[Evolution]:
-        """A whole generation was invalid: the previous choice goes on. There is none in generation 0."""
+        """A whole generation was invalid: the previous choice is kept. Raises SearchError in generation 0."""
         if state.parent is None:
             faults = "; ".join(
                 f"{entry.id}: {entry.examination.fault.message}" for entry in scored.pool if entry.examination.fault
@@ -182,9 +182,9 @@ class EvaluatorKeeper:
         return replace(begun, facts=(fact,))
 
     def _open_slot(self, state: Evolution, order: str | None, *, part: order_ids.Part) -> int | None:
-        """The slot without an end of this generation whose proposal or examination `order` names, or None."""
+        """The open slot of this generation whose proposal or examination `order` names, or None."""
         named = order_ids.parse(order or "")
-        asked = replace(order_ids.evaluator(state.generation, named.slot), part=part)
-        if named != asked or named.slot >= self._budget.pool:
+        expected = replace(order_ids.evaluator(state.generation, named.slot), part=part)
+        if named != expected or named.slot >= self._budget.pool:
             return None
         return named.slot if state.pool[named.slot] is None else None

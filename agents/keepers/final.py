@@ -1,4 +1,4 @@
-"""The last stage: p_0 and the elite on seeds that the search never saw, under the reference evaluator."""
+"""The last stage: p_0 and the elite on held-out seeds, under the reference evaluator."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ INITIAL, ELITE = str(order_ids.final("initial")), str(order_ids.final("elite"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """The state: open trials, and what is measured."""
+    """The state: open trials and finished measurements."""
 
     trials: Trials
     measured: Mapping[str, Candidate]
@@ -22,7 +22,7 @@ class Measurement:
 
 
 class FinalKeeper:
-    """Measures p_0 and the elite; where both are the same program it is rolled out once."""
+    """Measures p_0 and the elite; if both are the same program it is rolled out once."""
 
     def __init__(self, *, initial: Program, elite: Program, plan: RolloutPlan) -> None:
         self._programs = {INITIAL: initial} if initial == elite else {INITIAL: initial, ELITE: elite}
@@ -40,7 +40,7 @@ class FinalKeeper:
         return Decision(state=Measurement(trials=trials, measured={}), orders=tuple(orders))
 
     def decide(self, state: Measurement, fact: Fact) -> Decision[Measurement]:
-        """What follows from one episode or score."""
+        """The decision after one episode or score."""
         step = state.trials.take(fact)
         found = {candidate.id: candidate for candidate in step.settled}
         state = replace(state, trials=step.trials, measured={**state.measured, **found})

@@ -1,4 +1,4 @@
-"""The first stage: p_0, given or asked for, and T_0, its rollouts on the search's seeds."""
+"""The first stage: p_0, given or requested, and T_0, its rollouts on the search's seeds."""
 
 from dataclasses import dataclass, replace
 from math import fsum
@@ -16,12 +16,12 @@ ATTEMPTS = 5  # at a first valid program, before the run gives up
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Initial:
-    """The state between two facts: the attempt, why the earlier ones failed, and the rollouts of this one."""
+    """The state between two facts: the attempt, the earlier failures, and the rollouts of this attempt."""
 
     attempt: int = 0
     failures: tuple[Rejection, ...] = ()  # shown to the model in the next attempt
     trials: Trials | None = None  # None until there is a program
-    baseline: Candidate | None = None  # p_0 with T_0, not scored; the stage is then over
+    baseline: Candidate | None = None  # p_0 with T_0, not scored; set at the end of the stage
 
     @property
     def order(self) -> str:
@@ -30,18 +30,18 @@ class Initial:
 
 
 class InitialKeeper:
-    """Settles p_0: the given program, or the model's first that can start."""
+    """Settles p_0: the given program, or the model's first program that can start."""
 
     def __init__(self, *, given: Program | None, seeds: tuple[int, ...]) -> None:
         self._given = given
         self._plan = RolloutPlan(split="search", seeds=seeds, evaluator=None)
 
     def start(self) -> Decision[Initial]:
-        """Roll the given program out, or ask for one."""
+        """Roll the given program out, or request one."""
         return self._ask(Initial()) if self._given is None else self._roll(Initial(), self._given, "")
 
     def decide(self, state: Initial, fact: Fact) -> Decision[Initial]:
-        """What follows from one proposal or episode. Raises SearchError where there is no valid p_0."""
+        """The decision after one proposal or episode. Raises SearchError if there is no valid p_0."""
         if state.trials is not None:
             return self._take(state, state.trials, fact)
         if fact.order == state.order and isinstance(fact, ProposalMade):
@@ -96,7 +96,7 @@ class InitialKeeper:
 
 
 def score_baseline(baseline: Candidate, examination: Examination) -> Candidate:
-    """C_0: p_0 with T_0 re-used, scored by E*. An episode that a fault ended has f_e = 0."""
+    """C_0: p_0 with T_0 reused, scored by E*. An episode that ended with a fault has f_e = 0."""
     scores = tuple(
         Score(fitness=0.0) if episode.fault is not None else score
         for episode, score in zip(baseline.episodes, examination.scores, strict=True)

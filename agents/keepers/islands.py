@@ -1,6 +1,6 @@
 """Islands of programs: how REvolve draws parents, admits children and resets islands. Pure; draws are arguments.
 
-A draw is a number in [0, 1) that the caller makes from the seed, so that every rule can be tested by itself.
+A draw is a number in [0, 1) that the caller derives from the seed, so that every rule can be tested separately.
 """
 
 import math
@@ -12,13 +12,13 @@ from typing import TypeAlias
 from ...core.values import Candidate
 
 ISLANDS = 4
-CAPACITY = 8  # programs of an island at most
+CAPACITY = 8  # maximum number of programs on an island
 TEMPERATURE = 1.0  # of every softmax
-CROSSOVER_SHARE = 0.5  # of the proposals; the others are macro-mutations
-RESET_CHANCE = 0.3  # that a generation ends with a reset
+CROSSOVER_SHARE = 0.5  # of the proposals; the rest are macro-mutations
+RESET_CHANCE = 0.3  # probability that a generation ends with a reset
 
 Island: TypeAlias = tuple[Candidate, ...]
-"""Programs with their fitness, in the order in which they came."""
+"""Programs with their fitness, in order of arrival."""
 
 Draw: TypeAlias = Callable[[], float]
 """The next number in [0, 1) of a stream."""
@@ -26,7 +26,7 @@ Draw: TypeAlias = Callable[[], float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mating:
-    """What one slot asks for: a child for `island`, by crossover of two parents or macro-mutation of one."""
+    """The request of one slot: a child for `island`, by crossover of two parents or macro-mutation of one."""
 
     island: int
     parents: tuple[Candidate, ...]
@@ -38,7 +38,7 @@ def settle_islands(initial: Candidate) -> tuple[Island, ...]:
 
 
 def deal(initial: Candidate, slots: int) -> tuple[Mating, ...]:
-    """Generation 1: macro-mutations of the initial program, dealt to the islands in turn."""
+    """Generation 1: macro-mutations of the initial program, assigned to the islands in turn."""
     return tuple(Mating(island=slot % ISLANDS, parents=(initial,)) for slot in range(slots))
 
 
@@ -60,9 +60,9 @@ def parents_of(island: Island, count: int, draw: Draw) -> Iterator[Candidate]:
 
 
 def admit(island: Island, children: Sequence[Candidate]) -> Island:
-    """The island with those children that are at least as fit as its mean was before any of them came.
+    """The island with those children that are at least as fit as its mean was before any of them was added.
 
-    A child that failed is not admitted. Above the capacity the least fit go, of equals the oldest.
+    A child that failed is not admitted. Above the capacity the least fit are removed, among equals the oldest.
     """
     least = mean_fitness(island)
     members = [*island, *(child for child in children if child.fault is None and child.fitness >= least)]
@@ -72,11 +72,11 @@ def admit(island: Island, children: Sequence[Candidate]) -> Island:
 
 
 def reset(islands: Sequence[Island], draw: Draw) -> tuple[tuple[Island, ...], tuple[int, ...]]:
-    """Reset the weaker half of the islands by mean fitness (of equals the later one is weaker).
+    """Reset the weaker half of the islands by mean fitness (among equals the later one is weaker).
 
-    A reset island keeps its best program and receives one that is not the best of its own from a surviving
-    island, which is drawn evenly among those that have such a program, by softmax of fitness. Returns the
-    islands and which were reset.
+    A reset island keeps its best program and receives one program of a surviving island: neither that island's best
+    nor a copy of the program it keeps, drawn by softmax of fitness. The surviving island is drawn uniformly among
+    those with such a program. Returns the islands and the indices of the reset ones.
     """
     ranked = sorted(range(len(islands)), key=lambda place: (-mean_fitness(islands[place]), place))
     surviving = sorted(ranked[: len(islands) - len(islands) // 2])
@@ -95,7 +95,7 @@ def reset(islands: Sequence[Island], draw: Draw) -> tuple[tuple[Island, ...], tu
 
 
 def best_of_island(island: Island) -> Candidate:
-    """The fittest program; of equals the newest."""
+    """The fittest program; among equals the newest."""
     return max(reversed(island), key=lambda one: one.fitness)
 
 
@@ -119,11 +119,11 @@ def softmax(values: Sequence[float], temperature: float = TEMPERATURE) -> list[f
 
 
 def pick(probabilities: Sequence[float], number: float) -> int:
-    """The place that a number in [0, 1) falls on when the probabilities are laid end to end."""
+    """The index into `probabilities` on which a number in [0, 1) falls: the inverse of the cumulative sum."""
     for place, reach in enumerate(accumulate(probabilities)):
         if number < reach:
             return place
-    return len(probabilities) - 1  # the probabilities add up to an ulp less than 1
+    return len(probabilities) - 1  # rounding: the probabilities may sum to slightly less than 1
 
 
 def members(islands: Sequence[Island]) -> tuple[tuple[str, ...], ...]:

@@ -1,11 +1,12 @@
 """Single-elite memetic policy search (paper, Algorithm 2): hill-climb with memory, macro-mutation, crossover.
 
 The hill-climb chain is sequential, the macro-mutation branch runs in parallel, and crossover begins when
-both have ended. Nothing here depends on the order in which answers arrive.
+both have ended. Decisions do not depend on the order in which answers arrive.
 
-While a hill-climb proposal rolls out, the next one may be asked for as if this one were rejected: the prompt
-holds edit summaries only, and the summary is known before the fitness. Where it is accepted after all, that
-question is withdrawn and the right one is asked, so the proposals are drawn as they would be without.
+Speculation: while a hill-climb proposal rolls out, the next one may be requested as if this one were rejected. This
+is possible because the prompt holds edit summaries only, and the summary is known before the fitness. If the
+proposal is accepted, the speculative request is withdrawn and the correct one is sent, so that the proposals are
+the same as without speculation.
 """
 
 from dataclasses import dataclass, replace
@@ -34,7 +35,7 @@ from .trials import RolloutPlan, Trial, Trials, brief_of, chained, failed, trial
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slots:
-    """The budget of one generation: K_hc, K_macro and K_cross proposals; G generations of it."""
+    """The budget: K_hc, K_macro and K_cross proposals per generation, G generations."""
 
     generations: int
     hill_climb: int
@@ -52,7 +53,7 @@ class MementoKeeper:
         self._plan = plan
         self._slots = slots
         self._options = options
-        # A memory that shows fitness differences needs every one of them, and before the next question.
+        # A memory that shows fitness differences needs all of them before the next proposal is requested.
         self._speculates = options.speculation and not options.full_memory
 
     def start(self) -> Decision[Search]:
@@ -68,12 +69,12 @@ class MementoKeeper:
         return replace(begun, facts=(first, *begun.facts))
 
     def decide(self, state: Search, fact: Fact) -> Decision[Search]:
-        """What follows from one proposal, episode or score."""
+        """The decision after one proposal, episode or score."""
         if state.over:
             return Decision(state=state)
         if isinstance(fact, ProposalMade | ProposalFailed):
             decision = self._take_proposal(state, fact)
-            decides = self._plan.duplicates  # else no proposal brings a fitness with it
+            decides = self._plan.duplicates  # only a duplicate has a fitness on arrival
         else:
             decision = followed(state, state.trials.take(fact), self._settle)
             decides = True
@@ -86,15 +87,15 @@ class MementoKeeper:
     # ------------------------------------------------------------------------------------ one slot
 
     def _take_proposal(self, state: Search, fact: ProposalMade | ProposalFailed) -> Decision[Search]:
-        if fact.order is None or fact.order not in state.asked:
+        if fact.order is None or fact.order not in state.requested:
             return Decision(state=state)
-        state = replace(state, asked=state.asked - {fact.order})
+        state = replace(state, requested=state.requested - {fact.order})
         if state.ahead is not None and fact.order == state.ahead.order:
             return Decision(state=replace(state, ahead=replace(state.ahead, answer=fact)))
         return self._try(state, order_ids.slot_of(fact.order), fact)
 
     def _try(self, state: Search, slot: str, fact: ProposalMade | ProposalFailed) -> Decision[Search]:
-        """What became of the proposal for `slot`: a trial, or nothing."""
+        """Start the trial of the proposal for `slot`, or record its failure."""
         trial = self._trial(state, slot, fact)
         if isinstance(fact, ProposalFailed):
             return self._settle(state, failed(trial, fact.fault))
@@ -113,7 +114,7 @@ class MementoKeeper:
         )
 
     def _settle(self, state: Search, candidate: Candidate) -> Decision[Search]:
-        """A slot is spent: what it means for its branch, and what comes next."""
+        """A slot is spent: update its branch and order what follows."""
         facts: tuple[Fact, ...] = (CandidateScored(order=candidate.id, candidate=brief_of(candidate)),)
         match candidate.operator:
             case Operator.HILL_CLIMB:
@@ -127,7 +128,7 @@ class MementoKeeper:
         return replace(onward, facts=(*facts, *onward.facts))
 
     def _race(self, decision: Decision[Search]) -> Decision[Search]:
-        """Cut the trials that cannot win any more, and those that the cuts decide in turn."""
+        """Prune the trials that can no longer win, and those that become hopeless as a result."""
         state = decision.state
         leaders = {Operator.MACRO: best_of(state.macros), Operator.CROSSOVER: best_of(state.crosses)}
         for name in sorted(state.trials.open):
@@ -159,7 +160,7 @@ class MementoKeeper:
         return replace(ended, orders=(*orders, *ended.orders), facts=(*facts, *ended.facts))
 
     def _next_climb(self, state: Search) -> Decision[Search]:
-        """The proposal for the next slot of the chain: asked for now, or ahead of its turn already."""
+        """The proposal for the next slot of the chain: requested now, or already requested speculatively."""
         ahead = state.ahead
         if ahead is None:
             return self._ask_climb(state)
@@ -168,7 +169,7 @@ class MementoKeeper:
         decision = Decision(state=replace(state, ahead=None), facts=(ended,))
         if not kept:
             withdrawn = () if answered else (Withdraw(id=order_ids.withdraw_id(ahead.order), target=ahead.order),)
-            state = replace(decision.state, asked=state.asked - {ahead.order})
+            state = replace(decision.state, requested=state.requested - {ahead.order})
             return chained(replace(decision, orders=withdrawn), self._ask_climb(state))
         if ahead.answer is None:
             return decision
@@ -176,17 +177,17 @@ class MementoKeeper:
 
     def _ask_climb(self, state: Search) -> Decision[Search]:
         order = self._propose(state, Operator.HILL_CLIMB, state.climbed)
-        return Decision(state=replace(state, asked=state.asked | {order.id}), orders=(order,))
+        return Decision(state=replace(state, requested=state.requested | {order.id}), orders=(order,))
 
     def _speculate(self, state: Search, trial: Trial) -> tuple[Search, tuple[Propose, ...]]:
-        """Ask for the next proposal of the chain as if this trial's were rejected."""
+        """Request the next proposal of the chain as if this trial's proposal were rejected."""
         if not self._speculates or state.climbed + 1 >= self._slots.hill_climb:
             return state, ()
         order = self._propose(state, Operator.HILL_CLIMB, state.climbed + 1)
         presumed = Rejection(summary=trial.summary, candidate=trial.id, fitness_difference=None, reason="presumed")
         order = replace(order, id=order_ids.ahead_id(order.id), rejections=(*order.rejections, presumed))
         ahead = Ahead(order=order.id, current=state.current.id)
-        return replace(state, ahead=ahead, asked=state.asked | {order.id}), (order,)
+        return replace(state, ahead=ahead, requested=state.requested | {order.id}), (order,)
 
     def _begin_generation(self, state: Search) -> Decision[Search]:
         """Open the next generation from the elite, or end the search."""
@@ -209,10 +210,10 @@ class MementoKeeper:
             )
             for slot in range(count)
         )
-        state = replace(state, asked=frozenset(order.id for order in orders))
+        state = replace(state, requested=frozenset(order.id for order in orders))
         if orders:
             return Decision(state=state, orders=orders)
-        # Only crossover has slots (or nothing has): it recombines the elite with itself.
+        # Only crossover has slots, or no branch has: crossover recombines the elite with itself.
         return self._advance_empty(state)
 
     def _advance_empty(self, state: Search) -> Decision[Search]:
@@ -225,8 +226,8 @@ class MementoKeeper:
     def _begin_crossover(self, state: Search) -> Decision[Search]:
         state = replace(state, crossing=True)
         orders = tuple(self._propose(state, Operator.CROSSOVER, slot) for slot in range(self._slots.crossover))
-        asked = state.asked | {order.id for order in orders}
-        return Decision(state=replace(state, asked=asked), orders=orders)
+        requested = state.requested | {order.id for order in orders}
+        return Decision(state=replace(state, requested=requested), orders=orders)
 
     def _end_generation(self, state: Search) -> Decision[Search]:
         elite = select_elite(state)
@@ -234,7 +235,7 @@ class MementoKeeper:
         begun = self._begin_generation(replace(state, elite=elite))
         return replace(begun, facts=(changed, *begun.facts))
 
-    # ---------------------------------------------------------------------------------- small things
+    # -------------------------------------------------------------------------------------- helpers
 
     def _ended(self, state: Search, operator: Operator) -> bool:
         if operator is Operator.HILL_CLIMB:

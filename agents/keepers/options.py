@@ -1,14 +1,14 @@
-"""What a run may choose of its search besides the budget."""
+"""The options of a search, apart from its budget."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOptions:
-    """Choices of a run, for the methods that use them.
+    """Options of a run, for the methods that use them.
 
-    `seed` is the run's, for methods that draw. With `speculation` the next hill-climb proposal is asked for
-    while the present one still rolls out. `full_memory`: prompts show why an edit was rejected, not only which.
+    `seed` is the run's seed, for methods that draw. With `speculation` the next hill-climb proposal is requested
+    while the current one still rolls out. `full_memory`: prompts also show why an edit was rejected.
     `lasting_memory`: rejected edits are remembered over all generations, not for one.
     """
 
@@ -19,4 +19,4 @@ class SearchOptions:
 
 
 PLAIN = SearchOptions()
-"""The paper's search, nothing chosen."""
+"""The paper's search: all options at their defaults."""

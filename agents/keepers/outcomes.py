@@ -1,11 +1,11 @@
-"""What a search says of its generations: what a branch came to, who is the elite, and how it ended."""
+"""The conclusions of a search: the result of a branch, the elite of a generation, and the end."""
 
 from ...core.events import BranchEnded, EliteChanged, SearchEnded
 from ...core.values import Candidate, Operator
 
 
 def branch_ended(generation: int, operator: Operator, winner: Candidate | None) -> BranchEnded:
-    """What the slots of one operator came to."""
+    """The result of one operator's slots."""
     return BranchEnded(
         generation=generation,
         operator=operator,
@@ -15,7 +15,7 @@ def branch_ended(generation: int, operator: Operator, winner: Candidate | None) 
 
 
 def elite_changed(generation: int, elite: Candidate, before: Candidate | None) -> EliteChanged:
-    """The elite of a generation; `before` is that of the generation before, None for the first."""
+    """The elite of a generation; `before` is the previous generation's elite, None for the first."""
     return EliteChanged(
         generation=generation,
         candidate=elite.id,

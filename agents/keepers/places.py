@@ -1,4 +1,4 @@
-"""Tuples whose places are filled one after the other: the slots of a generation, the episodes of a trial."""
+"""Tuples whose places are filled one by one: the slots of a generation, the episodes of a trial."""
 
 from typing import TypeVar
 

@@ -1,6 +1,6 @@
 """Random search: independent programs from the initial prompt, the best of them kept; the floor for every method.
 
-No parents, no memory, no operators: what a method gains over this at an equal budget is its own.
+No parents, no memory, no operators: any gain over this at an equal budget is due to the method.
 """
 
 from dataclasses import dataclass, replace
@@ -19,16 +19,16 @@ from .trials import RolloutPlan, Trial, Trials, bound, brief_of, chained, trial_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draws(SearchState):
-    """The state between two facts. `generation` g is the first that is not complete; `elite` is C_(g-1)."""
+    """The state between two facts. `generation` g is the first incomplete one; `elite` is C_(g-1)."""
 
-    slots: tuple[tuple[Candidate | None, ...], ...]  # of all generations, the first first
+    slots: tuple[tuple[Candidate | None, ...], ...]  # of all generations, in order
 
 
 class RandomKeeper:
     """Decides random search. Generations only divide the budget, so that its curve compares with other methods'.
 
-    Everything is asked for at once, since nothing depends on anything else: a round of `rounds.py` would wait for
-    its slowest reply where there is nothing to wait for.
+    All programs are requested at once, because none depends on another: a round of `rounds.py` would wait for its
+    slowest reply without need.
     """
 
     def __init__(self, *, initial: Candidate, plan: RolloutPlan, generations: int, candidates: int) -> None:
@@ -38,7 +38,7 @@ class RandomKeeper:
         self._candidates = candidates
 
     def start(self) -> Decision[Draws]:
-        """p_0 is the elite of generation 0; ask for all programs."""
+        """p_0 is the elite of generation 0; request all programs."""
         orders = tuple(
             self._propose(generation, slot)
             for generation in range(1, self._generations + 1)
@@ -48,20 +48,20 @@ class RandomKeeper:
             generation=1,
             elite=self._initial,
             slots=((None,) * self._candidates,) * self._generations,
-            asked=frozenset(order.id for order in orders),
+            requested=frozenset(order.id for order in orders),
             trials=Trials(plan=self._plan, open={}).knowing(self._initial),
         )
         first = elite_changed(0, self._initial, None)
-        concluded = self._conclude(state)  # with no candidates to a generation all are complete already
+        concluded = self._conclude(state)  # without candidates all generations are already complete
         return replace(concluded, orders=orders, facts=(first, *concluded.facts))
 
     def decide(self, state: Draws, fact: Fact) -> Decision[Draws]:
-        """What follows from one proposal, episode or score."""
+        """The decision after one proposal, episode or score."""
         if state.over:
             return Decision(state=state)
         if isinstance(fact, ProposalMade | ProposalFailed):
             decision = self._take_proposal(state, fact)
-            return self._race(decision) if self._plan.duplicates else decision  # else it brings no fitness with it
+            return self._race(decision) if self._plan.duplicates else decision  # a duplicate has a fitness
         return self._race(followed(state, state.trials.take(fact), self._settle))
 
     def finished(self, state: Draws) -> bool:
@@ -69,7 +69,7 @@ class RandomKeeper:
         return state.over
 
     def _propose(self, generation: int, slot: int) -> Propose:
-        # Tries are numbered on from p_0, which was try 0 at the same prompt.
+        # Attempts are numbered from p_0, which was attempt 0 at the same prompt.
         number = 1 + (generation - 1) * self._candidates + slot
         return Propose(
             id=str(order_ids.candidate(generation, order_ids.RANDOM, slot)),
@@ -79,9 +79,9 @@ class RandomKeeper:
         )
 
     def _take_proposal(self, state: Draws, fact: ProposalMade | ProposalFailed) -> Decision[Draws]:
-        if fact.order is None or fact.order not in state.asked:
+        if fact.order is None or fact.order not in state.requested:
             return Decision(state=state)
-        state = replace(state, asked=state.asked - {fact.order})
+        state = replace(state, requested=state.requested - {fact.order})
         order = order_ids.parse(fact.order)
         trial = trial_of(
             fact, fact.order, operator=Operator.INITIAL, generation=order.generation, slot=order.slot
@@ -110,7 +110,7 @@ class RandomKeeper:
         return Decision(state=replace(state, over=True), facts=(*facts, search_ended(state.elite)))
 
     def _race(self, decision: Decision[Draws]) -> Decision[Draws]:
-        """Cut what cannot win any more."""
+        """Prune the trials that can no longer win."""
         if not self._plan.racing:
             return decision
         rows = decision.state.slots
@@ -124,6 +124,6 @@ class RandomKeeper:
 
 
 def is_hopeless(trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
-    """Whether the rest of a trial cannot make it the best of its generation, so far `leader`, or an elite."""
-    # Elites only get fitter, so a bound below today's holds for later generations too.
+    """Whether a trial can no longer be the best of its generation (so far `leader`), or no longer an elite."""
+    # The elite's fitness never decreases, so a bound below the current elite also rules out later generations.
     return falls_behind(trial, leader) or bound(trial) < elite.fitness

@@ -1,6 +1,6 @@
 """REvolve, adapted to policies: islands of programs, bred by crossover and macro-mutation, some reset now and then.
 
-The rules of the islands are in `islands`; here they meet the seeds, the slots and the facts of a run.
+The rules of the islands are in `islands`; this module applies them to the seeds, slots and facts of a run.
 """
 
 import random
@@ -21,7 +21,7 @@ from .trials import Trial
 class Revolve:
     """The rule of REvolve. The population is the islands; it does not change within a generation.
 
-    Draws come from the run's seed, the generation and the slot, so that they depend on nothing that came first.
+    Draws come from the run's seed, the generation and the slot, so that they do not depend on the order of arrival.
     """
 
     candidates: int
@@ -42,7 +42,7 @@ class Revolve:
         )
 
     def matings(self, generation: int, population: Sequence[Island]) -> tuple[Mating, ...]:
-        """For which island each slot breeds, and whom."""
+        """The island and the parents of each slot."""
         if generation == 1:
             (initial,) = population[0]
             return deal(initial, self.candidates)
@@ -55,7 +55,7 @@ class Revolve:
         elite: Candidate,
         candidates: tuple[Candidate, ...],
     ) -> Selection[tuple[Island, ...]]:
-        """The children join their islands, which may be reset. The elite is the best so far of any island."""
+        """The children join their islands, which may be reset. The elite is the best program so far on any island."""
         matings = self.matings(generation, population)
         islands = tuple(
             admit(island, [child for child in candidates if matings[child.slot].island == place])
@@ -74,7 +74,7 @@ class Revolve:
         return Selection(population=islands, elite=fitter(candidates, elite), facts=(*branches, changed))
 
     def is_hopeless(self, trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
-        """Never: the islands use every fitness."""
+        """Always false: the islands use every fitness."""
         return False
 
     def _draws(self, generation: int, what: int | str) -> Draw:

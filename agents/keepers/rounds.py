@@ -1,6 +1,6 @@
-"""Search in rounds: a generation's proposals are asked for together, and only all of them decide the next.
+"""Search in rounds: a generation's proposals are requested together, and the next generation depends on all of them.
 
-What differs between the methods that search so is a rule: whom to ask about, and what to select.
+The methods that search in rounds differ in their rule: the requests, and the selection.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ P = TypeVar("P")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What one slot of a generation asks for."""
+    """The request of one slot of a generation."""
 
     operator: Operator
     parents: tuple[Candidate, ...] = ()
@@ -31,7 +31,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection(Generic[P]):
-    """What a generation comes to: the population that the next one begins from, the elite, and what to say of it."""
+    """The result of a generation: the population for the next one, the elite, and the facts to report."""
 
     population: P
     elite: Candidate
@@ -39,18 +39,18 @@ class Selection(Generic[P]):
 
 
 class Rule(Protocol[P]):
-    """What makes a method of rounds. All of it is pure."""
+    """The part of a round-based method that differs from the others. All methods are pure."""
 
     def found(self, initial: Candidate) -> P:
         """The population of generation 0."""
 
     def ask(self, generation: int, population: P) -> tuple[Request, ...]:
-        """One request for each slot of a generation."""
+        """One request per slot of a generation."""
 
     def select(
         self, generation: int, population: P, elite: Candidate, candidates: tuple[Candidate, ...]
     ) -> Selection[P]:
-        """What follows from all candidates of a generation, in the order of their slots; `elite` is C_(g-1)."""
+        """The selection from all candidates of a generation, in the order of their slots; `elite` is C_(g-1)."""
 
     def is_hopeless(self, trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
         """Whether the rest of a trial cannot change a selection; `leader` is the best of the generation so far."""
@@ -58,7 +58,7 @@ class Rule(Protocol[P]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round(SearchState):
-    """The state between two facts: what the generation asked for, and the slots that are spent."""
+    """The state between two facts: the requests of the generation and its spent slots."""
 
     population: Any
     requests: tuple[Request, ...] = ()
@@ -66,7 +66,7 @@ class Round(SearchState):
 
 
 class RoundsKeeper:
-    """Decides a search in rounds by a rule."""
+    """Decides a search in rounds with a rule."""
 
     def __init__(self, *, initial: Candidate, plan: RolloutPlan, generations: int, rule: Rule[Any]) -> None:
         self._initial = initial
@@ -86,7 +86,7 @@ class RoundsKeeper:
         return chained(first, self._begin_generation(state))
 
     def decide(self, state: Round, fact: Fact) -> Decision[Round]:
-        """What follows from one proposal, episode or score."""
+        """The decision after one proposal, episode or score."""
         if state.over:
             return Decision(state=state)
         if isinstance(fact, ProposalMade | ProposalFailed):
@@ -109,14 +109,14 @@ class RoundsKeeper:
             generation=generation,
             requests=requests,
             slots=(None,) * len(requests),
-            asked=frozenset(order.id for order in orders),
+            requested=frozenset(order.id for order in orders),
         )
         return Decision(state=state, orders=orders) if orders else self._end_generation(state)
 
     def _take_proposal(self, state: Round, fact: ProposalMade | ProposalFailed) -> Decision[Round]:
-        if fact.order is None or fact.order not in state.asked:
+        if fact.order is None or fact.order not in state.requested:
             return Decision(state=state)
-        state = replace(state, asked=state.asked - {fact.order})
+        state = replace(state, requested=state.requested - {fact.order})
         slot = order_ids.parse(fact.order).slot
         request = state.requests[slot]
         trial = trial_of(
@@ -140,7 +140,7 @@ class RoundsKeeper:
         return chained(Decision(state=state, facts=facts), self._begin_generation(state))
 
     def _race(self, decision: Decision[Round]) -> Decision[Round]:
-        """Prune what cannot be selected any more. Pruning makes no leader, so that it leads to no other pruning."""
+        """Prune the trials that can no longer be selected. A pruned trial never leads, so one pass is enough."""
         if not self._plan.racing:
             return decision
         leader = best_of(decision.state.slots)
@@ -153,18 +153,18 @@ class RoundsKeeper:
 
 
 def fitter(candidates: Sequence[Candidate | None], elite: Candidate) -> Candidate:
-    """The best so far: the fittest of the candidates where it is as fit as the elite, else the elite."""
+    """The best so far: the fittest candidate if it is at least as fit as the elite, else the elite."""
     best = best_of(tuple(candidates))
     return best if best is not None and best.fitness >= elite.fitness else elite
 
 
 def of_operator(candidates: Iterable[Candidate], operator: Operator) -> tuple[Candidate, ...]:
-    """Those that one operator proposed."""
+    """The candidates that one operator proposed."""
     return tuple(candidate for candidate in candidates if candidate.operator is operator)
 
 
 def _proposal(generation: int, slot: int, request: Request) -> Propose:
-    # Tries at the initial prompt are numbered on from p_0, which was try 0.
+    # Attempts at the initial prompt are numbered from p_0, which was attempt 0.
     number = slot + 1 if request.operator is Operator.INITIAL else slot
     return Propose(
         id=str(order_ids.candidate(generation, OPERATORS[request.operator].word, slot)),

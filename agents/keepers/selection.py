@@ -1,4 +1,4 @@
-"""The state of the memetic search, and who is selected in it: accepts, branch winners, the elite. Pure."""
+"""The state of the memetic search and its selection: accepts, branch winners, the elite. Pure."""
 
 from dataclasses import dataclass, replace
 
@@ -7,15 +7,15 @@ from ...core.values import Candidate, Operator, Rejection
 from .search_state import SearchState
 from .trials import Trial, bound
 
-# At equal fitness the newer idea wins, so that neutral moves are taken; the old elite comes last.
+# At equal fitness the newer program wins, so that neutral moves are accepted; the old elite has the lowest rank.
 _PRECEDENCE = {Operator.INITIAL: 0, Operator.HILL_CLIMB: 1, Operator.MACRO: 2, Operator.CROSSOVER: 3}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ahead:
-    """A hill-climb proposal asked for before its turn, as if the present one were rejected.
+    """A speculative hill-climb proposal, requested as if the current one were rejected.
 
-    `current` is the program that it edits. `answer` has come and waits for its turn.
+    `current` is the program that it edits. `answer` has arrived and waits for its turn.
     """
 
     order: str
@@ -39,9 +39,9 @@ class Search(SearchState):
 def is_hopeless(state: Search, trial: Trial, leader: Candidate | None) -> bool:
     """Whether running the rest of a trial cannot change an accept, a branch winner or the elite.
 
-    `leader` is the best so far of the trial's branch, where the branch is one with a winner of its own.
+    `leader` is the best so far of the trial's branch, if that branch has a winner.
     A hill-climb proposal must reach the current program. A macro-mutation must reach the elite and win
-    its branch; a crossover must win its branch. Where the bound only ties, the slot decides.
+    its branch; a crossover must win its branch. If the bound only ties, the slot decides.
     """
     if trial.operator is Operator.HILL_CLIMB:
         return bound(trial) < state.current.fitness
@@ -61,7 +61,7 @@ def best_of(slots: tuple[Candidate | None, ...]) -> Candidate | None:
 
 
 def best_macro(state: Search) -> Candidate:
-    """C^macro: the best of the elite and the macro-mutations; a macro-mutation as fit as the elite wins."""
+    """C^macro: the best of the elite and the macro-mutations; a macro-mutation wins a tie with the elite."""
     best = best_of(state.macros)
     return best if best is not None and best.fitness >= state.elite.fitness else state.elite
 
@@ -80,7 +80,7 @@ def select_elite(state: Search) -> Candidate:
 
 
 def climb(state: Search, candidate: Candidate) -> tuple[Search, Fact]:
-    """Accept where F(new) >= F(current) and it did not fail, else remember the rejected edit."""
+    """Accept if F(new) >= F(current) and it did not fail, else remember the rejected edit."""
     state = replace(state, climbed=state.climbed + 1)
     difference = candidate.fitness - state.current.fitness
     pruned = candidate.bound is not None

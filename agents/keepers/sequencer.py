@@ -20,7 +20,7 @@ from .unevolved_evaluator import UnevolvedEvaluatorKeeper
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPlan:
-    """All that a run decides by: budgets, seeds, given programs."""
+    """All inputs of a run's decisions: budgets, seeds, given programs."""
 
     method: MakeKeeper
     slots: Slots
@@ -29,15 +29,15 @@ class RunPlan:
     racing: bool = True
     duplicates: bool = False
     options: SearchOptions = PLAIN
-    initial: Program | None = None  # a given p_0; None asks the model
+    initial: Program | None = None  # a given p_0; None requests one from the model
     evaluator: Program | None = None  # a given E*
-    evaluator_budget: EvaluatorBudget | None = None  # evolve E*; None with no `evaluator` asks for one evaluator
-    reference: Program | None = None  # what the final measure is graded by
+    evaluator_budget: EvaluatorBudget | None = None  # evolve E*; None without `evaluator`: request one evaluator
+    reference: Program | None = None  # scores the final measure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """The keeper of a stage, and how the next stage is entered from the last state of this one."""
+    """The keeper of a stage, and the function that enters the next stage from the last state of this one."""
 
     keeper: Keeper[Any]
     onward: "Callable[[Any], Decision[Stages]]"
@@ -45,7 +45,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stages:
-    """The state of a run: the stage that it is in, None at its end, and the state of that stage's keeper."""
+    """The state of a run: the current stage (None at the end) and the state of its keeper."""
 
     stage: Stage | None = None
     inner: Any = None
@@ -58,12 +58,12 @@ class Sequencer:
         self._plan = plan
 
     def start(self) -> Decision[Stages]:
-        """Begin with p_0, given or asked for."""
+        """Begin with p_0, given or requested."""
         keeper = InitialKeeper(given=self._plan.initial, seeds=self._plan.search_seeds)
         return self._enter("initial", keeper, lambda ended: self._begin_evaluator(ended.baseline))
 
     def decide(self, state: Stages, fact: Fact) -> Decision[Stages]:
-        """Hand the fact to the stage, and go on where the stage ended."""
+        """Pass the fact to the current stage, and enter the next stage if this one ended."""
         if state.stage is None:
             return Decision(state=state)
         return self._follow(state.stage, state.stage.keeper.decide(state.inner, fact))
@@ -111,7 +111,7 @@ class Sequencer:
         return replace(begun, facts=(StageEntered(stage=name), *begun.facts))
 
     def _follow(self, stage: Stage, decision: Decision[Any]) -> Decision[Stages]:
-        """Take over what the stage's keeper decided, and go on to the next stage where it is finished."""
+        """Adopt the decision of the stage's keeper, and enter the next stage if this one is finished."""
         state = Stages(stage=stage, inner=decision.state)
         here = Decision(state=state, orders=decision.orders, facts=decision.facts)
         return chained(here, stage.onward(decision.state)) if stage.keeper.finished(decision.state) else here

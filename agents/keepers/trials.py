@@ -1,4 +1,4 @@
-"""A trial: one program on its way from proposal to evaluated candidate, the same in every search method."""
+"""A trial: one program between proposal and evaluated candidate, the same in every search method."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -26,7 +26,7 @@ from .places import put
 
 S = TypeVar("S")
 
-KNOWN = 1000    # programs whose episodes are remembered, the latest: a bound on memory, which changes no result
+KNOWN = 1000    # the latest programs whose episodes are remembered: bounds memory, changes no result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,9 +48,9 @@ class RolloutPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What is known so far of a program that is being evaluated.
+    """The intermediate results of a program under evaluation.
 
-    `source` is the trial of the same program, still under way, whose episodes this one shares.
+    `source` is the open trial of the same program whose episodes this one shares.
     """
 
     id: str
@@ -67,13 +67,13 @@ class Trial:
 
     @property
     def scored(self) -> int:
-        """How many episodes are in and scored."""
+        """The number of finished and scored episodes."""
         return sum(score is not None for score in self.scores)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What one decision on trials comes to: the trials after it, what is ordered, and who is evaluated now."""
+    """The result of one decision on trials: the trials after it, the orders, and the evaluated candidates."""
 
     trials: "Trials"
     orders: tuple[Order, ...] = ()
@@ -83,10 +83,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trials:
-    """The open trials of a keeper, by id, and what the latest others found out, by the digest of their program.
+    """The open trials of a keeper, by id, and the latest finished ones, by the digest of their program.
 
-    Only an episode that was also scored is ever taken over from another trial: the recording of one that was
-    not may be gone.
+    Only a scored episode is reused by another trial, because the recording of an unscored one may be deleted.
     """
 
     plan: RolloutPlan
@@ -94,7 +93,7 @@ class Trials:
     known: Mapping[str, Trial] = field(default_factory=dict)
 
     def knowing(self, candidate: Candidate) -> "Trials":
-        """With the episodes of an evaluated candidate, such as C_0, for later programs that are the same."""
+        """The trials with the episodes of an evaluated candidate, such as C_0, for later identical programs."""
         if not self.plan.duplicates or not len(candidate.episodes) == len(candidate.scores) == len(self.plan.seeds):
             return self
         trial = Trial(
@@ -110,9 +109,9 @@ class Trials:
         return self._remember(trial)
 
     def begin(self, trial: Trial, *, shape: str = "") -> Step:
-        """Take up a trial: all its episodes are ordered at once, but those of a program known already.
+        """Start a trial and order all its episodes at once, except those of an already known program.
 
-        `shape` is the digest of its program where that was made before.
+        `shape` is the digest of its program if the caller has it.
         """
         empty = (None,) * len(self.plan.seeds)
         trial = replace(trial, episodes=empty, scores=empty)
@@ -129,9 +128,9 @@ class Trials:
         return replace(self._keep(trial)._settle(trial.id), orders=self._rolls(trial), facts=(found,))
 
     def take(self, fact: Fact) -> Step:
-        """What an EpisodeEnded or EpisodeScored means: more orders, or evaluated candidates.
+        """Apply an EpisodeEnded or EpisodeScored: the step has more orders, or evaluated candidates.
 
-        A fact of no open trial, or a second answer to the same order, changes nothing.
+        A fact of another trial, or a second answer to the same order, changes nothing.
         """
         match fact:
             case EpisodeEnded() | EpisodeScored():
@@ -149,9 +148,9 @@ class Trials:
         return Step(trials=self)
 
     def prune(self, trial_id: str) -> Step:
-        """Give a trial up: what is still open of it is withdrawn, and its candidate has a bound for an F.
+        """Prune a trial: its open orders are withdrawn, and its candidate has an upper bound instead of F.
 
-        Trials that shared its episodes go on: the first of them has what is missing rolled out.
+        Trials that shared its episodes continue: the first of them orders the missing episodes.
         """
         trial = self.open[trial_id]
         targets = [
@@ -180,7 +179,7 @@ class Trials:
             )
             trials = self._keep(replace(trial, episodes=put(trial.episodes, index, episode)))
             return Step(trials=trials, orders=(order,))
-        # A crash, a time-out or a malformed action ends the episode with f_e = 0: nothing to score.
+        # A crash, a time-out or a malformed action ends the episode with f_e = 0, so it is not scored.
         return self._enter(trial, index, episode, Score(fitness=0.0))
 
     def _take_score(self, trial: Trial, index: int, score: Score) -> Step:
@@ -190,7 +189,7 @@ class Trials:
         return self._enter(trial, index, episode, score)
 
     def _enter(self, trial: Trial, index: int, episode: Episode, score: Score) -> Step:
-        """An episode and its score, for a trial and those that share its episodes."""
+        """Enter an episode and its score into a trial and those that share its episodes."""
         names = (trial.id, *self._sharing(trial.id))
         trials = self
         for name in names:
@@ -226,7 +225,7 @@ class Trials:
         )
 
     def _under_way(self, mark: str) -> Trial | None:
-        """The open trial of the same program that has episodes of its own, if there is one."""
+        """The open trial of the same program that rolls out its own episodes, if any."""
         return next((one for one in self.open.values() if one.digest == mark and one.source is None), None)
 
     def _sharing(self, name: str) -> tuple[str, ...]:
@@ -237,7 +236,7 @@ class Trials:
         return replace(self, open={**self.open, trial.id: trial})
 
     def _without(self, trial: Trial) -> "Trials":
-        """A trial is over; what it found out stays."""
+        """The trials after one ended; its results are remembered."""
         rest = {key: value for key, value in self.open.items() if key != trial.id}
         return replace(self, open=rest)._remember(trial)
 
@@ -255,7 +254,7 @@ def trial_of(
     fact: ProposalMade | ProposalFailed, order: str, *,
     operator: Operator, generation: int, slot: int, parents: Iterable[Candidate] = (),
 ) -> Trial:
-    """The trial of what was proposed for `order`; of a failed proposal there is no program."""
+    """The trial of the proposal for `order`; a failed proposal has no program."""
     return Trial(
         id=order,
         program=fact.program if isinstance(fact, ProposalMade) else Program(""),
@@ -268,15 +267,15 @@ def trial_of(
 
 
 def bound(trial: Trial) -> float:
-    """The most that F can still become: every episode without a score counts as f_e = 1.
+    """The upper bound of F: every episode without a score counts as f_e = 1.
 
-    Summed exactly, so that it is never an ulp below the F that it bounds.
+    The sum is exact, so that rounding never puts it below the F that it bounds.
     """
     return fsum(1.0 if score is None else score.fitness for score in trial.scores) / len(trial.scores)
 
 
 def evaluated(trial: Trial) -> Candidate:
-    """The candidate state C(p) of a trial whose episodes are all in.
+    """The candidate state C(p) of a trial with all its episodes.
 
     F is the mean of f_e and S the share of successes (paper, section 3). A program that could not start
     a single episode has failed as a whole.
@@ -302,7 +301,7 @@ def evaluated(trial: Trial) -> Candidate:
 
 
 def failed(trial: Trial, fault: Fault) -> Candidate:
-    """A candidate whose reply was no program: its slot is spent, it is never accepted or selected."""
+    """A candidate without a usable program: its slot is spent, it is never accepted or selected."""
     return Candidate(
         id=trial.id,
         program=trial.program,
@@ -324,17 +323,17 @@ def never_started(episodes: tuple[Episode, ...]) -> Fault | None:
 
 
 def brief_of(candidate: Candidate) -> Candidate:
-    """The candidate as a fact carries it: its episodes and scores are facts of their own already."""
+    """The candidate for a fact: without episodes and scores, which are already separate facts."""
     return replace(candidate, episodes=(), scores=())
 
 
 def chained(first: Decision[S], then: Decision[S]) -> Decision[S]:
-    """Two decisions as one, the second of which was taken in the state after the first."""
+    """Two decisions combined; the second was made in the state after the first."""
     return Decision(state=then.state, orders=(*first.orders, *then.orders), facts=(*first.facts, *then.facts))
 
 
 def _taken_over(trial: Trial, same: Trial) -> Trial:
-    """With the episodes of another trial of the same program, as far as they are scored."""
+    """The trial with the scored episodes of another trial of the same program."""
     known = tuple(score is not None for score in same.scores)
     return replace(
         trial,
@@ -344,6 +343,6 @@ def _taken_over(trial: Trial, same: Trial) -> Trial:
 
 
 def _open_order(trial: Trial, index: int) -> str:
-    """The id of what is under way for an episode without a score: its rollout, or its scoring."""
+    """The id of the open order for an episode without a score: its rollout or its scoring."""
     rollout = episode_id(trial.id, index)
     return rollout if trial.episodes[index] is None else score_id(rollout)

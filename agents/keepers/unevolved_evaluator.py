@@ -20,11 +20,11 @@ from .initial import ATTEMPTS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unevolved:
-    """The state between two facts: the attempt, and the evaluator that is being examined or was chosen."""
+    """The state between two facts: the attempt, and the evaluator under examination or chosen."""
 
     attempt: int = 0
     examined: EvaluatorCandidate | None = None
-    chosen: EvaluatorCandidate | None = None  # E*; the stage is then over
+    chosen: EvaluatorCandidate | None = None  # E*; set at the end of the stage
 
 
 class UnevolvedEvaluatorKeeper:
@@ -35,11 +35,11 @@ class UnevolvedEvaluatorKeeper:
         self._given = given
 
     def start(self) -> Decision[Unevolved]:
-        """Examine the given program, or ask for one."""
+        """Examine the given program, or request one."""
         return self._ask(Unevolved()) if self._given is None else self._examine(Unevolved(), self._given)
 
     def decide(self, state: Unevolved, fact: Fact) -> Decision[Unevolved]:
-        """What follows from a reply or an examination. Raises SearchError where there is no valid evaluator."""
+        """The decision after a reply or an examination. Raises SearchError if there is no valid evaluator."""
         name = self._id(state)
         match fact:
             case ProposalMade() if fact.order == name and self._given is None:

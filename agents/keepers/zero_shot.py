@@ -11,7 +11,7 @@ from .trials import Trial
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZeroShot:
-    """The rule of zero-shot policies. There is no population: nothing is learnt from one program for another."""
+    """The rule of zero-shot policies. There is no population: no program depends on another."""
 
     candidates: int
 
@@ -25,7 +25,7 @@ class ZeroShot:
     def select(
         self, generation: int, population: None, elite: Candidate, candidates: tuple[Candidate, ...]
     ) -> Selection[None]:
-        """The fittest of the candidates, also where p_0 was fitter; p_0 only where all failed."""
+        """The fittest candidate, even if p_0 was fitter; p_0 only if all failed."""
         best = best_of(candidates)
         ended = branch_ended(generation, Operator.INITIAL, best)
         return Selection(population=None, elite=best or elite, facts=(ended,))

@@ -1,7 +1,7 @@
-"""What MEMENTO asks of the outside: a model, a domain and its environment, a pool, a store, a clock.
+"""The interfaces that MEMENTO requires: a model, a domain and its environment, a pool, a store, a clock.
 
-Each module states what an implementation owes: who calls it and from where, who owns what is passed, what must be
-the same again, what it raises, how long it may take. `tests/conformance` has one class of tests per port.
+Each module states the duties of an implementation: callers and threads, ownership of arguments and results,
+determinism, exceptions, and deadlines. `tests/conformance` has one class of tests per port.
 """
 
 from .clock import Clock

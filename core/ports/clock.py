@@ -1,4 +1,4 @@
-"""Time as an argument."""
+"""Time as an explicit dependency."""
 
 from typing import Protocol
 
@@ -10,7 +10,7 @@ class Clock(Protocol):
     """
 
     def now(self) -> float:
-        """Seconds since the epoch, for people. May jump either way when the machine's clock is set."""
+        """Seconds since the epoch, for display. May jump either way when the machine's clock is set."""
 
     def elapsed(self) -> float:
-        """Seconds of a monotonic clock, for deadlines. Only differences mean anything; none is negative."""
+        """Seconds of a monotonic clock, for deadlines. Only differences are meaningful; they are never negative."""

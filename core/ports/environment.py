@@ -1,4 +1,4 @@
-"""One task in one simulator, as a worker steps it."""
+"""The port of one task in one simulator, stepped by a worker."""
 
 from typing import Protocol, TypeAlias, runtime_checkable
 
@@ -15,67 +15,67 @@ Action: TypeAlias = NDArray[np.float64] | list[JSON]
 class Environment(Protocol):
     """One task in one simulator, stepped by a trusted worker; the policy is in another process.
 
-    **Form.** Where `observation_layout` is given, observations are flat float64 vectors with the named fields one
+    **Form.** If `observation_layout` is given, observations are flat float64 vectors with the named fields one
     after the other (a policy sees a dict of arrays of these shapes), and actions are float64 vectors of
-    `action_size`. Where it is None, `action_size` is None, observations are JSON-able dicts and actions JSON lists.
-    Both attributes hold from construction on and never change.
+    `action_size`. If it is None, `action_size` is None, observations are JSON-able dicts and actions JSON lists.
+    Both attributes are set on construction and never change.
 
     **Order of calls.** `reset` begins an episode. Each step is one `observe`, then one `step`, until `step` returns
-    a word; then comes the next `reset`. `reset` may come at any time, also twice, and after an episode that was left
-    in its middle or whose `step` raised. `recording` and `success` may be called at any time after the first
-    `reset`, any number of times, and change nothing. `close` comes last and once, also where `reset` never came.
+    a word; the next `reset` follows. `reset` may be called at any time, also twice, and after an episode that was
+    left in its middle or whose `step` raised. `recording` and `success` may be called at any time after the first
+    `reset`, any number of times, and change nothing. `close` is called last and once, even without a `reset`.
 
     **Threads.** One thread uses an environment from its construction to `close`. Several environments may live in
     one process, one of them used at a time.
 
-    **Determinism.** The options, `index`, `seed` and the actions decide an episode to the last bit: observations,
-    end, success, recording. The process, its age, and the episodes before decide nothing. `info` holds nothing that
+    **Determinism.** The options, `index`, `seed` and the actions determine an episode to the last bit: observations,
+    end, success, recording. The process, its age and earlier episodes have no effect. `info` holds no value that
     differs between two such episodes, such as a time or a path.
 
-    **Ownership.** What is returned belongs to the caller: later steps do not change it. What is passed stays the
-    caller's: an environment neither changes it nor keeps a reference.
+    **Ownership.** Returned values belong to the caller: later steps do not change them. Arguments stay the
+    caller's: an environment neither changes them nor keeps a reference.
 
-    **Errors.** ValueError of `step` is about the policy (see there). Every other exception is taken for a failure of
+    **Errors.** A ValueError from `step` blames the policy (see there). Every other exception counts as a failure of
     the simulator: the worker ends, and the episode is rolled out once more in a new process.
 
-    **Deadlines.** The pool ends a worker that is silent for too long: 120 s by default, 600 s while an environment is
-    made. An environment sets no deadlines.
+    **Deadlines.** The pool ends a worker that is silent for too long: 120 s by default, 600 s while it makes an
+    environment. An environment sets no deadlines.
     """
 
     observation_layout: tuple[tuple[str, tuple[int, ...]], ...] | None
     action_size: int | None
 
     def reset(self, *, index: int, seed: int) -> None:
-        """Begin episode `index` of a candidate, from 0. All randomness comes from `seed`, in any process."""
+        """Begin episode `index` (from 0) of a candidate. All randomness comes from `seed`, in any process."""
 
     def observe(self) -> Observation:
-        """What the policy sees now. Called exactly once per step, so sensor noise is reproducible."""
+        """The current observation. Called exactly once per step, so that sensor noise is reproducible."""
 
     def step(self, action: Action) -> str | None:
-        """Advance one control step; returns what ended the episode, or None.
+        """Advance one control step. Returns the word for the end of the episode, or None.
 
-        The word is "success" only where `success()` holds, and never "fault", which is for programs that fail.
-        A vector is well formed (right size, finite); how far out of range it is handled is the domain's matter.
-        Raises ValueError with one sentence where a JSON action breaks the domain's own action contract; nothing is
-        recorded then.
+        The word is "success" only if `success()` holds, and never "fault", which is for programs that fail.
+        A vector is well formed (right size, finite); the domain defines how it handles values out of range.
+        Raises ValueError with one sentence if a JSON action breaks the domain's action contract; such a step is
+        not recorded.
         """
 
     def success(self) -> bool:
         """σ(τ): whether the task's success predicate held (the paper's S counts these)."""
 
     def recording(self) -> Recording:
-        """The trajectory so far: T + 1 states and T actions of T steps, also for T = 0, all under different names.
+        """The trajectory so far: T + 1 states and T actions for T steps, also for T = 0, all under different names.
 
-        Arrays are plain numbers, flags or texts. `info` is JSON without NaN, and may name the scene under "scene".
+        Arrays hold plain numbers, flags or texts. `info` is JSON without NaN, and may name the scene under "scene".
         """
 
     def close(self) -> None:
-        """Let go of the simulator: no process, thread or descriptor of it is left."""
+        """Release the simulator: no process, thread or descriptor of it remains."""
 
 
 @runtime_checkable
 class Encoding(Protocol):
-    """What an environment with JSON observations may offer as well: the text of `observe`, made more cheaply."""
+    """An optional port of an environment with JSON observations: a cheaper way to the text of `observe`."""
 
     def observe_encoded(self) -> bytes:
-        """What `observe` would return, as JSON text in UTF-8. Called in its place, never in addition."""
+        """The result of `observe` as JSON text in UTF-8. Called instead of `observe`, never in addition."""

@@ -1,4 +1,4 @@
-"""Something that answers questions: a language model, or what stands in for one."""
+"""The port of a model: a language model or its substitute."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -14,14 +14,14 @@ class Ask:
     """One question to a model. A language model reads `prompt`; the offline model reads `order`."""
 
     order: "Order"
-    attempt: int  # 0, 1, … for repeated tries at the same order
+    attempt: int  # 0, 1, … for repeated attempts at the same order
     role: str  # "proposer", "evaluator-writer" or "judge"
     prompt: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """A model's answer as it came. `stop` is "end", "length", "refusal" or "error".
+    """A model's unmodified answer. `stop` is "end", "length", "refusal" or "error".
 
     It is "too-long" in the record of a reply that was longer than what is kept, and so in its replay.
     """
@@ -33,32 +33,32 @@ class Reply:
 
 
 class Model(Protocol):
-    """Something that answers.
+    """Answers questions.
 
-    **Calls.** All calls come from one event loop, any number at once; the model itself limits how many requests are
-    under way. It must not block the loop: what takes longer than a few milliseconds goes elsewhere. Answers may come
-    in any order, each for its own question.
+    **Calls.** All calls come from one event loop, any number at once; the model itself limits the number of requests
+    in flight. It must not block the loop: work of more than a few milliseconds runs in another thread. Answers may
+    arrive in any order, each for its own question.
 
-    **Cancellation.** A question may be taken back. The call then ends at once, holds no place and no socket any
-    more, and the model goes on answering the others.
+    **Cancellation.** A call may be cancelled. It then ends at once and releases its place and its socket, and the
+    model continues to answer the other calls.
 
-    **Determinism.** None is asked of a language model: the run records every reply, and a replay answers from the
-    record. What does promise it (the offline model) depends on the order and the attempt, never on who asked first.
+    **Determinism.** Not required of a language model: the run records every reply, and a replay answers from the
+    record. A deterministic model (the offline model) depends on the order and the attempt, never on arrival order.
 
-    **Deadlines.** A call sets its own deadline and ends within it, retries included: nobody else limits it.
+    **Deadlines.** A call sets its own deadline and ends within it, retries included; callers set no deadline.
 
-    **Errors.** A reply of no use (empty, refused, cut off) is a Reply: the reader of replies judges it. ModelError is
-    for calls that failed for good, `fatal` where every further call would fail too; BudgetSpent where nothing was
-    sent. The message is one sentence and holds no key. No other exception leaves a model.
+    **Errors.** An unusable reply (empty, refused, cut off) is a Reply: the code that reads replies judges it.
+    ModelError is for calls that failed for good, `fatal` if every further call would fail too; BudgetSpent if
+    nothing was sent. The message is one sentence and holds no key. A model raises no other exceptions.
 
-    **Closing.** A model that holds sockets has a coroutine `close()`. It may be called twice; the last call is over
-    by then.
+    **Closing.** A model that holds sockets has a coroutine `close()`. It may be called twice, and only after the last
+    call has ended.
     """
 
-    name: str  # what reports, votes and prices call it
+    name: str  # its name in reports, votes and prices
 
     async def complete(self, ask: Ask) -> Reply:
-        """Answer one question. Raises ModelError where the call failed for good.
+        """Answer one question. Raises ModelError if the call failed for good.
 
-        `Reply.model` names who answered; `usage.cost_usd` is None where the price is unknown, which is not 0.
+        `Reply.model` names the model that answered; `usage.cost_usd` is None, not 0, if the price is unknown.
         """

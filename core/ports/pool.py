@@ -1,4 +1,4 @@
-"""Where generated programs run."""
+"""The port of the pool that runs generated programs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from ..values import Episode, Examination, Program, Score
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RollTask:
-    """One episode to roll out. `split` names one of the environments the pool was made with."""
+    """One episode to roll out. `split` names one of the pool's environments."""
 
     order: str
     program: Program
@@ -19,32 +19,32 @@ class RollTask:
 
 
 class Pool(Protocol):
-    """Where programs run: worker processes, with every generated program in a process of its own.
+    """Runs programs on worker processes, every generated program in a separate process.
 
     **Calls.** All calls come from one event loop, any number at once. They wait for a free worker and begin in the
-    order of asking. Each call gets one answer, its own.
+    order of the calls. Each call gets exactly its own answer.
 
     **Determinism.** An episode depends on the domain, the options, the program, `index` and `seed`: not on the
-    number of workers, on which of them rolls it out, on what ran there before, or on a retry. Only `wall_s` differs.
-    A program's own random draws come from the seed as well.
+    number of workers, the worker that rolls it out, earlier tasks of that worker, or a retry. Only `wall_s` differs.
+    A program's random draws come from the seed as well.
 
-    **Faults.** What a generated program does wrong is data: a Fault in the Episode, Score or Examination. It costs
-    neither the worker nor another call anything, whatever the program does.
+    **Faults.** A failure of a generated program is data: a Fault in the Episode, Score or Examination. It affects
+    neither the worker nor any other call, whatever the program does.
 
     **Retries.** A worker that dies or falls silent is replaced, and its task is done once more on a fresh one. The
-    second failure is a RolloutError, and the pool goes on with the next task.
+    second failure raises RolloutError, and the pool continues with the next task.
 
-    **Deadlines.** Every call ends: programs have limits of CPU and wall time, workers of silence.
+    **Deadlines.** Every call ends: CPU time and wall time of programs are limited, and so is the silence of workers.
 
-    **Durability.** When `roll` returns, the trajectory lies in the run's folder under `Episode.trajectory`, whole
-    and flushed to the disk. A roll that failed or was cancelled leaves no file in part.
+    **Durability.** When `roll` returns, the trajectory is in the run's folder under `Episode.trajectory`, complete
+    and flushed to the disk. A roll that failed or was cancelled leaves no partial file.
 
-    **Cancellation.** A cancelled call frees its worker within seconds and disturbs no other.
+    **Cancellation.** A cancelled call frees its worker within seconds and does not disturb other calls.
 
-    **Closing.** Leaving the pool (an async context manager) ends every process of it, its own and the programs'.
-    Calls under way end with RolloutError, and so does every later one.
+    **Closing.** Leaving the pool (an async context manager) ends all its processes: workers and programs.
+    Open calls end with RolloutError, and so does every later one.
 
-    **Errors.** RolloutError, and StoreError where the disk refuses a trajectory.
+    **Errors.** RolloutError, and StoreError if the disk refuses a trajectory.
     """
 
     async def roll(self, task: RollTask) -> Episode:
@@ -54,14 +54,15 @@ class Pool(Protocol):
         """
 
     async def score(self, evaluator: Program, episode: Episode) -> Score:
-        """One evaluator's score of one recorded episode; fitness 0 with a fault where the evaluator fails.
+        """One evaluator's score of one recorded episode; fitness 0 with a fault if the evaluator fails.
 
         Raises RolloutError, also for an episode without a trajectory.
         """
 
     async def examine(self, evaluator: Program, episodes: Sequence[Episode]) -> Examination:
         """Apply an evaluator to T_0 and check that it is valid (finite f in [0,1], JSON-able metrics,
-        two calls agree, also on T_0 cut to 0, 1 and half of its steps). Scores come in the order of the episodes.
+        two calls agree, also on T_0 truncated to 0, 1 and half of its steps). Scores are in the order of the episodes.
 
-        An invalid evaluator has the first fault; then scores may be fewer. Raises RolloutError, also for no episodes.
+        For an invalid evaluator the result holds the first fault and possibly fewer scores. Raises RolloutError,
+        also for an empty sequence of episodes.
         """

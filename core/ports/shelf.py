@@ -1,4 +1,4 @@
-"""What a domain gives the offline model to build with."""
+"""The parts from which the offline model builds programs of a domain."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from ..values import Program
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One place of a shelf program that has alternatives.
+    """One place in a shelf program with alternatives.
 
     kind "method": each alternative is the source of one method, indented as at class level.
     kind "constant": each alternative is the text of a literal; the offline model may also perturb it
@@ -19,7 +19,7 @@ class Part:
     alternatives: tuple[str, ...]
     low: float | None = None
     high: float | None = None
-    metrics: tuple[str, ...] = ()  # metrics of the reference evaluator that this part mostly moves
+    metrics: tuple[str, ...] = ()  # metrics of the reference evaluator that this part affects most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

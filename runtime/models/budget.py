@@ -1,6 +1,6 @@
-"""Budgets of calls, tokens, money and wall time, for a run and for each role, and the model that keeps within them.
+"""Budgets of calls, tokens, money and wall time, for a run and for each role, and the model that respects them.
 
-`Balance` is the pure part: budgets, what was spent, and whether the next call may start. `Ledger` holds the balance of
+`Balance` is the pure part: budgets, spending, and whether the next call may start. `Ledger` holds the balance of
 a live run, `BudgetedModel` wraps each of its models.
 """
 
@@ -20,12 +20,12 @@ from .recorded import CallReader, Recorded
 
 _log = structlog.get_logger("memento.budgets")
 
-CHARACTERS_PER_TOKEN = 4    # a rough count, used only where a service reports none
+CHARACTERS_PER_TOKEN = 4    # a rough estimate, used only if a service reports no usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """What may be spent at most. None is no limit."""
+    """The maximum spending. None means no limit."""
 
     calls: int | None = None
     tokens: int | None = None           # input and output together
@@ -36,12 +36,12 @@ class Budget:
         for name in ("calls", "tokens", "cost_usd", "wall_s"):
             limit = getattr(self, name)
             if limit is not None and not limit > 0:
-                raise UsageError(f"the model budget {name!r} must be above 0, not {limit}; leave it out for no limit")
+                raise UsageError(f"the model budget {name!r} must be above 0, not {limit}; omit it for no limit")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """What was spent so far. `calls` counts every call that was begun, `in_flight` those still open.
+    """The spending so far. `calls` counts every started call, `in_flight` those still open.
 
     `unpriced` counts answers whose cost is unknown; they are not in `cost_usd`.
     """
@@ -64,25 +64,25 @@ class Spent:
 
     @property
     def expected_usd(self) -> float | None:
-        """Dollars, with open calls and answers of unknown cost counted as much as the others; None without others."""
+        """Dollars, with the mean cost for open calls and answers of unknown cost; None without a known cost."""
         known = self.calls - self.in_flight - self.unpriced
         if self.unpriced and (known <= 0 or not self.cost_usd):
             return None
         return self.cost_usd + ((self.in_flight + self.unpriced) * self.cost_usd / known if known > 0 else 0.0)
 
     def expected(self, amount: float) -> float:
-        """`amount` (tokens so far) once the open calls have taken what the finished ones took."""
+        """`amount` (tokens so far) plus the mean of the finished calls for each open call."""
         finished = self.calls - self.in_flight
         return amount + (self.in_flight * amount / finished if finished else 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Balance:
-    """The budgets of a run and what its roles spent. Says whether the next call may start; changes nothing.
+    """The budgets of a run and the spending of its roles. Decides whether the next call may start. Immutable.
 
-    Nobody knows what a call will take, so a budget of tokens or money can be passed by the calls in flight.
-    They are expected to take the mean of the finished ones; so is an answer that came without its usage, such
-    as that of a content filter. A budget of calls is never passed.
+    The usage of a call is unknown in advance, so calls in flight can exceed a budget of tokens or money. The
+    estimate for them is the mean of the finished calls, and so it is for an answer without a reported usage, such
+    as that of a content filter. A budget of calls is never exceeded.
     """
 
     run: Budget = Budget()
@@ -91,14 +91,14 @@ class Balance:
 
     @property
     def total(self) -> Spent:
-        """What all roles spent."""
+        """The spending of all roles together."""
         total = Spent()
         for spent in self.spent.values():
             total = total.plus(spent)
         return total
 
     def refusal(self, role: str, elapsed_s: float) -> str | None:
-        """Why the next call of `role`, `elapsed_s` seconds into the run, may not start; None where it may."""
+        """The reason why the next call of `role`, `elapsed_s` seconds into the run, may not start; None if it may."""
         own = _refusal(self.roles.get(role, Budget()), self.spent.get(role, Spent()), elapsed_s)
         if own is not None:
             return f"the {role} budget of {own}"
@@ -106,7 +106,7 @@ class Balance:
         return None if whole is None else f"the run's model budget of {whole}"
 
     def left(self, elapsed_s: float, role: str | None = None) -> dict[str, float]:
-        """What is left of each limit, of the run or of one role; limits that are not set are left out."""
+        """The rest of each limit, of the run or of one role; limits that are not set are omitted."""
         budget = self.run if role is None else self.roles.get(role, Budget())
         spent = self.total if role is None else self.spent.get(role, Spent())
         used = {
@@ -116,12 +116,12 @@ class Balance:
         return {name: max(0, limit - used[name]) for name, limit in limits.items() if limit is not None}
 
     def begun(self, role: str) -> "Balance":
-        """After a call of `role` was begun."""
+        """The balance after a call of `role` started."""
         spent = self.spent.get(role, Spent())
         return self._with(role, replace(spent, calls=spent.calls + 1, in_flight=spent.in_flight + 1))
 
     def ended(self, role: str, taken: Spent = Spent()) -> "Balance":
-        """After a call of `role` ended, having taken `taken`; nothing is known of one that failed."""
+        """The balance after a call of `role` ended with the usage `taken`; the usage of a failed call is unknown."""
         spent = self.spent.get(role, Spent())
         return self._with(role, replace(spent, in_flight=spent.in_flight - 1).plus(taken))
 
@@ -147,7 +147,7 @@ def _refusal(budget: Budget, spent: Spent, elapsed_s: float) -> str | None:
 
 
 def taken_by(usage: Usage, *texts: str) -> Spent:
-    """What an answered call took; tokens are guessed from prompt and reply where the service reports none."""
+    """The usage of an answered call; tokens are estimated from prompt and reply if the service reports none."""
     tokens = usage.input_tokens + usage.output_tokens
     if tokens == 0 and usage.cost_usd is None:
         tokens = -(-sum(map(len, texts)) // CHARACTERS_PER_TOKEN)
@@ -155,20 +155,20 @@ def taken_by(usage: Usage, *texts: str) -> Spent:
 
 
 class PastSpending:
-    """What the roles of a run spent, fact by fact: where a resumed run's balance begins."""
+    """The spending of a run's roles, fact by fact: the initial balance of a resumed run."""
 
     def __init__(self) -> None:
         self._calls = CallReader()
         self._spent: dict[str, Spent] = {}
 
     def apply(self, fact: Fact) -> None:
-        """Take a fact of the log in."""
+        """Apply a fact of the log."""
         recorded = self._calls.read(fact)
         if recorded is not None:
             _add(self._spent, recorded)
 
     def by_role(self) -> dict[str, Spent]:
-        """What each role spent, calls that were withdrawn included."""
+        """The spending of each role, including withdrawn calls."""
         spent = dict(self._spent)
         for recorded in self._calls.withdrawn():
             _add(spent, recorded)
@@ -184,7 +184,7 @@ def _add(spent: dict[str, Spent], recorded: Recorded) -> None:
 
 
 def require_room(balance: Balance, elapsed_s: float = 0.0) -> None:
-    """Raise UsageError where a budget is below what is already spent; for the start of a resumed run."""
+    """Raise UsageError if a budget is below the spending so far; for the start of a resumed run."""
     for role in ("", *balance.roles, *balance.spent):
         refusal = balance.refusal(role, elapsed_s)
         if refusal is not None:
@@ -192,7 +192,7 @@ def require_room(balance: Balance, elapsed_s: float = 0.0) -> None:
 
 
 class Ledger:
-    """The balance of a run while it goes on, for all of its models. `before_s` is the wall time of earlier sessions."""
+    """The balance of a live run, for all its models. `before_s` is the wall time of earlier sessions in seconds."""
 
     def __init__(self, balance: Balance, *, elapsed: Elapsed = time.monotonic, before_s: float = 0.0) -> None:
         self.balance = balance
@@ -204,19 +204,19 @@ class Ledger:
 
     @property
     def elapsed_s(self) -> float:
-        """Seconds that the run took so far."""
+        """The duration of the run so far in seconds."""
         return self._elapsed() - self._began
 
     def begin(self, role: str) -> None:
-        """Take a call of `role` out of the budget. Raises BudgetSpent where it may not start."""
+        """Count a new call of `role`. Raises BudgetSpent if it may not start."""
         refusal = self.balance.refusal(role, self.elapsed_s)
         if refusal is not None:
-            raise BudgetSpent(f"{refusal}; what the run has is kept, resume it with a larger budget")
+            raise BudgetSpent(f"{refusal}; the results so far are kept, resume the run with a larger budget")
         self.balance = self.balance.begun(role)
         self._idle.clear()
 
     def end(self, role: str, taken: Spent = Spent()) -> None:
-        """Enter what a call took."""
+        """Count the end of a call and its usage."""
         self.balance = self.balance.ended(role, taken)
         if self.balance.total.in_flight == 0:
             self._idle.set()
@@ -232,19 +232,19 @@ class Ledger:
             _log.warning("budget-spent", what=str(spent))
 
     def require_time(self) -> None:
-        """Raise BudgetSpent once the run's wall time is spent, whatever the run is doing."""
+        """Raise BudgetSpent as soon as the run's wall time is spent."""
         limit_s = self.balance.run.wall_s
         if limit_s is not None and self.elapsed_s >= limit_s:
-            spent = BudgetSpent(f"the run's budget of {limit_s:g} s is spent; what the run has is kept")
+            spent = BudgetSpent(f"the run's budget of {limit_s:g} s is spent; the results so far are kept")
             _log.warning("budget-spent", what=str(spent))
             raise spent
 
 
 class BudgetedModel:
-    """A Model within the budgets of a run: it asks the ledger first, and enters what the answer took.
+    """A Model within the budgets of a run: it checks the ledger before a call, and enters the usage after it.
 
-    A spent budget is reported only when no call of the run is in flight: those are paid for, and a run that is
-    left drops what is unfinished.
+    A spent budget is reported only when no call of the run is in flight: these calls are paid for, and ending the
+    run earlier would discard their answers.
     """
 
     def __init__(self, model: Model, ledger: Ledger) -> None:
@@ -253,7 +253,7 @@ class BudgetedModel:
         self._ledger = ledger
 
     async def complete(self, ask: Ask) -> Reply:
-        """The model's answer. Raises BudgetSpent, without having sent anything, where the budget does not allow it."""
+        """The model's answer. Raises BudgetSpent before anything is sent, if the budget does not allow the call."""
         try:
             self._ledger.begin(ask.role)
         except BudgetSpent as spent:

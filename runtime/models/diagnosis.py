@@ -1,6 +1,6 @@
-"""Diagnoses a client library's exception: what went wrong, who can fix it, and whether to ask again.
+"""Diagnoses a client library's exception: the problem, the fix, and whether to retry.
 
-Imports pydantic-ai, which takes seconds: only the connection imports this.
+Imports pydantic-ai, which takes seconds: only the connection imports this module.
 """
 
 from collections.abc import Collection, Mapping
@@ -13,12 +13,12 @@ from .retrying import Failure, requested_wait_s
 from .spec import ModelSpec
 
 _POLICY_CODES = {"content_filter", "content_policy_violation", "invalid_prompt", "responsible_ai_policy_violation"}
-_POLICY_WORDS = "content filtering policy"  # all that Anthropic's error says of it
+_POLICY_WORDS = "content filtering policy"  # the only mark of it in Anthropic's error
 _TRANSIENT_STATUSES = {408, 409, 425}
 
 
 def refused_to_answer(error: Exception) -> bool:
-    """Whether this is no failure but a refusal: the service's content policy stopped prompt or reply."""
+    """Whether this is a refusal and not a failure: the service's content policy stopped prompt or reply."""
     if isinstance(error, ai.ContentFilterError):
         return True
     if not isinstance(error, ai.ModelRequestRejectedError):
@@ -28,7 +28,7 @@ def refused_to_answer(error: Exception) -> bool:
 
 
 def diagnose(error: Exception, spec: ModelSpec, keys: Collection[str]) -> Failure:
-    """What an exception of one request means. The words of the service are quoted, bounded, without keys."""
+    """The failure that an exception of one request means. The service's message is quoted, bounded, without keys."""
     if (length := too_long(error)) is not None:
         return Failure(problem=f"sent an answer that is too long to read ({length})")
     if isinstance(error, ai.ModelRequestRejectedError | ai.ModelQuotaExceededError):
@@ -37,7 +37,7 @@ def diagnose(error: Exception, spec: ModelSpec, keys: Collection[str]) -> Failur
         return _transient(error, keys)
     if isinstance(error, ai.UserError):  # the library cannot express this request to this model
         return Failure(problem=f"cannot be asked this way: {quotable(str(error), keys)}", fatal=True)
-    # Whatever else a library lets through (a KeyError in an odd body, a socket error) is about this answer.
+    # Any other exception (a KeyError from a malformed body, a socket error) concerns only this answer.
     kind = type(error).__name__
     return Failure(problem=f"gave an answer that cannot be read ({kind}: {quotable(str(error), keys)})", retry=True)
 
@@ -45,7 +45,7 @@ def diagnose(error: Exception, spec: ModelSpec, keys: Collection[str]) -> Failur
 def _rejected(error: ai.ModelAPIError, spec: ModelSpec, keys: Collection[str]) -> Failure:
     status = _status(error)
     if isinstance(error, ai.ModelAuthenticationError):
-        # The service's own words are left out: some of them repeat parts of the key.
+        # The service's message is omitted: some services repeat parts of the key.
         return Failure(
             problem=f"refused the key{status}: check {spec.key_variable} and its rights to this model", fatal=True
         )
@@ -74,7 +74,7 @@ def _transient(error: ai.ModelAPIError, keys: Collection[str]) -> Failure:
         what = "failed"
     else:
         what = "gave an answer that cannot be read"
-    # The service itself may say that asking again is no use.
+    # The service itself may report that a retry is useless.
     retry = getattr(error, "provider_retry_hint", None) is not False or isinstance(error, ai.ModelRateLimitError)
     return Failure(
         problem=f"{what}{_status(error)}: {_words(error, keys)}",
@@ -90,12 +90,12 @@ def _status(error: ai.ModelAPIError) -> str:
 
 
 def _words(error: ai.ModelAPIError, keys: Collection[str]) -> str:
-    said = _message(error.body) or (error.message if error.body is None else str(error.body))
-    return quotable(said, keys) or "no reason given"
+    text = _message(error.body) or (error.message if error.body is None else str(error.body))
+    return quotable(text, keys) or "no reason given"
 
 
 def _message(body: object) -> str | None:
-    """The message within an error body of OpenAI's, Anthropic's or a gateway's form."""
+    """The message in an error body in the form of OpenAI, Anthropic or a gateway."""
     if isinstance(body, Mapping):
         return _message(body.get("error")) or _message(body.get("message"))
     return body if isinstance(body, str) else None

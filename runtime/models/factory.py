@@ -1,4 +1,4 @@
-"""Makes models from what the user wrote. Says what is wrong with it before anything is imported or spent."""
+"""Makes models from the user's names. Reports errors in them before anything is imported or spent."""
 
 import asyncio
 import os
@@ -19,12 +19,12 @@ from .spec import ModelSpec, base_url_of, key_of, parse_specs
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientSettings:
-    """What all clients of a run share. `gates` holds one gate for each account, made when first needed."""
+    """The settings that all clients of a run share. `gates` holds one gate per account, made on first use."""
 
     limits: CallLimits = CallLimits()
     sampling: Sampling = Sampling()
     prices: Mapping[str, Price] = field(default_factory=dict)   # the user's, by model name
-    in_flight: int = 8                                          # requests at once, for each account
+    in_flight: int = 8                                          # requests at once, per account
     seed: int = 0
     gates: MutableMapping[str, Gate] = field(default_factory=dict)
     elapsed: Elapsed = time.monotonic
@@ -44,10 +44,10 @@ def make_model(
     environ: Mapping[str, str] = os.environ,
     offline: Model | None = None,
 ) -> Model:
-    """The model that `text` names, or several to be tried in turn, separated by commas.
+    """The model that `text` names, or several models to try in turn, separated by commas.
 
-    `offline` is what answers to the name `offline`. Close the model with `close_model`. Raises UsageError
-    for a name that is none, with the nearest one, and for a missing key, with its environment variable.
+    `offline` is the model for the name `offline`. Close the model with `close_model`. Raises UsageError
+    for an unknown name, with the nearest one, and for a missing key, with its environment variable.
     """
     shared = settings or ClientSettings()
     models = [_make(spec, shared, environ, offline) for spec in parse_specs(text)]

@@ -8,10 +8,10 @@ from ...core.ports import Ask, Model, Reply
 
 
 class FallbackModel:
-    """Asks the first model; where its call fails for good, the next one.
+    """Calls the first model; if its call fails for good, the next one.
 
-    A model that failed fatally (a refused key, say) is not asked again. A spent budget is passed on: it is
-    the run's, not the model's. Reply.model says who answered.
+    A model that failed fatally (for example by a refused key) is not called again. BudgetSpent is passed on: the
+    budget belongs to the run, not to the model. Reply.model names the model that answered.
     """
 
     def __init__(self, models: Sequence[Model]) -> None:
@@ -22,7 +22,7 @@ class FallbackModel:
         self._lost: dict[int, ModelError] = {}
 
     async def complete(self, ask: Ask) -> Reply:
-        """The first model's answer that comes. Raises ModelError with every reason where none comes."""
+        """The answer of the first model that does not fail. Raises ModelError with every reason if all fail."""
         errors: list[ModelError] = []
         sent = 0
         for position, model in enumerate(self.models):

@@ -1,4 +1,4 @@
-"""How much is asked of a model at once: the limits of one call, and a gate that adapts to a busy provider."""
+"""Limits for requests to a model: the limits of one call, and a gate that adapts to a busy provider."""
 
 import asyncio
 import time
@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from ...core.errors import UsageError
 
 SPACING_S = 0.006
-"""Between two requests. A call takes the controller about so much CPU: calls that are sent together are answered
-together, and then wait for one another round after round; a little apart, none waits."""
+"""Seconds between two requests, about the controller's CPU time per call: calls that are sent together are answered
+together, and then wait for one another in every round; with this spacing none waits."""
 
 Elapsed = Callable[[], float]
 Sleep = Callable[[float], Awaitable[None]]
@@ -22,7 +22,7 @@ class CallLimits:
     """The limits of one call, from its first request to its answer, retries and waits between them included."""
 
     total_s: float = 1200.0     # the whole call
-    read_s: float = 600.0       # silence within one request: where nothing is streamed, until the whole answer
+    read_s: float = 600.0       # silence within one request; without streaming, until the whole answer
     connect_s: float = 10.0
     attempts: int = 6           # requests sent for one call
     backoff_s: float = 1.0      # mean wait after the first failure, doubled after each further one
@@ -36,9 +36,9 @@ class CallLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowance:
-    """How many requests may be in flight: halved when the provider is overloaded, grown slowly when it answers.
+    """The number of requests that may be in flight: halved on overload of the provider, grown slowly by answers.
 
-    `epoch` counts the cuts: of ten requests sent together and refused together, only the first one cuts.
+    `epoch` counts the reductions: of ten requests sent together and refused together, only the first one reduces.
     """
 
     ceiling: int
@@ -47,43 +47,43 @@ class Allowance:
 
     @property
     def slots(self) -> int:
-        """The whole number of requests that may be in flight, at least one."""
+        """The number of requests that may be in flight as an integer, at least 1."""
         return max(1, int(self.level))
 
     def overloaded(self, sent_in: int) -> "Allowance":
-        """After a request that was sent in epoch `sent_in` was refused as too many."""
+        """The allowance after a request of epoch `sent_in` was refused as too many."""
         if sent_in != self.epoch:
             return self
         return replace(self, level=max(1.0, self.level / 2), epoch=self.epoch + 1)
 
     def answered(self) -> "Allowance":
-        """After a request that was answered: about one slot more for every full round of answers."""
+        """The allowance after an answered request: about one more slot per full round of answers."""
         return replace(self, level=min(float(self.ceiling), self.level + 1 / self.level))
 
 
 @dataclass(slots=True, kw_only=True)
 class Slot:
-    """A place in flight. The holder says how the request went, once."""
+    """A place for one request in flight. The holder reports the outcome of the request, once."""
 
     epoch: int
     gate: "Gate"
 
     def overloaded(self, retry_after_s: float | None = None) -> None:
-        """The provider refused it as too many; nothing more is sent for `retry_after_s` seconds."""
+        """The provider refused the request as too many; nothing is sent for `retry_after_s` seconds."""
         self.gate.allowance = self.gate.allowance.overloaded(self.epoch)
         if retry_after_s is not None:
             until = self.gate.elapsed() + retry_after_s
             self.gate.closed_until = max(self.gate.closed_until, until)
 
     def answered(self) -> None:
-        """The provider answered."""
+        """The provider answered the request."""
         self.gate.allowance = self.gate.allowance.answered()
 
 
 class Gate:
-    """Lets as many requests through as the allowance says, first come first served, retries first.
+    """Admits as many requests as the allowance permits: retries first, then first come, first served.
 
-    One gate is shared by all models of one account, so that judges and proposers do not fight each other.
+    All models of one account share one gate, so that judges and proposers do not compete for its rate limit.
     """
 
     def __init__(self, ceiling: int, *, elapsed: Elapsed = time.monotonic, sleep: Sleep = asyncio.sleep) -> None:
@@ -99,7 +99,7 @@ class Gate:
 
     @property
     def closed_for_s(self) -> float:
-        """Seconds until the provider wants to be asked again."""
+        """Seconds until the provider accepts requests again."""
         return max(0.0, self.closed_until - self.elapsed())
 
     @asynccontextmanager
@@ -133,7 +133,7 @@ class Gate:
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():  # admitted and withdrawn in the same moment
+            if turn.done() and not turn.cancelled():  # admitted and withdrawn at the same moment
                 self.in_flight -= 1
                 self._admit()
             raise

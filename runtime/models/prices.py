@@ -1,4 +1,4 @@
-"""What tokens cost: the user's own prices first, then the list that comes with genai-prices, offline.
+"""Prices of tokens: the user's prices first, then the list that comes with genai-prices, offline.
 
 A new provider has its name in that list in `_provider`; see `providers.py` for the rest.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """A price that the user gives, in US dollars for a million tokens."""
+    """A price that the user gives, in US dollars per million tokens."""
 
     input_usd_per_mtok: float
     output_usd_per_mtok: float
@@ -28,7 +28,7 @@ class Price:
 
 
 def cost_usd(spec: ModelSpec, price: Price | None, usage: "RequestUsage | Usage") -> float | None:
-    """What one answer cost in US dollars, or None where nobody knows. Unknown is not 0."""
+    """The cost of one answer in US dollars, or None if it is unknown. Unknown is not 0."""
     if price is not None:
         tokens = float(usage.input_tokens or 0), float(usage.output_tokens or 0)
         return (tokens[0] * price.input_usd_per_mtok + tokens[1] * price.output_usd_per_mtok) / 1e6
@@ -43,7 +43,7 @@ def cost_usd(spec: ModelSpec, price: Price | None, usage: "RequestUsage | Usage"
 
 
 def require_prices(specs: Iterable[ModelSpec], prices: Mapping[str, Price]) -> None:
-    """Raise UsageError that names the first model whose price nobody knows; for runs with a money budget.
+    """Raise UsageError with the first model whose price is unknown; for runs with a money budget.
 
     `prices` are the user's, by model name.
     """

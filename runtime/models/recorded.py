@@ -1,4 +1,4 @@
-"""Reads the model calls of a run back from its facts, for the tape and for what was already spent."""
+"""Reads the model calls of a run from its facts, for the tape and for past spending."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from ...core.order_ids import parse
 from ...core.values import Call
 
 Key = tuple[str, int]
-"""The id of the order that asked, and the attempt at it."""
+"""The id of the order of a call, and the attempt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """What one order asked of a model: the answers, one per attempt, and the failure that came after them, if any.
+    """The model calls of one order: the answers, one per attempt, and the failure after them, if any.
 
-    What a `withdrawn` call took nobody knows.
+    The usage of a `withdrawn` call is unknown.
     """
 
     order: str
@@ -26,13 +26,13 @@ class Recorded:
 
 
 class CallReader:
-    """Reads the model calls of a run back from its facts, one fact after the other."""
+    """Reads the model calls of a run from its facts, one by one."""
 
     def __init__(self) -> None:
         self._withdrawn: set[str] = set()
 
     def read(self, fact: Fact) -> Recorded | None:
-        """What the order that this fact answers asked of a model; None where it asked nothing."""
+        """The model calls of the order that this fact answers; None if there are none."""
         if isinstance(fact, SpeculationEnded) and not fact.kept and not fact.answered and fact.order is not None:
             self._withdrawn.add(fact.order)
         if not isinstance(fact, ProposalMade | ProposalFailed | VoteCast) or fact.order is None:
@@ -44,17 +44,17 @@ class CallReader:
             failure = fact.reason if fact.choice is None else None
         elif isinstance(fact, ProposalFailed) and fact.call is None:
             failure = fact.fault.message
-        self._withdrawn.discard(fact.order)  # its answer came in the moment of the withdrawal
+        self._withdrawn.discard(fact.order)  # its answer arrived during the withdrawal
         return Recorded(order=fact.order, role=parse(fact.order).role, calls=calls, failure=failure)
 
     def withdrawn(self) -> Iterator[Recorded]:
-        """The calls that were withdrawn before their answer, after the facts read so far."""
+        """The calls that were withdrawn without an answer, according to the facts read so far."""
         for order in sorted(self._withdrawn):
             yield Recorded(order=order, role=parse(order).role, withdrawn=True)
 
 
 def recorded_in(facts: Iterable[Fact]) -> Iterator[Recorded]:
-    """What the orders answered by these facts asked of a model, in the order they were committed."""
+    """The model calls of the orders that these facts answer, in commit order."""
     reader = CallReader()
     for fact in facts:
         recorded = reader.read(fact)

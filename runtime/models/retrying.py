@@ -1,9 +1,9 @@
-"""Failed requests: whether one is sent again, and when. All that follows from a provider's Retry-After is here.
+"""Failed requests: whether and when to retry. This module holds all handling of a provider's Retry-After.
 
     requested_wait_s    reads it from the client library's error
-    wait_s              how long the call that failed waits
-    shared_wait_s       how long all calls of the account wait, at most a call's deadline (see gate.py)
-    wait_note           what the error message says of it
+    wait_s              the wait of the failed call
+    shared_wait_s       the wait of all calls of the account, at most a call's deadline (see gate.py)
+    wait_note           its mention in the error message
 """
 
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ class Failure:
     `retry`: sending it again may help. `fatal`: no other request to this model would be answered either.
     """
 
-    problem: str                        # what happened, as the end of a sentence; holds no key
+    problem: str                        # what happened, as the end of a sentence; contains no key
     retry: bool = False
     fatal: bool = False
     overloaded: bool = False
-    retry_after_s: float | None = None  # what the provider asked for
+    retry_after_s: float | None = None  # the provider's requested wait
 
 
 def requested_wait_s(error: Exception) -> float | None:
-    """The provider's Retry-After in seconds, from an error of pydantic-ai; None where it gave none."""
+    """The provider's Retry-After in seconds, from an error of pydantic-ai; None if there is none."""
     wait: float | None = getattr(error, "retry_after", None)
     return wait
 
@@ -35,8 +35,8 @@ def requested_wait_s(error: Exception) -> float | None:
 def wait_s(failures: int, failure: Failure, limits: CallLimits, draw: Random) -> float:
     """Seconds to wait after the `failures`-th failure of a call (1, 2, …).
 
-    The provider's Retry-After is respected, with up to a tenth more so that waiting calls do not return all at
-    once; else the wait doubles each time, with a jitter of half its length either way.
+    The provider's Retry-After is respected, plus up to 10 % so that waiting calls do not all return at once;
+    otherwise the wait doubles each time, with a jitter of ±50 %.
     """
     if failure.retry_after_s is not None:
         return failure.retry_after_s * (1 + 0.1 * draw.random())
@@ -45,7 +45,7 @@ def wait_s(failures: int, failure: Failure, limits: CallLimits, draw: Random) ->
 
 
 def shared_wait_s(failure: Failure, limits: CallLimits) -> float | None:
-    """Seconds for which no call of the account is sent; None where only the failed call waits.
+    """Seconds for which no call of the account is sent; None if only the failed call waits.
 
     A wait beyond a call's deadline must not hold all calls back, since they would never fail.
     """
@@ -54,7 +54,7 @@ def shared_wait_s(failure: Failure, limits: CallLimits) -> float | None:
 
 
 def wait_note(failure: Failure) -> str:
-    """The provider's request to wait, for the end of an error message; empty where it made none of a length."""
+    """The wait that the provider requested, for the end of an error message; empty if it requested none."""
     if failure.retry and failure.retry_after_s is not None and failure.retry_after_s > 1:
         return f"; it asks to wait {failure.retry_after_s:.0f} s"
     return ""

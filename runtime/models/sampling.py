@@ -1,4 +1,4 @@
-"""How a model is asked to answer, and what came back of one request."""
+"""The sampling settings of requests, and the answer to one request."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,12 +12,12 @@ Thinking = Literal["minimal", "low", "medium", "high", "xhigh"]
 class Sampling:
     """Settings sent with every request. None leaves the choice to the service.
 
-    Many reasoning models refuse a temperature. No output limit by default: some servers refuse one that
-    does not fit with the prompt, and a reply that never ends is ended by the call's deadline.
+    Many reasoning models refuse a temperature. There is no output limit by default: some servers refuse a limit
+    that does not fit with the prompt, and the call's deadline ends an endless reply.
 
-    Streaming tells a slow server from a silent one, but takes about 0.2 ms of CPU for each token in the
-    controller (0.4 s for a reply of 2,000), where a whole reply takes 3 ms. Where a client library must
-    stream, such as for Anthropic's long replies, it does so by itself.
+    Streaming distinguishes a slow server from a silent one, but takes about 0.2 ms of CPU per token in the
+    controller (0.4 s for a reply of 2,000 tokens), while a whole reply takes 3 ms. If a client library requires
+    streaming, such as for Anthropic's long replies, it streams without this setting.
     """
 
     temperature: float | None = None
@@ -34,7 +34,7 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What one request brought. `stop` is as in Reply; `cost_usd` is None where the price is unknown."""
+    """The answer to one request. `stop` is as in Reply; `cost_usd` is None if the price is unknown."""
 
     text: str
     stop: str

@@ -1,4 +1,4 @@
-"""Reads what a user writes for a language model, such as `openai:gpt-5.2`, without importing any client.
+"""Parses the user's names of language models, such as `openai:gpt-5.2`, without importing any client.
 
 A new provider has its form in FORMS and its key variable in KEY_VARIABLES here; see `providers.py` for the rest.
 """
@@ -37,7 +37,7 @@ class ModelSpec:
 
     @property
     def name(self) -> str:
-        """What reports, votes and prices call it: `openai:gpt-5.2`, or `LABEL:MODEL` for a compatible server."""
+        """Its name in reports, votes and prices: `openai:gpt-5.2`, or `LABEL:MODEL` for a compatible server."""
         return "offline" if self.scheme == "offline" else f"{self.label or self.scheme}:{self.model}"
 
     @property
@@ -49,12 +49,12 @@ class ModelSpec:
 
     @property
     def account(self) -> str:
-        """What shares one provider's rate limit: the same service asked with the same key."""
+        """The account, whose models share the provider's rate limit: the same service with the same key."""
         return f"{self.key_variable}@{self.base_url or ''}"
 
 
 def parse_spec(text: str) -> ModelSpec:
-    """The model that `text` names. Raises UsageError with the nearest form where it names none."""
+    """The model that `text` names. Raises UsageError with the nearest form if it names none."""
     scheme, colon, rest = text.strip().partition(":")
     if scheme == "offline" and not colon:
         return ModelSpec(scheme="offline", model="")
@@ -68,7 +68,7 @@ def parse_spec(text: str) -> ModelSpec:
 
 
 def parse_specs(text: str) -> tuple[ModelSpec, ...]:
-    """Several models to be tried in turn, separated by commas, such as `anthropic:claude-sonnet-5,offline`."""
+    """Several models to try in turn, separated by commas, such as `anthropic:claude-sonnet-5,offline`."""
     schemes = "|".join(FORMS)
     parts = re.split(rf",\s*(?=(?:{schemes})(?::|,|\s*$))", text) if text.strip() else [text]
     return tuple(parse_spec(part) for part in parts)
@@ -77,8 +77,8 @@ def parse_specs(text: str) -> tuple[ModelSpec, ...]:
 def key_of(spec: ModelSpec, environ: Mapping[str, str]) -> str | None:
     """The key of this model from the environment.
 
-    Raises UsageError that names the variable where a service that needs a key has none. A compatible
-    server may go without.
+    Raises UsageError with the variable if a service that needs a key has none. A compatible server may work
+    without a key.
     """
     variable = spec.key_variable
     if variable is None:
@@ -96,7 +96,7 @@ def key_of(spec: ModelSpec, environ: Mapping[str, str]) -> str | None:
 
 
 def base_url_of(spec: ModelSpec, environ: Mapping[str, str]) -> str | None:
-    """Where the service is: the spec's own URL, or the user's from the environment; None for its usual place."""
+    """The URL of the service, from the spec or the environment; None for the service's default."""
     variable = URL_VARIABLES.get(spec.scheme, "")
     given = environ.get(variable, "").strip()
     if spec.base_url is not None or not given:
@@ -128,8 +128,8 @@ def _compatible(text: str, rest: str) -> ModelSpec:
         )
     if not _LABEL.fullmatch(label) or label.lower() in FORMS:
         raise UsageError(
-            f"{label!r} cannot be the LABEL of a compatible model: take letters, digits, - and _, "
-            f"and none of {', '.join(FORMS)}, so that no other service's key is sent there"
+            f"{label!r} cannot be the LABEL of a compatible model: use letters, digits, - and _, "
+            f"but none of {', '.join(FORMS)}, so that no other service's key is sent there"
         )
     where = f"the URL of the compatible model {label!r}"
     _require_plain_url(base_url, where, f"put the key in {label.upper().replace('-', '_')}_API_KEY")

@@ -1,4 +1,4 @@
-"""Replays the recorded model calls of a run: no network, no cost, the same answers to the same questions."""
+"""Replays the recorded model calls of a run: no network, no cost, the same answers to the same prompts."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -15,9 +15,9 @@ from .recorded import Key, recorded_in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tape:
-    """What a run's models answered, by order id and attempt; `failures` holds calls that failed for good.
+    """The recorded answers of a run's models, by order id and attempt; `failures` holds calls that failed for good.
 
-    The orders in `withdrawn` were taken back before they were answered.
+    The orders in `withdrawn` were withdrawn before they were answered.
     """
 
     calls: Mapping[Key, Call] = field(default_factory=dict)
@@ -42,23 +42,23 @@ def tape_of(facts: Iterable[Fact]) -> Tape:
     return Tape(calls=calls, failures=failures, withdrawn=frozenset(withdrawn))
 
 
-WITHDRAWN_S = 3600.0  # longer than a candidate rolls out: a speculative question is withdrawn by then
+WITHDRAWN_S = 3600.0  # longer than the rollouts of a candidate: a speculative request is withdrawn by then
 
 
-def _other_turn(ask: Ask) -> Key:
-    """Under which key the slot's call is where it was asked for in its turn, and is now asked ahead, or vice versa."""
+def _other_key(ask: Ask) -> Key:
+    """The key of the slot's call if it was recorded in turn and is now requested speculatively, or vice versa."""
     order = ask.order.id
     return (slot_of(order) if is_ahead(order) else ahead_id(order)), ask.attempt
 
 
 class ReplayModel:
-    """A Model that answers from a tape, by the order and the attempt that ask, never by position.
+    """A Model that answers from a tape, by order and attempt, never by position.
 
-    The prompt must be the recorded one. A slot may have been asked for ahead of its turn in one run and not in
-    the other: the same prompt for the same slot is the same question. An order with no recorded answer was
-    withdrawn in the recorded run, or was in flight when that ended: it is left open for `patience_s` seconds,
-    in which the replayed run withdraws it again, and is an error after that. Where only a later attempt at an
-    order was recorded, the earlier ones were of no use, and an empty reply stands for them.
+    The prompt must be the recorded one. A slot may have been requested speculatively in one run and not in the
+    other: the same prompt for the same slot is the same call. An order without a recorded answer was withdrawn in
+    the recorded run, or was in flight when that run ended: it stays open for `patience_s` seconds, in which the
+    replayed run withdraws it again; after that it is an error. If only a later attempt at an order was recorded,
+    the earlier ones were unusable, and an empty reply stands for them.
     """
 
     def __init__(self, tape: Tape, *, patience_s: float = 30.0, sleep: Sleep = asyncio.sleep) -> None:
@@ -71,14 +71,14 @@ class ReplayModel:
             self._last[order] = max(attempt, self._last.get(order, 0))
 
     async def complete(self, ask: Ask) -> Reply:
-        """The recorded answer. Raises ModelError, fatal, where the tape holds none for this question."""
+        """The recorded answer. Raises ModelError, fatal, if the tape holds none for this call."""
         key = (ask.order.id, ask.attempt)
-        call = self._tape.calls.get(key) or self._of_the_other_turn(ask)
+        call = self._tape.calls.get(key) or self._recorded_under_other_key(ask)
         if call is not None:
             return self._reply(call, ask)
         if ask.attempt < self._last.get(ask.order.id, 0):
             return Reply(text="", model=self._tape.calls[ask.order.id, self._last[ask.order.id]].model)
-        failure = self._tape.failures.get(key) or self._tape.failures.get(_other_turn(ask))
+        failure = self._tape.failures.get(key) or self._tape.failures.get(_other_key(ask))
         if failure is not None:
             raise ModelError(failure)
         ahead = ask.order.id in self._tape.withdrawn or is_ahead(ask.order.id)
@@ -89,17 +89,17 @@ class ReplayModel:
             fatal=True,
         )
 
-    def _of_the_other_turn(self, ask: Ask) -> Call | None:
-        """The recorded call for the slot, where it was the same question."""
-        call = self._tape.calls.get(_other_turn(ask))
+    def _recorded_under_other_key(self, ask: Ask) -> Call | None:
+        """The recorded call for the slot under the other key, if its prompt is the same."""
+        call = self._tape.calls.get(_other_key(ask))
         return call if call is not None and call.prompt.digest == Document(ask.prompt).digest else None
 
     def _reply(self, call: Call, ask: Ask) -> Reply:
-        asked, recorded = Document(ask.prompt).digest, call.prompt.digest
-        if asked != recorded:
+        sent, recorded = Document(ask.prompt).digest, call.prompt.digest
+        if sent != recorded:
             raise ModelError(
                 f"the tape does not fit: the prompt of the order {ask.order.id}, attempt {ask.attempt} is "
-                f"{asked[:12]}, the recorded one {recorded[:12]}; replay with the settings of the recorded run",
+                f"{sent[:12]}, the recorded one {recorded[:12]}; replay with the settings of the recorded run",
                 fatal=True,
             )
         return Reply(text=call.reply.text, model=call.model, stop=call.stop, usage=call.usage)

@@ -1,4 +1,4 @@
-"""The offline model: a deterministic structural mutator that stands in where no language model is configured."""
+"""The offline model: a deterministic structural mutator that replaces a language model if none is configured."""
 
 from .model import OfflineModel
 

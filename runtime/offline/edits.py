@@ -1,4 +1,4 @@
-"""The edits that a shelf allows on a program: methods swapped for alternatives, constants moved."""
+"""The edits of a program with a shelf: methods replaced by alternatives, constants changed."""
 
 import ast
 import math
@@ -11,20 +11,20 @@ from .source import Alternative, Edit, Piece, Source, alternative_of, fits, numb
 from .steering import milestones
 
 SPREAD = 0.35            # standard deviation of the logarithm of a perturbation's factor
-NEAR = 0.04              # a new value within this fraction of the old one, or of the range, is no edit
-HARM_LIMIT = 8           # tries at a perturbation that is new
+NEAR = 0.04              # a new value within this fraction of the old one, or of the range, is not an edit
+HARM_LIMIT = 8           # attempts at a new perturbation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """A method part with its alternatives read once."""
+    """A method part with its parsed alternatives."""
 
     part: Part
     alternatives: tuple[Alternative, ...]
 
 
 class Workshop:
-    """A shelf made ready: what may be edited, how, and the order of its milestones."""
+    """A prepared shelf: the parts that may be edited, their edits, and the order of the milestones."""
 
     def __init__(self, shelf: Shelf) -> None:
         self.shelf = shelf
@@ -47,7 +47,7 @@ class Workshop:
     # --------------------------------------------------------------------------------- what may be edited
 
     def swaps(self, source: Source) -> list[tuple[Part, list[Edit]]]:
-        """For every method part that fits the program: its alternatives other than the present one."""
+        """For every method part that fits the program: its alternatives other than the current one."""
         found = []
         for method in self.methods:
             name = method.part.name
@@ -71,10 +71,10 @@ class Workshop:
         )
 
     def tunable(self, source: Source) -> list[tuple[Part, Piece]]:
-        """Constants that may be moved: the shelf's, else the program's own, else its bare numbers.
+        """The constants that may be changed: the shelf's, else the program's own, else its bare numbers.
 
-        A constant that nothing reads can change nothing, so it is left out. A program's own constants and
-        numbers come as parts without range; those of the shelf's frame are facts of the task.
+        Constants that no code reads are omitted, because they have no effect. A program's own constants and
+        numbers are parts without a range; those of the shelf's frame are properties of the task.
         """
         read = {name: piece for name, piece in source.constants.items() if source.reads(name)}
         found = [(part, read[part.name]) for part in self.constants if part.name in read]
@@ -84,13 +84,13 @@ class Workshop:
         return found + [
             (Part(name=piece.name, kind="constant", alternatives=()), piece)
             for piece in own
-            if piece.number  # nothing can be said of the scale of a zero
+            if piece.number  # a zero has no scale
         ]
 
     # ---------------------------------------------------------------------------------- moving constants
 
     def moved(self, part: Part, piece: Piece, rng: random.Random) -> Edit | None:
-        """One constant at another of its alternatives or perturbed; None where nothing new was found."""
+        """One constant with another alternative or a perturbed value; None if no new value was found."""
         others = [text for text in part.alternatives if not same_value(text, piece.text, part)]
         if others and (piece.number is None or rng.random() < 0.5):
             return constant_edit(piece, rng.choice(others))
@@ -109,7 +109,7 @@ def constant_edit(piece: Piece, text: str) -> Edit:
 
 
 def perturbed(value: int | float, part: Part, rng: random.Random) -> str:
-    """A number moved by a random factor, or by a part of its range where it may be 0 or negative."""
+    """A number changed by a random factor, or by a fraction of its range if it may be 0 or negative."""
     low, high = part.low, part.high
     if low is not None and high is not None and (low <= 0 or value <= 0):
         moved = value + rng.gauss(0.0, 0.25) * (high - low)
@@ -123,14 +123,14 @@ def perturbed(value: int | float, part: Part, rng: random.Random) -> str:
 
 
 def number_text(value: float, *, whole: bool) -> str:
-    """A number as a literal of at most three significant digits, whole or not as it was before."""
+    """A number as a literal of at most three significant digits; an integer if `whole`."""
     if whole:
         return str(round(value))
     return repr(float(f"{value:.3g}"))
 
 
 def same_value(one: str, other: str, part: Part) -> bool:
-    """Whether two literals are equal, or numbers too near to be an edit."""
+    """Whether two literals are equal, or numbers too close to count as an edit."""
     first, second = (number_of(ast.parse(text, mode="eval").body) for text in (one, other))
     if first is None or second is None:
         return one.strip() == other.strip()
@@ -143,7 +143,7 @@ def same_value(one: str, other: str, part: Part) -> bool:
 
 
 def first_class(text: str) -> str:
-    """The name of the first class of a program. Raises SyntaxError where there is none."""
+    """The name of the first class of a program. Raises SyntaxError if there is none."""
     for node in ast.parse(text).body:
         if isinstance(node, ast.ClassDef):
             return node.name
@@ -154,12 +154,12 @@ def first_class(text: str) -> str:
 
 
 def summary_of(edits: Iterable[Edit]) -> str:
-    """The summary of several edits together, the same for any order of them."""
+    """The summary of several edits, independent of their order."""
     return "; ".join(sorted(edit.summary for edit in edits))
 
 
 class Forbidden:
-    """What the rejection memory H rules out: rejected edits and constants moved to nearly rejected values."""
+    """The edits that the rejection memory H excludes: rejected edits, and constants close to rejected values."""
 
     def __init__(self, summaries: Iterable[str], parts: Mapping[str, Part]) -> None:
         self._summaries = frozenset(summaries)

@@ -1,4 +1,4 @@
-"""Evaluator programs without a language model: shelf evaluators with their weights moved and terms swapped."""
+"""Evaluator programs without a language model: shelf evaluators with changed weights and exchanged terms."""
 
 import random
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ NO_RANGE = Part(name="", kind="constant", alternatives=())
 def write_evaluator(
     order: ProposeEvaluator, evaluators: Sequence[Program], rng: random.Random
 ) -> tuple[str, str]:
-    """An evaluator program and its summary. Raises SyntaxError where the parent does not parse.
+    """An evaluator program and its summary. Raises SyntaxError if the parent does not parse.
 
-    In generation 0 the slots deal the shelf's evaluators, good ones and bad ones, in their order; later
-    programs are large edits of the chosen parent. Weights are moved without a look at what they do, so
-    some come out worse than their parent, or invalid, as a model's would.
+    In generation 0 the slots take the shelf's evaluators, good ones and bad ones, in their order; later
+    programs are large edits of the chosen parent. Weights are changed blindly, so some programs are worse
+    than their parent, or invalid, as with a language model.
     """
     parent = order.parent.program if order.parent is not None else None
     if parent is None:
@@ -41,7 +41,7 @@ def write_evaluator(
 
 
 def moved(source: Source, rng: random.Random, *, count: int) -> list[Edit]:
-    """`count` of the evaluator's numbers moved by random factors."""
+    """Edits that change `count` of the evaluator's numbers by random factors."""
     left: list[Piece] = [piece for piece in source.constants.values() if piece.number]
     left = left or [piece for piece in source.numbers.values() if piece.number]
     edits = []
@@ -55,7 +55,7 @@ def moved(source: Source, rng: random.Random, *, count: int) -> list[Edit]:
 
 
 def term_of_another(source: Source, evaluators: Sequence[Program], rng: random.Random) -> list[Edit]:
-    """One method taken from another evaluator, where one fits."""
+    """An edit that takes one method from another evaluator, if one fits."""
     others = [Source(program.text, first_class(program.text)) for program in evaluators]
     options = [edit for other in others for edit in differing_methods(source, other) if edit.name != "evaluate"]
     return [rng.choice(options)] if options else []

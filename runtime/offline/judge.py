@@ -1,4 +1,4 @@
-"""One seat of the judge panel: stated criteria on the scored evaluator pool, weighed differently by seat."""
+"""One seat of the judge panel: fixed criteria for the scored evaluator pool, weighted differently per seat."""
 
 import ast
 import math
@@ -11,27 +11,27 @@ from ...core.values import EvaluatorCandidate
 from .steering import level
 
 WIDE_SPREAD = 0.1       # a standard deviation of f_e over T_0 that counts as full discrimination
-RICH = 12               # so many metrics count as rich feedback
-ROOM = 0.35             # rollouts that fail should score at most about so much, to leave room above
-TASTE = 0.08            # standard deviation of what a seat sees in an evaluator beyond the criteria
+RICH = 12               # this many metrics count as rich feedback
+ROOM = 0.35             # failed rollouts should score at most about this, to leave room above
+TASTE = 0.08            # standard deviation of a seat's random preference in addition to the criteria
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merits:
-    """What the criteria say of one evaluator, each in [0, 1]."""
+    """The criteria for one evaluator, each in [0, 1]."""
 
     validity: float         # share of T_0 that it scored without fault
     discrimination: float   # spread of f_e over the episodes
-    milestones: float       # f_e agrees with what its own milestone metrics say of the episodes
+    milestones: float       # agreement of f_e with its own milestone metrics over the episodes
     range: float            # failures score low, yet not all 0: room above, a slope below
-    richness: float         # number of metrics that tell something
+    richness: float         # number of informative metrics
 
 
 CRITERIA = tuple(field.name for field in fields(Merits))
 
 
 def judge(order: Judge, rng: random.Random) -> tuple[int, str]:
-    """The slot that this seat votes for, and its reason. Raises SyntaxError where no pool entry can be read."""
+    """The slot that this seat votes for, and its reason. Raises SyntaxError if no pool entry can be parsed."""
     emphasis = {name: rng.gammavariate(1.5, 1.0) + 0.05 for name in CRITERIA}
     total = sum(emphasis.values())
     taste = [rng.gauss(0.0, TASTE) for _ in order.pool]
@@ -45,14 +45,14 @@ def judge(order: Judge, rng: random.Random) -> tuple[int, str]:
 
 
 def reason_for(merit: Merits, emphasis: dict[str, float]) -> str:
-    """One sentence: what this seat asked for most, and what it found."""
-    asked = sorted(CRITERIA, key=lambda name: -emphasis[name])[:2]
-    found = " and ".join(f"{name} {getattr(merit, name):.2f}" for name in asked)
+    """One sentence: the criteria that this seat weights most, and their values."""
+    preferred = sorted(CRITERIA, key=lambda name: -emphasis[name])[:2]
+    found = " and ".join(f"{name} {getattr(merit, name):.2f}" for name in preferred)
     return f"By this seat's emphasis it is the best of the pool: {found} of 1."
 
 
 def merits_of(entry: EvaluatorCandidate, success_rate: float) -> Merits:
-    """Read the criteria off an evaluator's scores on T_0."""
+    """The criteria from an evaluator's scores on T_0."""
     scores = entry.examination.scores
     good = [score for score in scores if score.fault is None and math.isfinite(score.fitness)]
     if not good:
@@ -74,13 +74,13 @@ def merits_of(entry: EvaluatorCandidate, success_rate: float) -> Merits:
 
 
 def mean_level(values: Sequence[object]) -> float:
-    """The mean of what reads as a milestone metric, in [0, 1]; 0 where there is none."""
+    """The mean of the values that are milestone metrics, in [0, 1]; 0 if there are none."""
     levels = [found for value in values if isinstance(value, int | float) and (found := level(value)) is not None]
     return math.fsum(levels) / len(levels) if levels else 0.0
 
 
 def agreement(one: Sequence[float], other: Sequence[float]) -> float:
-    """The share of pairs of episodes that two scores put in the same order; ties count half. 0.5 for one episode."""
+    """The share of pairs of episodes that two scores rank alike; ties count half. 0.5 for one episode."""
     ranked = [
         (one[a] - one[b]) * (other[a] - other[b]) for a in range(len(one)) for b in range(a + 1, len(one))
     ]

@@ -19,12 +19,12 @@ MAX_LINE = 4000  # characters of a summary line; a summary of many edits is far 
 
 
 class OfflineModel:
-    """A deterministic structural mutator behind the Model port. It is no language model.
+    """A deterministic structural mutator behind the Model port. It is not a language model.
 
     It never reads the prompt: it edits the parent program of the order with pieces of a shelf. All
     randomness comes from the run's seed, the order's slot and the attempt, so the same order gives the same
-    reply in any process and in any order of arrival, also where it is asked ahead of its turn. What it finds
-    is no evidence for what language models would find.
+    reply in any process and in any order of arrival, also if it is requested speculatively. Its results are
+    not evidence for the results of language models.
     """
 
     name = "offline"
@@ -34,9 +34,9 @@ class OfflineModel:
         self._run_seed = run_seed
 
     async def complete(self, ask: Ask) -> Reply:
-        """Answer one order in the form that a language model would use.
+        """Answer one order in the form of a language model's reply.
 
-        Raises ModelError for an order that is no question to a model, or whose parent does not parse.
+        Raises ModelError for an order of another type, or whose parent does not parse.
         """
         order = ask.order
         rng = random.Random(derive_seed(self._run_seed, "offline", slot_of(order.id), ask.attempt))

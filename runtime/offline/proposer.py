@@ -12,16 +12,16 @@ from .edits import Forbidden, Workshop, constant_edit, summary_of
 from .source import Edit, Source, alternative_of, fits
 from .steering import weights
 
-SWAP_SHARE = 0.75          # of hill-climb edits: a method swapped; the rest moves one or two constants
+SWAP_SHARE = 0.75          # of hill-climb edits: a method replaced; the rest changes one or two constants
 FITTER_SHARE = 0.65        # of the places where two parents differ: taken from the fitter one
-FEW = 4                    # parents that differ in fewer places have hardly anything to recombine
+FEW = 4                    # parents that differ in fewer places have too little to recombine
 MUTATED_SHARE = 0.3        # of crossovers that are mutated as well
-RECENT = 6                 # accepted edits of the parent that count as tried lately
-TRIES = 200                # draws at an edit that is new; a program of any size has more edits than that
+RECENT = 6                 # latest accepted edits of the parent, which count as recent
+TRIES = 200                # draws for a new edit; a program of any size has more edits than that
 
 
 def propose(order: Propose, workshop: Workshop, rng: random.Random, *, attempt: int) -> tuple[str, str]:
-    """A policy program and its edit summary for an order. Raises SyntaxError where a parent does not parse."""
+    """A policy program and its edit summary for an order. Raises SyntaxError if a parent does not parse."""
     if order.operator is Operator.INITIAL or not order.parents:
         if order.slot == 0 and attempt == 0:
             return workshop.shelf.initial.text, last_summary(workshop)
@@ -40,7 +40,7 @@ def propose(order: Propose, workshop: Workshop, rng: random.Random, *, attempt: 
 
 
 def last_summary(workshop: Workshop) -> str:
-    """What the shelf's initial program says of itself."""
+    """The last summary in the history of the shelf's initial program."""
     history = workshop.read(workshop.shelf.initial.text).history()
     return history[-1] if history else "Initial program"
 
@@ -69,7 +69,7 @@ Focus: TypeAlias = Callable[[Sequence[Part]], list[float]]
 def focus_of(
     source: Source, parent: Candidate, workshop: Workshop, rejections: Sequence[Rejection] = ()
 ) -> Focus:
-    """How much each of some parts asks for an edit: by the parent's metrics, less where one was tried lately."""
+    """The weights of parts for an edit: from the parent's metrics, lower for recently edited parts."""
     tried = [*source.history()[-RECENT:], *(rejection.summary for rejection in rejections)]
     return lambda parts: weights(parts, parent.metrics, workshop.milestones, tried)
 
@@ -77,7 +77,7 @@ def focus_of(
 def small_edit(
     source: Source, focus: Focus, workshop: Workshop, forbidden: Forbidden, rng: random.Random
 ) -> tuple[Edit, ...]:
-    """One method swapped, or one or two constants moved, that the rejection memory does not hold."""
+    """One method replaced, or one or two constants changed, that the rejection memory does not exclude."""
     swaps = [
         (part, allowed)
         for part, edits in workshop.swaps(source)
@@ -97,7 +97,7 @@ def small_edit(
 def large_edit(
     source: Source, focus: Focus, workshop: Workshop, rng: random.Random
 ) -> tuple[Edit, ...]:
-    """Two to four methods swapped and up to three constants moved at once."""
+    """Two to four methods replaced and up to three constants changed at once."""
     left = workshop.swaps(source)
     edits: list[Edit] = []
     for _ in range(min(len(left), rng.choice((2, 2, 2, 3, 4)))):
@@ -112,14 +112,14 @@ def large_edit(
 def drawn(
     options: Sequence[tuple[Part, list[Edit]]], focus: Focus, rng: random.Random
 ) -> list[Edit]:
-    """The edits of one part, drawn by what the parent's metrics ask for."""
+    """The edits of one part, drawn with weights from the parent's metrics."""
     return rng.choices(options, focus([part for part, _ in options]))[0][1]
 
 
 def moved_constants(
     source: Source, focus: Focus, workshop: Workshop, rng: random.Random, *, count: int
 ) -> tuple[Edit, ...]:
-    """Up to `count` different constants moved."""
+    """Edits that change up to `count` different constants."""
     left = workshop.tunable(source)
     edits = []
     for _ in range(min(count, len(left))):
@@ -134,7 +134,7 @@ def moved_constants(
 
 
 def crossed(parents: Sequence[Candidate], workshop: Workshop, rng: random.Random) -> tuple[str, str]:
-    """Two parents recombined by method and constant, the fitter one first; mutated where little differs."""
+    """Two parents recombined by method and constant, the fitter one first; mutated if they differ little."""
     first, second = sorted(parents[:2], key=lambda parent: -parent.fitness)  # stable: ties keep the order
     source, other = workshop.read(first.program.text), workshop.read(second.program.text)
     differences = differing(source, other)
@@ -158,7 +158,7 @@ def crossed(parents: Sequence[Candidate], workshop: Workshop, rng: random.Random
 
 
 def differing(source: Source, other: Source) -> list[Edit]:
-    """What of `other` could be put into `source`: methods and constants of the same names that differ."""
+    """The edits that put parts of `other` into `source`: methods and constants with the same names that differ."""
     constants = [
         constant_edit(source.constants[name], piece.text)
         for name, piece in other.constants.items()

@@ -1,4 +1,4 @@
-"""A program text seen as named pieces, the methods and constants of its class, that can be replaced in place."""
+"""A program text as named pieces that can be replaced in place: the methods and constants of its class."""
 
 import ast
 import textwrap
@@ -9,7 +9,7 @@ from typing import TypeGuard
 
 from ...core.program_text import HISTORY_NAME, entries, history_assignment, shape
 
-HISTORY_LIMIT = 24  # older entries are dropped, so that a long line of descent does not outgrow its program
+HISTORY_LIMIT = 24  # older entries are dropped, so that a long history does not outgrow its program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +25,9 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """New text for the method, constant or number called `name`, and what it changes in a few words.
+    """New text for the method, constant or number called `name`, and a short summary of the change.
 
-    `adds` are constants that the new text reads and a program may lack, as (name, literal) pairs.
+    `adds` are constants that the new text reads and that a program may lack, as (name, literal) pairs.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Edit:
 
 
 class Source:
-    """A parsed program. Raises SyntaxError where the text is not Python or holds no class.
+    """A parsed program. Raises SyntaxError if the text is not Python or holds no class.
 
     `attributes` is every name that `self.<name>` can have: methods, class constants, attributes assigned.
     """
@@ -99,7 +99,7 @@ class Source:
 
     @cached_property
     def numbers(self) -> dict[str, Piece]:
-        """Floating-point numbers inside methods: what a program without named constants can be tuned by."""
+        """Floating-point numbers inside methods, for tuning a program without named constants."""
         return dict(self._numbers())
 
     def _numbers(self) -> Iterator[tuple[str, Piece]]:
@@ -152,7 +152,7 @@ class Source:
         return " " * self._class.body[0].col_offset
 
     def _first_line(self) -> int:
-        """The line of the first statement of the class after its docstring: where constants are added."""
+        """The line of the first statement of the class after its docstring, where constants are added."""
         body = self._class.body
         if ast.get_docstring(self._class, clean=False) is None:
             first = body[0]
@@ -183,7 +183,7 @@ class Source:
             assert node.end_lineno is not None and node.end_col_offset is not None
             start = self._offset(node.lineno, node.col_offset)
             return start, self._offset(node.end_lineno, node.end_col_offset), text
-        last = 0  # after the docstring and the imports, of which `from __future__` must stay the first
+        last = 0  # after the docstring and the imports: `from __future__` imports must stay first
         for index, statement in enumerate(self._tree.body):
             docstring = index == 0 and ast.get_docstring(self._tree, clean=False) is not None
             if docstring or isinstance(statement, ast.Import | ast.ImportFrom):
@@ -198,7 +198,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alternative:
-    """One alternative of a method part, read once."""
+    """One parsed alternative of a method part."""
 
     name: str
     text: str
@@ -209,7 +209,7 @@ class Alternative:
 
 
 def alternative_of(text: str) -> Alternative:
-    """Read the source of one method, indented or not. Raises SyntaxError where it is not one method."""
+    """Parse the source of one method, indented or not. Raises SyntaxError if it is not one method."""
     body = ast.parse(textwrap.dedent(text).strip("\n")).body
     if len(body) != 1 or not isinstance(body[0], ast.FunctionDef):
         raise SyntaxError("an alternative of a method must be exactly one method")
@@ -227,7 +227,7 @@ def alternative_of(text: str) -> Alternative:
 
 
 def fits(alternative: Alternative, source: Source, known: Mapping[str, str]) -> bool:
-    """Whether a method can stand in a program: same arguments, and every attribute that it reads is there.
+    """Whether a method can be used in a program: same arguments, and every attribute that it reads exists.
 
     `known` are constants that may be added (name to literal).
     """
@@ -240,7 +240,7 @@ def fits(alternative: Alternative, source: Source, known: Mapping[str, str]) -> 
 
 
 def number_of(node: ast.expr) -> int | float | None:
-    """The value of a numeric literal, with a sign in front of it or not; None for anything else."""
+    """The value of a numeric literal with an optional sign; None for anything else."""
     sign = 1
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         sign, node = -1, node.operand

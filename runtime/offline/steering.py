@@ -1,18 +1,18 @@
-"""Which parts of a program an edit should touch first, read from the feedback metrics of its rollouts."""
+"""The priority of the parts of a program for edits, from the feedback metrics of its rollouts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from ...core.ports import Part
 from ...core.values import JSON
 
-REACHED = 0.6     # a milestone metric at least so high counts as reached
-FLOOR = 0.05      # no part is ever out of question: metrics may mislead
-LATER = 0.3       # each milestone beyond the first unreached one matters by this factor less
-TRIED = 0.5       # a part that was edited lately has had its chance
+REACHED = 0.6     # a milestone metric of at least this value counts as reached
+FLOOR = 0.05      # minimum weight, because metrics may mislead
+LATER = 0.3       # factor for each milestone beyond the first unreached one
+TRIED = 0.5       # factor for recently edited parts
 
 
 def milestones(parts: Iterable[Part]) -> tuple[str, ...]:
-    """The metrics of a shelf in the order in which its parts first mention them, which is that of the task."""
+    """The metrics of a shelf in the order in which its parts first mention them, which is the order of the task."""
     return tuple(dict.fromkeys(name for part in parts for name in part.metrics))
 
 
@@ -21,9 +21,9 @@ def weights(
 ) -> list[float]:
     """A positive weight for every part.
 
-    What is not reached yet weighs by how poor it is. `order` says which milestone is due before which:
-    what lies behind an unreached one cannot improve before that one does, so it weighs less. Parts
-    without known metrics weigh the average; `tried` are summaries of recent edits, whose parts weigh less.
+    The weight of an unreached milestone grows with its distance from success. `order` lists the milestones in the
+    order of the task: those after an unreached one cannot improve before it, so they have lower weights. Parts
+    without known metrics have the average weight; `tried` are summaries of recent edits, whose parts weigh less.
     """
     need: dict[str, float] = {}
     blocked = 1.0
@@ -47,12 +47,12 @@ def weights(
 
 
 def mentioned(name: str, summaries: Sequence[str]) -> bool:
-    """Whether one of these edit summaries is of the part `name`."""
+    """Whether one of these edit summaries names the part `name`."""
     return any(f"{name}:" in summary for summary in summaries)
 
 
 def level(value: JSON) -> float | None:
-    """How good a milestone metric is over the episodes, in [0, 1]; None for what is no such metric."""
+    """The level of a milestone metric over the episodes, in [0, 1]; None for any other metric."""
     if isinstance(value, Mapping):
         value = value.get("mean", value.get("rate"))
     if not isinstance(value, int | float) or not 0 <= value <= 1:

@@ -1,1 +1,1 @@
-"""Where generated programs run: the pool of worker processes, the sandboxed program processes, their messages."""
+"""Execution of generated programs: the pool of worker processes, the sandboxed program processes, their messages."""

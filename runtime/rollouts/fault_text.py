@@ -1,4 +1,4 @@
-"""The text of faults: bounded, and the same on every machine and in every run, since later prompts may show it."""
+"""The text of faults: bounded, and identical on every machine and in every run, because prompts may show it."""
 
 import json
 import re
@@ -12,7 +12,7 @@ OUTPUT_CHARS: Final = 800   # of the output's tail, shown with a fault
 
 
 def program_fault(kind: FaultKind, message: str, trace: str, output: str) -> Fault:
-    """A bounded fault that says the same on every machine: no addresses, no installed paths."""
+    """A bounded fault with the same text on every machine: no memory addresses, no installation paths."""
     trace = bounded(_portable(trace).strip(), TRACEBACK_CHARS)
     if output.strip():
         trace += f"\nlast output:\n{bounded(_portable(output).strip(), OUTPUT_CHARS)}"
@@ -20,16 +20,16 @@ def program_fault(kind: FaultKind, message: str, trace: str, output: str) -> Fau
 
 
 def crash_of(payload: memoryview) -> tuple[str, str]:
-    """Message and traceback of a CRASH frame, whatever was put there."""
+    """Message and traceback of a CRASH frame with untrusted content."""
     try:
-        told = json.loads(bytes(payload))
-        return str(told["message"]), str(told["traceback"])
+        report = json.loads(bytes(payload))
+        return str(report["message"]), str(report["traceback"])
     except (ValueError, KeyError, TypeError, RecursionError):
         return "it raised, and its report cannot be read", ""
 
 
 def bounded(text: str, chars: int) -> str:
-    """The text, or its beginning and end where it is longer than `chars`."""
+    """The text, or its beginning and end if it is longer than `chars`."""
     if len(text) <= chars:
         return text
     head = chars // 4

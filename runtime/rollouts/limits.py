@@ -1,7 +1,7 @@
-"""What a generated program and a worker may use. Limits that decide a score are in steps and CPU time.
+"""Resource limits of generated programs and workers. Limits that affect a score are in steps and CPU time.
 
-A wall-clock limit is there so that nothing waits for ever; a hit is first taken for our own fault (a loaded
-machine) and the task is tried once more.
+Wall-clock limits only prevent endless waits: the first hit is attributed to a loaded machine, and the task is tried
+once more.
 """
 
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bounds of one program process and of the worker beside it."""
+    """Limits of one program process and of its worker."""
 
     # CPU time of a policy; exceeding it is the policy's fault
-    start_cpu_s: float = 5.0            # to load, be made, reset; and again for the first action
+    start_cpu_s: float = 5.0            # to load, instantiate and reset; and again for the first action
     step_cpu_s: float = 1.0             # each further action
     episode_cpu_s: float = 120.0        # all of an episode
-    # wall time spent waiting for a policy; hit twice, it is taken for a sleeper
+    # wall time spent waiting for a policy; after two hits the policy counts as a sleeper
     step_wall_s: float = 10.0
     episode_wait_s: float = 300.0
     # an evaluator call
@@ -25,14 +25,14 @@ class Limits:
     evaluator_wall_s: float = 60.0
     # memory and output of any program
     address_bytes: int = 4096 * MIB
-    output_bytes: int = 16 * MIB        # what it prints; more is a fault
+    output_bytes: int = 16 * MIB        # printed output; more is a fault
     open_files: int = 64
-    # the controller's patience with a worker
+    # deadlines of the controller for a worker
     worker_start_s: float = 60.0        # interpreter, imports, the warm process
     environment_s: float = 600.0        # to make an environment: a simulator may compile or download
     silence_s: float = 120.0            # a worker at work reports more often than this
     task_wall_s: float = 3600.0         # one task, whatever it reports
-    abort_s: float = 1.0                # to give up a cancelled episode before it is killed
+    abort_s: float = 1.0                # to abandon a cancelled episode before the worker is killed
 
 
 DEFAULT_LIMITS = Limits()

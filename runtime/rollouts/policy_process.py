@@ -1,4 +1,4 @@
-"""A policy in its own process, as the worker that steps the simulator sees it: observations in, actions out."""
+"""A policy in its own process, from the worker's side: observations in, actions out."""
 
 import json
 from typing import Final, Self
@@ -13,15 +13,15 @@ from .program_frames import ACTION, CRASH, HEADER, INVALID, OBSERVATION, READY, 
 from .program_process import ProgramFailed, ProgramLauncher
 
 JSON_ACTION_BYTES: Final = 65_536
-JSON_ACTION_USUAL_BYTES: Final = 512    # read in one go with the frame's header
+JSON_ACTION_USUAL_BYTES: Final = 512    # read together with the frame's header
 
 
 class PolicyProcess:
-    """One policy for one episode. `wait_ready`, then `act` once a step; leaving the context ends it."""
+    """One policy for one episode. Call `wait_ready`, then `act` once per step; leaving the context ends it."""
 
     def __init__(self, launcher: ProgramLauncher, program: Program, contract: Contract, environment: Environment,
                  *, seed: int) -> None:
-        """Fork the process and send the program; the policy loads while the caller does other things."""
+        """Fork the process and send the program; the policy loads while the caller continues."""
         limits = launcher.limits
         self._limits = limits
         layout, size = environment.observation_layout, environment.action_size
@@ -40,7 +40,7 @@ class PolicyProcess:
         self.pid = self._process.pid
 
     def wait_ready(self) -> None:
-        """Wait until the policy is made and reset. Raises ProgramFailed (NOT_STARTED), Aborted, LauncherBroken."""
+        """Wait until the policy is reset. Raises ProgramFailed (NOT_STARTED), Aborted, LauncherBroken."""
         process, limits = self._process, self._limits
         process.await_hardened()
         process.allow(
@@ -72,7 +72,7 @@ class PolicyProcess:
     def act(self, observation: Observation | bytes) -> Action:
         """The policy's action: float64 of `action_size`, finite; or a JSON list. Raises ProgramFailed, Aborted.
 
-        An observation that is JSON may come as its text, encoded already.
+        A JSON observation may be given as its encoded text.
         """
         process = self._process
         process.begin()
@@ -128,7 +128,7 @@ class PolicyProcess:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the process and all it started."""
+        """End the process and all its descendants."""
         self._process.end()
 
 

@@ -21,12 +21,12 @@ TRIES: Final = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Activity:
-    """What one worker does now, for people. `phase` is "idle", "starting", "environment" or "working"."""
+    """The current activity of one worker, for display. `phase` is "idle", "starting", "environment" or "working"."""
 
     worker: int
     phase: str
     doing: str | None = None    # "roll", "score", "examine"
-    order: str | None = None    # the order, or the trajectory, it is about
+    order: str | None = None    # the order, or the trajectory
     steps: int = 0              # of the episode so far
 
 
@@ -34,7 +34,7 @@ Observer = Callable[[Activity], None]
 
 
 class _Slot:
-    """A place for one worker; empty until a task comes, and after the worker was lost."""
+    """A place for one worker; empty before the first task and after the loss of a worker."""
 
     def __init__(self, index: int) -> None:
         self.index = index
@@ -64,7 +64,7 @@ class ProcessPool:
         self._closed = True
 
     async def __aenter__(self) -> Self:
-        """Start every worker. Raises RolloutError where one cannot start."""
+        """Start every worker. Raises RolloutError if one cannot start."""
         self._folder.mkdir(parents=True, exist_ok=True)
         self._closed = False
         try:
@@ -103,7 +103,7 @@ class ProcessPool:
     async def roll(self, task: RollTask) -> Episode:
         """Roll one episode out; its trajectory is on disk when this returns.
 
-        Raises RolloutError, and StoreError where the disk does not take the trajectory.
+        Raises RolloutError, and StoreError if the disk refuses the trajectory.
         """
         if task.split not in self._splits:
             raise RolloutError(f"the pool has no split {task.split!r}, only {sorted(self._splits)}")
@@ -120,10 +120,10 @@ class ProcessPool:
     async def examine(self, evaluator: Program, episodes: Sequence[Episode]) -> Examination:
         """Apply an evaluator to T_0 and check that it is valid; see core.ports.Pool. Raises RolloutError.
 
-        An invalid evaluator mostly fails on the first episode already; then the others are not tried.
+        An invalid evaluator usually fails on the first episode; then the other episodes are skipped.
         """
         if not episodes:
-            raise RolloutError("an evaluator cannot be examined on no episodes")
+            raise RolloutError("cannot examine an evaluator without episodes")
         scores = [await self._apply("examine", evaluator, episodes[0])]
         if scores[0].fault is None:
             try:
@@ -144,7 +144,7 @@ class ProcessPool:
     # ------------------------------------------------------------------------------------ workers
 
     async def _call(self, message: messages.Message, program: Program, order: str) -> messages.Message:
-        """Have a worker do this, once more on a fresh one where the first try failed for a reason of ours."""
+        """Have a worker do this; if the first try failed and not by the program's fault, once more on a fresh one."""
         slot = await self._acquire()
         try:
             lost = ""
@@ -161,7 +161,7 @@ class ProcessPool:
                     raise StoreError(answer["refused"])
                 lost = "it was overdue"
                 await self._empty(slot)
-                if attempt + 1 == TRIES:    # twice: it is a sleeper, not a loaded machine
+                if attempt + 1 == TRIES:    # twice: the program is a sleeper, the machine is not loaded
                     overdue: messages.Message = answer["overdue"]
                     return overdue
             raise RolloutError(f"{message['do']} {order} failed {TRIES} times: {lost}")
@@ -173,22 +173,22 @@ class ProcessPool:
         worker = await self._filled(slot)
         blob = program.text.encode("utf-8", "surrogatepass")
 
-        def heard(note: messages.Message) -> float:
+        def on_note(note: messages.Message) -> float:
             self._observe(Activity(worker=slot.index, phase=note["note"], doing=message["do"], order=order,
                                    steps=note["steps"]))
             return self._limits.environment_s if note["note"] == "environment" else self._limits.silence_s
 
         try:
-            return await worker.call(message, blob, heard, wall_s=self._limits.task_wall_s)
+            return await worker.call(message, blob, on_note, wall_s=self._limits.task_wall_s)
         except WorkerLost as error:
             raise WorkerLost(f"{error}; {await self._empty(slot)}") from error
-        except BaseException:   # cancelled: keep the worker and its simulator if it lets go in time
+        except BaseException:   # cancelled: keep the worker and its simulator if it stops in time
             if not await worker.abort(self._limits.abort_s):
                 await self._empty(slot)
             raise
 
     async def _filled(self, slot: _Slot) -> WorkerHandle:
-        """This slot's worker, started if need be. Raises WorkerLost."""
+        """This slot's worker, started if necessary. Raises WorkerLost."""
         if slot.worker is None:
             self._observe(Activity(worker=slot.index, phase="starting"))
             worker = await WorkerHandle.start(self._start, self._limits)
@@ -200,17 +200,17 @@ class ProcessPool:
         return slot.worker
 
     async def _empty(self, slot: _Slot) -> str:
-        """Kill this slot's worker; returns the last it said, for an error's message."""
+        """Kill this slot's worker. Returns its last output, for an error message."""
         worker, slot.worker = slot.worker, None
         if worker is None:
             return ""
-        said = await worker.last_words()
+        output = await worker.last_words()
         for partial in self._folder.glob(f".*.{worker.pid}.partial"):
             partial.unlink(missing_ok=True)
-        return said
+        return output
 
     async def _acquire(self) -> _Slot:
-        """The next free slot, in the order of asking."""
+        """The next free slot, in the order of the requests."""
         if self._closed:
             raise RolloutError("the pool is closed")
         if self._idle:
@@ -221,7 +221,7 @@ class ProcessPool:
             return await waiter
         except asyncio.CancelledError:
             if waiter.done() and not waiter.cancelled() and waiter.exception() is None:
-                self._release(waiter.result())  # it was handed over in the same moment
+                self._release(waiter.result())  # it was assigned at the same moment
             raise
 
     def _release(self, slot: _Slot) -> None:

@@ -1,6 +1,6 @@
-"""The inside of a program process: load the generated text, let it act or evaluate, answer in program_frames.
+"""The inside of a program process: load the generated text, run it as policy or evaluator, answer in program_frames.
 
-Everything here shares a process with untrusted code, so nothing it sends is believed: see `program_process`.
+This code shares a process with untrusted code, so the other side trusts nothing that it sends: see `program_process`.
 Imports the standard library, numpy and the frames only.
 """
 
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from . import program_frames, sandbox
 
-FILENAME: Final = "program.py"      # what tracebacks call the generated text
+FILENAME: Final = "program.py"      # the name of the generated text in tracebacks
 MESSAGE_CHARS: Final = 500
 TRACEBACK_CHARS: Final = 2000
 NO_CAP: Final = 1 << 40             # the trusted side is trusted
@@ -35,7 +35,7 @@ NUMPY_FOLDER: Final = Path(np.__file__).parent
 
 
 def preload() -> None:
-    """Load what programs commonly use, so that a forked process need not read it from disk."""
+    """Import the modules that programs commonly use, so that a forked process does not read them from disk."""
     for name in PRELOADED:
         importlib.import_module(name)
     np.linalg.svd(np.eye(4))        # first use sets up the linear algebra library
@@ -44,7 +44,7 @@ def preload() -> None:
 
 
 def run(channel: socket.socket, prepared: sandbox.Prepared, bounds: sandbox.Bounds) -> None:
-    """Read a spec and a program, harden, and serve until the other side is done."""
+    """Read a spec and a program, harden the process, and serve until the other side is done."""
     spec = json.loads(program_frames.receive_frame(channel, NO_CAP)[1])
     text = program_frames.receive_frame(channel, NO_CAP)[1].decode("utf-8", "surrogatepass")
     arrays = _receive_arrays(channel, spec.get("arrays", []))
@@ -67,7 +67,7 @@ def _receive_arrays(channel: socket.socket, listed: list[list[Any]]) -> dict[str
 
 
 def seed_generators(seed: int) -> None:
-    """Seed the global generators, and the entropy that numpy gives to generators made without a seed."""
+    """Seed the global generators, and the entropy that numpy uses for generators without a seed."""
     random.seed(seed)
     np.random.seed([seed & 0xFFFFFFFF, seed >> 32])
     entropy = np.random.bit_generator
@@ -76,14 +76,14 @@ def seed_generators(seed: int) -> None:
 
 
 def forget_project() -> None:
-    """Take this project's modules, such as reference policies, out of the program's reach by import."""
+    """Remove this project's modules, such as reference policies, so that the program cannot import them."""
     for name in [name for name in sys.modules if name.partition(".")[0] == __name__.partition(".")[0]]:
         sys.modules.pop(name).__dict__.pop("__path__", None)
     sys.argv, sys.orig_argv = [""], [""]
 
 
 def load(text: str, class_name: str) -> type[Any]:
-    """Execute the text as a module of its own; returns the class. Raises whatever the text raises."""
+    """Execute the text as a new module. Returns the class. Raises any exception of the text."""
     module = types.ModuleType("program")
     sys.modules["program"] = module  # dataclasses and pickling look it up
     linecache.cache[FILENAME] = (len(text), None, text.splitlines(keepends=True), FILENAME)
@@ -95,16 +95,16 @@ def load(text: str, class_name: str) -> type[Any]:
 
 
 def make(cls: type[Any], seed: int) -> Any:
-    """An instance of the class: `cls(seed=…)` where its __init__ takes a seed, else `cls()`."""
+    """An instance of the class: `cls(seed=…)` if its __init__ takes a seed, else `cls()`."""
     try:
         takes_seed = "seed" in inspect.signature(cls).parameters
-    except ValueError:              # no signature to be had: a class made in C
+    except ValueError:              # no signature is available: a class made in C
         takes_seed = False
     return cls(seed=seed & 0xFFFFFFFF) if takes_seed else cls()
 
 
 def _play(channel: socket.socket, spec: dict[str, Any], text: str) -> None:
-    """Make the policy, then answer each observation with an action."""
+    """Instantiate the policy, then answer each observation with an action."""
     try:
         policy = make(load(text, spec["class"]), int(spec["seed"]))
         if spec["reset"]:
@@ -147,7 +147,7 @@ def _array_steps(channel: socket.socket, policy: Any, spec: dict[str, Any]) -> N
 
 
 def _put_action(action: object, answered: NDArray[Any]) -> str:
-    """Write the action where it is sent from; returns why it cannot be one, or nothing."""
+    """Write the action to the send buffer. Returns why it is not a valid action, or an empty text."""
     try:
         array = np.asarray(action)
         if array.dtype.kind not in "fiub":
@@ -173,7 +173,7 @@ def _json_steps(channel: socket.socket, policy: Any, spec: dict[str, Any]) -> No
 
 
 def _evaluate(channel: socket.socket, spec: dict[str, Any], text: str, arrays: dict[str, NDArray[Any]]) -> None:
-    """Make the evaluator, call it once, answer with what it returned."""
+    """Instantiate the evaluator, call it once, answer with its result."""
     try:
         evaluator = make(load(text, spec["class"]), int(spec["seed"]))
         result = getattr(evaluator, spec["method"])(arrays)
@@ -184,7 +184,7 @@ def _evaluate(channel: socket.socket, spec: dict[str, Any], text: str, arrays: d
 
 
 def send_json(channel: socket.socket, kind: int, value: object, what: str) -> bool:
-    """Send a value as JSON, or an INVALID frame where it is none; says which."""
+    """Send a value as JSON, or an INVALID frame if it is not JSON. Returns whether it was JSON."""
     try:
         payload = json.dumps(value, default=_plain).encode()
     except BaseException as error:  # noqa: BLE001 - converting runs code of the program
@@ -196,7 +196,7 @@ def send_json(channel: socket.socket, kind: int, value: object, what: str) -> bo
 
 
 def _plain(value: object) -> object:
-    """numpy's numbers and arrays as JSON has them."""
+    """numpy's numbers and arrays as JSON values."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):
@@ -205,7 +205,7 @@ def _plain(value: object) -> object:
 
 
 def send_crash(channel: socket.socket, error: BaseException) -> None:
-    """Tell what the program raised: one line, and a traceback that begins in its own text."""
+    """Report the program's exception: one line, and a traceback that begins in the program's text."""
     trace = _text(lambda: _traceback(error))
     payload = json.dumps({"message": _line(error), "traceback": trace[-TRACEBACK_CHARS:]})
     program_frames.send_frame(channel, program_frames.CRASH, payload.encode("utf-8", "replace"))
@@ -224,7 +224,7 @@ def _line(error: BaseException) -> str:
 
 
 def _missing(error: BaseException) -> str:
-    """What to add where a program wants a package that no program has."""
+    """The hint to add if a program imports a package that programs do not have."""
     if not isinstance(error, ModuleNotFoundError) or not isinstance(error.name, str):
         return ""
     if error.name.partition(".")[0] in {*sys.stdlib_module_names, "numpy"}:
@@ -237,7 +237,7 @@ def _name(value: object) -> str:
 
 
 def _text(make_text: Callable[[], str]) -> str:
-    """Text about an object of the program, whose own methods may raise."""
+    """Text about an object of the program, whose methods may raise."""
     try:
         return str(make_text())
     except BaseException as error:  # noqa: BLE001 - str() and repr() run code of the program

@@ -5,7 +5,7 @@ import struct
 from typing import Final
 
 HEADER: Final = struct.Struct("<II")    # kind, length of the payload in bytes
-ONE_PIECE_BYTES: Final = 65_536         # payloads so short are cheaper to copy than to send by themselves
+ONE_PIECE_BYTES: Final = 65_536         # payloads up to this size are cheaper to copy than to send separately
 
 # from the trusted side to a program
 SPEC: Final = 1             # JSON: role, class, seed, layout …
@@ -22,21 +22,21 @@ RESULT: Final = 22          # JSON: fitness, metrics
 
 
 class MalformedFrame(Exception):
-    """Bytes that are no frame, or a frame longer than agreed."""
+    """Bytes that are not a frame, or a frame above the agreed length."""
 
 
 def send_frame(sock: socket.socket, kind: int, payload: bytes | bytearray | memoryview) -> None:
     """Send one frame on a blocking socket."""
     header = HEADER.pack(kind, len(payload))
     if len(payload) <= ONE_PIECE_BYTES:
-        sock.sendall(header + payload)      # in one go: the other side wakes once
+        sock.sendall(header + payload)      # one call, so that the other side wakes up once
     else:
         sock.sendall(header)
         sock.sendall(payload)
 
 
 def receive_exactly(sock: socket.socket, size: int) -> bytearray:
-    """The next `size` bytes of a blocking socket. Raises EOFError where the other side has gone."""
+    """The next `size` bytes of a blocking socket. Raises EOFError if the other side is gone."""
     data = bytearray(size)
     view = memoryview(data)
     filled = 0

@@ -1,7 +1,7 @@
-"""The trusted side of a program process: start it, speak with it, judge what comes back, end it.
+"""The trusted side of a program process: start it, exchange frames, check the answers, end it.
 
-Nothing that a program sends is believed: sizes are capped before they are read, contents are checked by the
-caller, and every wait has limits in CPU time (the program's fault) and in wall time (first taken for ours).
+No data from a program is trusted: sizes are checked before reading, the caller checks the contents, and every wait
+has limits in CPU time (the program's fault) and in wall time (first attributed to the machine).
 """
 
 import json
@@ -37,9 +37,9 @@ from .program_frames import (
     send_frame,
 )
 
-SLICE_S: Final = 0.25               # how often a wait looks at clocks and for an abort
-SLEEPER_SHARE: Final = 0.1          # of the wall time; a program that gets less CPU does not want more
-PATIENCE: Final = 10.0              # times a wall limit, for a program that computes on a loaded machine
+SLICE_S: Final = 0.25               # interval at which a wait checks the clocks and for an abort
+SLEEPER_SHARE: Final = 0.1          # of the wall time; a program with a smaller share of CPU time is a sleeper
+PATIENCE: Final = 10.0              # factor on a wall limit for a program that computes on a loaded machine
 CONTROL_S: Final = 15.0             # the warm process answers within this
 FAULT_BYTES: Final = 16_384         # a CRASH or INVALID frame
 
@@ -58,7 +58,7 @@ zygote.main()
 
 
 class ProgramFailed(Exception):
-    """The program failed; `fault` says how. A value in the making, never an error of ours."""
+    """The program failed as described by `fault`. It becomes data, never an error of MEMENTO."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault.message)
@@ -70,20 +70,20 @@ class ProgramFailed(Exception):
 
 
 class ProgramOverdue(ProgramFailed):
-    """It failed for a reason that may be ours: a sleeper, or a loaded machine. Blamed if it happens again."""
+    """It failed by sleeping or because of a loaded machine. The second time it counts as the program's fault."""
 
 
 class Aborted(Exception):
-    """The controller took the task back."""
+    """The controller withdrew the task."""
 
 
 class LauncherBroken(Exception):
-    """The warm process is gone or does not answer: our fault, fixed by a new worker."""
+    """The warm process is gone or does not answer: not the program's fault; a new worker fixes it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """How a program process ended. `status` is None where it had to be killed, negative for a signal."""
+    """The end of a program process. `status` is None if it had to be killed, negative for a signal."""
 
     status: int | None
     flooded: bool
@@ -109,7 +109,7 @@ class ProgramLauncher:
         self._ready = False
 
     def launch(self, role: str, program: Program, *, seed: int, cpu_s: float, **spec: object) -> "ProgramProcess":
-        """Fork a process for the program and send it off. Raises LauncherBroken."""
+        """Fork a process for the program and send the program to it. Raises LauncherBroken."""
         ours, theirs = socket.socketpair()
         request = {
             "bounds": {
@@ -135,7 +135,7 @@ class ProgramLauncher:
         return process
 
     def end(self, *, grace_s: float) -> Ending:
-        """End the living program, after `grace_s` for it to exit by itself. Raises LauncherBroken."""
+        """End the running program, after `grace_s` seconds to exit by itself. Raises LauncherBroken."""
         try:
             send_frame(self._control, zygote.END, json.dumps({"grace_s": grace_s}).encode())
         except OSError as error:
@@ -145,7 +145,7 @@ class ProgramLauncher:
         return Ending(status=answer["status"], flooded=answer["flooded"], output=output)
 
     def close(self) -> None:
-        """Let the warm process go; it takes a living program with it."""
+        """End the warm process and a running program."""
         self._control.close()
         try:
             self._zygote.wait(timeout=CONTROL_S)
@@ -179,8 +179,8 @@ class ProgramProcess:
         self._cpu_start = self._cpu_mark = self._clock()
         self._waited_s = 0.0
         self._ended = False
-        self._hardened = False  # from here on, what happens may be the program's doing
-        # the limits of the exchange under way
+        self._hardened = False  # from then on, the program may be the cause of a failure
+        # the limits of the current exchange
         self._kind = FaultKind.TIMED_OUT
         self._what = ""
         self._cpu_s = self._total_cpu_s = self._wall_s = self._total_wall_s = 0.0
@@ -193,7 +193,7 @@ class ProgramProcess:
         self, *, cpu_s: float, wall_s: float, what: str, total_cpu_s: float = float("inf"),
         total_wall_s: float = float("inf"), kind: FaultKind = FaultKind.TIMED_OUT,
     ) -> None:
-        """Set what the next exchanges may take, each of them and in total, and the fault of taking more."""
+        """Set the limits of the next exchanges, for each and in total, and the fault for exceeding them."""
         self._cpu_s, self._wall_s, self._what, self._kind = cpu_s, wall_s, what, kind
         self._total_cpu_s, self._total_wall_s = total_cpu_s, total_wall_s
 
@@ -202,7 +202,7 @@ class ProgramProcess:
         self._begun = time.perf_counter()
 
     def finish(self) -> None:
-        """Stop the clocks of one exchange. Raises ProgramFailed where it took more CPU than allowed."""
+        """Stop the clocks of one exchange. Raises ProgramFailed if it took more CPU time than allowed."""
         self._waited_s += time.perf_counter() - self._begun
         now = self._clock()
         self._check_cpu(now)
@@ -215,7 +215,7 @@ class ProgramProcess:
             raise self.failed(self._kind, f"the program took more than {self._total_cpu_s:g} s of CPU time in all")
 
     def _check(self) -> None:
-        """Between two slices of a wait. Raises ProgramFailed, ProgramOverdue or Aborted."""
+        """Check the limits between two slices of a wait. Raises ProgramFailed, ProgramOverdue or Aborted."""
         if self._launcher.interrupted():
             self.end()
             raise Aborted
@@ -234,16 +234,16 @@ class ProgramProcess:
     # ------------------------------------------------------------------------------------- frames
 
     def send(self, kind: int, payload: bytes | memoryview) -> None:
-        """Send one frame under the present limits."""
+        """Send one frame under the current limits."""
         header = HEADER.pack(kind, len(payload))
         if len(payload) <= ONE_PIECE_BYTES:
-            self.send_raw(header + payload)     # in one go: the other side wakes once
+            self.send_raw(header + payload)     # one call, so that the other side wakes up once
         else:
             self.send_raw(header)
             self.send_raw(payload)
 
     def send_raw(self, data: bytes | bytearray | memoryview) -> None:
-        """Send bytes under the present limits."""
+        """Send bytes under the current limits."""
         view = memoryview(data)
         while len(view):
             try:
@@ -254,9 +254,9 @@ class ProgramProcess:
                 raise self.died() from error
 
     def receive(self, expected: int, cap: int) -> tuple[int, memoryview]:
-        """The next frame: its kind and a view of its payload that holds until the next call.
+        """The next frame: its kind and a view of its payload that is valid until the next call.
 
-        Reads `expected` payload bytes in one go where they come together. Raises ProgramFailed for a
+        Reads `expected` payload bytes in one call if they arrive together. Raises ProgramFailed for a
         program that crashed, sent an unusable value, ended, took too long, or sent no frame.
         """
         filled = self._fill(0, HEADER.size, HEADER.size + expected)
@@ -288,7 +288,7 @@ class ProgramProcess:
         return filled
 
     def await_hardened(self) -> list[str]:
-        """The layers that are live in the process. Raises LauncherBroken where it could not be hardened."""
+        """The active isolation layers of the process. Raises LauncherBroken if it could not be hardened."""
         self.begin()
         try:
             kind, payload = self.receive(0, FAULT_BYTES)
@@ -311,14 +311,14 @@ class ProgramProcess:
     # ------------------------------------------------------------------------------------- endings
 
     def failed(self, kind: FaultKind, message: str, trace: str = "") -> ProgramFailed:
-        """End the process; returns the fault to raise, with the tail of what it printed."""
+        """End the process. Returns the fault to raise, with the tail of its output."""
         ending = self.end()
-        # What a program printed before it was stopped depends on the moment; before it failed it does not.
+        # The output of a stopped program depends on timing; the output of a failed program does not.
         output = ending.output if ending and kind is not FaultKind.TIMED_OUT else ""
         return ProgramFailed(program_fault(kind, message, trace, output))
 
     def died(self) -> ProgramFailed:
-        """The channel closed: end the process; returns what to raise."""
+        """End the process after its channel closed. Returns the exception to raise."""
         ending = self._end(0.5)
         kind, message = FaultKind.CRASHED, "its process closed the channel without an answer"
         if ending is None:
@@ -334,7 +334,7 @@ class ProgramProcess:
         return ProgramFailed(program_fault(kind, message, "", ending.output))
 
     def end(self) -> Ending | None:
-        """End the process now; None where that was done before."""
+        """End the process now; None if it was ended before."""
         return self._end(0.0)
 
     def _end(self, grace_s: float) -> Ending | None:
@@ -346,7 +346,7 @@ class ProgramProcess:
         except LauncherBroken as error:
             if not self._hardened:
                 raise
-            # Its doing, or ours: as with a wall-clock limit, it is blamed when it happens again.
+            # The cause is unclear: as with a wall-clock limit, the program is blamed if it happens again.
             message = "its process ended together with the one that guards it"
             raise ProgramOverdue(Fault(kind=FaultKind.CRASHED, message=message)) from error
         finally:
@@ -354,12 +354,12 @@ class ProgramProcess:
 
 
 def overdue(wall_s: float, cpu_s: float, limit_s: float) -> bool:
-    """Whether a program that took this much is a sleeper. One that computes may wait for its turn longer."""
+    """Whether a program with this usage is a sleeper. A program that computes gets more wall time."""
     return wall_s > limit_s and (cpu_s < SLEEPER_SHARE * wall_s or wall_s > PATIENCE * limit_s)
 
 
 def cpu_clock(pid: int) -> Callable[[], float]:
-    """A clock of the CPU seconds that a process has used; of its wall seconds where that cannot be read."""
+    """A clock of a process's CPU time in seconds; of wall time if CPU time cannot be read."""
     if sys.platform != "linux":
         return time.monotonic
     clock = (~pid << 3) | 2     # MAKE_PROCESS_CPUCLOCK(pid, CPUCLOCK_SCHED) of the kernel

@@ -1,9 +1,9 @@
-"""The trusted worker process: steps the environment, records, computes success, keeps programs at arm's length.
+"""The trusted worker process: steps the environment, records, computes success, isolates programs.
 
     python -m memento.runtime.rollouts.worker CHANNEL_FD
 
-Whatever breaks here that is not a program's fault ends this process, with its traceback on stderr: the
-controller shows it, and tries the task once more on a fresh worker.
+Any failure that is not a program's fault ends this process, with its traceback on stderr: the controller
+shows it, and tries the task once more on a fresh worker.
 """
 
 import importlib
@@ -29,11 +29,11 @@ from .limits import Limits
 from .policy_process import PolicyProcess
 from .program_process import Aborted, ProgramFailed, ProgramLauncher, ProgramOverdue
 
-NOTE_S: Final = 0.2         # how often a worker reports its steps
+NOTE_S: Final = 0.2         # interval at which a worker reports its steps
 
 
 class Worker:
-    """One controller's hands: takes one task at a time from the channel."""
+    """Carries out the controller's tasks, one at a time, from the channel."""
 
     def __init__(self, channel: socket.socket, start: Mapping[str, Any]) -> None:
         self._channel = channel
@@ -46,12 +46,12 @@ class Worker:
         self._domain = load_domain(start["domain"])
 
     def serve(self) -> None:
-        """Do tasks until the controller goes."""
+        """Carry out tasks until the controller is gone."""
         self._send({"ready": True})
         while True:
             request, blob = messages.receive(self._channel)
             if request["do"] == "abort":
-                continue    # it crossed the answer to the task that it meant
+                continue    # the abort arrived after its task was answered
             program = Program(blob.decode("utf-8", "surrogatepass"))
             self._steps = 0
             try:
@@ -59,11 +59,11 @@ class Worker:
             except Aborted:
                 answer = {"aborted": True}
             except StoreError as error:
-                answer = {"refused": str(error)}    # the disk's doing: another worker would fare no better
+                answer = {"refused": str(error)}    # a problem of the disk: another worker would fail too
             self._send(answer)
 
     def close(self) -> None:
-        """Let go of programs and simulators."""
+        """Release programs and simulators."""
         self._launcher.close()
         for environment in self._environments.values():
             environment.close()
@@ -100,7 +100,7 @@ class Worker:
         return {"overdue" if overdue else "done": messages.episode_message(episode)}
 
     def _steps_of(self, environment: Environment, policy: PolicyProcess) -> str:
-        """Step until something ends the episode; returns what. Raises ProgramFailed, Aborted."""
+        """Step until the episode ends. Returns the word for its end. Raises ProgramFailed, Aborted."""
         observe = environment.observe_encoded if isinstance(environment, Encoding) else environment.observe
         while True:
             action = policy.act(observe())
@@ -130,7 +130,7 @@ class Worker:
         return {"done": messages.score_message(score)}
 
     def _environment(self, split: str) -> Environment:
-        """The environment of this split, made at its first use and kept; equal options share one."""
+        """The environment of this split, made on first use and kept; equal options share one."""
         options = self._splits[split]
         key = json.dumps(options, sort_keys=True)
         if key not in self._environments:
@@ -149,10 +149,10 @@ class Worker:
         self._send({"note": phase, "steps": self._steps})
 
     def _interrupted(self) -> bool:
-        """Report the steps so far; whether the controller took the task back. Raises ControllerGone."""
+        """Report the steps so far. Returns whether the controller withdrew the task. Raises ControllerGone."""
         self._note("working")
         readable, _, _ = select.select([self._channel], [], [], 0)
-        # During a task the controller sends nothing but an abort.
+        # During a task the controller only sends an abort.
         return bool(readable) and messages.receive(self._channel)[0]["do"] == "abort"
 
 
@@ -164,7 +164,7 @@ def load_domain(name: str) -> Domain:
 
 
 def main() -> None:
-    """Serve the controller at the other end of the channel, until it goes."""
+    """Serve the controller at the other end of the channel until it is gone."""
     channel = socket.socket(fileno=int(sys.argv[1]))
     channel.set_inheritable(False)
     try:
@@ -173,12 +173,12 @@ def main() -> None:
         return
     sandbox.die_with_parent()
     if os.getppid() != start["controller"]:
-        return      # it died before this process could ask to die with it
+        return      # the controller died before this process could register to die with it
     worker = Worker(channel, start)
     try:
         worker.serve()
     except messages.ControllerGone:
-        worker.close()  # only here: a simulator that has failed may hang on its way out
+        worker.close()  # only here: a failed simulator may hang while it closes
 
 
 if __name__ == "__main__":

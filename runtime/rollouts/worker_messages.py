@@ -22,7 +22,7 @@ def pack(message: Mapping[str, Any], blob: bytes = b"") -> bytes:
 
 
 class ControllerGone(Exception):
-    """The other end of a worker's channel is closed: there is nothing left to do."""
+    """The other end of a worker's channel is closed, so the worker ends."""
 
 
 def send(channel: socket.socket, message: Mapping[str, Any]) -> None:
@@ -44,14 +44,14 @@ def receive(channel: socket.socket) -> tuple[Message, bytes]:
 
 
 class MessageReader:
-    """The controller's end. A cancelled `read` loses nothing: the next one goes on where it stopped."""
+    """The controller's end. A cancelled `read` loses no data: the next one continues at the same byte."""
 
     def __init__(self, stream: asyncio.StreamReader) -> None:
         self._stream = stream
         self._sizes: tuple[int, int] | None = None
 
     async def read(self) -> Message:
-        """The next message. Raises asyncio.IncompleteReadError where the worker has gone."""
+        """The next message. Raises asyncio.IncompleteReadError if the worker is gone."""
         if self._sizes is None:
             header_size, blob_size = LENGTHS.unpack(await self._stream.readexactly(LENGTHS.size))
             self._sizes = header_size, blob_size

@@ -1,8 +1,8 @@
-"""The warm process beside a worker: it forks a fresh process for each program and sees to its end.
+"""The warm process of a worker: it forks a fresh process for each program and ends it.
 
-It holds no secret, no program and no recording: programs read theirs over their own channel. One program
-lives at a time. When the worker goes, the control socket closes and everything below this process dies.
-Its own session keeps it alive just long enough for that when the worker is killed as a group.
+It holds no secret, no program and no recording: programs read theirs over a separate channel. One program
+runs at a time. When the worker ends, the control socket closes and all descendants of this process are killed.
+If the worker is killed as a process group, its separate session keeps this process alive long enough for that.
 """
 
 import gc
@@ -29,15 +29,15 @@ OUTPUT: Final = 37      # the last bytes that the program printed
 
 TAIL_BYTES: Final = 4096
 READ_BYTES: Final = 1 << 16
-SWEEP_S: Final = 2.0    # to end descendants that a program left behind
+SWEEP_S: Final = 2.0    # time to end the descendants of a program
 CHANNEL_FD: Final = 3   # where a program finds its channel
 
 
 class Tail:
-    """The last bytes of one program's output, in memory that is wiped after it.
+    """The last bytes of one program's output, in memory that is wiped afterwards.
 
-    Forks inherit this process's heap: a copy of the bytes left there, even in freed memory, would be seen by
-    the programs that come after (an `np.empty` shows it).
+    Forks inherit this process's heap: later programs could read a copy of the bytes there, even in freed memory
+    (for example with `np.empty`).
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Tail:
         self._size = 0
 
     def read_from(self, pipe: int, most: int) -> int:
-        """Read once from a pipe, keep at most `most` bytes; returns how many came. Raises BlockingIOError."""
+        """Read once from a pipe and keep at most `most` bytes. Returns the number read. Raises BlockingIOError."""
         count = os.readv(pipe, [self._read])
         taken = self._read[: max(0, min(count, most))][-TAIL_BYTES:]
         if len(taken):
@@ -57,18 +57,18 @@ class Tail:
         return count
 
     def hand_over(self, control: socket.socket) -> None:
-        """Send what is kept as a frame, and wipe it."""
+        """Send the kept bytes as a frame, and wipe them."""
         send_frame(control, OUTPUT, self._kept[TAIL_BYTES - self._size :])
         self.wipe()
 
     def wipe(self) -> None:
-        """Forget what is kept."""
+        """Overwrite the kept bytes."""
         self._kept[:] = bytes(TAIL_BYTES)
         self._size = 0
 
 
 class Warden:
-    """Forks programs, keeps the tail of what they print, ends them with all their descendants."""
+    """Forks programs, keeps the tail of their output, ends them with all their descendants."""
 
     def __init__(self, control: socket.socket, prepared: sandbox.Prepared) -> None:
         self.control = control
@@ -81,7 +81,7 @@ class Warden:
         self.tail = Tail()
 
     def serve(self) -> None:
-        """Answer the worker until it goes."""
+        """Answer the worker until it is gone."""
         try:
             while True:
                 watched = [self.control.fileno()] + ([self.output] if self.output >= 0 else [])
@@ -94,7 +94,7 @@ class Warden:
             self._end(grace_s=0.0)
 
     def _answer(self) -> bool:
-        """Take one request; False where the worker has gone."""
+        """Answer one request. Returns False if the worker is gone."""
         message, fds, _, _ = socket.recv_fds(self.control, HEADER.size, 1)
         if not message:
             return False
@@ -129,7 +129,7 @@ class Warden:
         self._reply(STARTED, {"pid": pid})
 
     def _drain(self) -> bool:
-        """Read some of the program's output; False where there is no more now."""
+        """Read some of the program's output. Returns False if no more is available now."""
         if self.output < 0:
             return False
         try:
@@ -147,13 +147,13 @@ class Warden:
         return True
 
     def _kill(self) -> None:
-        """SIGKILL to the program and its group. Its id cannot be another's: it is not reaped yet."""
+        """Send SIGKILL to the program and its group. Its id is not reused, because it is not reaped yet."""
         for send in (os.kill, os.killpg):
             with suppress(ProcessLookupError):
                 send(self.pid, signal.SIGKILL)
 
     def _end(self, *, grace_s: float) -> dict[str, Any]:
-        """End the program, waiting `grace_s` for it to exit by itself, and all it left behind."""
+        """End the program, after `grace_s` seconds to exit by itself, and all its descendants."""
         if not self.pid:
             return {}
         status, usage = self._wait(grace_s)
@@ -167,13 +167,13 @@ class Warden:
         return {"status": status, "cpu_s": cpu_s, "flooded": self.flooded}
 
     def _wait(self, grace_s: float) -> tuple[int | None, Any]:
-        """Exit code (negative: the signal), None where it had to be killed; and what it used."""
+        """The exit code (negative: the signal; None: it had to be killed) and the resource usage."""
         deadline = time.monotonic() + grace_s
         while not self.flooded and time.monotonic() < deadline:
             pid, status, usage = os.wait4(self.pid, os.WNOHANG)
             if pid:
                 with suppress(ProcessLookupError):
-                    os.killpg(pid, signal.SIGKILL)  # what it forked; the group keeps the id from reuse
+                    os.killpg(pid, signal.SIGKILL)  # its forks; the group prevents reuse of the id
                 return os.waitstatus_to_exitcode(status), usage
             if not self._drain():
                 time.sleep(0.002)
@@ -201,7 +201,7 @@ def _sweep() -> None:
 
 
 def _become_program(channel: int, output: int, prepared: sandbox.Prepared, bounds: sandbox.Bounds) -> NoReturn:
-    """In the forked child: leave everything of the warm process behind and run the program."""
+    """In the forked child: drop everything inherited from the warm process and run the program."""
     code = 70
     try:
         os.setsid()
@@ -219,8 +219,8 @@ def _become_program(channel: int, output: int, prepared: sandbox.Prepared, bound
         run(socket.socket(fileno=CHANNEL_FD), prepared, bounds)
         code = 0
     except (EOFError, ConnectionError):
-        code = 0  # the worker has no more to ask
-    except Exception:  # noqa: BLE001 - shown to people through the output's tail; the worker sees code 70
+        code = 0  # the worker closed the channel
+    except Exception:  # noqa: BLE001 - shown to the user through the output's tail; the worker sees code 70
         traceback.print_exc()
     finally:
         os._exit(code)  # never unwind into the warm process's own loop

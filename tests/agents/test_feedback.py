@@ -1,4 +1,4 @@
-"""What prompts show of candidates is bounded, fenced, and says what it must."""
+"""The feedback on candidates in prompts is bounded, fenced, and complete."""
 
 import re
 
@@ -57,7 +57,7 @@ def test_long_tracebacks_keep_head_and_tail() -> None:
     assert len(text) < 1300
 
 
-def test_many_episodes_are_cut_and_the_cut_is_told() -> None:
+def test_many_episodes_are_truncated_with_a_note() -> None:
     table = rollouts_table([episode(index) for index in range(MAX_EPISODES + 6)])
     assert "… and 6 more" in table
     assert len(table.splitlines()) == MAX_EPISODES + 4

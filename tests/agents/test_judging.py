@@ -42,8 +42,8 @@ def test_every_seat_sees_its_own_order_and_always_the_same() -> None:
     assert labelling(judge_order(3, 8), 7) != labelling(judge_order(3, 8), 8)
 
 
-def test_every_evaluator_comes_to_every_place() -> None:
-    """Over many seats each slot is first about equally often: 400 draws of 1 in 4, within 5 deviations."""
+def test_every_evaluator_is_seen_in_every_place() -> None:
+    """Over many seats each slot is first about equally often: 400 draws of 1 in 4, within 5 standard deviations."""
     first = [labelling(judge_order(seat, 4), 7).entries[0].slot for seat in range(400)]
     assert all(abs(first.count(slot) - 100) < 44 for slot in range(4))
 
@@ -101,7 +101,7 @@ async def test_seats_are_dealt_round_robin_over_the_models() -> None:
         panel()
 
 
-async def test_an_unusable_answer_is_asked_for_once_more_and_both_calls_are_paid() -> None:
+async def test_an_unusable_answer_is_requested_once_more_and_both_calls_are_paid() -> None:
     def answer(ask: Ask) -> Reply:
         text = '{"choice": "Z"}' if ask.attempt == 0 else '{"choice": "A", "reason": "better"}'
         return Reply(text=text, model="m", usage=Usage(input_tokens=5, output_tokens=7, cost_usd=0.25, latency_s=1.0))
@@ -119,7 +119,7 @@ async def test_an_unusable_answer_is_asked_for_once_more_and_both_calls_are_paid
     assert vote.call.prompt.text == model.asked[1].prompt
     assert first.usage == vote.call.usage == Usage(input_tokens=5, output_tokens=7, cost_usd=0.25, latency_s=1.0)
     replayed = await panel(ReplayModel(tape_of([vote]))).carry_out(judge_order())
-    assert replayed == vote, "the same to the cent"
+    assert replayed == vote, "the same, including the cost"
 
 
 async def test_a_call_that_fails_after_an_unusable_answer_leaves_that_answer_on_record() -> None:

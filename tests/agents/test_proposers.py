@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from memento.agents.evaluator_evolver import EvaluatorEvolver
-from memento.agents.proposers import NO_REJECTIONS, NOT_TOLD, Crosser, HillClimber, Initiator, Mutator
+from memento.agents.proposers import NO_REJECTIONS, NOT_SHOWN, Crosser, HillClimber, Initiator, Mutator
 from memento.core.errors import BudgetSpent, ModelError
 from memento.core.events import ProposalFailed, ProposalMade
 from memento.core.ports import Ask, Reply
@@ -113,7 +113,7 @@ async def test_a_failure_that_dooms_every_call_ends_the_agent(kind: type, order,
 
 
 async def test_the_success_rate_is_in_no_policy_prompt() -> None:
-    """S is recorded and used nowhere in policy search (paper, section 3.2)."""
+    """S is recorded but never used in policy search (paper, section 3.2)."""
 
     def failing(of: Candidate) -> Candidate:
         ended = tuple(replace(e, success=False, ended_by="horizon" if e.success else e.ended_by) for e in of.episodes)
@@ -134,14 +134,14 @@ async def test_the_hill_climb_prompt_shows_edit_summaries_of_the_memory_only() -
     assert "1. gain 0.8 -> 1.2 -- F changed by -0.1250: lower fitness\n" in full
     none = await asked(HillClimber, order, memory_detail="none")
     assert "gain 0.8 -> 1.2" not in none
-    assert none.endswith(f"{NOT_TOLD}\n")
+    assert none.endswith(f"{NOT_SHOWN}\n")
 
 
-async def test_an_empty_memory_is_said() -> None:
+async def test_an_empty_memory_is_stated() -> None:
     assert (await asked(HillClimber, propose(Operator.HILL_CLIMB, candidate()))).endswith(f"{NO_REJECTIONS}\n")
 
 
-async def test_the_prompt_says_that_both_parents_are_the_same_program() -> None:
+async def test_the_prompt_states_that_both_parents_are_the_same_program() -> None:
     talk = Program(POLICY.text.replace('"gain 0.5 -> 0.8"', '"other words"') + "# a comment\n")
     same = await asked(Crosser, propose(Operator.CROSSOVER, candidate(), candidate(talk)))
     assert "**Both parents are the same program**" in same
@@ -221,7 +221,7 @@ async def test_an_evaluator_that_is_too_long_or_breaks_the_contract_spends_the_s
         assert fact.fault.kind is FaultKind.BROKEN_CONTRACT
 
 
-async def test_a_parent_that_is_not_valid_says_why() -> None:
+async def test_an_invalid_parent_is_shown_with_the_reason() -> None:
     model = Scripted(lambda _: program_reply(EVALUATOR))
     parent = EvaluatorCandidate(
         id="eval/g0/1", generation=0, slot=1, program=EVALUATOR, examination=Examination(fault=CRASH)

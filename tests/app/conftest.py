@@ -76,7 +76,7 @@ def runs(tmp_path: Path) -> Runs:
 
 
 def verdicts(facts: list[Fact]) -> dict[str, list]:
-    """What a run decided, in an order of its own."""
+    """The decisions of a run, in a canonical order."""
     return {
         "evaluators": [fact.chosen.program for fact in facts if isinstance(fact, EvaluatorChosen)],
         "accepted": sorted(fact.candidate for fact in facts if isinstance(fact, CandidateAccepted)),

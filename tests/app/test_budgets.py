@@ -1,4 +1,4 @@
-"""Budgets: what is refused before anything is spent, and how the last calls are waited for."""
+"""Budgets: refusals before anything is spent, and waiting for the last calls."""
 
 import asyncio
 from collections.abc import Mapping
@@ -103,14 +103,14 @@ def test_each_role_has_its_models_and_the_seats_are_dealt(monkeypatch: pytest.Mo
     assert models.evaluator_writer.name == "other:llama"
     assert [model.name for model in models.judges] == ["lab:qwen3:8b", "other:llama", "lab:qwen3:8b"]
     assert models.judges[0] is models.judges[2]
-    assert models.judges[0] is not models.proposer, "it is asked in another way"
+    assert models.judges[0] is not models.proposer, "it has other call settings"
     assert asking_of(settings, "judge").temperature == 0.0
     assert asking_of(settings, "proposer").temperature is None
     assert models_of(build(model=LAB, evaluator="reference")) == {"proposer": (LAB,)}
 
 
 class Slow:
-    """A model that answers when it is let."""
+    """A model that waits for permission to answer."""
 
     name = "slow"
 
@@ -123,7 +123,7 @@ class Slow:
 
 
 class Closing(Slow):
-    """A model with a socket; one that cannot be closed in time, if it is told so."""
+    """A model with a socket, which can be set up so that it does not close in time."""
 
     def __init__(self, *, hangs: bool = False) -> None:
         super().__init__()
@@ -202,7 +202,7 @@ async def test_calls_in_flight_are_answered_before_a_spent_budget_is_reported() 
         for name in ("a", "b", "c", "d"):
             group.create_task(ask(name))
         await asyncio.sleep(0.05)
-        assert seen == [], "what is paid for is waited for"
+        assert seen == [], "the run waits for calls that are paid for"
         slow.go.set()
     assert seen == ["a", "b", "spent", "spent"]
 

@@ -1,4 +1,4 @@
-"""What a resumed run takes from its log: everything that counts, and no fact stays in memory."""
+"""The state of a resumed run from its log: complete, and no fact stays in memory."""
 
 import gc
 import io

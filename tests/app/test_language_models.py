@@ -1,4 +1,4 @@
-"""Whole runs of the real program over real sockets: bad services, budgets, kills, replays, and where the key goes."""
+"""Whole runs of the real program over real sockets: bad services, budgets, kills, replays, and secrecy of the key."""
 
 import asyncio
 import json
@@ -189,16 +189,16 @@ async def test_wall_time_is_a_budget_of_everything(runs: Runs) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-async def test_a_killed_run_pays_for_no_finished_call_twice_and_its_replay_asks_nobody(runs: Runs) -> None:
+async def test_a_killed_run_pays_for_no_finished_call_twice_and_its_replay_calls_no_service(runs: Runs) -> None:
     def act(number: int, prompt: str) -> Act:
-        if '"choice"' in prompt and "Once more" not in prompt:      # so that every judge is asked twice
+        if '"choice"' in prompt and "Once more" not in prompt:      # so that every judge is called twice
             return Act(text="I like them all.")
         return Act(text=sound_reply(number, prompt))
 
     async with serving(act) as service:
         process = await start(runs, "run", "hanoi-kinematic", *SMALL, "--name", "one", "--model", service.model)
         kills = 0
-        for enough in (3, 7, 10):       # requests, after which the controller is killed
+        for enough in (3, 7, 10):       # number of requests after which the controller is killed
             async with asyncio.timeout(50):
                 await service.wait_for_requests(enough)
             started = members_of(process.pid)
@@ -222,7 +222,7 @@ async def test_a_killed_run_pays_for_no_finished_call_twice_and_its_replay_asks_
         assert all(count == 1 for count in before.values()), "no order is answered twice"
         total = len(service.prompts)
         replay = await call(runs, "run", "hanoi-kinematic", "--replay", "one", "--name", "again")
-        assert len(service.prompts) == total, "a replay asks nobody"
+        assert len(service.prompts) == total, "a replay calls no service"
     whole = await call(runs, "resume", "one")       # its result once more; the service is gone
     same = ("elite", "fitness", "initial_fitness", "reference_fitness", "candidates", "model_calls", "tokens")
     assert {key: replay[key] for key in same} == {key: whole[key] for key in same}
@@ -235,13 +235,13 @@ def answered_before_each_resume(facts: Sequence[Fact]) -> Counter[str | None]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-async def test_a_tape_of_another_prompt_and_settings_beside_a_replay_are_refused(runs: Runs) -> None:
+async def test_a_tape_of_another_prompt_and_settings_with_a_replay_are_refused(runs: Runs) -> None:
     whole = await call(runs, "run", "hanoi-kinematic", *SHORT, "--name", "one", "--evaluator", "reference")
     for arguments, words in [
         (["hanoi", "--replay", "one"], "was in the domain 'hanoi-kinematic', not 'hanoi'"),
         (["--replay", "one", "--seed", "7"], "leave --seed out"),
         (["--replay", "one", "--set", "k_hc=7"], "leave --set and --config out"),
-        (["--replay", "two"], "there is one"),
+        (["--replay", "two"], "known: one"),
     ]:
         _, err = await finish(await start(runs, "run", *arguments), code=2)
         assert words in err, err

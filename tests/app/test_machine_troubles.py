@@ -107,7 +107,7 @@ async def test_a_trajectory_that_finds_no_room_is_a_sentence_and_no_retry(tmp_pa
         task = RollTask(order="init/0/e0", program=shelf.initial, split="search", index=0, seed=1)
         with pytest.raises(StoreError, match=r"init_0_e0.npz cannot be written .* the disk is full; free some space"):
             await pool.roll(task)
-        episode = await pool.roll(task)     # the worker lives on, and there is room again
+        episode = await pool.roll(task)     # the worker survives, and the disk has space again
         assert episode.trajectory == "init_0_e0"
         assert worker in parents()
 
@@ -150,7 +150,7 @@ def test_a_run_on_a_read_only_disk_can_be_read_and_not_resumed(small_disk: Path)
     (lambda path: path.write_bytes(b"Lorem ipsum " * 1000), "is damaged: run.sqlite is not a database"),
 ], ids=["truncated", "overwritten"])
 @pytest.mark.parametrize("command", ["show", "resume"])
-def test_a_damaged_store_is_told_by_every_command(small: Runs, tmp_path: Path, damage, words, command) -> None:
+def test_a_damaged_store_is_reported_by_every_command(small: Runs, tmp_path: Path, damage, words, command) -> None:
     shutil.copytree(small.folder, tmp_path / "damaged")
     damage(tmp_path / "damaged" / "one" / "run.sqlite")
     for left in (tmp_path / "damaged" / "one").glob("run.sqlite-*"):
@@ -189,7 +189,7 @@ def test_a_process_that_is_stopped_and_continued_changes_nothing(runs: Runs, sma
     stopped = {"controller": {process.pid}, "workers": workers, "everything": {process.pid, *members_of(process.pid)}}
     for number in (signal.SIGSTOP, signal.SIGCONT):
         for pid in stopped[which]:
-            with contextlib.suppress(ProcessLookupError):       # a program may be through in the meantime
+            with contextlib.suppress(ProcessLookupError):       # a program may have ended in the meantime
                 os.kill(pid, number)
         if number == signal.SIGSTOP:
             time.sleep(1.5)
@@ -198,7 +198,7 @@ def test_a_process_that_is_stopped_and_continued_changes_nothing(runs: Runs, sma
     wait_until_gone(workers)
 
 
-def test_a_second_controller_is_told_who_holds_the_run(runs: Runs) -> None:
+def test_a_second_controller_is_refused_with_the_holder_of_the_run(runs: Runs) -> None:
     process = runs.start("run", "hanoi-kinematic", *QUICK, "--name", "one", "--json")
     until_search(runs, "one", process)
     process.send_signal(signal.SIGSTOP)         # alive, for as long as the second takes
@@ -244,7 +244,7 @@ def test_a_second_interrupt_ends_at_once_though_the_first_waits(runs: Runs) -> N
     below = members_of(process.pid)
     workers = {pid for pid, parent in parents().items() if parent == process.pid}
     for pid in workers:
-        os.kill(pid, signal.SIGSTOP)    # a clean stop waits for them, and kills them when its patience ends
+        os.kill(pid, signal.SIGSTOP)    # a clean stop waits for them, and kills them at its deadline
     process.send_signal(signal.SIGINT)
     time.sleep(0.3)
     assert process.poll() is None

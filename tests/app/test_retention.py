@@ -1,4 +1,4 @@
-"""Recordings on a real disk: what goes when a generation is over, what a size limit takes, what a crash left behind."""
+"""Recordings on a real disk: deletion at the end of a generation, by a size limit, and after a crash."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,7 +18,7 @@ KB = 1000
 
 
 def recording(steps: int = STEPS) -> Recording:
-    """One that cannot be compressed: 8 bytes a value."""
+    """A recording that cannot be compressed: 8 bytes per value."""
     noise = np.random.default_rng(0).random((steps + 1, 20))
     return Recording(states={"pos": noise}, actions={"u": noise[1:]}, info={"scene": "A"})
 
@@ -97,10 +97,10 @@ def test_a_limit_is_kept_and_the_most_important_stay(disk: Disk, tmp_path: Path)
             retention.on_fact(fact)
             assert disk.size <= limit
     assert {"init_0_e0", "g4_macro_2_e0"} <= disk.keys
-    assert not [key for key in disk.keys if key.startswith("g1_")], "the oldest went first"
+    assert not [key for key in disk.keys if key.startswith("g1_")], "the oldest were deleted first"
 
 
-def test_what_the_run_needs_stays_over_the_limit_and_that_is_told_once(disk: Disk, tmp_path: Path) -> None:
+def test_needed_recordings_stay_above_the_limit_with_one_warning(disk: Disk, tmp_path: Path) -> None:
     with capture_logs() as told:
         retention = Retention(tmp_path, limit_mb=1 * KB / 1e6)
         disk.play(retention, [*begin(disk), disk.rolled("g1/macro/0/e0"), disk.rolled("g1/macro/1/e0")])
@@ -110,7 +110,7 @@ def test_what_the_run_needs_stays_over_the_limit_and_that_is_told_once(disk: Dis
 
 def test_a_resumed_run_drops_what_the_killed_one_had_no_time_to_drop(disk: Disk, tmp_path: Path) -> None:
     history = [*begin(disk), *generation(disk, 1, winner="g1/macro/0"), *generation(disk, 2, winner="g1/macro/0")]
-    (disk.folder / "g1_macro_2_e0.npz").unlink()    # this it had
+    (disk.folder / "g1_macro_2_e0.npz").unlink()    # the killed controller had deleted this one
     assert len(disk.keys) == 6
     resumed(tmp_path, history)
     assert disk.keys == {"init_0_e0", "g1_macro_0_e0", "g1_macro_1_e0.end", "g2_macro_1_e0.end"}
@@ -122,8 +122,8 @@ def test_a_resumed_run_drops_what_the_killed_one_had_no_time_to_drop(disk: Disk,
 def test_a_recording_that_no_fact_tells_of_goes_with_its_candidate(disk: Disk, tmp_path: Path) -> None:
     retention = Retention(tmp_path)
     disk.play(retention, begin(disk))
-    disk.write("g1/macro/2/e1")      # its order was withdrawn in the moment it ended
-    disk.write("g2/macro/2/e0")      # this one is under way
+    disk.write("g1/macro/2/e1")      # its order was withdrawn at the moment it ended
+    disk.write("g2/macro/2/e0")      # this one is not scored yet
     disk.play(retention, generation(disk, 1, winner="g1/macro/0"))
     assert disk.keys == {"init_0_e0", "g1_macro_0_e0", "g1_macro_1_e0.end", "g2_macro_2_e0"}
 

@@ -74,7 +74,7 @@ def test_a_run_that_is_done_gives_its_result_again(runs: Runs) -> None:
     assert again == {**first, "wall_s": again["wall_s"]}
 
 
-def test_stop_leaves_the_run_and_resume_goes_on(runs: Runs) -> None:
+def test_stop_ends_the_session_and_resume_continues_the_run(runs: Runs) -> None:
     process = runs.start("run", "hanoi-kinematic", *SMALL, "--name", "one", "--json")
     runs.await_first_fact("one")
     stopping = runs.start("stop", "one")
@@ -92,7 +92,7 @@ def test_a_live_run_is_not_resumed_by_a_second_controller(runs: Runs) -> None:
     runs.await_first_fact("one")
     second = runs.start("resume", "one")
     _, told = second.communicate(timeout=30)
-    if process.poll() is None:  # else the first had ended before the second came
+    if process.poll() is None:  # otherwise the first ended before the second started
         assert second.returncode == 2
         assert f"process {process.pid}" in told
         assert told.count("\n") == 1

@@ -48,4 +48,4 @@ def test_other_problems_are_in_the_words_of_the_system(tmp_path: Path) -> None:
 def test_names_that_are_near_come_first() -> None:
     assert nearest("mementoo", ["eureka", "memento"]) == ["memento"]
     assert nearest("xyz", ["eureka"]) == []
-    assert str(unknown("method", "xyz", ["b", "a"])) == "unknown method 'xyz'; there is a, b"
+    assert str(unknown("method", "xyz", ["b", "a"])) == "unknown method 'xyz'; known: a, b"

@@ -1,4 +1,4 @@
-"""What each method's generations are made of."""
+"""The branches of each method's generations."""
 
 import pytest
 from hypothesis import given

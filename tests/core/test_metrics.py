@@ -1,4 +1,4 @@
-"""Metrics of many episodes are summed up to a bounded size, whatever an evaluator returns."""
+"""Metrics of many episodes are aggregated to a bounded size, whatever an evaluator returns."""
 
 import json
 import math
@@ -54,7 +54,7 @@ def test_absent_values_are_counted_and_nothing_is_made_up_for_them():
     assert aggregate([]) == {}
 
 
-def test_too_many_names_are_cut_from_the_deepest_and_the_cut_is_told():
+def test_too_many_names_are_dropped_from_the_deepest_and_counted():
     shallow = {f"m{number:03}": 1.0 for number in range(40)}
     summary = aggregate(scored({**shallow, "deep": {f"n{number}": 1.0 for number in range(40)}}))
     assert len(summary) == MAX_ENTRIES

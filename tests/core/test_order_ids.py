@@ -1,4 +1,4 @@
-"""The grammar of order ids: what is made can be parsed, and text of any other form never raises."""
+"""The grammar of order ids: every generated id can be parsed, and text of any other form never raises."""
 
 import pytest
 from hypothesis import given
@@ -64,5 +64,5 @@ def test_any_text_comes_back_and_never_raises(text: str) -> None:
     ("g1/macro/0", "proposer"), ("init/0", "proposer"), ("eval/g0/2", "evaluator-writer"),
     ("eval/zero-shot/0", "evaluator-writer"), ("eval/g0/judge/1", "judge"),
 ])
-def test_the_role_that_is_asked(text: str, role: str) -> None:
+def test_the_role_of_an_order(text: str, role: str) -> None:
     assert parse(text).role == role

@@ -1,4 +1,4 @@
-"""What is read from program texts: contract, history, digest, bare print; no text raises or is executed."""
+"""Reading program texts: contract, history, digest, bare print; no text raises or is executed."""
 
 import ast
 
@@ -30,7 +30,7 @@ def program(history: str = "", body: str = "return [0.0]") -> Program:
 
 
 def everything(text: str) -> None:
-    """Read all there is to read; each answer is of the promised form."""
+    """Call all readers; each result has the documented form."""
     it = Program(text)
     tree = parse(it)
     fault = check(it, CONTRACT)

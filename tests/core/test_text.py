@@ -1,4 +1,4 @@
-"""The forms of numbers and the bounds of foreign text."""
+"""The formats of numbers and the bounds of foreign text."""
 
 import pytest
 from hypothesis import given

@@ -162,12 +162,12 @@ def test_an_unknown_fact_is_of_another_version():
 
 
 @pytest.mark.parametrize("body", ["", "null", "[]", '{"episode": 3}', '{"mood": "good"}', '{"score":'])
-def test_a_damaged_fact_is_told(body):
+def test_a_damaged_fact_is_reported(body):
     with pytest.raises(StoreError, match="EpisodeEnded of order g1/macro/0/e0 is damaged"):
         decode("EpisodeEnded", "g1/macro/0/e0", body, {})
 
 
-def test_a_changed_blob_is_told():
+def test_a_changed_blob_is_reported():
     examined = EvaluatorExamined(examination=Examination(scores=(Score(fitness=0.5),)))
     ((reference, blob),) = encode(examined).blobs.items()
     with pytest.raises(StoreError, match="its content has another hash"):

@@ -86,7 +86,7 @@ def folder() -> Iterator[Path]:
 
 
 def check_whole(folder: Path, announced: int) -> int:
-    """Everything that was announced is there, in pairs, and no pair is incomplete."""
+    """Everything that was announced is in the log, in pairs, and no pair is incomplete."""
     with RunStore.read(folder) as store:
         facts = list(store.facts())
         assert store._db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
@@ -205,7 +205,7 @@ def read_as_nobody(folder: Path) -> int:
     return int(process.stdout)
 
 
-def test_a_second_writer_is_told_who_writes(folder):
+def test_a_second_writer_is_refused_with_the_holder(folder):
     writer = start_writer(folder)
     try:
         with pytest.raises(StoreError, match=rf"'run' is live: process {writer.pid} on .+ since 20\d\d-"):
@@ -225,7 +225,7 @@ def test_a_second_writer_in_the_same_process_is_refused(folder):
         with pytest.raises(StoreError, match=rf"process {os.getpid()} on .+ since 2023-11-14 22:13:20 UTC"):
             RunStore.open(folder, clock=StoppedClock())
         assert holder(folder) is not None
-        # Asking who holds it must not have dropped it: POSIX locks go with any closed descriptor.
+        # The query for the holder must not release the lock: closing any descriptor drops a POSIX lock.
         code = "import sys, pathlib, memento.memory.lock as lock; print(lock.is_locked(pathlib.Path(sys.argv[1])))"
         command = [sys.executable, "-c", code, str(folder)]
         asked = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
@@ -310,7 +310,7 @@ def test_a_store_knows_its_birth(tmp_path):
     assert meta_of(tmp_path / "r") == {"run_id": "r-7", "created": "12.25", "schema_version": "1"}
 
 
-def test_closing_twice_is_no_error(folder):
+def test_closing_twice_is_not_an_error(folder):
     store = RunStore.open(folder, clock=StoppedClock())
     store.close()
     store.close()
@@ -378,7 +378,7 @@ def test_prompts_and_replies_need_not_be_read(folder):
         assert list(reader.facts(texts=False)) == [
             replace(fact, call=replace(fact.call, prompt=Document(""), reply=Document(""))) for fact in made
         ]
-        assert list(reader.facts()) == made, "what was left out before is there where it is wanted"
+        assert list(reader.facts()) == made, "texts that were omitted before are returned on request"
         assert [fact.program for fact in reader.facts(texts=False)] == [fact.program for fact in made]
 
 

@@ -11,8 +11,8 @@ from ..support.recorded_facts import CRASH, START, elite, episode, scored
 from ..support.strategies import PATIENT
 
 
-def told(policy: RetentionPolicy, *facts: Fact) -> tuple[set[str], set[str]]:
-    """What is dropped and what is shortened by these facts."""
+def applied(policy: RetentionPolicy, *facts: Fact) -> tuple[set[str], set[str]]:
+    """The recordings that these facts drop and shorten."""
     changes = [policy.apply(fact) for fact in facts]
     return {key for each in changes for key in each.dropped}, {key for each in changes for key in each.shortened}
 
@@ -27,7 +27,7 @@ def given_up(policy: RetentionPolicy) -> list[str]:
 def test_the_losers_of_a_finished_generation_go() -> None:
     policy = RetentionPolicy()
     facts = [*START, *(episode(f"g1/macro/{n}/e0") for n in range(3)), *(scored(f"g1/macro/{n}") for n in range(3))]
-    assert told(policy, *facts) == (set(), set())
+    assert applied(policy, *facts) == (set(), set())
     change = policy.apply(elite("g1/macro/1"))
     assert set(change.dropped) == {"g1/macro/0/e0", "g1/macro/2/e0"}
     assert set(change.over) == {"g1/macro/0", "g1/macro/2"}
@@ -37,15 +37,15 @@ def test_the_losers_of_a_finished_generation_go() -> None:
 def test_a_loser_that_a_fault_ended_is_shortened() -> None:
     policy = RetentionPolicy()
     facts = [*START, episode("g1/macro/0/e0", fault=CRASH), episode("g1/macro/0/e1"), scored("g1/macro/0")]
-    assert told(policy, *facts, elite("init/0")) == ({"g1/macro/0/e1"}, {"g1/macro/0/e0"})
+    assert applied(policy, *facts, elite("init/0")) == ({"g1/macro/0/e1"}, {"g1/macro/0/e0"})
     assert given_up(policy) == ["g1/macro/0/e0"]
 
 
 def test_nothing_goes_where_all_is_to_be_kept_and_the_limit_takes_losers_first() -> None:
     policy = RetentionPolicy(keep_all=True)
     facts = [*START, episode("g1/macro/0/e0"), episode("g1/macro/1/e0"), scored("g1/macro/0"), scored("g1/macro/1")]
-    assert told(policy, *facts, elite("g1/macro/1")) == (set(), set())
-    assert told(policy, episode("g2/macro/0/e0"), scored("g2/macro/0", 2), elite("g2/macro/0", 2)) == (set(), set())
+    assert applied(policy, *facts, elite("g1/macro/1")) == (set(), set())
+    assert applied(policy, episode("g2/macro/0/e0"), scored("g2/macro/0", 2), elite("g2/macro/0", 2)) == (set(), set())
     assert given_up(policy) == ["g1/macro/0/e0", "g1/macro/1/e0"]
 
 
@@ -55,7 +55,7 @@ def test_past_elites_stay_and_final_episodes_are_needed() -> None:
         *START, episode("g1/hill/0/e0"), scored("g1/hill/0"), elite("g1/hill/0"), episode("g2/hill/0/e0"),
         scored("g2/hill/0", 2), elite("g2/hill/0", 2), episode("final/elite/e0"), episode("final/initial/e0"),
     ]
-    assert told(policy, *facts) == (set(), set())
+    assert applied(policy, *facts) == (set(), set())
     assert given_up(policy) == ["g1/hill/0/e0"]
 
 
@@ -63,7 +63,7 @@ def test_what_is_not_scored_is_needed_and_the_least_fit_goes_first() -> None:
     policy = RetentionPolicy()
     facts = [*START, *(episode(f"g1/macro/{n}/e0") for n in range(4))]
     facts += [scored("g1/macro/0", fitness=0.5), scored("g1/macro/1", fitness=0.1), scored("g1/macro/3", fitness=0.9)]
-    assert told(policy, *facts) == (set(), set())
+    assert applied(policy, *facts) == (set(), set())
     assert given_up(policy) == ["g1/macro/1/e0", "g1/macro/0/e0", "g1/macro/3/e0"]
 
 
@@ -82,7 +82,7 @@ def test_ends_go_before_elites_and_the_oldest_first() -> None:
 
 def test_an_unscored_candidate_and_the_next_generation_stay() -> None:
     facts = [*START, episode("g1/macro/0/e0"), elite("init/0"), episode("g2/macro/0/e0"), scored("g2/macro/0", 2)]
-    assert told(RetentionPolicy(), *facts) == (set(), set())
+    assert applied(RetentionPolicy(), *facts) == (set(), set())
 
 
 def test_a_recording_shared_with_the_elite_stays() -> None:
@@ -90,7 +90,7 @@ def test_a_recording_shared_with_the_elite_stays() -> None:
         *START, episode("g1/hill/0/e0", "shared"), scored("g1/hill/0"), episode("g1/macro/0/e0", "shared"),
         scored("g1/macro/0"), elite("g1/macro/0"),
     ]
-    assert told(RetentionPolicy(), *facts) == (set(), set())
+    assert applied(RetentionPolicy(), *facts) == (set(), set())
 
 
 def test_what_an_elite_duplicates_stays_until_another_is_the_elite() -> None:
@@ -99,9 +99,9 @@ def test_what_an_elite_duplicates_stays_until_another_is_the_elite() -> None:
         *START, episode("g1/macro/0/e0"), scored("g1/macro/0"), DuplicateFound(candidate="g1/macro/1", of="g1/macro/0"),
         scored("g1/macro/1"), elite("g1/macro/1"),
     ]
-    assert told(policy, *facts) == (set(), set())
+    assert applied(policy, *facts) == (set(), set())
     assert given_up(policy) == []
-    assert told(policy, episode("g2/macro/0/e0"), scored("g2/macro/0", 2), elite("g2/macro/0", 2)) == (set(), set())
+    assert applied(policy, episode("g2/macro/0/e0"), scored("g2/macro/0", 2), elite("g2/macro/0", 2)) == (set(), set())
     assert given_up(policy) == ["g1/macro/0/e0"]
 
 

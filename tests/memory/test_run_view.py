@@ -56,7 +56,7 @@ PLAN = RunPlan(
 
 
 def run(seed: int) -> list[Fact]:
-    """The log of a whole run, or of one that ended early for want of something valid."""
+    """The log of a whole run, or of one that ended early because it had no valid program or vote."""
     sequencer = Sequencer(PLAN)
     try:
         log, _ = play(sequencer, World(seed), random.Random(seed).randrange)
@@ -199,7 +199,7 @@ def test_every_beginning_of_a_run_has_a_view(seed, cut):
     before, after = view_of_facts(part).status, view_of_facts(log).status
     assert before.candidates <= after.candidates
     assert before.episodes <= after.episodes
-    # What may go now may go later: nothing dropped is ever asked for again.
+    # A recording that may be dropped now may be dropped later: no dropped recording is needed again.
     assert gone(part) <= gone(log)
 
 
@@ -372,7 +372,7 @@ def test_what_was_proposed_speculatively_and_withdrawn_leaves_no_trace():
     assert again.status.spending.total.calls == 2
 
 
-def test_a_duplicate_says_of_whom():
+def test_a_duplicate_names_its_original():
     facts = [answer("g1/macro/0"), DuplicateFound(order="g1/macro/0", candidate="g1/macro/0", of="init/0", episodes=2)]
     assert view_of_facts(facts).slots.candidates["g1/macro/0"].same_as == "init/0"
 

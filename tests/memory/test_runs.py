@@ -23,7 +23,7 @@ def make(root, name, clock):
     return folder
 
 
-def test_names_can_be_read_and_told_apart(tmp_path, clock):
+def test_names_are_readable_and_distinct(tmp_path, clock):
     folders = [new_run(tmp_path / "runs", None, clock, label="hanoi", seed=3) for _ in range(200)]
     assert re.fullmatch(r"hanoi-20261121-0004-[0-9a-f]{4}", folders[0].name)
     assert len(set(folders)) == 200
@@ -60,14 +60,14 @@ def test_a_given_name_is_taken_once(tmp_path, clock):
 
 
 def test_the_name_of_a_run_that_never_began_may_be_used_again(tmp_path, clock):
-    for _ in range(2):      # killed between its tables and its first fact
+    for _ in range(2):      # killed after making its tables and before its first fact
         folder = new_run(tmp_path, "mine", clock)
         RunStore.create(folder, clock=clock).close()
         assert never_begun(folder)
     (folder / "lock").write_text("")
     (folder / "run.sqlite").unlink()
     for name in ("run.sqlite.new", "run.sqlite.new-wal"):
-        (folder / name).write_bytes(b"torn")    # killed over its tables
+        (folder / name).write_bytes(b"torn")    # killed while making its tables
     assert never_begun(folder)
     with RunStore.create(new_run(tmp_path, "mine", clock), clock=clock) as store:
         store.append([StageEntered(stage="initial")])
@@ -133,7 +133,7 @@ def test_missing_names_the_nearest(tmp_path, clock):
         make(tmp_path, f"hanoi-{number}", clock)
     with pytest.raises(UsageError, match=r"'hanoy-3': did you mean .*'hanoi-3'"):
         find_run(tmp_path, "hanoy-3")
-    with pytest.raises(UsageError, match="'zzz'; there is hanoi-") as caught:
+    with pytest.raises(UsageError, match="'zzz'; known: hanoi-") as caught:
         find_run(tmp_path, "zzz")
     assert len(str(caught.value)) < 300
 
@@ -145,7 +145,7 @@ def test_missing_among_none(tmp_path):
                 find_run(root, name)
 
 
-def test_a_path_that_is_no_run(tmp_path, clock):
+def test_a_path_that_is_not_a_run(tmp_path, clock):
     make(tmp_path / "runs", "a", clock)
     with pytest.raises(UsageError, match="is not a run; runs in it: a"):
         find_run(tmp_path / "elsewhere", str(tmp_path / "runs"))

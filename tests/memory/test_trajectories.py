@@ -20,7 +20,7 @@ def test_keys_sizes_delete(tmp_path):
     assert list(trajectories.keys()) == ["g1_hill_0_e0", "g1_macro_7_e3"]
 
 
-def test_a_disk_that_refuses_is_told(tmp_path):
+def test_a_disk_that_refuses_is_reported(tmp_path):
     trajectories = Trajectories(tmp_path)
     (trajectories.folder / "t.npz").mkdir(parents=True)
     with pytest.raises(StoreError, match="'t' cannot be deleted"):

@@ -1,4 +1,4 @@
-"""The status server over real sockets: what it serves, and that no client can delay the run."""
+"""The status server over real sockets: its answers, and that no client can delay the run."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ from memento.runtime.status_server import Line, Source, StatusServer, open_statu
 
 
 class Log:
-    """Facts so far; the server gets each after it is kept, as in a run."""
+    """The facts so far; the server gets each fact after it is stored, as in a run."""
 
     def __init__(self, count: int = 0) -> None:
         self.lines = [line(seq) for seq in range(1, count + 1)]
@@ -129,11 +129,11 @@ async def test_a_slow_listener_is_dropped_and_never_slows_the_run(monkeypatch: p
         await reader.readuntil(b": facts of this run\n\n")
         async with listening(server) as quick:
             for _ in range(100):
-                log.add(size=300_000)       # more than sockets hold; the slow one takes none of it
+                log.add(size=300_000)       # more than sockets buffer; the slow client reads none of it
                 await asyncio.sleep(0)
             assert await events(quick, 100) == list(range(1, 101))
             async with asyncio.timeout(20):
-                while len(server._clients) > 1:     # noqa: ASYNC110 - what is waited for has no event
+                while len(server._clients) > 1:     # noqa: ASYNC110 - the server has no event for this
                     await asyncio.sleep(0.02)
             log.add()
             assert await events(quick, 1) == [101]

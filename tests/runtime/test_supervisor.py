@@ -204,7 +204,7 @@ async def test_a_run_can_be_left_when_a_candidate_or_a_generation_is_over(what: 
             await asyncio.sleep(0.02)
             if order.id == "g1/macro/0":
                 asked.append(what)
-                await asyncio.sleep(0.7)        # until it is heard
+                await asyncio.sleep(0.7)        # until the request is read
             return await super().carry_out(order)
 
     store = Log()

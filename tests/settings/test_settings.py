@@ -1,4 +1,4 @@
-"""Where settings come from, what is refused, and that a run can be repeated from its settings text."""
+"""The sources of settings, refusals, and repeating a run from its settings text."""
 
 import tomllib
 from collections.abc import Mapping
@@ -60,7 +60,7 @@ def refusal(*arguments: object, **keywords: object) -> str:
 # ---------------------------------------------------------------------------------------- precedence
 
 
-def test_the_preset_fills_what_nobody_gave() -> None:
+def test_the_preset_fills_settings_that_were_not_given() -> None:
     settings = build()
     assert settings.preset == "quick"
     for name, preset in PRESETS.items():
@@ -235,7 +235,7 @@ def test_every_method_has_a_keeper_and_every_keeper_is_listed() -> None:
     assert set(METHODS) == set(KEEPERS)
 
 
-def test_methods_heed_only_settings_that_exist() -> None:
+def test_methods_apply_only_settings_that_exist() -> None:
     for method in METHODS.values():
         assert method.settings <= set(Settings.model_fields)
 
@@ -257,7 +257,7 @@ def test_the_memory_may_stand_as_a_table(tmp_path: Path) -> None:
     assert "'memory_scope' has no effect" in refusal({"method": "eureka"}, sets=("memory.scope=run",))
 
 
-def test_a_full_memory_is_not_asked_ahead() -> None:
+def test_a_full_memory_has_no_speculation() -> None:
     paper = build({"preset": "paper"})
     assert (paper.speculation, paper.duplicates, paper.memory_detail, paper.memory_scope) == (
         True, True, "summary", "generation"
@@ -269,7 +269,7 @@ def test_a_full_memory_is_not_asked_ahead() -> None:
     assert "--set" in said
 
 
-def test_a_run_that_was_begun_before_these_savings_goes_on_without_them() -> None:
+def test_a_run_from_before_these_savings_continues_without_them() -> None:
     old = {key: value for key, value in build({"preset": "paper"}).as_json().items()
            if key not in ("duplicates", "speculation", "memory_detail", "memory_scope")}
     settings = Settings.model_validate(old)

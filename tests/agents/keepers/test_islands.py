@@ -40,7 +40,7 @@ def island(*fitness: float, name: str = "p") -> tuple[Candidate, ...]:
 
 
 def even(count: int) -> list[float]:
-    """Numbers spread evenly over [0, 1): what falls on a share of them has that probability."""
+    """Numbers spread evenly over [0, 1): the share of them with an outcome is the probability of that outcome."""
     return [(place + 0.5) / count for place in range(count)]
 
 
@@ -61,7 +61,7 @@ def test_softmax_is_proportional_to_the_exponential_at_temperature_one(values: l
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6))
-def test_a_pick_falls_on_each_place_as_often_as_its_probability_says(values: list[float]) -> None:
+def test_a_pick_falls_on_each_place_with_its_probability(values: list[float]) -> None:
     chances = softmax(values)
     picked = Counter(pick(chances, number) for number in even(1000))
     for place, chance in enumerate(chances):
@@ -134,7 +134,7 @@ def test_children_as_fit_as_the_mean_are_admitted_and_the_least_fit_go(
     for out in gone:
         assert out.fitness <= min(one.fitness for one in after)
         newer = [one for one in after if one.fitness == out.fitness]
-        assert all(pool.index(one) > pool.index(out) for one in newer), "of equals the oldest goes"
+        assert all(pool.index(one) > pool.index(out) for one in newer), "among equals the oldest is removed"
 
 
 @given(islands_strategy, st.integers(0, 10**6))

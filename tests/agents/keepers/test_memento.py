@@ -1,4 +1,4 @@
-"""The memetic search: what must hold for any replies, any failures and any order of arrival."""
+"""The memetic search: invariants for any replies, any failures and any order of arrival."""
 
 import random
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Random search: what must hold for any replies, any failures and any order of arrival."""
+"""Random search: invariants for any replies, any failures and any order of arrival."""
 
 import random
 from collections import Counter
@@ -103,7 +103,7 @@ def test_replaying_the_log_gives_the_same_state_and_the_same_open_orders(
     assert again.facts == ()
 
 
-def test_all_is_asked_at_once_of_the_initial_prompt_and_never_as_the_first_try() -> None:
+def test_all_programs_are_requested_at_once_and_never_as_the_first_attempt() -> None:
     orders = keeper((2, 3)).start().orders
     assert all(isinstance(order, Propose) and order.operator is Operator.INITIAL for order in orders)
     assert [order.slot for order in orders] == [1, 2, 3, 4, 5, 6]

@@ -1,4 +1,4 @@
-"""Eureka, REvolve and zero-shot against their algorithms as written, on scripted scores."""
+"""Eureka, REvolve and zero-shot against their published algorithms, on scripted scores."""
 
 import random
 from collections import Counter
@@ -115,7 +115,7 @@ def test_the_ablations_share_out_the_same_budget() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(ROUNDS), st.integers(1, 3), st.integers(1, 6), seeds, seeds, seeds)
-def test_arrival_never_changes_what_is_asked_or_selected(
+def test_arrival_never_changes_requests_or_selection(
     method: str, generations: int, candidates: int, seed: int, one: int, other: int
 ) -> None:
     def decisions(arrival: int) -> tuple[object, ...]:
@@ -144,7 +144,7 @@ SCORES = {
 }
 
 
-def test_eureka_goes_on_from_the_best_of_the_last_generation() -> None:
+def test_eureka_continues_from_the_best_of_the_last_generation() -> None:
     world = Watched(scores=SCORES, failure_rate=0.0)
     log = run("eureka", budget(3, 3), world)
     assert [parents(world, generation) for generation in (1, 2, 3)] == [
@@ -156,7 +156,7 @@ def test_eureka_goes_on_from_the_best_of_the_last_generation() -> None:
     assert of(log, SearchEnded)[0].elite == "g3/macro/1", "the newer of two that are equal"
 
 
-def test_eureka_elite_goes_on_from_the_best_so_far() -> None:
+def test_eureka_elite_continues_from_the_best_so_far() -> None:
     world = Watched(scores=SCORES, failure_rate=0.0)
     log = run("eureka-elite", budget(3, 3), world)
     assert [parents(world, generation) for generation in (1, 2, 3)] == [
@@ -205,9 +205,9 @@ def test_zero_shot_is_one_round_of_independent_programs_of_which_the_best_is_tak
     log = run("zero-shot", budget(5, 3), world)
     assert list(world.asked) == ["g1/initial/0", "g1/initial/1", "g1/initial/2"] or len(world.asked) == 3
     assert all(order.operator is Operator.INITIAL and not order.parents for order in world.asked.values())
-    assert sorted(order.slot for order in world.asked.values()) == [1, 2, 3], "p_0 was try 0 at the same prompt"
+    assert sorted(order.slot for order in world.asked.values()) == [1, 2, 3], "p_0 was attempt 0 at the same prompt"
     elite = of(log, EliteChanged)[-1]
-    assert (elite.generation, elite.candidate, elite.fitness) == (1, "g1/initial/1", 0.2), "also where p_0 is fitter"
+    assert (elite.generation, elite.candidate, elite.fitness) == (1, "g1/initial/1", 0.2), "even if p_0 is fitter"
     assert of(log, SearchEnded)[0].elite == "g1/initial/1"
 
 
@@ -228,7 +228,7 @@ def test_revolves_islands_follow_its_rules(generations: int, candidates: int, se
         for key, order in asked.items():
             names = [parent.id for parent in order.parents]
             homes = [island for island in before if set(names) <= set(island)]
-            assert homes, "parents are of one island, as it was when the generation began"
+            assert homes, "the parents belong to one island at the beginning of the generation"
             assert len(names) == len(set(names)) == (2 if "/cross/" in key else 1)
         for place, island in enumerate(change.islands):
             assert 1 <= len(island) == len(set(island)) <= CAPACITY

@@ -1,4 +1,4 @@
-"""What makes a search faster changes none of its results: racing, known programs, speculative climbs."""
+"""Racing, known programs and speculative climbs make a search faster without changing its results."""
 
 import itertools
 import random
@@ -86,7 +86,7 @@ def of(log: list[Fact], *kinds: type) -> list:
 
 
 def verdicts(log: list[Fact], *, method: str = "memento", racing: bool = False) -> list[str]:
-    """What a search decides. Under racing `random` need not know the best of a generation that cannot win."""
+    """The decisions of a search. With racing, `random` may not know the best of a generation that cannot win."""
     kinds = [CandidateAccepted, EliteChanged, SearchEnded, PopulationChanged]
     if not (racing and method == "random"):
         kinds.append(BranchEnded)
@@ -144,7 +144,7 @@ def test_a_known_program_is_not_rolled_out_again() -> None:
     found = of(saved, DuplicateFound)
     assert len(of(plain, EpisodeEnded)) == 60
     assert found
-    assert len(of(saved, EpisodeEnded)) == 60 - 3 * len(found), "without racing a duplicate rolls nothing out"
+    assert len(of(saved, EpisodeEnded)) == 60 - 3 * len(found), "without racing a duplicate has no rollouts"
     fitness = {fact.candidate.id: fact.candidate.fitness for fact in of(saved, CandidateScored)}
     fitness["init/0"] = initial(5).fitness
     assert all(fitness[fact.candidate] == fitness[fact.of] for fact in found)
@@ -245,7 +245,7 @@ def test_a_duplicate_of_one_that_still_rolls_out_shares_its_episodes() -> None:
     script.score("g1/macro/1", 1, 0.75)
     assert script.candidate("g1/macro/0").fitness == script.candidate("g1/macro/1").fitness == 0.5
     winner = next(fact for fact in script.facts if isinstance(fact, BranchEnded))
-    assert winner.winner == "g1/macro/0", "the lowest slot wins the tie, whoever rolled out"
+    assert winner.winner == "g1/macro/0", "the lowest slot wins the tie, whichever slot rolled out"
 
 
 def test_a_duplicate_of_one_that_was_cut_has_the_rest_rolled_out() -> None:
@@ -264,7 +264,7 @@ def test_a_duplicate_of_one_that_was_cut_has_the_rest_rolled_out() -> None:
     assert next(fact for fact in script.facts if isinstance(fact, BranchEnded)).winner == "g1/macro/0"
 
 
-def test_where_the_one_that_rolls_out_is_cut_the_duplicate_goes_on_by_itself() -> None:
+def test_if_the_trial_that_rolls_out_is_pruned_its_duplicate_continues() -> None:
     script = macros(4, racing=True)
     script.propose("g1/macro/2", "x = 1")
     script.propose("g1/macro/0", "x = 1")
@@ -298,7 +298,7 @@ def test_one_that_was_cut_before_its_first_episode_has_nothing_to_take_over() ->
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(1, 8), seeds, seeds)
-def test_a_question_asked_ahead_is_kept_exactly_where_the_verdict_was_a_rejection(
+def test_a_speculative_request_is_kept_exactly_if_the_verdict_was_a_rejection(
     climbs: int, seed: int, arrival: int
 ) -> None:
     slots = Slots(generations=2, hill_climb=climbs, macro=1, crossover=1)
@@ -326,7 +326,7 @@ def test_both_outcomes_and_both_times_of_the_answer_occur() -> None:
     assert seen == {(True, True), (True, False), (False, True), (False, False)}
 
 
-def test_a_full_memory_is_not_asked_ahead_and_its_climbs_are_not_cut() -> None:
+def test_with_a_full_memory_climbs_are_neither_speculative_nor_pruned() -> None:
     slots = Slots(generations=2, hill_climb=6, macro=0, crossover=0)
     log = run("memento", slots, 4, 0, (True, False, True), failure_rate=0.0, full_memory=True)
     assert not of(log, SpeculationEnded)

@@ -47,7 +47,7 @@ def test_the_kinematic_task_keeps_hard_noise_equally_correlated_in_time() -> Non
 @pytest.mark.parametrize(("given", "words"), [
     ({"noise_std": 0.1}, "'noise_std': did you mean 'noise_std_m'"),
     ({"randomisation": "tabel"}, "did you mean 'table'"),
-    ({"randomisation": 3}, "there is hard, light, none, table"),
+    ({"randomisation": 3}, "known: hard, light, none, table"),
     ({"rules": "lenient"}, "paper, strict"),
     ({"goal_update": "desird"}, "did you mean 'desired'"),
     ({"variant": "pyramid"}, r"unknown hanoi\S*\.variant 'pyramid'"),

@@ -1,4 +1,4 @@
-"""What the tests of models share: a clock that jumps over waits, and clients of every kind for one service."""
+"""Shared code of the tests of models: a clock that skips waits, and clients of every kind for one service."""
 
 import asyncio
 import time
@@ -51,7 +51,7 @@ def client(
     clock = clock or JumpingClock()
     settings = ClientSettings(
         limits=limits,
-        # Anthropic's client streams by itself where it expects a long reply.
+        # Anthropic's client streams automatically if it expects a long reply.
         sampling=Sampling(stream=stream, max_output_tokens=4096 if kind == "anthropic" else None),
         in_flight=in_flight,
         prices=prices or {},

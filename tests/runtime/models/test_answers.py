@@ -47,7 +47,7 @@ async def test_a_vote_in_a_fence_or_in_words_is_normalised(said: str, choice: st
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_what_is_no_vote_is_passed_on_as_it_came(kind: str) -> None:
+async def test_a_reply_that_is_not_a_vote_is_passed_on_unchanged(kind: str) -> None:
     async with serving(Act(text="None of them."), dialect=DIALECT[kind]) as service:
         model = client(kind, service.url)
         reply = await model.complete(ask(role="judge"))
@@ -56,7 +56,7 @@ async def test_what_is_no_vote_is_passed_on_as_it_came(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_program_is_asked_for_as_plain_text(kind: str) -> None:
+async def test_a_program_is_requested_as_plain_text(kind: str) -> None:
     async with serving(dialect=DIALECT[kind]) as service:
         model = client(kind, service.url)
         await model.complete(ask("Write é <|im_end|> a policy."))
@@ -115,7 +115,7 @@ async def test_no_more_requests_than_places(kind: str) -> None:
     assert service.most_in_flight == 3
 
 
-async def test_a_busy_service_is_asked_less_at_once_and_every_call_is_answered() -> None:
+async def test_a_busy_service_gets_fewer_requests_at_once_and_every_call_is_answered() -> None:
     acts = [Act(status=429, error={"error": {"message": "busy"}})] * 6 + [Act(text="a b", interval_s=0.01)]
     async with serving(*acts, dialect="openai-chat") as service:
         model = client("openai-chat", service.url, stream=True, in_flight=8)

@@ -1,4 +1,4 @@
-"""Budgets: which calls may start, what is left, what a resumed run begins with."""
+"""Budgets: which calls may start, what is left, and the initial balance of a resumed run."""
 
 import asyncio
 from collections.abc import Callable
@@ -46,7 +46,7 @@ TAKES = Usage(input_tokens=60, output_tokens=40, cost_usd=0.5)
 
 
 async def spend(model: BudgetedModel, *, role: str = "proposer") -> int:
-    """How many calls in a row go through before the budget is spent."""
+    """The number of consecutive calls before the budget is spent."""
     for done in range(100):
         try:
             await model.complete(ask(role=role))

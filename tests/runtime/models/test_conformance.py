@@ -1,4 +1,4 @@
-"""Every model keeps the port's promises: each provider's client over a real socket, and all that stands before one."""
+"""Every model satisfies the port's contract: each provider's client over a real socket, and all wrappers of models."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ ASKED = [ask(f"question {number}", order=f"g1/macro/{number}") for number in ran
 
 
 class Questions(ModelContract):
-    """The services repeat the question, so that every answer is its own."""
+    """The services repeat the question, so that every answer is unique."""
 
     @pytest.fixture
     def questions(self):
@@ -54,7 +54,7 @@ class TestProviders(Questions):
 
 
 class TestBudgetedModel(Questions):
-    """Before a client over a socket, with a budget that is never spent."""
+    """Wraps a client over a socket, with a budget that is never spent."""
 
     @staticmethod
     def budgeted(service, **options):
@@ -110,7 +110,7 @@ class TestFallbackModel(Questions):
 
 
 class TestReplayModel(Questions):
-    """A question that the tape does not hold fails when its patience is at an end."""
+    """A question that the tape does not hold fails at the end of its patience."""
 
     TAPE = tape_of(
         ProposalMade(

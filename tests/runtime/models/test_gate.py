@@ -113,4 +113,4 @@ async def test_requests_start_apart() -> None:
             pass
 
     await asyncio.gather(*(call() for _ in range(5)))
-    assert waits_s == pytest.approx([SPACING_S * place for place in range(1, 5)]), "the first waits for nobody"
+    assert waits_s == pytest.approx([SPACING_S * place for place in range(1, 5)]), "the first does not wait"

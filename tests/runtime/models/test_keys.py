@@ -13,7 +13,7 @@ from .asking import DIALECT, KEY, KINDS, ask, client
 
 
 def everything(error: BaseException) -> str:
-    """Everything that could be printed of an exception: the texts, the causes, the locals of our frames."""
+    """Everything that could be printed of an exception: the texts, the causes, the locals of MEMENTO's frames."""
     trace = traceback.TracebackException.from_exception(error, capture_locals=False)
     chain: list[BaseException] = []
     seen: BaseException | None = error

@@ -23,11 +23,11 @@ def error(message: str, kind: str, code: str | None = None) -> dict[str, object]
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """What the server does, request after request, and what must come of it."""
+    """The server's behaviour, request by request, and the expected result."""
 
     acts: tuple[Act, ...]
     requests: int = 1
-    text: str | None = None         # of the reply; None where the call fails
+    text: str | None = None         # of the reply; None if the call fails
     stop: str = "end"
     fatal: bool = False
     says: str = ""                  # part of the error's message
@@ -35,13 +35,13 @@ class Case:
     limits: dict[str, Any] = field(default_factory=dict)
 
 
-def mended(act: Act, **fields: object) -> Case:
+def recovering(act: Act, **fields: object) -> Case:
     """It fails once, then succeeds: one more request and nothing lost."""
     return Case(acts=(act, SOUND), requests=2, text="Hello.", **fields)  # type: ignore[arg-type]
 
 
 def hopeless(act: Act, says: str, **fields: object) -> Case:
-    """It fails every time: all attempts are made, and only this call has failed."""
+    """It fails every time: all attempts are made, and only this call fails."""
     return Case(acts=(act,), requests=3, says=says, **fields)  # type: ignore[arg-type]
 
 
@@ -54,9 +54,9 @@ CASES = {
     "refused": Case(acts=(Act(finish="refusal"),), text="", stop="refusal"),
     "filtered": Case(acts=(Act(finish="filter", text=""),), text="", stop="refusal"),
     "empty": Case(acts=(Act(text=""),), text=""),
-    "busy once": mended(BUSY, waits=(0.5,)),
-    "busy once, says how long": mended(replace(BUSY, headers={"Retry-After": "30"}), waits=(30.0,)),
-    "busy once, says how long in ms": mended(replace(BUSY, headers={"retry-after-ms": "4500"}), waits=(4.5,)),
+    "busy once": recovering(BUSY, waits=(0.5,)),
+    "busy once, says how long": recovering(replace(BUSY, headers={"Retry-After": "30"}), waits=(30.0,)),
+    "busy once, says how long in ms": recovering(replace(BUSY, headers={"retry-after-ms": "4500"}), waits=(4.5,)),
     "busy for longer than a call may take": Case(
         acts=(replace(BUSY, headers={"Retry-After": "3600"}),), says="it asks to wait 3600 s"
     ),
@@ -65,11 +65,11 @@ CASES = {
         acts=(Act(status=429, error=error("top up", "billing_error", "insufficient_quota")),),
         fatal=True, says="top up",
     ),
-    "failing once": mended(Act(status=500, error=error("oops", "api_error"))),
+    "failing once": recovering(Act(status=500, error=error("oops", "api_error"))),
     "always failing": hopeless(Act(status=500, error=error("oops", "api_error")), "failed (HTTP 500): oops"),
     "bad gateway, as a page": hopeless(Act(status=502, error="<html>Bad gateway</html>"), "HTTP 502"),
-    "unavailable once": mended(Act(status=503, error=error("later", "overloaded_error"))),
-    "overloaded once": mended(Act(status=529, error=error("later", "overloaded_error"))),
+    "unavailable once": recovering(Act(status=503, error=error("later", "overloaded_error"))),
+    "overloaded once": recovering(Act(status=529, error=error("later", "overloaded_error"))),
     "key refused": Case(
         acts=(Act(status=401, error=error("bad key", "authentication_error", "invalid_api_key")),),
         fatal=True, says="refused the key (HTTP 401): check ",
@@ -98,14 +98,14 @@ CASES = {
         acts=(Act(status=400, error=error(POLICY, "invalid_request_error", "content_policy_violation")),),
         text="", stop="refusal",
     ),
-    "no headers once": mended(Act(ending="hang"), limits=QUICK),
+    "no headers once": recovering(Act(ending="hang"), limits=QUICK),
     "no headers ever": hopeless(Act(ending="hang"), "fell silent", limits=QUICK),
-    "silent in the middle once": mended(Act(ending="stall", text="a b c"), limits=QUICK),
-    "cut in the middle once": mended(Act(ending="reset", text="a b c")),
+    "silent in the middle once": recovering(Act(ending="stall", text="a b c"), limits=QUICK),
+    "cut in the middle once": recovering(Act(ending="reset", text="a b c")),
     "always cut in the middle": hopeless(Act(ending="reset", text="a b c"), "(3 attempts)"),
-    "ends in the middle once": mended(Act(ending="quiet", text="a b c")),
+    "ends in the middle once": recovering(Act(ending="quiet", text="a b c")),
     "always ends in the middle": hopeless(Act(ending="quiet", text="a b c"), "(3 attempts)"),
-    "garbage once": mended(Act(ending="garbage", text="a b c")),
+    "garbage once": recovering(Act(ending="garbage", text="a b c")),
     "always garbage": hopeless(Act(ending="garbage", text="a b c"), "(3 attempts)"),
     "slow tokens for ever": Case(
         acts=(Act(ending="drip", text="a b", interval_s=0.02),), says="within the time limit of the call",
@@ -195,7 +195,7 @@ async def test_an_answer_that_is_too_long_is_not_read_to_its_end(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_nobody_listens(kind: str) -> None:
+async def test_no_service_is_listening(kind: str) -> None:
     async with serving(dialect=DIALECT[kind]) as service:
         pass
     model = client(kind, service.url)

@@ -42,7 +42,7 @@ async def search(model: Model, *, at_once: int) -> list[Fact]:
         final_seeds=(9,),
         initial=Program(shelf_program()),
         evaluator=Program("E"),
-        racing=False,       # which episodes it cuts may depend on who comes first, and so the facts would
+        racing=False,       # the episodes that it prunes, and so the facts, may depend on the order of arrival
     )
     pool = HashPool()
     rollouts: dict[type[Order], Agent] = {
@@ -87,7 +87,7 @@ async def test_a_replayed_search_is_the_same_search() -> None:
         asked = len(service.asked)
         tape = tape_of(recorded)
         replayed = await search(ReplayModel(tape), at_once=1)
-        assert len(service.asked) == asked, "a replay asks nobody"
+        assert len(service.asked) == asked, "a replay calls no service"
     assert asked > len(tape.calls) >= 16
     assert {call.stop for call in tape.calls.values()} == {"end", "length", "refusal"}
     assert conclusions(replayed) == conclusions(recorded)

@@ -1,4 +1,4 @@
-"""What a user may write for a model, and the messages for anything else."""
+"""The valid names of models, and the messages for anything else."""
 
 import pytest
 from hypothesis import given
@@ -66,7 +66,7 @@ def test_forms(text: str, spec: ModelSpec, name: str, key: str | None) -> None:
         ("compatble:lab@http://me:secret@h/v1#m", "unknown model"),
     ],
 )
-def test_what_is_no_model(text: str, says: str) -> None:
+def test_unknown_models_are_refused(text: str, says: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_spec(text)
     assert says in str(caught.value)
@@ -116,7 +116,7 @@ def test_offline_needs_the_domains_own() -> None:
     assert several.name == "openai:gpt-5.2,offline"
 
 
-def test_prices_are_asked_for_at_the_start() -> None:
+def test_prices_are_required_at_the_start() -> None:
     local = parse_spec("compatible:lab@http://h/v1#qwen")
     require_prices([parse_spec("openai:gpt-5.2"), parse_spec("anthropic:claude-sonnet-5"), parse_spec("offline")], {})
     for spec in (local, parse_spec("openai:no-such-model")):

@@ -92,7 +92,7 @@ def conclusions(facts: list[Fact]) -> list[str]:
     return decided + [f"rejected {fact.candidate}" for fact in facts if isinstance(fact, CandidateRejected)]
 
 
-async def test_what_is_asked_ahead_changes_no_conclusion_and_what_is_withdrawn_is_told() -> None:
+async def test_speculation_changes_no_conclusion_and_withdrawn_calls_are_reported() -> None:
     plain, model = Scripted(), Scripted()
     expected = await search(plain, ahead=False)
     facts = await search(model, ahead=True)
@@ -101,7 +101,7 @@ async def test_what_is_asked_ahead_changes_no_conclusion_and_what_is_withdrawn_i
     ended = [fact for fact in facts if isinstance(fact, SpeculationEnded)]
     assert {fact.kept for fact in ended} == {True, False}
     lost = {fact.order for fact in ended if not fact.kept and not fact.answered}
-    assert set(model.withdrawn) <= lost, "the rest was answered in the moment of the withdrawal, or never begun"
+    assert set(model.withdrawn) <= lost, "the rest was answered at the moment of the withdrawal, or never begun"
     assert model.withdrawn
     recorded = {one.order for one in recorded_in(facts) if one.withdrawn}
     assert recorded == tape_of(facts).withdrawn
@@ -119,7 +119,7 @@ async def test_what_is_asked_ahead_changes_no_conclusion_and_what_is_withdrawn_i
 
 
 @pytest.mark.parametrize(("recorded_ahead", "replayed_ahead"), [(True, True), (True, False), (False, True)])
-async def test_a_tape_fits_whether_a_slot_was_asked_ahead_or_in_its_turn(
+async def test_a_tape_fits_whether_a_slot_was_requested_speculatively_or_in_its_turn(
     recorded_ahead: bool, replayed_ahead: bool
 ) -> None:
     facts = await search(Scripted(), ahead=recorded_ahead)

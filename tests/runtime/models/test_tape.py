@@ -39,7 +39,7 @@ FACTS: tuple[Fact, ...] = (
 TAPE = tape_of(FACTS)
 
 
-async def test_equal_prompts_are_told_apart_by_their_orders() -> None:
+async def test_equal_prompts_are_distinguished_by_their_orders() -> None:
     model = ReplayModel(TAPE)
     replies = [await model.complete(ask("p", order=f"g1/macro/{slot}")) for slot in (2, 0, 1)]
     assert [(reply.text, reply.stop) for reply in replies] == [("cut", "length"), ("zero", "end"), ("one", "end")]
@@ -85,7 +85,7 @@ async def test_a_withdrawn_order_stays_open_until_it_is_withdrawn_again() -> Non
         await waiting
 
 
-async def test_an_order_that_nobody_withdraws_is_an_error() -> None:
+async def test_an_order_that_is_not_withdrawn_is_an_error() -> None:
     with pytest.raises(ModelError, match="holds no reply for the order g1/hill/9, attempt 0") as caught:
         await ReplayModel(TAPE, patience_s=0.01).complete(ask("p", order="g1/hill/9"))
     assert caught.value.fatal
@@ -127,7 +127,7 @@ async def test_the_next_model_answers_for_one_that_failed() -> None:
     assert second.closed
 
 
-async def test_a_model_lost_for_good_is_not_asked_again() -> None:
+async def test_a_model_that_failed_for_good_is_not_called_again() -> None:
     first = Scripted("first", ModelError("first refused the key", fatal=True))
     both = FallbackModel([first, Scripted("second")])
     for _ in range(3):
@@ -146,7 +146,7 @@ async def test_all_fail(first_fatal: bool, fatal: bool) -> None:
     assert (caught.value.fatal, caught.value.attempts) == (fatal, 3)
 
 
-async def test_a_spent_budget_is_no_reason_to_ask_another_model() -> None:
+async def test_a_spent_budget_does_not_lead_to_another_model() -> None:
     second = Scripted("second")
     with pytest.raises(BudgetSpent):
         await FallbackModel([Scripted("first", BudgetSpent("spent")), second]).complete(ask())

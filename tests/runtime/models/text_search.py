@@ -13,7 +13,7 @@ HANOI = load("hanoi")
 
 
 def shelf_program() -> str:
-    """The text of a policy that keeps the contract."""
+    """The text of a policy that satisfies the contract."""
     shelf = HANOI.shelf()
     assert shelf is not None
     return shelf.initial.text

@@ -59,7 +59,7 @@ def run_class(program: Program, name: str) -> Any:
 
 
 def roll(environment: Environment, program: Program, seed: int) -> str:
-    """Roll a shelf policy out; returns what ended the episode."""
+    """Roll a shelf policy out. Returns the word for the end of the episode."""
     layout = environment.observation_layout
     assert layout is not None
     names, sizes = [name for name, _ in layout], np.cumsum([np.prod(shape, dtype=int) for _, shape in layout])

@@ -1,4 +1,4 @@
-"""The offline model keeps the port's promises."""
+"""The offline model satisfies the port's contract."""
 
 import pytest
 from memento.core.events import Order

@@ -38,12 +38,12 @@ def episode(seed: int, skills: int) -> Recording:
 
 @cache
 def episodes() -> tuple[Recording, ...]:
-    """Two of each level of skill."""
+    """Two episodes per level of skill."""
     return tuple(episode(seed, skills) for skills in range(len(SKILLS)) for seed in (0, 1))
 
 
 def scored(program: Program) -> list[Score] | None:
-    """The scores of all episodes, also cut short; None where one of them is invalid."""
+    """The scores of all episodes and of truncated ones; None if one of them is invalid."""
     scores = []
     for recording in episodes():
         for part in (recording, recording.cut(0), recording.cut(1), recording.cut(recording.steps // 2)):

@@ -114,7 +114,7 @@ def test_crossover_takes_from_both_parents_and_nothing_else():
             order.parents[0].program.text, order.parents[1].program.text, program_of(answer(order))))
         strange = [name for name in child.methods
                    if child.shape(name) not in (one.shape(name), other.shape(name))]
-        assert len(strange) <= 1    # the one mutation where a child would equal a parent
+        assert len(strange) <= 1    # the one mutation, made if a child would equal a parent
         assert all(child.shape(name) in (one.shape(name), other.shape(name)) for name in child.methods
                    if name not in strange)
 
@@ -161,7 +161,7 @@ def test_a_shelf_method_is_added_only_where_it_is_called():
     assert {"turn"} <= set.union(*methods) <= {"reset", "compute_action", "turn"}
 
 
-def test_an_order_that_is_no_question_is_an_error():
+def test_an_order_of_another_type_is_an_error():
     with pytest.raises(ModelError, match="Order"):
         answer(Order(id="x"))
 

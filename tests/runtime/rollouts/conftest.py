@@ -1,4 +1,4 @@
-"""What the pool's tests share: short limits, a pool of the toy domain, and a search for processes left behind."""
+"""Shared code of the pool's tests: short limits, a pool of the toy domain, and a search for leaked processes."""
 
 import os
 import time
@@ -43,7 +43,7 @@ def short_limits() -> Callable[..., Limits]:
 def nothing_left_behind():
     """Every test of the pool must leave no process, no zombie and no descriptor."""
     own = os.getpid()
-    open_before, dead_before = descriptors(), set(zombies_of(own))     # another test's are not this one's fault
+    open_before, dead_before = descriptors(), set(zombies_of(own))     # not counted: another test may have left them
     yield
     deadline = time.monotonic() + 3
     while (processes_of(own) or {*zombies_of(own)} - dead_before) and time.monotonic() < deadline:

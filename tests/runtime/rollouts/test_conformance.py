@@ -1,4 +1,4 @@
-"""The pool of worker processes keeps the port's promises, and leaves nothing behind (a fixture of the folder looks)."""
+"""The pool of worker processes satisfies the port's contract, and leaks nothing (checked by a fixture)."""
 
 from functools import partial
 

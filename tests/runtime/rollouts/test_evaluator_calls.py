@@ -1,4 +1,4 @@
-"""Evaluator programs: which scores are taken, which are not, and what makes an evaluator valid."""
+"""Evaluator programs: accepted scores, refused scores, and the validity of an evaluator."""
 
 import json
 

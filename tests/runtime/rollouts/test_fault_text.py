@@ -104,7 +104,7 @@ async def test_a_slow_start_is_allowed_more_cpu_than_a_step(make_pool):
     (10.1, 0.1, True),      # a sleeper
     (10.1, 2.0, False),     # computes, but the machine is loaded
     (99.0, 30.0, False),
-    (100.1, 30.0, True),    # there is an end to patience
+    (100.1, 30.0, True),    # the patience is limited, too
 ])
-def test_a_sleeper_is_told_from_a_loaded_machine(wall_s, cpu_s, late):
+def test_a_sleeper_is_distinguished_from_a_loaded_machine(wall_s, cpu_s, late):
     assert overdue(wall_s, cpu_s, 10.0) is late

@@ -35,7 +35,7 @@ class Evaluator:
 """)
 
 
-async def test_a_program_finds_nothing_of_ours(make_pool, monkeypatch):
+async def test_a_program_finds_nothing_of_the_project(make_pool, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
     async with make_pool() as pool:
         episode = await pool.roll(

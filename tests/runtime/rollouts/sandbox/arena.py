@@ -1,4 +1,4 @@
-"""Where the corpus attacks: a real pool in its default configuration, and targets that must stay as they are."""
+"""The environment of the attacks: a real pool in its default configuration, and targets that must not change."""
 
 import asyncio
 import contextlib
@@ -93,7 +93,7 @@ def _allowed() -> set[int]:
 
 @contextlib.contextmanager
 def targets(folder: Path) -> Iterator[Targets]:
-    """Set the targets up, and take them away."""
+    """Set the targets up, and remove them afterwards."""
     folder.mkdir()
     (folder / "secret.txt").write_text("a key of the user")
     (folder / "empty").mkdir()
@@ -131,7 +131,7 @@ def task(name: str, text: str) -> RollTask:
 
 
 async def attack_all(attacks: Sequence[Attack], folder: Path, *, workers: int = 2) -> list[Outcome]:
-    """Every attack, in pools of the limits that it asks for; a good policy must do well among them and after."""
+    """Runs every attack in a pool with its requested limits; a good policy must succeed between and after them."""
     outcomes = []
     for name, limits in LIMITS.items():
         async with pool(folder / name, limits, workers=workers) as running:

@@ -35,7 +35,7 @@ def test_attack(fought, name) -> None:
     if expected["fault"] == "none":
         assert result.fault is None
     else:
-        assert result.fault is not None, "it did what it must not"
+        assert result.fault is not None, "the attack succeeded"
         assert result.fault.kind is FaultKind(expected["fault"]), result.fault
         assert attack.says(result.fault.message), result.fault.message
     if outcome.episode is not None:

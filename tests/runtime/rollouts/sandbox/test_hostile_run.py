@@ -63,7 +63,7 @@ class Log:
 
 
 class HostileModel:
-    """Proposes the corpus, one program after the other, and votes for nothing; keeps its prompts."""
+    """Proposes the programs of the corpus in turn, casts no votes, and records its prompts."""
 
     name = "hostile"
 
@@ -96,7 +96,7 @@ def outside_fences(prompt: str) -> str:
             fence = found[1]
         else:
             kept.append(line)
-    assert not fence, "a fence is left open"
+    assert not fence, "a fence is not closed"
     return "\n".join(kept)
 
 

@@ -1,4 +1,4 @@
-"""What an honest program does works in the sandbox: linear algebra, random numbers, lazy imports, clocks, warnings."""
+"""Honest programs work in the sandbox: linear algebra, random numbers, lazy imports, clocks, warnings."""
 
 import os
 from pathlib import Path
