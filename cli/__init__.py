@@ -15,7 +15,15 @@ T = TypeVar("T", bound=BaseException)
 
 def main() -> None:
     """The console script."""
-    sys.exit(exit_code(sys.argv[1:]))
+    from .streams import flush_stdout, prepare_streams
+
+    prepare_streams()
+    code = exit_code(sys.argv[1:])
+    problem = flush_stdout()
+    if problem is not None and code == 0:
+        _say(f"the output cannot be written: {problem.strerror}; print it to another place")
+        code = 3
+    sys.exit(code)
 
 
 def exit_code(arguments: Sequence[str]) -> int:
@@ -65,4 +73,6 @@ def _known(error: BaseException, kind: type[T]) -> T | None:
 
 
 def _say(sentence: str) -> None:
-    sys.stderr.write(f"memento: {sentence}\n")
+    from .output import say
+
+    say(sentence)

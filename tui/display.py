@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol, TextIO, runtime_checkable
 
 from ..core.events import EliteChanged, Fact
+from ..core.text import printable_line
 from ..memory.run_view import RunView
 from .activity import Activity, UnderWay
 from .lines import lines_of, still_working, waiting
@@ -152,12 +153,12 @@ class PlainLines:
         return status.episodes, status.spending.total.calls
 
     def _say(self, line: str) -> None:
-        """Write a line. A reader who left (a closed pipe) is not written to again; the run goes on."""
+        """Write a line. A stream that fails (a closed pipe, a full disk) is not written to again; the run goes on."""
         if self._stream is None:
             return
         try:
-            print(line, file=self._stream, flush=True)
-        except (BrokenPipeError, ValueError):
+            print(printable_line(line), file=self._stream, flush=True)
+        except (OSError, ValueError):
             self._stream = None
         self._spoke_at, self._counted = self._clock(), self._counts()
 

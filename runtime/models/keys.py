@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable
 
+from ...core.text import one_line
+
 _LOOKS_LIKE_A_KEY = re.compile(r"\b(?:sk|pk|rk)-[A-Za-z0-9_\-*.]{8,}|(?i:\bbearer\s+)[^\s'\",;]+")
 
 
@@ -15,5 +17,4 @@ def without_keys(text: str, keys: Iterable[str]) -> str:
 
 def quotable(text: str, keys: Iterable[str], limit: int = 300) -> str:
     """A service's words, fit for a message: one line, bounded, without these keys or anything like a key."""
-    line = " ".join(_LOOKS_LIKE_A_KEY.sub("[key]", without_keys(text, keys)).split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+    return one_line(_LOOKS_LIKE_A_KEY.sub("[key]", without_keys(text, keys)), limit)
