@@ -76,6 +76,7 @@ class RunStore:
         self._values: dict[str, Any] = {}
         self._remembered = 0
         self._mutex = threading.RLock()
+        self._last = 0 if lock is None else self.last_seq    # the place of the last fact that this writer knows
 
     # ------------------------------------------------------------------------------------ life
 
@@ -154,9 +155,13 @@ class RunStore:
         """Commit these facts together; all or none, and on disk when this returns. Raises StoreError."""
         at = self.now()
         rows = [encode(fact) for fact in facts]
-        if rows:
-            with self._mutex, storage_errors(self.folder), self._db.atomic():
-                _insert(self._db.conn, rows, at=at)
+        if not rows:
+            return
+        with self._mutex, storage_errors(self.folder):
+            with self._db.atomic():
+                _insert(self._db.conn, rows, at=at)     # first: it takes the right to write, so that nobody else does
+                self._require_own_log(self._last + len(rows))
+            self._last += len(rows)
 
     def now(self) -> float:
         """The time of a commit now, in seconds since the epoch: that of the clock when this store was opened, and
@@ -270,6 +275,14 @@ class RunStore:
         if self._clock is None:
             raise StoreError(f"the run {self.folder.name!r} was opened to read, not to write")
         return self._clock
+
+    def _require_own_log(self, last: int) -> None:
+        """Raises StoreError, within a commit, where the log does not end at place `last`: there is another writer."""
+        if self.last_seq != last:
+            raise store_error(
+                self.folder, "is written by another process as well, which began after the lock file was removed: this "
+                "process ends, and what it did not commit is done again by the other one"
+            )
 
     def _damaged(self, what: str) -> StoreError:
         return store_error(self.folder, f"is damaged: {what}")

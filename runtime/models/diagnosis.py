@@ -28,6 +28,12 @@ def refused_to_answer(error: Exception) -> bool:
 
 def diagnose(error: Exception, spec: ModelSpec, keys: Collection[str]) -> Failure:
     """What an exception of one request means. The words of the service are quoted, bounded, without keys."""
+    redirected = _redirect(error) or _redirect(error.__cause__)
+    if redirected is not None:
+        return Failure(
+            problem=f"redirects to another address (HTTP {redirected}), which is not followed, since it would get the "
+            "key and the prompt: set the address of the service itself", fatal=True,
+        )
     if isinstance(error, ai.ModelRequestRejectedError | ai.ModelQuotaExceededError):
         return _rejected(error, spec, keys)
     if isinstance(error, ai.ModelAPIError):
@@ -79,6 +85,12 @@ def _transient(error: ai.ModelAPIError, keys: Collection[str]) -> Failure:
         overloaded=overloaded,
         retry_after_s=requested_wait_s(error),
     )
+
+
+def _redirect(error: object) -> int | None:
+    """The HTTP status where it is a redirect."""
+    status = getattr(error, "status_code", None)
+    return status if isinstance(status, int) and 300 <= status < 400 else None
 
 
 def _status(error: ai.ModelAPIError) -> str:

@@ -12,7 +12,9 @@ from typing import Any, Literal
 
 import httpx2
 from anthropic import AsyncAnthropic
+from anthropic import DefaultAsyncHttpxClient as AnthropicHttp
 from openai import AsyncOpenAI, Omit
+from openai import DefaultAsyncHttpxClient as OpenAIHttp
 from pydantic_ai.models import Model
 from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
@@ -34,11 +36,16 @@ def open_client(spec: ModelSpec, key: str | None, base_url: str | None, limits: 
     """The provider's client, which the caller closes, and the model over it. The client never retries."""
     timeout = httpx2.Timeout(limits.read_s, connect=limits.connect_s)
     if spec.scheme == "anthropic":
-        sdk = AsyncAnthropic(api_key=key, base_url=base_url, timeout=timeout, max_retries=0)
+        # No client follows a redirect: it would carry the key and the prompt to another host.
+        http = AnthropicHttp(timeout=timeout, follow_redirects=False)
+        sdk = AsyncAnthropic(api_key=key, base_url=base_url, timeout=timeout, max_retries=0, http_client=http)
         return sdk, AnthropicModel(spec.model, provider=AnthropicProvider(anthropic_client=sdk))
     if spec.scheme == "compatible":
         return _compatible(spec, key, base_url, timeout)
-    openai = AsyncOpenAI(api_key=key, base_url=base_url, timeout=timeout, max_retries=0)
+    openai = AsyncOpenAI(
+        api_key=key, base_url=base_url, timeout=timeout, max_retries=0,
+        http_client=OpenAIHttp(timeout=timeout, follow_redirects=False),
+    )
     provider = OpenAIProvider(openai_client=openai)
     if spec.scheme == "openai":
         return openai, OpenAIResponsesModel(spec.model, provider=provider)
@@ -60,6 +67,7 @@ def _compatible(
     openai = AsyncOpenAI(
         api_key=key or "none", base_url=base_url, timeout=timeout, max_retries=0,
         default_headers=_without_openai_headers(os.environ, key),
+        http_client=OpenAIHttp(timeout=timeout, follow_redirects=False),
     )
     openai.organization = openai.project = None
     provider = OpenAICompatibleProvider(spec.label, openai_client=openai)

@@ -41,6 +41,12 @@ class Terminal:
     def press(self, keys: str) -> None:
         os.write(self._fd, keys.encode())
 
+    def wait(self, seconds: float) -> None:
+        """Read on for a while, or until the program is over."""
+        deadline = time.monotonic() + seconds
+        while self.process.poll() is None and time.monotonic() < deadline:
+            self._take()
+
     def end(self) -> int:
         """Read on until the program is over; its exit code."""
         deadline = time.monotonic() + ENOUGH_S
