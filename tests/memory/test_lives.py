@@ -393,3 +393,31 @@ def test_a_reader_does_not_remember_a_whole_log(folder):
     with RunStore.read(folder) as reader:
         most = max(sum(len(value.text) for value in reader._values.values()) for _ in reader.facts_after(0))
         assert 4_000_000 < most < 16_000_000        # of some 24 million
+
+
+def test_two_writers_after_the_lock_file_was_removed(folder: Path) -> None:
+    """The first ends with one sentence and no commit; the second goes on, and its log has nothing twice."""
+    RunStore.create(folder, clock=StoppedClock()).close()
+    first = start_process(
+        [sys.executable, "-c", APPEND_FOR_EVER, str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert first.stdout is not None
+    for _ in range(5):
+        first.stdout.readline()
+    (folder / "lock").unlink()
+    with RunStore.open(folder, clock=StoppedClock()) as second:
+        while True:     # the first can commit between the opening of the second and this, then the second is refused
+            try:
+                second.append([RunResumed()])
+                break
+            except StoreError as error:
+                assert "another process" in str(error)
+                second._last = second.last_seq
+        mine = second.last_seq
+        _, errors = first.communicate(timeout=30)
+        assert "StoreError: the run" in errors
+        assert "is written by another process as well" in errors
+        second.append([RunResumed()])
+        assert second.last_seq == mine + 1, "the first committed nothing more"
+    with RunStore.read(folder) as store:
+        assert [type(entry.fact) for entry in store.facts_after(mine - 1)] == [RunResumed, RunResumed]

@@ -229,13 +229,17 @@ def test_a_worker_gets_no_secret_of_the_controller():
     assert set(environment) & set(given) == {"PATH", "MUJOCO_GL", "NVIDIA_VISIBLE_DEVICES"}
 
 
+def environments_of_children():
+    return [Path(f"/proc/{pid}/environ").read_bytes() for pid in members_of(os.getpid())]
+
+
 async def test_the_environment_of_a_live_worker_holds_no_planted_key(make_pool, monkeypatch):
     planted = {f"{name}_{word}": f"planted-{word}" for name in ("NVIDIA", "CUDA", "AI2THOR", "VK", "MESA", "LC")
                for word in ("API_KEY", "TOKEN", "SECRET", "PASSWORD", "BASE_URL")}
     for name, value in planted.items():
         monkeypatch.setenv(name, value)
     async with make_pool(1):
-        blocks = [Path(f"/proc/{pid}/environ").read_bytes() for pid in members_of(os.getpid())]
+        blocks = environments_of_children()
     assert any(b"PYTHONHASHSEED" in block for block in blocks), "the worker was looked at"
     assert not any(b"planted" in block for block in blocks)
 
