@@ -18,6 +18,7 @@ _LEFT_EARLY = re.compile(
     rf"lock|\.?holder\.json(\.\d+)?(\.partial)?|{re.escape(DATABASE)}(\.new)?(-wal|-shm|-journal)?"
 )
 _SHOWN = 8
+_LONGEST = 1000     # characters of a name or path
 
 
 def new_run(
@@ -61,6 +62,8 @@ def find_run(runs_dir: str | os.PathLike[str], name: str) -> Path:
         return root / fitting[0]
     if fitting:
         raise UsageError(f"{name!r} matches several runs: {_listed(fitting)}; type more of the name")
+    if len(name) > _LONGEST:
+        raise UsageError(f"no run {name[:_SHOWN]!r}…: a name of {len(name)} characters is too long")
     if name and (os.sep in name or not names) and Path(name).is_dir():
         raise not_a_run(Path(name))
     if not names:
@@ -79,7 +82,10 @@ def list_runs(runs_dir: str | os.PathLike[str]) -> tuple[Path, ...]:
 
 def is_run(folder: Path) -> bool:
     """Whether this folder has a run's database."""
-    return (folder / DATABASE).is_file()
+    try:
+        return (folder / DATABASE).is_file()
+    except OSError:     # a name that is too long, a folder that may not be read
+        return False
 
 
 def require_run(folder: Path) -> None:

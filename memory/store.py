@@ -33,6 +33,7 @@ from .schema import begin, check_version, migrate
 
 _CHUNK = 1000  # facts read in one short transaction: a reader never holds the writer's log back
 _REMEMBERED = 8_000_000  # characters of values that later facts probably refer to again
+LAST_SECOND = 253_402_300_800  # since the epoch: the year 10000, of which no calendar knows
 _UNREAD = "document:"  # what is left empty where texts are not wanted: prompts and replies
 
 
@@ -192,10 +193,10 @@ class RunStore:
                     raise self._damaged(f"fact {seq + 1} is missing")
                 seq = number
                 try:
-                    fact = decode(kind, order, _text(body), values)
+                    entry = Entry(seq=number, at=time_of(at), fact=decode(kind, order, text_of(body), values))
                 except StoreError as error:
                     raise self._damaged(f"fact {number}: {error}") from error
-                yield Entry(seq=number, at=at, fact=fact)
+                yield entry
 
     @property
     def last_seq(self) -> int:
@@ -218,7 +219,10 @@ class RunStore:
     def _fetch(self, rows: list[Any], *, texts: bool) -> Mapping[str, Any]:
         """The values of all references in these rows, from memory or from the database."""
         with self._mutex:
-            wanted = {reference for row in rows for reference in references(_text(row[4]))}
+            try:
+                wanted = {reference for row in rows for reference in references(text_of(row[4]))}
+            except StoreError as error:
+                raise self._damaged(str(error)) from error
             unread = set() if texts else {reference for reference in wanted if reference.startswith(_UNREAD)}
             wanted -= unread
             if self._remembered > _REMEMBERED:
@@ -231,7 +235,7 @@ class RunStore:
                 self._remembered += len(content)
                 for reference in missing[digest]:
                     try:
-                        self._values[reference] = revive(reference, _text(content))
+                        self._values[reference] = revive(reference, text_of(content))
                     except StoreError as error:
                         raise self._damaged(str(error)) from error
             return ChainMap(dict.fromkeys(unread, Document("")), self._values) if unread else self._values
@@ -324,5 +328,16 @@ def _storable(text: str) -> str | bytes:
     return text
 
 
-def _text(stored: str | bytes) -> str:
-    return stored.decode("utf-8", "surrogatepass") if isinstance(stored, bytes) else stored
+def text_of(stored: str | bytes) -> str:
+    """A text as it was before `_storable`. Raises StoreError."""
+    try:
+        return stored.decode("utf-8", "surrogatepass") if isinstance(stored, bytes) else stored
+    except UnicodeDecodeError as error:
+        raise StoreError(f"a text is not UTF-8: {error}") from error
+
+
+def time_of(at: object) -> float:
+    """The time of a fact, in seconds since the epoch. Raises StoreError for what is no time."""
+    if not isinstance(at, int | float) or not 0 <= at < LAST_SECOND:
+        raise StoreError(f"its time is {str(at)[:40]!r}")
+    return at

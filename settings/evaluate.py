@@ -9,6 +9,9 @@ from ..core.values import JSON
 from ..domains import load as load_domain
 from . import OPTIONS, evaluator_file, parse_assignments, usable_cpus
 
+MOST_EPISODES = 100_000
+MOST_SEED = 2**63 - 1 - MOST_EPISODES      # seeds count up from it, and a seed has 63 bits
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluateSettings:
@@ -43,10 +46,14 @@ def build_evaluate_settings(
 
     The domain's options are the paper's unless given. Raises UsageError.
     """
-    counts = [("--episodes", episodes, 1), ("--seed", seed, 0), ("--workers", workers, 1)]
-    for name, number, least in counts:
+    counts = [
+        ("--episodes", episodes, 1, MOST_EPISODES), ("--seed", seed, 0, MOST_SEED), ("--workers", workers, 1, None)
+    ]
+    for name, number, least, most in counts:
         if number is not None and number < least:
             raise UsageError(f"{name} must be at least {least}, not {number}")
+        if number is not None and most is not None and number > most:
+            raise UsageError(f"{name} must be at most {most}, not {number}")
     task = load_domain(domain)
     given = given_options(task.name, flags=flags, assignments=assignments)
     return EvaluateSettings(
