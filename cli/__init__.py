@@ -5,10 +5,14 @@ missing. A command's module holds its flags and what it does; `commands` collect
 before a command needs it, so that `memento --help` answers at once.
 """
 
+import errno
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from ..core.errors import MementoError
 
 T = TypeVar("T", bound=BaseException)
 
@@ -36,7 +40,7 @@ def exit_code(arguments: Sequence[str]) -> int:
         _say("interrupted")
         return 130
     except Exception as error:  # noqa: BLE001 - the top level: an unexpected error shows its traceback, and is a fault
-        known = _known(error, MementoError)
+        known = _known(error, MementoError) or _of_system(error)
         if known is None:
             traceback.print_exception(error)
             return 3
@@ -69,6 +73,19 @@ def _known(error: BaseException, kind: type[T]) -> T | None:
         return error
     if isinstance(error, BaseExceptionGroup):
         return next((found for inner in error.exceptions if (found := _known(inner, kind)) is not None), None)
+    return None
+
+
+def _of_system(error: BaseException) -> "MementoError | None":
+    """What the person can change where the system refused: a name, or a disk."""
+    from ..core.errors import MementoError, UsageError, os_problem
+
+    if not isinstance(error, OSError):
+        return None
+    if error.errno == errno.ENAMETOOLONG:
+        return UsageError(f"the name {str(error.filename)[:20] + '…'!r} is too long: {os_problem(error)}")
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+        return MementoError(f"{error.filename or 'a file'} cannot be written: {os_problem(error)}")
     return None
 
 

@@ -18,7 +18,7 @@ _LEFT_EARLY = re.compile(
     rf"lock|\.?holder\.json(\.\d+)?(\.partial)?|{re.escape(DATABASE)}(\.new)?(-wal|-shm|-journal)?"
 )
 _SHOWN = 8
-_LONGEST = 1000     # characters of a name or path
+_LONGEST = 255      # bytes of a name of a file
 
 
 def new_run(
@@ -53,6 +53,7 @@ def find_run(runs_dir: str | os.PathLike[str], name: str) -> Path:
     Raises UsageError that lists what fits, or what comes near.
     """
     root = Path(runs_dir)
+    _require_short(name)
     for folder in (root / name, Path(name)):
         if name and is_run(folder):
             return folder
@@ -62,14 +63,18 @@ def find_run(runs_dir: str | os.PathLike[str], name: str) -> Path:
         return root / fitting[0]
     if fitting:
         raise UsageError(f"{name!r} matches several runs: {_listed(fitting)}; type more of the name")
-    if len(name) > _LONGEST:
-        raise UsageError(f"no run {name[:_SHOWN]!r}…: a name of {len(name)} characters is too long")
     if name and (os.sep in name or not names) and Path(name).is_dir():
         raise not_a_run(Path(name))
     if not names:
         raise UsageError(f"no run {name!r}: there are no runs in {root}")
     near = nearest(name, names, most=1)
     raise unknown(f"run (in {root})", name, names if near else names[-_SHOWN:])
+
+
+def _require_short(name: str) -> None:
+    """Raises UsageError for a name that no file system takes."""
+    if len(name) > 4000 or any(len(os.fsencode(part)) > _LONGEST for part in Path(name).parts):
+        raise UsageError(f"no run {name[:20] + '…'!r}: a name of {len(name)} characters is too long")
 
 
 def list_runs(runs_dir: str | os.PathLike[str]) -> tuple[Path, ...]:

@@ -27,7 +27,7 @@ from ..core.order_ids import owner_of
 from ..core.values import Document, Program
 from .codec import decode, references, revive
 from .connect import connect_reader
-from .errors import storage_errors
+from .errors import storage_errors, store_error
 from .lock import is_locked
 from .run_view import RunView, view_of
 from .runs import DATABASE, is_run
@@ -208,7 +208,7 @@ class Follower:
         try:
             check_version(db, writing=False)
         except StoreError as error:
-            raise StoreError(f"the run {self.folder.name!r} in {self.folder.parent} {error}") from error
+            raise store_error(self.folder, str(error), kind=type(error)) from error
         made = [row[0] for row in self._connection.execute("SELECT value FROM meta ORDER BY key")]
         self._identity = (*place, *made)
         return self._connection

@@ -47,7 +47,8 @@ def test_neither_paths_nor_talk_are_kept(made_up, tmp_path):
     shown = shown_runs(made_up)[0]
     path = "/srv/somebody/secret/p0.py"
     others = {"replay": "/srv/somebody/old-run", "options": {
-        "unity_build": "/srv/somebody/My Builds/thor.x86_64", "recordings": ["C:\\\\somebody\\\\kitchens"], "gain": 0.5}}
+        "unity_build": "/srv/somebody/My Builds/thor.x86_64",
+        "recordings": ["C:\\\\somebody\\\\kitchens"], "gain": 0.5}}
     spoken = replace(made_up, records=tuple(
         replace(one, folder=f"/srv/somebody/{one.name}", settings={**one.settings, "initial": path, **others},
                 task="kitchen (unity_build=/srv/somebody/thor.x86_64)")
