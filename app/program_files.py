@@ -4,6 +4,7 @@ from pathlib import Path
 
 from ..agents.contract_check import check
 from ..core.errors import UsageError
+from ..core.files import read_bounded
 from ..core.ports import Domain
 from ..core.values import Contract, Program
 
@@ -15,9 +16,8 @@ def read_program(path: Path, contract: Contract, *, role: str) -> Program:
     if not path.exists():
         raise UsageError(f"there is no {role} file {path}")
     try:
-        if path.stat().st_size > MAX_PROGRAM_BYTES:
-            raise UsageError(f"the {role} file {path} is larger than {MAX_PROGRAM_BYTES // 1_000_000} MB")
-        program = Program(path.read_text(encoding="utf-8"))
+        text = read_bounded(path, MAX_PROGRAM_BYTES).decode("utf-8")
+        program = Program(text.replace("\r\n", "\n").replace("\r", "\n"))   # as text files are read
     except UnicodeDecodeError:
         raise UsageError(f"the {role} file {path} is not UTF-8 text") from None
     except OSError as error:

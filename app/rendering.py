@@ -12,6 +12,7 @@ from ..core.ports import Domain, Drawable, Renderer, RollTask
 from ..core.recording import Recording
 from ..core.recording_file import load_recording, trajectory_key, trajectory_path
 from ..core.seeds import derive_seed
+from ..core.text import one_line
 from ..core.values import JSON, Episode, Program
 from ..domains import import_string
 from ..domains import load as load_domain
@@ -166,7 +167,8 @@ async def _rolled(wanted: Wanted, source: str) -> Found:
             ))
         recording = load_recording(trajectory_path(folder, trajectory_key(ORDER)))
     if episode.fault is not None:
-        source += f"; the policy failed after {episode.steps} steps: {episode.fault.kind}, {episode.fault.message}"
+        message = one_line(episode.fault.message, 600)
+        source += f"; the policy failed after {episode.steps} steps: {episode.fault.kind}, {message}"
     known = wanted.known
     if known is not None and (known.steps, known.ended_by) != (episode.steps, episode.ended_by):
         source += (

@@ -5,17 +5,29 @@ missing. A command's module holds its flags and what it does; `commands` collect
 before a command needs it, so that `memento --help` is fast.
 """
 
+import errno
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from ..core.errors import MementoError
 
 T = TypeVar("T", bound=BaseException)
 
 
 def main() -> None:
     """The console script `memento`."""
-    sys.exit(exit_code(sys.argv[1:]))
+    from .streams import flush_stdout, prepare_streams
+
+    prepare_streams()
+    code = exit_code(sys.argv[1:])
+    problem = flush_stdout()
+    if problem is not None and code == 0:
+        _say(f"the output cannot be written: {problem.strerror}; print it to another place")
+        code = 3
+    sys.exit(code)
 
 
 def main_tui() -> None:
@@ -32,8 +44,8 @@ def exit_code(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         _say("interrupted")
         return 130
-    except Exception as error:  # noqa: BLE001 - the top level: an unexpected error is a fault and shows its traceback
-        known = _known(error, MementoError)
+    except Exception as error:  # noqa: BLE001 - the top level: an unexpected error shows its traceback, and is a fault
+        known = _known(error, MementoError) or _of_system(error)
         if known is None:
             traceback.print_exception(error)
             return 3
@@ -69,5 +81,20 @@ def _known(error: BaseException, kind: type[T]) -> T | None:
     return None
 
 
+def _of_system(error: BaseException) -> "MementoError | None":
+    """What the person can change where the system refused: a name, or a disk."""
+    from ..core.errors import MementoError, UsageError, os_problem
+
+    if not isinstance(error, OSError):
+        return None
+    if error.errno == errno.ENAMETOOLONG:
+        return UsageError(f"the name {str(error.filename)[:20] + '…'!r} is too long: {os_problem(error)}")
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+        return MementoError(f"{error.filename or 'a file'} cannot be written: {os_problem(error)}")
+    return None
+
+
 def _say(sentence: str) -> None:
-    sys.stderr.write(f"memento: {sentence}\n")
+    from .output import say
+
+    say(sentence)

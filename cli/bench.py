@@ -7,7 +7,7 @@ import typer
 
 from ..core.errors import UsageError, unknown
 from . import flags
-from .output import print_json
+from .output import print_json, print_text
 
 if TYPE_CHECKING:
     from ..core.values import JSON
@@ -27,7 +27,7 @@ def bench(name: Name, as_json: flags.AsJson = False) -> None:
         print_json(figures)
         return
     for line in _lines(figures):
-        typer.echo(line)
+        print_text(line)
 
 
 def measure(name: str) -> "Mapping[str, JSON]":

@@ -42,8 +42,9 @@ commands = typer.Typer(
 def _print_version(shown: bool) -> None:
     if shown:
         from .. import __version__
+        from .output import print_text
 
-        typer.echo(f"memento {__version__}")
+        print_text(f"memento {__version__}")
         raise typer.Exit
 
 

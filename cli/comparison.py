@@ -17,7 +17,7 @@ from .comparison_plan import Planned
 from .comparison_results import ComparisonResults
 from .execution import INTERRUPTED
 from .flags import DisplayKind
-from .output import print_json, say
+from .output import print_json, print_text, say
 from .signals import run_until_signalled
 
 INCOMPLETE = 3      # the exit code
@@ -43,7 +43,7 @@ def carry_out(planned: Planned, effort: Effort, *, display: DisplayKind, as_json
         print_json(result)
     else:
         for line in describe(result, results.rows(progress)):
-            typer.echo(line)
+            print_text(line)
     return 0 if result["status"] == "done" else INCOMPLETE
 
 

@@ -5,9 +5,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Final
 
-import typer
-
-from ..core.text import counted, number
+from ..core.text import counted, number, printable
 from ..evidence.comparing import Effort
 from ..evidence.plan import candidates_of
 from ..evidence.scheduling import Phase, Progress, Unit
@@ -16,6 +14,7 @@ from ..tui.display import can_draw
 from .comparison_plan import Planned
 from .comparison_results import ComparisonResults
 from .flags import DisplayKind
+from .output import print_note
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -111,9 +110,9 @@ class ComparisonDisplay:
         if self._live is not None:
             from rich.text import Text
 
-            self._live.console.print(Text(line))
+            self._live.console.print(Text(printable(line)))
         else:
-            typer.echo(line, err=True)
+            print_note(line)
 
 
 def _done(row: Row) -> str:

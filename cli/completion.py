@@ -10,6 +10,7 @@ import typer
 
 from ..core.errors import MementoError, unknown
 from . import choices
+from .output import print_text
 
 EXAMPLE: Final = "memento completion bash >> ~/.bashrc"
 VARIABLE: Final = "_MEMENTO_COMPLETE"      # set by the shell's script for completion
@@ -63,7 +64,7 @@ def _folder(ctx: typer.Context) -> Path:
 
 
 def _matching(names: Iterable[str], incomplete: str) -> Iterator[str]:
-    return (name for name in names if name.startswith(incomplete))
+    return (name for name in names if name.startswith(incomplete) and name.isprintable())
 
 
 Shell = Annotated[
@@ -77,4 +78,4 @@ def completion(shell: Shell) -> None:
 
     if shell not in choices.SHELLS:
         raise unknown("shell", shell, choices.SHELLS)
-    typer.echo(get_completion_script(prog_name="memento", complete_var=VARIABLE, shell=shell))
+    print_text(get_completion_script(prog_name="memento", complete_var=VARIABLE, shell=shell))

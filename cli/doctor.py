@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 import typer
 
 from . import flags
-from .output import print_json
+from .output import print_json, print_note, print_text
 
 if TYPE_CHECKING:
     from .doctor_checks import Finding, State
@@ -24,7 +24,7 @@ def doctor(as_json: flags.AsJson = False) -> None:
     findings = tuple(examine())
     missing = [finding.name for finding in findings if finding.state == "missing"]
     for line in _lines(findings, missing):
-        typer.echo(line, err=as_json)
+        (print_note if as_json else print_text)(line)
     if as_json:
         print_json({"fine": not missing, "findings": [asdict(finding) for finding in findings]})
     raise typer.Exit(1 if missing else 0)

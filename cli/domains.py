@@ -5,7 +5,7 @@ from typing import Annotated, Final
 import typer
 
 from . import completion
-from .output import print_table
+from .output import print_table, print_text
 
 EXAMPLE: Final = "memento domains hanoi"
 
@@ -35,7 +35,7 @@ def _describe(name: str) -> None:
     brief = domain.brief(options)
     for text in (f"# {domain.title}", brief.task, brief.policy_interface, brief.uncertainties, "## Options"):
         if text.strip():
-            typer.echo(f"{text.strip()}\n")
+            print_text(f"{text.strip()}\n")
     if not options:
-        typer.echo("This domain has no options.")
+        print_text("This domain has no options.")
     print_table([(f"{domain.name}.{key}", str(value)) for key, value in options.items()])

@@ -42,6 +42,7 @@ def evaluate(
     from .. import app
     from ..settings.evaluate import build_evaluate_settings
     from .execution import execute
+    from .output import print_json_line, print_text
     from .result_text import describe_evaluation
 
     settings = build_evaluate_settings(
@@ -49,4 +50,7 @@ def evaluate(
         episodes=episodes, seed=seed, salt=salt or app.new_salt(), evaluator=evaluator, workers=workers,
     )
     result = execute(app.evaluate(settings))
-    typer.echo(result.line() if as_json else describe_evaluation(result))
+    if as_json:
+        print_json_line(result.line())
+    else:
+        print_text(describe_evaluation(result))

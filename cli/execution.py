@@ -13,7 +13,7 @@ from ..app.results import RunResult
 from ..core.errors import UsageError
 from ..tui.display import Display, open_display
 from .log import log_to_stderr
-from .output import say
+from .output import print_json_line, print_text, say
 from .result_text import describe_run
 from .signals import run_until_signalled
 
@@ -72,7 +72,10 @@ def execute(work: Coroutine[Any, Any, T], screen: Display | None = None) -> T:
 
 def print_run(result: RunResult, *, as_json: bool) -> None:
     """Print a run's result, and how to continue a run that spent its budget."""
-    typer.echo(result.line() if as_json else describe_run(result))
+    if as_json:
+        print_json_line(result.line())
+    else:
+        print_text(describe_run(result))
     if result.status == "budget":
         say(f"a budget is spent; to continue with a larger one: memento resume {result.run} --budget-…")
 

@@ -2,20 +2,19 @@
 
 from pathlib import Path
 
-import typer
-
 from ..core.errors import UsageError
 from ..core.values import Program
 from ..memory.lookup import last_elite, look_up
 from ..memory.runs import find_run
 from ..memory.store import RunStore
+from .output import say
 
 
 def export_program(run: str, candidate: str | None, *, runs_dir: Path, out: Path) -> None:
     """`memento export`: the program of a candidate, or of the elite, as a file. Never overwrites a file."""
     folder = find_run(runs_dir, run)
     name = write_candidate(folder, candidate, out)
-    typer.echo(f"memento: {name} of {folder.name} is in {out}", err=True)
+    say(f"{name} of {folder.name} is in {out}")
 
 
 def write_candidate(folder: Path, candidate: str | None, out: Path) -> str:

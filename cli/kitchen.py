@@ -6,7 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from .command import CONTEXT, Command, CommandGroup
-from .output import say
+from .output import print_text, say
 
 EXAMPLE: Final = "memento kitchen record FloorPlan1-3 --out kitchens"
 
@@ -45,7 +45,7 @@ def record(scenes: Scenes, out: Out, unity_build: UnityBuild = None) -> None:
     assert options.unity_build is not None
     try:
         for scene, objects, cells in record_scenes(options.unity_build, options.scenes, out):
-            typer.echo(f"{scene}: {objects} objects, {cells} cells to stand on")
+            print_text(f"{scene}: {objects} objects, {cells} cells to stand on")
     except OSError as error:
         raise StoreError(f"the recordings cannot be written to {out}: {error}") from error
     say(f"to use them: memento run kitchen --set kitchen.backend=recorded --set kitchen.recordings={out}")

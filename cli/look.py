@@ -1,5 +1,6 @@
 """The options for drawing an episode, and their checks. Pure."""
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +38,8 @@ class Look:
             raise UsageError(f"--out {self.out}: unknown kind of file; the name must end in {', '.join(KINDS)}")
         if not self.out.parent.is_dir():
             raise UsageError(f"--out {self.out}: there is no folder {self.out.parent}")
+        if not os.access(self.out.parent, os.W_OK):
+            raise UsageError(f"--out {self.out}: the folder {self.out.parent} cannot be written")
         require_at_least("--every", self.every, 1)
         if self.speed is not None and not SPEED[0] <= self.speed <= SPEED[1]:
             raise UsageError(f"--speed must be from {SPEED[0]:g} to {SPEED[1]:g}, not {self.speed:g}")

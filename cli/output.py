@@ -1,24 +1,56 @@
-"""What commands print: results and tables go to stdout, everything else to stderr."""
+"""What commands print: results and tables go to stdout, everything else to stderr.
 
+Names and messages can come from a program, a model service or a foreign run. A terminal obeys control characters, so
+everything that is printed goes through this module, which lets none pass.
+"""
+
+import errno
+import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Final
 
 import typer
 
+from ..core.errors import MementoError
+from ..core.text import one_line, printable
+
+MOST: Final = 4000      # characters of a line for the user
+
+
+def print_text(text: str, *, newline: bool = True) -> None:
+    """Print a result to stdout. Raises MementoError where stdout cannot be written; a closed pipe is no such error."""
+    try:
+        typer.echo(printable(text), nl=newline)
+    except OSError as error:
+        if error.errno == errno.EPIPE:
+            raise
+        raise MementoError(f"the output cannot be written: {error.strerror}; print it to another place") from None
+
 
 def say(sentence: str) -> None:
-    """Print one line for the user to stderr."""
-    typer.echo(f"memento: {sentence}", err=True)
+    """Print one line for the user to stderr. One that cannot be written is dropped: no result depends on it."""
+    print_note(f"memento: {one_line(sentence, MOST)}")
+
+
+def print_note(text: str) -> None:
+    """Print to stderr what is no result, with its lines."""
+    with suppress(OSError, ValueError):
+        typer.echo(printable(text), err=True)
 
 
 def print_json(result: Mapping[str, object]) -> None:
     """Print one JSON object on one line to stdout."""
-    import json
+    print_json_line(json.dumps(result, allow_nan=False))
 
-    typer.echo(json.dumps(result, allow_nan=False))
+
+def print_json_line(line: str) -> None:
+    """Print a line of JSON to stdout, its unprintable characters as the escapes of JSON."""
+    print_text("".join(sign if sign.isprintable() else json.dumps(sign)[1:-1] for sign in line))
 
 
 def print_table(rows: Sequence[tuple[str, str]]) -> None:
     """Print names with their texts in two columns to stdout; nothing without rows."""
     width = max((len(name) for name, _ in rows), default=0)
     for name, text in rows:
-        typer.echo(f"{name:<{width}}  {text}")
+        print_text(f"{name:<{width}}  {text}")

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from . import completion, flags
-from .output import print_json
+from .output import print_json, print_text
 
 EXAMPLE: Final = "memento render first --out elite.mp4"
 
@@ -78,4 +78,4 @@ def render(
     if as_json:
         print_json(drawn)
     else:
-        typer.echo(str(out))
+        print_text(str(out))

@@ -1,12 +1,14 @@
 """Results as a few plain lines of text."""
 
 from functools import partial
+from typing import Final
 
 from ..app.results import EpisodeResult, EvaluateResult, RunResult
 from ..core import text
-from ..core.text import cost, counted, duration
+from ..core.text import cost, counted, duration, one_line
 from ..tui.words import isolation
 
+MOST: Final = 600      # characters of a text from a program
 number = partial(text.number, unknown="?")
 share = partial(text.share, unknown="?")
 
@@ -40,8 +42,8 @@ def describe_evaluation(result: EvaluateResult) -> str:
         lines.append(
             f"  {place:>3}  {'success' if episode.success else 'failure'}  fitness {number(episode.fitness)}"
             f"  {episode.steps:>6} steps, ended by {episode.ended_by}"
-            + (f" in {episode.scene}" if episode.scene else "")
-            + (f": {episode.error}" if episode.error else "")
+            + (f" in {one_line(episode.scene, MOST)}" if episode.scene else "")
+            + (f": {one_line(episode.error, MOST)}" if episode.error else "")
         )
     lines += _by_scene(result)
     lines.append(

@@ -4,11 +4,9 @@ import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import typer
-
 from ..core.errors import StoreError, UsageError
 from ..core.events import RunResumed, RunStarted
-from ..core.text import number
+from ..core.text import number, one_line
 from ..memory.lock import is_locked
 from ..memory.lookup import look_up, parents_of
 from ..memory.run_status import state_of
@@ -16,6 +14,7 @@ from ..memory.runs import find_run, list_runs
 from ..memory.store import RunStore
 from ..memory.tail import read_outline, read_view
 from ..settings import Settings, settings_in
+from .output import print_text, say
 from .show_candidate import describe_record
 from .show_run import describe_run
 
@@ -33,7 +32,7 @@ def show_run(
         raise UsageError(f"--{parts[0]} needs a candidate: name one, as in memento show {run} g1/macro/0 --{parts[0]}")
     folder = find_run(runs_dir, run)
     if settings:
-        typer.echo(_settings(folder).as_toml(), nl=False)
+        print_text(_settings(folder).as_toml(), newline=False)
     elif candidate is not None:
         with RunStore.read(folder) as store:
             record = look_up(store, candidate)
@@ -47,17 +46,17 @@ def show_run(
 
 def _print(lines: Iterable[str]) -> None:
     for line in lines:
-        typer.echo(line)
+        print_text(line)
 
 
 def _list(runs_dir: Path) -> None:
     folders = list_runs(runs_dir)
     if not folders:
-        typer.echo(f"memento: there are no runs in {runs_dir}; start one with: memento run hanoi", err=True)
+        say(f"there are no runs in {runs_dir}; start one with: memento run hanoi")
         return
     width = max(len(folder.name) for folder in folders)
     for folder in folders:
-        typer.echo(f"{folder.name:<{width}}  {_in_short(folder, runs_dir)}")
+        print_text(f"{folder.name:<{width}}  {_in_short(folder, runs_dir)}")
 
 
 def _in_short(folder: Path, runs_dir: Path) -> str:
@@ -66,7 +65,7 @@ def _in_short(folder: Path, runs_dir: Path) -> str:
         status = read_outline(folder).status
         state = state_of(status.status, live=is_locked(folder))
     except (StoreError, OSError) as error:
-        return f"cannot be read: {error}"
+        return one_line(f"cannot be read: {error}", 1000)
     words = status.settings
     if not words:
         return "killed before its first fact"
@@ -76,7 +75,7 @@ def _in_short(folder: Path, runs_dir: Path) -> str:
         line += f"; g{status.generation} F {number(first)} -> {number(last)}"
     if state not in ("done", "running", "paused"):
         line += f"; memento resume {folder.name if runs_dir == Path('runs') else folder}"
-    return line
+    return one_line(line, 1000)
 
 
 def _settings(folder: Path) -> Settings:

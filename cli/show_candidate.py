@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ..core.line_diff import diff_lines
 from ..core.order_ids import evaluator as evaluator_id
-from ..core.text import cost, counted, number, one_line, share
+from ..core.text import cost, counted, number, one_line, printable, printable_line, share
 from ..core.values import JSON, Fault
 from ..memory.lookup import Evaluator, Policy, Record, Vote
 
@@ -17,7 +17,7 @@ def describe_record(record: Record, parent: Record | None, *, parts: Iterable[st
     """The given parts; without any, a summary. `parent` is the record for comparison."""
     chosen = [*parts]
     writers: Mapping[str, Callable[[], Iterator[str]]] = {
-        "metrics": lambda: _metrics(record, parent), "diff": lambda: _diff(record, parent),
+        "metrics": lambda: map(printable_line, _metrics(record, parent)), "diff": lambda: _diff(record, parent),
         "code": lambda: _code(record), "prompt": lambda: _talk(record, prompts=True),
         "reply": lambda: _talk(record, prompts=False),
     }
@@ -26,13 +26,7 @@ def describe_record(record: Record, parent: Record | None, *, parts: Iterable[st
             if part in chosen:
                 yield from writers[part]()
         return
-    first, *others = _head(record)
-    yield f"{record.id}: {first}"
-    yield from (f"  {line}" for line in others)
-    yield from _spent(record)
-    yield from _block(_episodes(record))
-    if record.metrics:
-        yield from _block(_metrics(record, parent))
+    yield from map(printable_line, _in_short(record, parent))
     if parent is not None:
         yield from _block(_diff(record, parent))
     elif record.program is not None:
@@ -42,6 +36,16 @@ def describe_record(record: Record, parent: Record | None, *, parts: Iterable[st
     if known:
         yield ""
         yield f"more: {' '.join(known)}"
+
+
+def _in_short(record: Record, parent: Record | None) -> Iterator[str]:
+    first, *others = _head(record)
+    yield f"{record.id}: {first}"
+    yield from (f"  {line}" for line in others)
+    yield from _spent(record)
+    yield from _block(_episodes(record))
+    if record.metrics:
+        yield from _block(_metrics(record, parent))
 
 
 def _block(lines: Iterator[str]) -> Iterator[str]:
@@ -184,11 +188,11 @@ def _diff(record: Record, parent: Record | None) -> Iterator[str]:
     if not diff.lines:
         yield diff.note or f"the code of {record.id} is that of {parent.id}"
         return
-    yield from map(_printable, (f"--- {parent.id}", f"+++ {record.id}", *diff.lines))
+    yield from map(printable, (f"--- {parent.id}", f"+++ {record.id}", *diff.lines))
 
 
 def _code(record: Record) -> Iterator[str]:
-    yield _printable(record.program.text.rstrip("\n")) if record.program is not None else f"{record.id} has no code"
+    yield printable(record.program.text.rstrip("\n")) if record.program is not None else f"{record.id} has no code"
 
 
 def _talk(record: Record, *, prompts: bool) -> Iterator[str]:
@@ -196,9 +200,4 @@ def _talk(record: Record, *, prompts: bool) -> Iterator[str]:
     if not record.calls:
         yield f"{record.id} has no model call"
     for row in record.calls:
-        yield _printable((row.call.prompt if prompts else row.call.reply).text.rstrip("\n"))
-
-
-def _printable(text: str) -> str:
-    """The text without control characters, which a terminal would obey: it may come from a model."""
-    return "".join(letter for letter in text if letter.isprintable() or letter in "\n\t")
+        yield printable((row.call.prompt if prompts else row.call.reply).text.rstrip("\n"))

@@ -8,7 +8,7 @@ from pathlib import Path
 from ..core.events import BranchEnded, EliteChanged
 from ..core.methods import branches_of
 from ..core.operators import OPERATORS
-from ..core.text import cost, counted, duration, number, one_line, share
+from ..core.text import cost, counted, duration, number, one_line, printable_line, share
 from ..memory.evaluator_pools import Pool, list_pools
 from ..memory.run_status import FailureCount, RunStatus, list_failures, state_of
 from ..memory.run_view import GenerationRow, RunView, list_generations, list_rejections
@@ -235,4 +235,5 @@ def _wrapped(label: str, text: str, width: int) -> Iterator[str]:
 
 
 def _fit(line: str, width: int) -> str:
+    line = printable_line(line)
     return line if len(line) <= width else line[: width - 1] + "…"

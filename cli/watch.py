@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
-import typer
-
 from ..core.errors import UsageError
 from ..memory.lock import is_locked
 from ..memory.runs import find_run, is_run, new_run
 from ..memory.store import RunStore
 from .export import write_candidate
+from .output import print_note, print_text, say
 
 MODULE = [sys.executable, "-c", "from memento.cli import main; main()"]
 BEGUN_WITHIN_S = 120.0        # a run without a store after this time is ended
@@ -50,17 +49,13 @@ def run_and_watch(arguments: Sequence[str], *, runs_dir: Path, name: str | None,
         if begun:
             _show(folder, runs_dir)
         if process.poll() is None and begun:
-            typer.echo(
-                f"memento: the run continues; watch it with: memento watch {folder}, "
-                f"end it with: memento stop {folder}",
-                err=True,
-            )
+            say(f"the run continues; watch it with: memento watch {folder}, end it with: memento stop {folder}")
             return 0
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(0 if begun else 5.0)
         if process.returncode != 0:
-            typer.echo(_last_words(errors), err=True)
-        typer.echo(_read(out), nl=False)
+            print_note(_last_words(errors))
+        print_text(_read(out), newline=False)
         return process.returncode if process.returncode is not None else 3
 
 

@@ -1,6 +1,8 @@
-"""Atomic file replacement: write under another name in the same folder, then rename."""
+"""Atomic file replacement (write under another name in the same folder, then rename), and bounded reading."""
 
+import errno
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,3 +32,21 @@ def replace_file(path: Path, data: str | bytes) -> None:
     """Write `data` (text as UTF-8) so that `path` holds all of it or is unchanged. Raises OSError."""
     with replacing(path) as partial:
         partial.write_bytes(data.encode() if isinstance(data, str) else data)
+
+
+def read_bounded(path: Path, most: int) -> bytes:
+    """The content of a regular file of at most `most` bytes. Raises OSError: also for a pipe, a device, a larger file.
+
+    It never waits: opening a pipe that nobody writes to would, and reading an endless device would fill the memory.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"it is larger than {most / 1e6:g} MB", str(path))
+    return data

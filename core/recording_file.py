@@ -6,9 +6,10 @@ these files, the controller reads them; numpy alone reads them too.
 
 import hashlib
 import json
+import math
 import re
 import zipfile
-import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +23,8 @@ from .values import JSON
 
 KINDS: Final = "biufUS"     # dtypes that need no pickle
 SUFFIX: Final = ".npz"
+MOST_BYTES: Final = 2**29       # unpacked; a file from elsewhere must not fill the memory
+MOST_INFO_BYTES: Final = 2**24
 
 
 def trajectory_key(order: str) -> str:
@@ -73,27 +76,58 @@ def save_recording(path: Path, recording: Recording) -> None:
         raise StoreError(problem) from error
 
 
-_DAMAGE: Final = (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, KeyError, ValueError, EOFError)
-
-
 def load_recording(path: Path) -> Recording:
-    """Read a recording back. Raises StoreError where the file is missing or damaged."""
-    groups: dict[str, dict[str, NDArray[Any]]] = {"states": {}, "actions": {}, "constants": {}}
+    """Read a recording back. Raises StoreError where the file is missing, damaged, too large or no recording."""
     try:
         with zipfile.ZipFile(path) as archive:
-            info: dict[str, JSON] = json.loads(archive.read("info.json"))
-            for member in archive.namelist():
-                group, _, name = member.removesuffix(".npy").partition("/")
-                if group in groups:
-                    with archive.open(member) as stream:
-                        groups[group][name] = np.load(stream, allow_pickle=False)
+            return _recording(archive)
     except FileNotFoundError:
         raise StoreError(
             f"the trajectory {path.name} is not in {path.parent}: it was dropped after its generation (settings can "
             "keep all), or never written"
         ) from None
-    except _DAMAGE as error:
-        raise StoreError(f"the trajectory {path.name} cannot be read: {error}") from error
+    except Exception as error:      # a file from elsewhere can make zipfile, zlib and numpy raise anything
+        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error) or type(error).__name__
+        raise StoreError(f"the trajectory {path.name} cannot be read: {said}") from error
+
+
+def _recording(archive: zipfile.ZipFile) -> Recording:
+    """The recording in an archive. Sizes are checked before anything is unpacked. Raises ValueError, KeyError."""
+    if sum(member.file_size for member in archive.infolist()) > MOST_BYTES:
+        raise ValueError(f"it would unpack to more than {MOST_BYTES >> 20} MiB")
+    if archive.getinfo("info.json").file_size > MOST_INFO_BYTES:
+        raise ValueError(f"its info is larger than {MOST_INFO_BYTES >> 20} MiB")
+    info: dict[str, JSON] = json.loads(archive.read("info.json"))
+    groups: dict[str, dict[str, NDArray[Any]]] = {"states": {}, "actions": {}, "constants": {}}
+    for member in archive.infolist():
+        group, _, name = member.filename.removesuffix(".npy").partition("/")
+        if group in groups:
+            groups[group][name] = _array(archive, member)
     if not groups["states"]:
-        raise StoreError(f"the trajectory {path.name} cannot be read: it holds no states")
+        raise ValueError("it holds no states")
+    if not isinstance(info, dict):
+        raise ValueError("its info is not an object")
+    _require_rows(groups["states"], groups["actions"])
     return Recording(**groups, info=info)
+
+
+def _array(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
+    """One array, whose header must fit the member's size: numpy reserves what the header says."""
+    with archive.open(member) as stream:
+        header: Any = np.lib.format     # which has no types
+        readers = {(1, 0): header.read_array_header_1_0, (2, 0): header.read_array_header_2_0}
+        shape, _, dtype = readers[header.read_magic(stream)](stream)
+        size = math.prod(shape) * dtype.itemsize
+        if not dtype.hasobject and (min(shape, default=0) < 0 or stream.tell() + size != member.file_size):
+            raise ValueError(f"the array {member.filename!r} is not as large as its header says")
+    with archive.open(member) as stream:
+        array: NDArray[Any] = np.load(stream, allow_pickle=False)
+    if array.dtype.kind not in KINDS:
+        raise ValueError(f"the array {member.filename!r} has dtype {array.dtype}, which is not plain data")
+    return array
+
+
+def _require_rows(states: Mapping[str, NDArray[Any]], actions: Mapping[str, NDArray[Any]]) -> None:
+    """Raises ValueError where an array has no rows to be one per step; states have at least one row."""
+    if not all(array.ndim and len(array) for array in states.values()) or not all(a.ndim for a in actions.values()):
+        raise ValueError("an array of its states or actions has no rows")

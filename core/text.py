@@ -9,7 +9,7 @@ def one_line(text: str, limit: int) -> str:
 
     Surrogates and control characters would break terminals, JSON files and the wire to a model.
     """
-    line = _printable(" ".join(text[: 8 * limit].split()))
+    line = printable_line(" ".join(text[: 8 * limit].split()))
     if len(line) <= limit and len(text) <= 8 * limit:
         return line
     return line[: max(0, limit - 1)] + "…"
@@ -21,7 +21,7 @@ def bounded(text: str, limit: int) -> str:
         room = max(0, limit - len(ELLIPSIS))
         head = room // 2
         text = text[:head] + ELLIPSIS[:limit] + (text[-(room - head) :] if room - head else "")
-    return _printable(text, "\n\t")
+    return printable(text)
 
 
 def counted(number: int, noun: str) -> str:
@@ -66,7 +66,20 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest:02d} s" if minutes else f"{seconds:.1f} s"
 
 
-def _printable(text: str, besides: str = "") -> str:
+def printable(text: str) -> str:
+    """`text` with its lines and tabs; every other unprintable character becomes "?".
+
+    A terminal obeys control characters: they move the cursor, set its title, hide text.
+    """
+    return _printable(text, "\n\t")
+
+
+def printable_line(text: str) -> str:
+    """`text` on one line of as many characters: every unprintable character, lines and tabs too, becomes "?"."""
+    return _printable(text, "")
+
+
+def _printable(text: str, besides: str) -> str:
     if text.isprintable():  # the common case, and by far the fastest
         return text
     return "".join(sign if sign.isprintable() or sign in besides else "?" for sign in text)

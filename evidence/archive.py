@@ -6,15 +6,18 @@ of the elite's ancestors only for the runs that a page shows one by one.
 
 import json
 import lzma
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import SchemaValidator
 
 from ..core.errors import UsageError
 from ..core.events import VoteCast
+from ..core.files import read_bounded
 from ..core.values import JSON, Document, Program
 from ..memory.evaluator_pools import Pool
 from .experiment import Experiment
@@ -25,9 +28,12 @@ from .records import RunRecord
 
 SUFFIX: Final = ".json.xz"
 VERSION: Final = 1
-LARGEST: Final = 2**30      # bytes of JSON; a damaged or hostile file must not fill the memory
+LARGEST: Final = 2**26      # bytes of JSON; a damaged or hostile file must not fill the memory
 _PATHS: Final = ("initial", "evaluator")    # settings that may be the path of a file
 _NOT_KEPT: Final = Document("")
+_COLLECTIONS: Final = ("list", "tuple", "set", "frozenset", "dict")
+_ABSOLUTE: Final = re.compile(r"(?:/|[A-Za-z]:[\\/])")
+_INNER_PATH: Final = re.compile(r"(?<![\w./:])(?:/[^\s/'\",;:()]+){2,}/?")     # in a longer text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +49,18 @@ class _Content:
     pictures: Mapping[str, tuple[Picture, ...]] = field(default_factory=dict)  # by run
 
 
+def _failing_fast(schema: Any) -> Any:
+    """A schema whose collections are given up at the first bad item: a million errors would fill the memory."""
+    if isinstance(schema, list):
+        return [_failing_fast(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    collection = {"fail_fast": True} if schema.get("type") in _COLLECTIONS else {}
+    return {key: _failing_fast(value) for key, value in schema.items()} | collection
+
+
 _CONTENT: Final = TypeAdapter(_Content)
+_READER: Final = SchemaValidator(_failing_fast(_CONTENT.core_schema))
 
 
 def write_archive(evidence: Evidence, pictures: Mapping[str, tuple[Picture, ...]], path: Path) -> int:
@@ -60,7 +77,8 @@ def write_archive(evidence: Evidence, pictures: Mapping[str, tuple[Picture, ...]
         experiment=None if evidence.experiment is None else _without_folders(evidence.experiment),
         pictures=pictures,
     )
-    text = json.dumps(_sound(_CONTENT.dump_python(content, mode="json")), ensure_ascii=False, allow_nan=False)
+    dumped = _without_machine(_CONTENT.dump_python(content, mode="json"))
+    text = json.dumps(_sound(dumped), ensure_ascii=False, allow_nan=False)
     packed = lzma.compress(text.encode(), preset=9)
     try:
         path.write_bytes(packed)
@@ -75,13 +93,13 @@ def read_archive(path: Path) -> tuple[Evidence, Mapping[str, tuple[Picture, ...]
     Raises UsageError for a file that is not an archive, is damaged, or has another version.
     """
     try:
-        content = _CONTENT.validate_json(_unpacked(path.read_bytes()))
+        content: _Content = _READER.validate_json(_unpacked(read_bounded(path, LARGEST)))
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    except (lzma.LZMAError, EOFError, ValidationError) as error:
+    except (lzma.LZMAError, EOFError, ValidationError, RecursionError) as error:
         damage = str(error)
         if isinstance(error, ValidationError):
-            damage = f"{error.error_count()} of its fields are invalid"
+            damage = f"{'.'.join(map(str, error.errors()[0]['loc']))} is invalid"
         raise UsageError(f"{path} is not an archive of evidence, or is damaged: {damage}") from None
     if content.version != VERSION:
         raise UsageError(f"{path} is an archive of version {content.version}; this MEMENTO reads version {VERSION}")
@@ -93,6 +111,28 @@ def read_archive(path: Path) -> tuple[Evidence, Mapping[str, tuple[Picture, ...]
         experiment=content.experiment,
     )
     return evidence, content.pictures
+
+
+def _without_machine(content: dict[str, Any]) -> dict[str, Any]:
+    """Without absolute paths in what comes from settings: options, labels made of them, why a run is missing."""
+    records = [
+        record | {key: _without_paths(record[key]) for key in ("settings", "task", "arm")}
+        for record in content["records"]
+    ]
+    others = {key: _without_paths(content[key]) for key in ("missing", "experiment", "measured")}
+    return content | others | {"records": records}
+
+
+def _without_paths(value: Any) -> Any:
+    if isinstance(value, str):
+        if _ABSOLUTE.match(value):
+            return PureWindowsPath(value).name      # which knows both separators
+        return _INNER_PATH.sub(lambda found: Path(found[0]).name, value)
+    if isinstance(value, list):
+        return [_without_paths(each) for each in value]
+    if isinstance(value, dict):
+        return {_without_paths(key): _without_paths(each) for key, each in value.items()}
+    return value
 
 
 def _sound(value: Any) -> Any:
@@ -108,7 +148,7 @@ def _unpacked(packed: bytes) -> bytes:
     reader = lzma.LZMADecompressor(format=lzma.FORMAT_XZ)
     text = reader.decompress(packed, max_length=LARGEST)
     if not reader.eof:
-        raise EOFError("it ends too early or holds more than a gigabyte")
+        raise EOFError("it ends too early or holds more than 64 MiB")
     return text
 
 

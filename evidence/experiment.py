@@ -111,7 +111,7 @@ def parse_experiment(text: str, *, name: str, origin: str) -> Experiment:
     """The experiment in this TOML text. Raises UsageError with the key and its place."""
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:      # also a number of too many digits, and tables nested too deep
         raise UsageError(f"the experiment {origin} is not TOML: {error}") from None
     return build_experiment(table, name=name, origin=origin)
 

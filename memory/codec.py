@@ -13,6 +13,7 @@ import dataclasses
 import hashlib
 import json
 import re
+import sys
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -95,7 +96,7 @@ def decode(kind: str, order: str | None, body: str, values: Mapping[str, Any]) -
     if cls is None:
         raise StoreError(f"the run has a fact {kind!r} that this version of MEMENTO does not know")
     try:
-        fields = json.loads(body)
+        fields = json.loads(body, parse_constant=_refuse)
         fields["order"] = order
         return typing.cast(Fact, _from_fields(cls)(fields, values))
     except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
@@ -116,7 +117,7 @@ def revive(reference: str, content: str) -> Any:
     if issubclass(cls, Document):
         return cls(content)
     try:
-        return _from_fields(cls, inline=True)(json.loads(content), {})
+        return _from_fields(cls, inline=True)(json.loads(content, parse_constant=_refuse), {})
     except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
         raise StoreError(f"the {kind} {digest[:12]} is damaged: {error!r}") from error
 
@@ -220,11 +221,15 @@ def _decoder(hint: Any, *, inline: bool = False) -> Back | None:
         return inner and (lambda value, values: None if value is None else inner(value, values))
     if origin is tuple:
         item = _decoder(typing.get_args(hint)[0], inline=inline)
-        return (lambda value, values: tuple([item(one, values) for one in value])) if item else _tuple
+        return (lambda value, values: tuple([item(one, values) for one in _listed(value)])) if item else _tuple
     if dataclasses.is_dataclass(hint):
         return _fetch if hint in _KIND_OF and not inline else _from_fields(hint, inline=inline)
     if isinstance(hint, type) and issubclass(hint, Enum):
         return lambda value, _: hint(value)
+    if hint in _SCALARS:
+        return _SCALARS[hint]
+    if origin is not None and issubclass(origin, Mapping):
+        return _table
     return None
 
 
@@ -250,8 +255,40 @@ def _fetch(reference: str, values: Mapping[str, Any]) -> Any:
     return values[reference]
 
 
-def _tuple(value: list[Any], _: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(value)
+def _tuple(value: Any, _: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(_listed(value))
+
+
+def _listed(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError(f"a {type(value).__name__} where a list belongs")
+    return value
+
+
+def _table(value: Any, _: Mapping[str, Any]) -> Any:
+    if not isinstance(value, dict):
+        raise TypeError(f"a {type(value).__name__} where an object belongs")
+    return value
+
+
+def _text(value: Any, _: Mapping[str, Any]) -> Any:
+    if not isinstance(value, str):
+        raise TypeError(f"a {type(value).__name__} where a text belongs")
+    return value
+
+
+def _number(value: Any, _: Mapping[str, Any]) -> Any:
+    if not isinstance(value, int | float) or not -_MOST <= value <= _MOST:
+        raise TypeError("something else where a finite number belongs")
+    return value
+
+
+_MOST = sys.float_info.max
+_SCALARS: dict[Any, Back] = {str: _text, int: _number, float: _number, bool: _number}
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no number of JSON")
 
 
 def _only(hint: Any) -> Any:

@@ -18,6 +18,7 @@ _LEFT_EARLY = re.compile(
     rf"lock|\.?holder\.json(\.\d+)?(\.partial)?|{re.escape(DATABASE)}(\.new)?(-wal|-shm|-journal)?"
 )
 _SHOWN = 8
+_LONGEST = 255      # bytes of a name of a file
 
 
 def new_run(
@@ -52,6 +53,7 @@ def find_run(runs_dir: str | os.PathLike[str], name: str) -> Path:
     Raises UsageError with the matching names, or the most similar ones.
     """
     root = Path(runs_dir)
+    _require_short(name)
     for folder in (root / name, Path(name)):
         if name and is_run(folder):
             return folder
@@ -69,6 +71,12 @@ def find_run(runs_dir: str | os.PathLike[str], name: str) -> Path:
     raise unknown(f"run (in {root})", name, names if near else names[-_SHOWN:])
 
 
+def _require_short(name: str) -> None:
+    """Raises UsageError for a name that no file system takes."""
+    if len(name) > 4000 or any(len(os.fsencode(part)) > _LONGEST for part in Path(name).parts):
+        raise UsageError(f"no run {name[:20] + '…'!r}: a name of {len(name)} characters is too long")
+
+
 def list_runs(runs_dir: str | os.PathLike[str]) -> tuple[Path, ...]:
     """The folders of all runs, sorted by name; none if `runs_dir` does not exist."""
     root = Path(runs_dir)
@@ -79,7 +87,10 @@ def list_runs(runs_dir: str | os.PathLike[str]) -> tuple[Path, ...]:
 
 def is_run(folder: Path) -> bool:
     """Whether this folder has a run's database."""
-    return (folder / DATABASE).is_file()
+    try:
+        return (folder / DATABASE).is_file()
+    except OSError:     # a name that is too long, a folder that may not be read
+        return False
 
 
 def require_run(folder: Path) -> None:

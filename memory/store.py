@@ -33,6 +33,7 @@ from .schema import begin, check_version, migrate
 
 _CHUNK = 1000  # facts read in one short transaction: a reader never holds the writer's log back
 _REMEMBERED = 8_000_000  # characters of values that later facts probably refer to again
+LAST_SECOND = 253_402_300_800  # since the epoch: the year 10000, of which no calendar knows
 _UNREAD = "document:"  # what is left empty where texts are not wanted: prompts and replies
 
 
@@ -76,6 +77,7 @@ class RunStore:
         self._values: dict[str, Any] = {}
         self._remembered = 0
         self._mutex = threading.RLock()
+        self._last = 0 if lock is None else self.last_seq    # the place of the last fact that this writer knows
 
     # ------------------------------------------------------------------------------------ life
 
@@ -154,9 +156,13 @@ class RunStore:
         """Commit these facts together; all or none, and on disk when this returns. Raises StoreError."""
         at = self.now()
         rows = [encode(fact) for fact in facts]
-        if rows:
-            with self._mutex, storage_errors(self.folder), self._db.atomic():
-                _insert(self._db.conn, rows, at=at)
+        if not rows:
+            return
+        with self._mutex, storage_errors(self.folder):
+            with self._db.atomic():
+                _insert(self._db.conn, rows, at=at)     # first: it takes the right to write, so that nobody else does
+                self._require_own_log(self._last + len(rows))
+            self._last += len(rows)
 
     def now(self) -> float:
         """The time of a commit now, in seconds since the epoch: that of the clock when this store was opened, and
@@ -187,10 +193,10 @@ class RunStore:
                     raise self._damaged(f"fact {seq + 1} is missing")
                 seq = number
                 try:
-                    fact = decode(kind, order, _text(body), values)
+                    entry = Entry(seq=number, at=time_of(at), fact=decode(kind, order, text_of(body), values))
                 except StoreError as error:
                     raise self._damaged(f"fact {number}: {error}") from error
-                yield Entry(seq=number, at=at, fact=fact)
+                yield entry
 
     @property
     def last_seq(self) -> int:
@@ -213,7 +219,10 @@ class RunStore:
     def _fetch(self, rows: list[Any], *, texts: bool) -> Mapping[str, Any]:
         """The values of all references in these rows, from memory or from the database."""
         with self._mutex:
-            wanted = {reference for row in rows for reference in references(_text(row[4]))}
+            try:
+                wanted = {reference for row in rows for reference in references(text_of(row[4]))}
+            except StoreError as error:
+                raise self._damaged(str(error)) from error
             unread = set() if texts else {reference for reference in wanted if reference.startswith(_UNREAD)}
             wanted -= unread
             if self._remembered > _REMEMBERED:
@@ -226,7 +235,7 @@ class RunStore:
                 self._remembered += len(content)
                 for reference in missing[digest]:
                     try:
-                        self._values[reference] = revive(reference, _text(content))
+                        self._values[reference] = revive(reference, text_of(content))
                     except StoreError as error:
                         raise self._damaged(str(error)) from error
             return ChainMap(dict.fromkeys(unread, Document("")), self._values) if unread else self._values
@@ -271,6 +280,14 @@ class RunStore:
             raise StoreError(f"the run {self.folder.name!r} was opened to read, not to write")
         return self._clock
 
+    def _require_own_log(self, last: int) -> None:
+        """Raises StoreError, within a commit, where the log does not end at place `last`: there is another writer."""
+        if self.last_seq != last:
+            raise store_error(
+                self.folder, "is written by another process as well, which began after the lock file was removed: this "
+                "process ends, and what it did not commit is done again by the other one"
+            )
+
     def _damaged(self, what: str) -> StoreError:
         return store_error(self.folder, f"is damaged: {what}")
 
@@ -311,5 +328,16 @@ def _storable(text: str) -> str | bytes:
     return text
 
 
-def _text(stored: str | bytes) -> str:
-    return stored.decode("utf-8", "surrogatepass") if isinstance(stored, bytes) else stored
+def text_of(stored: str | bytes) -> str:
+    """A text as it was before `_storable`. Raises StoreError."""
+    try:
+        return stored.decode("utf-8", "surrogatepass") if isinstance(stored, bytes) else stored
+    except UnicodeDecodeError as error:
+        raise StoreError(f"a text is not UTF-8: {error}") from error
+
+
+def time_of(at: object) -> float:
+    """The time of a fact, in seconds since the epoch. Raises StoreError for what is no time."""
+    if not isinstance(at, int | float) or not 0 <= at < LAST_SECOND:
+        raise StoreError(f"its time is {str(at)[:40]!r}")
+    return at

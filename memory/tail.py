@@ -27,12 +27,12 @@ from ..core.order_ids import owner_of
 from ..core.values import Document, Program
 from .codec import decode, references, revive
 from .connect import connect_reader
-from .errors import storage_errors
+from .errors import storage_errors, store_error
 from .lock import is_locked
 from .run_view import RunView, view_of
 from .runs import DATABASE, is_run
 from .schema import check_version
-from .store import Entry, RunStore
+from .store import Entry, RunStore, text_of, time_of
 
 PIECE = 2000              # facts per piece
 OUTLINE = (RunStarted, RunResumed, RunPaused, RunContinued, RunStopped, StageEntered, EliteChanged, FinalMeasured)
@@ -208,7 +208,7 @@ class Follower:
         try:
             check_version(db, writing=False)
         except StoreError as error:
-            raise type(error)(f"the run {self.folder.name!r} in {self.folder.parent} {error}") from error
+            raise store_error(self.folder, str(error), kind=type(error)) from error
         made = [row[0] for row in self._connection.execute("SELECT value FROM meta ORDER BY key")]
         self._identity = (*place, *made)
         return self._connection
@@ -230,10 +230,10 @@ def _last_seq(connection: sqlite3.Connection) -> int:
 
 def _decoded(connection: sqlite3.Connection, rows: list[Any]) -> Iterator[Entry]:
     """The facts of rows of (seq, at, kind, order, body), with stand-ins for their texts. Raises StoreError."""
-    texts = [_text(row[4]) for row in rows]
+    texts = [text_of(row[4]) for row in rows]
     values = _Values(_examinations(connection, texts))
     for (seq, at, kind, order, _), body in zip(rows, texts, strict=True):
-        yield Entry(seq=seq, at=at, fact=decode(kind, order, body, values))
+        yield Entry(seq=seq, at=time_of(at), fact=decode(kind, order, body, values))
 
 
 def _examinations(connection: sqlite3.Connection, texts: list[str]) -> dict[str, Any]:
@@ -246,7 +246,7 @@ def _examinations(connection: sqlite3.Connection, texts: list[str]) -> dict[str,
         "SELECT digest, content FROM blobs WHERE digest IN (SELECT value FROM json_each(?))",
         [json.dumps(list(by_digest))],
     )
-    return {by_digest[digest]: revive(by_digest[digest], _text(content)) for digest, content in found}
+    return {by_digest[digest]: revive(by_digest[digest], text_of(content)) for digest, content in found}
 
 
 class _Values(dict[str, Any]):
@@ -258,9 +258,3 @@ class _Values(dict[str, Any]):
         if reference.startswith("document:"):
             return Document(reference)
         raise KeyError(reference)
-
-
-def _text(stored: str | bytes) -> str:
-    return stored.decode("utf-8", "surrogatepass") if isinstance(stored, bytes) else stored
-
-

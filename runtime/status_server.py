@@ -6,6 +6,7 @@ Imports aiohttp only when it is opened. What it serves is handed in: it knows no
 import asyncio
 import json
 import os
+import resource
 import socket
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
@@ -25,6 +26,9 @@ CHUNK: Final = 200              # facts read from the log at a time, so that a l
 WRITE_S: Final = 10.0           # a client that takes nothing for so long is dropped
 QUIET_S: Final = 15.0           # after so long without a fact a comment shows that the stream lives
 CLOSING_S: Final = 0.5          # for open streams to get their last facts: the run's end waits for no viewer
+HEAD_S: Final = 5.0             # for a connection to send the head of its first request
+KEPT_S: Final = 15.0            # for a connection to send the next one
+MOST_CONNECTIONS: Final = 256   # at once, or a quarter of the open files that this process may have
 LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 
@@ -71,11 +75,54 @@ class _Client:
         self.news.set()
 
 
+class _Refused(asyncio.Protocol):
+    """A connection too many."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Close it."""
+        assert isinstance(transport, asyncio.Transport)
+        transport.abort()
+
+
+class _Door:
+    """Makes the protocols of connections: few enough at once, and none that waits for ever for a request's head."""
+
+    def __init__(self, server: "web.Server") -> None:
+        self._server = server
+        self._most = min(MOST_CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4)
+        self._timers: dict[asyncio.BaseProtocol, asyncio.TimerHandle] = {}
+
+    def __call__(self) -> asyncio.BaseProtocol:
+        """The protocol of a new connection."""
+        if len(self._server.connections) >= self._most:
+            return _Refused()
+        handler = self._server()
+        self._timers[handler] = asyncio.get_running_loop().call_later(HEAD_S, self._close, handler)
+        return handler
+
+    def on_request(self, handler: asyncio.BaseProtocol) -> None:
+        """The head of a request came."""
+        timer = self._timers.pop(handler, None)
+        if timer is not None:
+            timer.cancel()
+
+    def _close(self, handler: "web.RequestHandler") -> None:
+        self._timers.pop(handler, None)
+        if handler.transport is not None:
+            handler.transport.abort()
+
+    def close(self) -> None:
+        """No timer is left."""
+        for timer in self._timers.values():
+            timer.cancel()
+
+
 class StatusServer:
     """Serves one run. Made by `open_status`."""
 
     def __init__(self, source: Source, *, loopback: bool) -> None:
         self.url = ""
+        self.door: _Door | None = None
         self._source = source
         self._loopback = loopback
         self._clients: set[_Client] = set()
@@ -98,6 +145,8 @@ class StatusServer:
 
         @web.middleware
         async def guard(request: web.Request, handler: Callable[..., object]) -> web.StreamResponse:
+            if self.door is not None:
+                self.door.on_request(request.protocol)
             # A page in a browser must not reach a loopback server under a name of its own.
             if self._loopback and _host(request.headers.get("Host", "")) not in LOOPBACK:
                 raise web.HTTPForbidden(text="This server answers to localhost only.\n")
@@ -182,18 +231,27 @@ async def open_status(source: Source, *, host: str, port: int) -> AsyncIterator[
     from aiohttp import web
 
     server = StatusServer(source, loopback=host in LOOPBACK)
-    runner = web.AppRunner(server.application(), access_log=None, handler_cancellation=True, shutdown_timeout=CLOSING_S)
+    runner = web.AppRunner(
+        server.application(), access_log=None, handler_cancellation=True, shutdown_timeout=CLOSING_S,
+        keepalive_timeout=KEPT_S,
+    )
     await runner.setup()
+    assert runner.server is not None
+    server.door = _Door(runner.server)
     try:
         try:
-            await web.TCPSite(runner, host, port).start()
+            listening = await asyncio.get_running_loop().create_server(server.door, host, port)
         except OSError as error:
             raise _not_free(host, port, error) from None
-        bound = runner.addresses[0]
+        bound = listening.sockets[0].getsockname()
         server.url = f"http://{f'[{bound[0]}]' if ':' in bound[0] else bound[0]}:{bound[1]}"
-        yield server
+        try:
+            yield server
+        finally:
+            listening.close()
     finally:
         server.end()
+        server.door.close()
         await runner.cleanup()
 
 

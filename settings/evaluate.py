@@ -12,6 +12,9 @@ from . import OPTIONS, SALT_PATTERN, evaluator_file, parse_assignments, usable_c
 
 SALT = re.compile(SALT_PATTERN)
 
+MOST_EPISODES = 100_000
+MOST_SEED = 2**63 - 1 - MOST_EPISODES      # seeds count up from it, and a seed has 63 bits
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluateSettings:
@@ -48,10 +51,14 @@ def build_evaluate_settings(
 
     Domain options default to the paper's. Raises UsageError.
     """
-    counts = [("--episodes", episodes, 1), ("--seed", seed, 0), ("--workers", workers, 1)]
-    for name, number, least in counts:
+    counts = [
+        ("--episodes", episodes, 1, MOST_EPISODES), ("--seed", seed, 0, MOST_SEED), ("--workers", workers, 1, None)
+    ]
+    for name, number, least, most in counts:
         if number is not None and number < least:
             raise UsageError(f"{name} must be at least {least}, not {number}")
+        if number is not None and most is not None and number > most:
+            raise UsageError(f"{name} must be at most {most}, not {number}")
     if not SALT.fullmatch(salt):
         raise UsageError(f"--salt cannot be {salt[:80]!r}; it is 32 hexadecimal digits, or none")
     task = load_domain(domain)

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import UsageError
+from ..core.files import read_bounded
 from ..core.values import JSON
 from .model import EVALUATORS
 
 PREFIX = "MEMENTO_"
+MOST_BYTES = 1_000_000     # of a settings file
 ELSEWHERE = frozenset({"MEMENTO_RUNS", "MEMENTO_DISPLAY"})  # variables that the command line reads itself
 FLAGS = {"domain": "DOMAIN", "judges": "--judge"}  # flags with another name than their setting
 ALIASES = {"memory.detail": "memory_detail", "memory.scope": "memory_scope"}  # settings as a table in a file
@@ -21,6 +23,18 @@ class Given:
 
     value: JSON
     origin: str
+
+
+def parse_toml(text: str) -> dict[str, JSON]:
+    """The values of a TOML text. Raises TOMLDecodeError, also where it is nested too deep or a number is too long."""
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise tomllib.TOMLDecodeError("it is nested too deep") from None
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError as error:     # Python refuses a number of more than 4,300 digits
+        raise tomllib.TOMLDecodeError(str(error)) from None
 
 
 def parse_assignments(assignments: Iterable[str]) -> dict[str, Given]:
@@ -63,7 +77,7 @@ def from_environment(environment: Mapping[str, str]) -> dict[str, Given]:
 def from_file(path: Path) -> dict[str, Given]:
     """The values of a TOML file: settings at the top, the domain's options in a table with its name."""
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = parse_toml(read_bounded(path, MOST_BYTES).decode("utf-8"))
     except OSError as error:
         raise UsageError(f"cannot read the settings file {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -99,7 +113,6 @@ def _parse(key: str, text: str) -> JSON:
     if key == "judges" and not text.startswith("["):
         return [name.strip() for name in text.split(",") if name.strip()]
     try:
-        value: JSON = tomllib.loads(f"value = {text}")["value"]
+        return parse_toml(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
-    return value

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol, TextIO, runtime_checkable
 
 from ..core.events import Fact
+from ..core.text import printable_line
 from .activity import Activity
 from .lines import lines_of, still_working, waiting
 from .live_view import LiveView, steady_clock
@@ -130,12 +131,12 @@ class PlainLines:
         return status.episodes, status.spending.total.calls
 
     def _print(self, line: str) -> None:
-        """Write a line. After the first error (a closed pipe) write nothing more; the run continues."""
+        """Write a line. After the first error (a closed pipe, a full disk) write nothing more; the run continues."""
         if self._stream is None:
             return
         try:
-            print(line, file=self._stream, flush=True)
-        except (BrokenPipeError, ValueError):
+            print(printable_line(line), file=self._stream, flush=True)
+        except (OSError, ValueError):
             self._stream = None
         self._printed_at, self._counted = self._clock(), self._counts()
 

@@ -31,6 +31,12 @@ def diagnose(error: Exception, spec: ModelSpec, keys: Collection[str]) -> Failur
     """The failure that an exception of one request means. The service's message is quoted, bounded, without keys."""
     if (length := too_long(error)) is not None:
         return Failure(problem=f"sent an answer that is too long to read ({length})")
+    redirected = _redirect(error) or _redirect(error.__cause__)
+    if redirected is not None:
+        return Failure(
+            problem=f"redirects to another address (HTTP {redirected}), which is not followed, since it would get the "
+            "key and the prompt: set the address of the service itself", fatal=True,
+        )
     if isinstance(error, ai.ModelRequestRejectedError | ai.ModelQuotaExceededError):
         return _rejected(error, spec, keys)
     if isinstance(error, ai.ModelAPIError):
@@ -82,6 +88,12 @@ def _transient(error: ai.ModelAPIError, keys: Collection[str]) -> Failure:
         overloaded=overloaded,
         retry_after_s=requested_wait_s(error),
     )
+
+
+def _redirect(error: object) -> int | None:
+    """The HTTP status where it is a redirect."""
+    status = getattr(error, "status_code", None)
+    return status if isinstance(status, int) and 300 <= status < 400 else None
 
 
 def _status(error: ai.ModelAPIError) -> str:

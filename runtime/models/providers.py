@@ -38,14 +38,15 @@ def open_client(spec: ModelSpec, key: str | None, base_url: str | None, limits: 
     """The provider's client, which the caller closes, and the model over it. The client never retries."""
     timeout = httpx2.Timeout(limits.read_s, connect=limits.connect_s)
     if spec.scheme == "anthropic":
-        http = AnthropicHttp(timeout=timeout, event_hooks=_HOOKS)
+        # No client follows a redirect: it would carry the key and the prompt to another host.
+        http = AnthropicHttp(timeout=timeout, follow_redirects=False, event_hooks=_HOOKS)
         sdk = AsyncAnthropic(api_key=key, base_url=base_url, timeout=timeout, max_retries=0, http_client=http)
         return sdk, AnthropicModel(spec.model, provider=AnthropicProvider(anthropic_client=sdk))
     if spec.scheme == "compatible":
         return _compatible(spec, key, base_url, timeout)
     openai = AsyncOpenAI(
         api_key=key, base_url=base_url, timeout=timeout, max_retries=0,
-        http_client=OpenAIHttp(timeout=timeout, event_hooks=_HOOKS),
+        http_client=OpenAIHttp(timeout=timeout, follow_redirects=False, event_hooks=_HOOKS),
     )
     provider = OpenAIProvider(openai_client=openai)
     if spec.scheme == "openai":
@@ -68,7 +69,7 @@ def _compatible(
     openai = AsyncOpenAI(
         api_key=key or "none", base_url=base_url, timeout=timeout, max_retries=0,
         default_headers=_without_openai_headers(os.environ, key),
-        http_client=OpenAIHttp(timeout=timeout, event_hooks=_HOOKS),
+        http_client=OpenAIHttp(timeout=timeout, follow_redirects=False, event_hooks=_HOOKS),
     )
     openai.organization = openai.project = None
     provider = OpenAICompatibleProvider(spec.label, openai_client=openai)

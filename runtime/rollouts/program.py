@@ -197,8 +197,10 @@ def send_json(channel: socket.socket, kind: int, value: object, what: str) -> bo
 
 def _plain(value: object) -> object:
     """numpy's numbers and arrays as JSON values."""
-    if isinstance(value, np.generic):
-        return value.item()
+    if isinstance(value, np.floating):
+        return float(value)     # item() of a long double is one again
+    if isinstance(value, np.generic) and not isinstance(plain := value.item(), np.generic):
+        return plain
     if isinstance(value, np.ndarray):
         return value.tolist()
     raise TypeError(f"{_name(value)} is not JSON")

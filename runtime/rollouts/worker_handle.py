@@ -17,14 +17,24 @@ STDERR_CHARS: Final = 1500  # of which an error shows this much
 CLOSE_S: Final = 1.0        # for a worker to end by itself
 KILL_S: Final = 5.0         # for the kernel to end a killed one
 
-_PASSED: Final = (
-    "PATH", "HOME", "USER", "LANG", "TZ", "TMPDIR", "LD_LIBRARY_PATH", "DISPLAY", "XAUTHORITY", "VIRTUAL_ENV",
-    "PYTHONPATH", "SSL_CERT_FILE",
-)
-_PASSED_PREFIXES: Final = (
-    "LC_", "XDG_RUNTIME", "XDG_CACHE", "MUJOCO_", "PYOPENGL_", "EGL_", "LIBGL_", "MESA_", "__GL", "VK_",
-    "CUDA_", "NVIDIA_", "NUMBA_", "AI2THOR_",
-)
+_PASSED: Final = frozenset({    # by name: a prefix such as NVIDIA_ would pass NVIDIA_API_KEY
+    "PATH", "HOME", "USER", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME", "TZ", "TMPDIR",
+    "LD_LIBRARY_PATH", "DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "VIRTUAL_ENV", "PYTHONPATH",
+    "SSL_CERT_FILE",
+    "MUJOCO_GL", "MUJOCO_EGL_DEVICE_ID", "PYOPENGL_PLATFORM", "EGL_PLATFORM", "EGL_LOG_LEVEL",
+    "LIBGL_ALWAYS_SOFTWARE", "LIBGL_DRIVERS_PATH", "LIBGL_DEBUG", "GALLIUM_DRIVER",
+    "MESA_GL_VERSION_OVERRIDE", "MESA_GLSL_VERSION_OVERRIDE", "MESA_LOADER_DRIVER_OVERRIDE",
+    "MESA_SHADER_CACHE_DIR", "MESA_SHADER_CACHE_DISABLE",
+    "__GLX_VENDOR_LIBRARY_NAME", "__EGL_VENDOR_LIBRARY_FILENAMES", "__EGL_VENDOR_LIBRARY_DIRS",
+    "__EGL_EXTERNAL_PLATFORM_CONFIG_DIRS", "__GL_SHADER_DISK_CACHE", "__GL_SHADER_DISK_CACHE_PATH",
+    "__NV_PRIME_RENDER_OFFLOAD", "VK_ICD_FILENAMES", "VK_DRIVER_FILES", "VK_LAYER_PATH", "VK_ADD_DRIVER_FILES",
+    "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_CACHE_PATH", "CUDA_HOME", "CUDA_PATH",
+    "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES",
+    "NUMBA_CACHE_DIR", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "NUMBA_DISABLE_JIT", "NUMBA_NUM_THREADS",
+    "NUMBA_THREADING_LAYER", "NUMBA_OPT",
+    "AI2THOR_VISIBILITY_DISTANCE",
+})
+_SECRET_WORDS: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD")    # of names that are never passed: a model's variables
 
 
 T = TypeVar("T")
@@ -37,7 +47,7 @@ class WorkerLost(Exception):
 def worker_environment(given: Mapping[str, str]) -> dict[str, str]:
     """The environment block of a worker: what simulators need of `given`, and no key or secret."""
     passed = {name: value for name, value in given.items()
-              if name in _PASSED or name.startswith(_PASSED_PREFIXES)}
+              if name in _PASSED and not any(word in name.upper() for word in _SECRET_WORDS)}
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     return {**passed, **threads, "PYTHONHASHSEED": "0"}
 

@@ -242,6 +242,7 @@ def main() -> None:
     from . import program  # numpy, before any fork
 
     program.preload()
+    sandbox.remember_folders(sys.path)
     prepared = sandbox.prepare([*map(Path, sys.path), program.NUMPY_FOLDER])
     sandbox.wipe_environment()
     gc.collect()

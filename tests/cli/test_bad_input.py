@@ -1,5 +1,6 @@
 """Bad input gets one clear sentence on stderr that names the problem and the fix, exit 2, no traceback."""
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -36,6 +37,13 @@ def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "empty.py").write_text("x = 1\n")
     (tmp_path / "bytes.py").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "not-a-run").mkdir()
+    (tmp_path / "deep.toml").write_text("a = " + "[" * 3000 + "]" * 3000)
+    (tmp_path / "long.toml").write_text("k_hc = " + "9" * 100_000)
+    (tmp_path / "endless.toml").symlink_to("/dev/zero")
+    (tmp_path / "endless.py").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "pipe.py")
+    with (tmp_path / "large.py").open("wb") as file:
+        file.truncate(50_000_000)
 
 
 BAD = {
@@ -106,6 +114,24 @@ BAD = {
     "evaluate: without the class": (["evaluate", "empty.py", "--domain", "hanoi"], ["empty.py", "class"]),
     "evaluate: a folder": (["evaluate", "not-a-run", "--domain", "hanoi"], ["not-a-run"]),
     "evaluate: a negative seed": (["evaluate", "p.py", "--domain", "hanoi", "--seed", "-1"], ["--seed", "-1"]),
+    "evaluate: a seed of more than 63 bits": (
+        ["evaluate", "p.py", "--domain", "hanoi", "--seed", str(2**64)], ["--seed", "at most"]
+    ),
+    "evaluate: episodes without end": (
+        ["evaluate", "p.py", "--domain", "hanoi", "--episodes", "1000000000"], ["--episodes", "100000"]
+    ),
+    "a number of 100,000 digits": (["run", "hanoi", "--set", "k_hc=" + "9" * 100_000], ["k_hc"]),
+    "a setting that is nested deep": (["run", "hanoi", "--set", "k_hc=" + "[" * 3000], ["k_hc"]),
+    "a settings file that is nested deep": (["run", "hanoi", "--config", "deep.toml"], ["deep.toml", "nested"]),
+    "a settings file of too many digits": (["run", "hanoi", "--config", "long.toml"], ["long.toml", "digits"]),
+    "a settings file without end": (["run", "hanoi", "--config", "endless.toml"], ["endless.toml", "regular file"]),
+    "an experiment that is nested deep": (["compare", "deep.toml"], ["deep.toml", "not TOML"]),
+    "show: a name of 5,000 letters": (["show", "x" * 5000], ["too long"]),
+    "show: a path of long names": (["show", "a/" + "x" * 300], ["too long"]),
+    "evaluate: a name of 5,000 letters": (["evaluate", "x" * 5000, "--domain", "hanoi"], ["too long"]),
+    "evaluate: an endless device": (["evaluate", "endless.py", "--domain", "hanoi"], ["endless.py", "regular file"]),
+    "evaluate: a pipe that nobody writes": (["evaluate", "pipe.py", "--domain", "hanoi"], ["pipe.py", "regular file"]),
+    "evaluate: a large file": (["evaluate", "large.py", "--domain", "hanoi"], ["large.py", "larger than 1 MB"]),
     "domains: a domain": (["domains", "hanoy"], ["hanoy", "hanoi"]),
     "an absent domain of the user": (["run", "nowhere.at_all:DOMAIN"], ["nowhere"]),
     "a shell": (["completion", "bsh"], ["bsh", "bash"]),

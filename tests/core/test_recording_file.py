@@ -122,6 +122,79 @@ def test_an_archive_without_states_is_no_recording(tmp_path):
         load_recording(tmp_path / "a.npz")
 
 
+def npy(descr: str, shape: str, data: bytes = b"") -> bytes:
+    header = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}".encode()
+    header += b" " * (63 - (10 + len(header)) % 64) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + data
+
+
+HOSTILE = {
+    "a shape without end": npy("'<f8'", "(10**15,)".replace("10**15", "1000000000000000")),
+    "a negative shape": npy("'<f8'", "(-1,)", bytes(8)),
+    "two negative sides": npy("'<f8'", "(-2, -4)", bytes(64)),
+    "no rows": npy("'<f8'", "()", bytes(8)),
+    "rows of nothing": npy("'<f8'", "(1000000000, 0)"),
+    "less data": npy("'<f8'", "(3,)", bytes(8)),
+    "records": npy("[('a', '<f8')]", "(1,)", bytes(8)),
+    "a text for a shape": npy("'<f8'", "'x'", bytes(8)),
+    "a header that is nested deep": npy("(" * 3000 + ")" * 3000, "(1,)"),
+    "a dtype that is none": npy("'<q99999999'", "(1,)", bytes(8)),
+    "void": npy("'|V8'", "(1,)", bytes(8)),
+    "no array": b"no array",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_array_is_one_sentence(tmp_path, name):
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("info.json", "{}")
+        archive.writestr("states/x.npy", HOSTILE[name])
+    if name == "rows of nothing":       # no data, so no memory
+        assert load_recording(tmp_path / "a.npz").states["x"].nbytes == 0
+        return
+    with pytest.raises(StoreError, match=r"a\.npz cannot be read: .") as caught:
+        load_recording(tmp_path / "a.npz")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("info", ["[" * 100_000, '{"a":' * 100_000, "[]", "3", "nan", '"x"', "\xff"])
+def test_hostile_info_is_one_sentence(tmp_path, info):
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("info.json", info)
+        archive.writestr("states/x.npy", npy("'<f8'", "(1,)", bytes(8)))
+    with pytest.raises(StoreError, match=r"a\.npz cannot be read: ."):
+        load_recording(tmp_path / "a.npz")
+
+
+MEASURE = """
+import resource, sys
+from pathlib import Path
+from memento.core.errors import StoreError
+from memento.core.recording_file import load_recording
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    load_recording(Path(sys.argv[1]))
+except StoreError as error:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, error)
+"""
+
+
+@pytest.mark.parametrize("member", ["states/x.npy", "info.json"])
+def test_a_file_that_unpacks_to_a_gigabyte_costs_no_memory(tmp_path, member):
+    with zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        if member != "info.json":
+            archive.writestr("info.json", "{}")
+        with archive.open(member, "w", force_zip64=True) as stream:
+            stream.write(npy("'|u1'", f"({2**30},)"))
+            for _ in range(64):
+                stream.write(bytes(2**24))
+    done = subprocess.run([sys.executable, "-c", MEASURE, str(tmp_path / "a.npz")], capture_output=True, text=True,
+                          check=True, timeout=50)
+    kilobytes, _, sentence = done.stdout.partition(" ")
+    assert "would unpack to more than 512 MiB" in sentence
+    assert int(kilobytes) < 50_000
+
+
 def test_it_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch):
     named = []
     flush = os.fsync

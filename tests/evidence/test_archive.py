@@ -1,6 +1,8 @@
 """An archive gives the same page as the runs, and holds nothing about the machine."""
 
 import lzma
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -44,14 +46,22 @@ def test_the_same_page_and_the_same_rows_come_of_it(made_up, tmp_path):
 def test_neither_paths_nor_talk_are_kept(made_up, tmp_path):
     shown = shown_runs(made_up)[0]
     path = "/srv/somebody/secret/p0.py"
+    others = {"replay": "/srv/somebody/old-run", "options": {
+        "unity_build": "/srv/somebody/My Builds/thor.x86_64",
+        "recordings": ["C:\\\\somebody\\\\kitchens"], "gain": 0.5}}
     spoken = replace(made_up, records=tuple(
-        replace(one, folder=f"/srv/somebody/{one.name}", settings={**one.settings, "initial": path})
+        replace(one, folder=f"/srv/somebody/{one.name}", settings={**one.settings, "initial": path, **others},
+                task="kitchen (unity_build=/srv/somebody/thor.x86_64)")
         for one in made_up.records
-    ))
+    ), missing={"other": "cannot read /srv/somebody/old-run: no such file"})
     write_archive(spoken, {}, tmp_path / "a.json.xz")
     text = lzma.decompress((tmp_path / "a.json.xz").read_bytes()).decode()
     assert "somebody" not in text and "p0.py" in text
     back, _ = read_archive(tmp_path / "a.json.xz")
+    assert back.records[0].task == "kitchen (unity_build=thor.x86_64)"
+    assert back.records[0].settings["replay"] == "old-run"
+    assert back.records[0].settings["options"] == {
+        "unity_build": "thor.x86_64", "recordings": ["kitchens"], "gain": 0.5}
     assert all(not call.prompt.text and not call.reply.text for one in back.records for pool in one.pools
                for vote in pool.votes for call in (*vote.earlier, *([vote.call] if vote.call else [])))
     assert next(one for one in back.records if one.name == shown.name).elite == shown.elite
@@ -71,6 +81,35 @@ def test_another_file_is_told(tmp_path, content):
     (tmp_path / "a.json.xz").write_bytes(content)
     with pytest.raises(UsageError, match=r"a\.json\.xz is not an archive of evidence, or is damaged"):
         read_archive(tmp_path / "a.json.xz")
+
+
+MEASURE = """
+import resource, sys
+from pathlib import Path
+from memento.core.errors import UsageError
+from memento.evidence.archive import read_archive
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    read_archive(Path(sys.argv[1]))
+except UsageError as error:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, error)
+"""
+
+
+@pytest.mark.parametrize("content", [
+    b'{"title": "x", "records": [' + b"0," * 16_000_000 + b"0]}",
+    b'{"title": "x", "records": [], "missing": {' + b",".join(b'"%d":0' % n for n in range(3_000_000)) + b"}}",
+    b'{"title": "' + b"x" * 2**27 + b'"}',
+    b"[" * 1_000_000,
+], ids=["zeros for records", "zeros by name", "too long", "nested"])
+def test_a_hostile_archive_is_one_sentence_and_costs_little_memory(tmp_path, content):
+    (tmp_path / "a.json.xz").write_bytes(lzma.compress(content, preset=0))
+    done = subprocess.run([sys.executable, "-c", MEASURE, str(tmp_path / "a.json.xz")], capture_output=True, text=True,
+                          check=True, timeout=50)
+    kilobytes, _, sentence = done.stdout.partition(" ")
+    assert "is no archive of evidence, or a damaged one: " in sentence
+    assert sentence.count("\n") == 1
+    assert int(kilobytes) < 1_000_000, "7.5 GB before there was a bound"
 
 
 def test_an_archive_of_another_version_is_told(made_up, tmp_path):

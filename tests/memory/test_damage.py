@@ -8,6 +8,7 @@ from memento.core.errors import StoreError, UsageError
 from memento.core.events import ProposalMade, StageEntered
 from memento.core.values import Call, Document, Program
 from memento.memory.store import RunStore
+from memento.memory.tail import Follower, read_view
 
 from ..conformance.store import StoppedClock, stages
 
@@ -154,3 +155,37 @@ def test_a_name_that_text_cannot_hold_is_refused(folder):
         with pytest.raises(StoreError, match="cannot be kept exactly"):
             store.append([StageEntered(order="\ud800", stage="s")])
         assert store.last_seq == 300
+
+
+DAMAGE = {
+    "a body that is no UTF-8": "UPDATE facts SET body = CAST(x'7bff7d' AS TEXT) WHERE seq = 7",
+    "a body of bytes that are no UTF-8": "UPDATE facts SET body = x'7bff7d' WHERE seq = 7",
+    "a body that is nested deep": "UPDATE facts SET body = printf('%.*c', 100000, '[') WHERE seq = 7",
+    "a body that is a list": "UPDATE facts SET body = '[]' WHERE seq = 7",
+    "a body that is no JSON": "UPDATE facts SET body = '{' WHERE seq = 7",
+    "a time that is text": "UPDATE facts SET at = 'noon' WHERE seq = 7",
+    "a time that is infinite": "UPDATE facts SET at = 9e999 WHERE seq = 7",
+    "a time beyond the calendar": "UPDATE facts SET at = 1e15 WHERE seq = 7",
+    "an order of bytes": "UPDATE facts SET order_id = x'ff' WHERE seq = 7",
+    "a kind of bytes": "UPDATE facts SET kind = x'ff' WHERE seq = 7",
+    "a summary that is a list": "UPDATE facts SET body = json_set(body, '$.summary', json('[]')) WHERE seq = 7",
+    "a call that is a number": "UPDATE facts SET body = json_set(body, '$.call', 3) WHERE seq = 7",
+    "calls that cost a text": "UPDATE facts SET body = json_set(body, '$.call.usage.input_tokens', 'x') WHERE seq = 7",
+    "a latency without end": "UPDATE facts SET body = replace(body, ':0.0', ':1e999') WHERE seq = 7",
+    "a latency that is NaN": "UPDATE facts SET body = replace(body, ':0.0', ':NaN') WHERE seq = 7",
+    "a field that is not known": "UPDATE facts SET body = json_set(body, '$.colour', 'red') WHERE seq = 7",
+    "a text that is a number": "UPDATE facts SET body = json_set(body, '$.program', 3) WHERE seq = 7",
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_wrong_types_dates_and_values_are_one_sentence(folder, name):
+    with sqlite3.connect(folder / "run.sqlite") as database:
+        database.execute(DAMAGE[name])
+    database.close()
+    both_say(folder, StoreError, "^the run 'run-1' in ")
+    with pytest.raises(StoreError, match=r"^the run 'run-1' in "):
+        read_view(folder)
+    piece = Follower(folder).look()
+    assert piece.trouble is not None
+    assert piece.trouble.startswith("the run 'run-1' in ")

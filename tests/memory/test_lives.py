@@ -393,3 +393,43 @@ def test_a_reader_does_not_remember_a_whole_log(folder):
     with RunStore.read(folder) as reader:
         most = max(sum(len(value.text) for value in reader._values.values()) for _ in reader.facts_after(0))
         assert 4_000_000 < most < 16_000_000        # of some 24 million
+
+
+APPEND_AT_EACH_LINE = """
+import sys, time
+from memento.core.events import StageEntered
+from memento.memory.store import RunStore
+
+class Clock:
+    now = staticmethod(time.time)
+    elapsed = staticmethod(time.monotonic)
+
+with RunStore.open(sys.argv[1], clock=Clock()) as store:
+    for number, _ in enumerate(sys.stdin):
+        store.append([StageEntered(stage=str(number))])
+        print(store.last_seq, flush=True)
+"""
+
+
+def test_two_writers_after_the_lock_file_was_removed(folder: Path) -> None:
+    """The first ends with one sentence and commits nothing more; the second goes on."""
+    first = start_process(
+        [sys.executable, "-c", APPEND_AT_EACH_LINE, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert first.stdin is not None
+    assert first.stdout is not None
+    for number in range(3):
+        first.stdin.write("\n")
+        first.stdin.flush()
+        assert int(first.stdout.readline()) == number + 1
+    (folder / "lock").unlink()
+    with RunStore.open(folder, clock=StoppedClock()) as second:
+        second.append([RunResumed()])
+        _, errors = first.communicate("\n", timeout=30)
+        assert "StoreError: the run 'run' in" in errors
+        assert "is written by another process as well" in errors
+        second.append([RunResumed()])
+        assert second.last_seq == 5, "the first committed nothing more"
+    with RunStore.read(folder) as store:
+        assert [type(fact) for fact in store.facts()][3:] == [RunResumed, RunResumed]

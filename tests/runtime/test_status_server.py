@@ -1,7 +1,10 @@
 """The status server over real sockets: its answers, and that no client can delay the run."""
 
 import asyncio
+import contextlib
 import json
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -186,3 +189,67 @@ async def test_a_port_that_is_taken_is_named() -> None:
 
 def test_the_text_of_metrics_is_one_number_a_line() -> None:
     assert prometheus({"a_total": 1.5}) == "# TYPE a_total counter\na_total 1.5\n"
+
+
+async def test_connections_are_few_and_none_waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connections that never finish a request's head are refused above a bound, and closed after a time."""
+    monkeypatch.setattr(status, "MOST_CONNECTIONS", 20)
+    monkeypatch.setattr(status, "HEAD_S", 0.5)
+    async with served(Log(3)) as server:
+        host, port = server.url.removeprefix("http://").split(":")
+        slow = [await asyncio.open_connection(host, int(port)) for _ in range(60)]
+        try:
+            for _, writer in slow:
+                with contextlib.suppress(ConnectionError):
+                    writer.write(b"GET /status HTTP/1.1\r\nHost: localhost\r\nX: ")
+            refused = 0
+            async with asyncio.timeout(20):
+                for reader, _ in slow:
+                    with contextlib.suppress(ConnectionError):
+                        assert await reader.read() == b""
+                    refused += 1
+            assert refused == 60, "all are closed"
+            async with aiohttp.ClientSession() as session, session.get(f"{server.url}/status") as response:
+                assert await response.json() == {"facts": 3, "stage": "search"}
+        finally:
+            for _, writer in slow:
+                writer.close()
+
+
+FEW_FILES = """
+import asyncio, resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
+from memento.runtime.status_server import Source, open_status
+
+async def main():
+    source = Source(status=lambda: {"alive": True}, metrics=dict, after=lambda seq: ())
+    async with open_status(source, host="127.0.0.1", port=0) as server:
+        print(server.url, flush=True)
+        await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+
+asyncio.run(main())
+"""
+
+
+async def test_more_connections_than_open_files_leave_it_alive() -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", FEW_FILES, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    url = (await process.stdout.readline()).decode().strip()
+    host, port = url.removeprefix("http://").split(":")
+    slow = []
+    for _ in range(130):
+        with contextlib.suppress(ConnectionError):
+            slow.append(await asyncio.open_connection(host, int(port)))
+    for _, writer in slow:
+        with contextlib.suppress(ConnectionError):
+            writer.write(b"GET /status HTTP/1.1\r\n")
+    await asyncio.sleep(status.HEAD_S + 1)
+    async with aiohttp.ClientSession() as session, session.get(f"{url}/status") as response:
+        assert await response.json() == {"alive": True}
+    for _, writer in slow:
+        writer.close()
+    _, errors = await process.communicate(b"")
+    assert errors == b""
+    assert process.returncode == 0

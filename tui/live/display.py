@@ -22,6 +22,7 @@ from ...core.events import (
     RunStopped,
     StageEntered,
 )
+from ...core.text import printable_line
 from ..activity import Activity
 from ..lines import lines_of
 from ..live_view import LiveView, steady_clock
@@ -135,7 +136,7 @@ class RichDisplay:
     def _step(self, screen: Screen) -> None:
         while self._inbox:
             for line in self._inbox.popleft()(self._live):
-                self._console.print(Text(line))
+                self._console.print(Text(printable_line(line)))
         size, now, view = self._console.size, self._clock(), self._live.view
         snapshot = RunSnapshot(
             folder=self.folder, run=view.status, slots=view.slots, live=True, reading=False,

@@ -4,13 +4,14 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 from textual import on
 from textual.app import App, SystemCommand
 from textual.binding import BindingType
+from textual.filter import LineFilter
 from textual.message import Message
 from textual.screen import Screen
 from textual.worker import get_current_worker
@@ -18,6 +19,7 @@ from textual.worker import get_current_worker
 from ...core.errors import MementoError
 from ..snapshot import RunSnapshot
 from .keys import bindings
+from .printable_filter import PrintableFilter
 from .reading import follow
 from .run_controls import CONTINUE, PAUSE, REQUESTS, RunControls
 from .screens.candidate import CandidateScreen
@@ -63,6 +65,7 @@ class WatchApp(App[None]):
     def __init__(
         self, *, folder: Path | None, runs_dir: Path, controls: RunControls, clock: Callable[[], float] = time.time
     ) -> None:
+        self._printable = PrintableFilter()
         super().__init__()
         self.add_mode("runs", lambda: RunsScreen(runs_dir))
         self.snapshot: RunSnapshot | None = None
@@ -70,6 +73,10 @@ class WatchApp(App[None]):
         self._controls = controls
         self._begin_with = folder
         self._left = threading.Event()
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """What every line that is drawn goes through."""
+        return [*super().get_line_filters(), self._printable]
 
     def on_mount(self) -> None:
         """Start to read."""

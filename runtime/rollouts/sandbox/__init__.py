@@ -6,11 +6,13 @@ has cannot be put on, so that no program runs with less than `layers()` promises
 """
 
 import os
+import pkgutil
 import resource
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from importlib.machinery import FileFinder
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from . import kernel, landlock, seccomp
 from .kernel import adopt_orphans, die_with_parent, wipe_environment
@@ -18,7 +20,7 @@ from .probing import Layer, layers
 
 __all__ = [
     "Bounds", "Layer", "Prepared", "adopt_orphans", "die_with_parent", "harden", "layers", "prepare",
-    "wipe_environment",
+    "remember_folders", "wipe_environment",
 ]
 
 FOREIGN: Final = ("site-packages", "dist-packages", "sitecustomize.py")     # in a library's folder, but not of it
@@ -42,18 +44,33 @@ class Prepared:
 
 
 def prepare(libraries: Iterable[Path]) -> Prepared:
-    """Make the layers that forks share; a program may read the libraries and what is below. Raises OSError."""
-    readable, listed = [], []
-    for folder in libraries:
-        if folder.is_dir():
-            listed.append(folder)
-            readable += [entry for entry in folder.iterdir() if entry.name not in FOREIGN]
-        elif folder.exists():       # a library in a zip file
-            readable.append(folder)
+    """Make the layers that forks share; a program may read the libraries and what is below. Raises OSError.
+
+    A folder that holds installed packages as well cannot be listed itself, since Landlock would allow to list
+    everything below: see `remember_folders`.
+    """
+    readable: list[Path] = []
+    for folder in filter(Path.exists, libraries):       # a library can be a zip file
+        entries = [*folder.iterdir()] if folder.is_dir() else []
+        own = [entry for entry in entries if entry.name not in FOREIGN]
+        readable += [folder] if len(own) == len(entries) else own
     return Prepared(
-        ruleset=None if landlock.why_missing() else landlock.make_ruleset(readable, listed),
+        ruleset=None if landlock.why_missing() else landlock.make_ruleset(readable),
         filter=None if seccomp.why_missing() else seccomp.Filter(),
     )
+
+
+def remember_folders(folders: Iterable[str]) -> None:
+    """Have imports know what these folders hold without listing them again, for good."""
+    for folder in folders:
+        finder: Any = pkgutil.get_importer(folder)
+        if isinstance(finder, FileFinder):
+            finder.find_spec("no_such_module")              # reads the folder
+            finder.__dict__["invalidate_caches"] = _nothing
+
+
+def _nothing() -> None:
+    """What invalidating the memory of a folder does that cannot be read again."""
 
 
 def harden(prepared: Prepared, bounds: Bounds) -> list[str]:
@@ -62,6 +79,7 @@ def harden(prepared: Prepared, bounds: Bounds) -> list[str]:
 
 
 def _harden(prepared: Prepared, bounds: Bounds) -> Iterator[str]:
+    kernel.die_first()      # as long as this process may write it
     _bound(bounds)
     yield "rlimits"
     if kernel.LINUX:

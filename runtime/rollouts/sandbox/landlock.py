@@ -57,8 +57,8 @@ def why_missing() -> str:
     return ""
 
 
-def make_ruleset(readable: Iterable[Path], listed: Iterable[Path]) -> int:
-    """A descriptor of a ruleset that leaves reading some paths and what is below, and listing some folders.
+def make_ruleset(readable: Iterable[Path]) -> int:
+    """A descriptor of a ruleset that leaves reading and listing some paths and what is below.
 
     The descriptor is above 3, out of the way of what a fork moves about. Raises OSError.
     """
@@ -76,8 +76,6 @@ def make_ruleset(readable: Iterable[Path], listed: Iterable[Path]) -> int:
     try:
         for path in readable:
             _allow(made, path, READ_FILE | READ_DIR)
-        for path in listed:
-            _allow(made, path, READ_DIR)
         return fcntl.fcntl(made, fcntl.F_DUPFD_CLOEXEC, 4)
     finally:
         os.close(made)

@@ -29,7 +29,7 @@ ALLOWED: Final[Mapping[str, int]] = {
     # the clock, memory and its channel
     "read": 0, "write": 1, "readv": 19, "writev": 20, "pread64": 17, "close": 3, "poll": 7, "ppoll": 271,
     "select": 23, "pselect6": 270, "futex": 202, "sched_yield": 24, "restart_syscall": 219,
-    "clock_gettime": 228, "clock_getres": 229, "gettimeofday": 96, "time": 201, "times": 100,
+    "gettimeofday": 96, "time": 201, "times": 100,
     "nanosleep": 35, "clock_nanosleep": 230, "alarm": 37, "getitimer": 36, "setitimer": 38,
     "brk": 12, "mmap": 9, "mprotect": 10, "munmap": 11, "mremap": 25, "madvise": 28,
     "rt_sigaction": 13, "rt_sigprocmask": 14, "rt_sigreturn": 15, "sigaltstack": 131,
@@ -67,12 +67,15 @@ _READ_ONLY: Final = (
     os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_DIRECTORY", 0)
     | getattr(os, "O_NOFOLLOW", 0) | 0o100000    # O_LARGEFILE, which Python shows as 0 on x86-64
 )
+_CLOCKS: Final = tuple(range(12))   # CLOCK_REALTIME to CLOCK_TAI; a negative number is another process' CPU clock
 CONDITIONAL: Final[Mapping[tuple[str, int], tuple[Condition, ...]]] = {
     ("sendto", 44): (Bits(3), Bits(4, wide=True)),          # no flags, no address: its own channel
     ("recvfrom", 45): (Bits(3), Bits(4, wide=True)),
     ("openat", 257): (Bits(2, _READ_ONLY),),
     ("open", 2): (Bits(1, _READ_ONLY),),
     ("fcntl", 72): (OneOf(1, (0, 1, 2, 3, 1030)),),         # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC
+    ("clock_gettime", 228): (OneOf(0, _CLOCKS),),
+    ("clock_getres", 229): (OneOf(0, _CLOCKS),),
     ("prlimit64", 302): (Bits(0), Bits(2, wide=True)),      # only to read its own
 }
 REFUSED: Final[Mapping[tuple[str, int], int]] = {

@@ -1,7 +1,10 @@
 """A planted key comes back from the service in every way; it reaches no reply, exception, log or repr."""
 
+import base64
 import logging
+import re
 import traceback
+from urllib.parse import quote
 
 import pytest
 from memento.core.errors import ModelError
@@ -55,3 +58,48 @@ def test_texts_without_keys() -> None:
     assert without_keys("a secret and secret2", ["secret", "secret2", ""]) == "a [key] and [key]"
     assert quotable("Incorrect key sk-proj-****abcd,\n Bearer abc.def", []) == "Incorrect key [key], [key]"
     assert quotable("x" * 400, []) == "x" * 299 + "…"
+
+
+LONG = "sk-proj-A/b+c=4711-xyzzy-planted-99"
+REPEATED = {
+    "base64": base64.b64encode(LONG.encode()).decode(),
+    "base64 after a word": base64.b64encode(f"Bearer {LONG}".encode()).decode(),
+    "base64 in basic authorisation": base64.b64encode(f"me:{LONG}:x".encode()).decode(),
+    "base64 for URLs": base64.urlsafe_b64encode(f"a{LONG}".encode()).decode(),
+    "URL-coded": quote(LONG, safe=""),
+    "URL-coded in lower case": re.sub("%..", lambda found: found[0].lower(), quote(LONG, safe="")),
+    "every letter URL-coded": "".join(f"%{byte:02x}" for byte in LONG.encode()),
+    "hexadecimal": LONG.encode().hex(),
+    "spelt out": " ".join(LONG),
+    "on two lines": LONG[:20] + "\n" + LONG[20:],
+    "without its end": LONG[:-4],
+    "without its beginning": LONG[8:],
+    "its first letters": LONG[:14] + "…",
+}
+
+
+@pytest.mark.parametrize("form", REPEATED)
+def test_a_key_in_another_form_is_masked(form: str) -> None:
+    said = without_keys(f"you sent {REPEATED[form]} to us", [LONG])
+    assert "[key]" in said
+    for piece in (LONG, REPEATED[form], LONG[:12], LONG[-12:]):
+        assert piece not in said
+        assert "".join(piece.split()) not in "".join(said.split())
+    kept = max((part for part in said.replace("[key]", " ").split()), key=len, default="")
+    assert len(kept) <= 16, "what is left holds no key"
+
+
+def test_texts_like_programs_are_as_they_were() -> None:
+    text = "def act(self):\n    return [0.0] * 7  # sk is short\n" * 2000
+    assert without_keys(text, [LONG, KEY]) == text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_no_control_character_of_a_service_is_in_an_error(kind: str) -> None:
+    error = {"error": {"message": "\x1b]0;owned\x07\x1b[2Jno such model\x9b2J", "type": "invalid_request_error"}}
+    async with serving(Act(status=400, error=error), dialect=DIALECT[kind]) as service:
+        model = client(kind, service.url)
+        with pytest.raises(ModelError, match="no such model") as caught:
+            await model.complete(ask())
+        await close_model(model)
+    assert str(caught.value).isprintable()

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from memento.core.errors import RolloutError
@@ -18,6 +19,7 @@ from memento.runtime.rollouts.worker_handle import worker_environment
 from ...conformance.pool import ENDLESS, LOOPING, task
 from ...support import ON_PATH, hostile
 from ...support.leftovers import descriptors, processes_of
+from ...support.processes import members_of
 
 
 def workers_of(controller):
@@ -219,11 +221,27 @@ def test_all_processes_die_with_a_killed_controller(tmp_path):
 
 def test_a_worker_gets_no_secret_of_the_controller():
     given = {"PATH": "/bin", "OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "MUJOCO_GL": "egl", "AWS_SECRET": "s",
-             "HTTPS_PROXY": "user:password"}
+             "HTTPS_PROXY": "user:password", "NVIDIA_API_KEY": "k", "CUDA_SECRET": "s", "AI2THOR_TOKEN": "t",
+             "VK_PASSWORD": "p", "LC_KEY": "k", "NVIDIA_VISIBLE_DEVICES": "0"}
     environment = worker_environment(given)
     assert environment["PATH"] == "/bin" and environment["MUJOCO_GL"] == "egl"
     assert environment["PYTHONHASHSEED"] == "0"
-    assert not set(environment) & {"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "AWS_SECRET", "HTTPS_PROXY"}
+    assert set(environment) & set(given) == {"PATH", "MUJOCO_GL", "NVIDIA_VISIBLE_DEVICES"}
+
+
+def environments_of_children():
+    return [Path(f"/proc/{pid}/environ").read_bytes() for pid in members_of(os.getpid())]
+
+
+async def test_the_environment_of_a_live_worker_holds_no_planted_key(make_pool, monkeypatch):
+    planted = {f"{name}_{word}": f"planted-{word}" for name in ("NVIDIA", "CUDA", "AI2THOR", "VK", "MESA", "LC")
+               for word in ("API_KEY", "TOKEN", "SECRET", "PASSWORD", "BASE_URL")}
+    for name, value in planted.items():
+        monkeypatch.setenv(name, value)
+    async with make_pool(1):
+        blocks = environments_of_children()
+    assert any(b"PYTHONHASHSEED" in block for block in blocks), "the worker was looked at"
+    assert not any(b"planted" in block for block in blocks)
 
 
 async def test_a_cancelled_read_of_a_message_loses_nothing():

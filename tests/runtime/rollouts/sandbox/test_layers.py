@@ -100,6 +100,12 @@ def test_fcntl_moves_descriptors_and_nothing_else(command) -> None:
     assert verdict(72, 3, command, 1) == (ALLOW if command in (0, 1, 2, 3, 1030) else ERRNO | errno.EPERM)
 
 
+@given(words)
+def test_clocks_are_those_of_the_machine_and_of_the_program(clock) -> None:
+    wanted = ALLOW if (clock & 0xFFFFFFFF) < 12 else ERRNO | errno.EPERM
+    assert verdict(228, clock, 4096) == verdict(229, clock, 4096) == wanted
+
+
 def test_the_filter_fits_the_kernel() -> None:
     assert len(CODE) <= 4096 and all(code[0] in (0x20, 0x54, 0x15, 0x35, 0x06) for code in CODE)
     assert len(set(seccomp.ALLOWED.values())) == len(seccomp.ALLOWED)
@@ -216,10 +222,22 @@ def test_a_machine_without_a_layer_goes_on_without_it() -> None:
 
 
 @linux
+def test_a_program_dies_first_and_has_no_capability_to_regain() -> None:
+    change = "prepared = sandbox.Prepared(ruleset=None, filter=None)"
+    looks = "print(open('/proc/self/oom_score_adj').read(), open('/proc/self/status').read())"
+    script = HARDEN.format(change=change) + looks
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=50, check=True).stdout
+    assert out.splitlines()[1] == "1000"
+    status = dict(line.split(":", 1) for line in out.splitlines() if ":" in line)
+    for kept in ("CapInh", "CapPrm", "CapEff", "CapAmb", *(["CapBnd"] if os.getuid() == 0 else [])):
+        assert int(status[kept], 16) == 0, kept
+
+
+@linux
 def test_the_ruleset_is_out_of_the_way_of_a_fork() -> None:
     if not landlock.abi():
         pytest.skip("no Landlock here")
-    ruleset = landlock.make_ruleset([Path(os.__file__)], [Path(os.__file__).parent])
+    ruleset = landlock.make_ruleset([Path(os.__file__)])
     try:
         assert ruleset > 3 and not os.get_inheritable(ruleset)
     finally:
