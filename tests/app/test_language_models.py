@@ -239,8 +239,8 @@ async def test_a_tape_of_another_prompt_and_settings_with_a_replay_are_refused(r
     whole = await call(runs, "run", "hanoi-kinematic", *SHORT, "--name", "one", "--evaluator", "reference")
     for arguments, words in [
         (["hanoi", "--replay", "one"], "was in the domain 'hanoi-kinematic', not 'hanoi'"),
-        (["--replay", "one", "--seed", "7"], "leave --seed out"),
-        (["--replay", "one", "--set", "k_hc=7"], "leave --set and --config out"),
+        (["--replay", "one", "--seed", "7"], "omit --seed"),
+        (["--replay", "one", "--set", "k_hc=7"], "omit --set and --config"),
         (["--replay", "two"], "known: one"),
     ]:
         _, err = await finish(await start(runs, "run", *arguments), code=2)

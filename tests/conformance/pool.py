@@ -136,7 +136,7 @@ class PoolContract:
         async with open_pool(1) as pool:
             with pytest.raises(RolloutError, match="nowhere"):
                 await pool.roll(task(hostile.GOOD, split="nowhere"))
-            with pytest.raises(RolloutError, match="no episodes"):
+            with pytest.raises(RolloutError, match="without episodes"):
                 await pool.examine(HALF, [])
             with pytest.raises(RolloutError, match="no recorded trajectory"):
                 await pool.score(HALF, Episode(index=3, seed=1, steps=0, ended_by="fault", success=False))

@@ -137,7 +137,7 @@ async def test_a_missing_trajectory_is_our_error(make_pool, tmp_path):
             await pool.score(evaluator("return 0, {}"), episode)
         with pytest.raises(StoreError, match="cannot be read"):
             await pool.examine(evaluator("return 0, {}"), [await rolled(pool, 1), episode, episode])
-        with pytest.raises(RolloutError, match="no episodes"):
+        with pytest.raises(RolloutError, match="without episodes"):
             await pool.examine(evaluator("return 0, {}"), [])
 
 
