@@ -6,12 +6,25 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from memento.agents import judging, writing
+from memento.agents.evaluator_evolver import EvaluatorEvolver
+from memento.agents.judging import Judges
 from memento.agents.reply import MAX_REPLY, TOO_LONG, read_program, split, summary_line, within_limit
+from memento.core.events import ProposalFailed
 from memento.core.ports import Reply
 from memento.core.program_text import MAX_FAULT, MAX_SUMMARY
 from memento.core.values import FaultKind
+from memento.runtime.prompts import PromptFolder
 
-from ..support.prompt_samples import CONTRACT, POLICY
+from ..support.prompt_samples import (
+    BRIEF,
+    CONTRACT,
+    EVALUATOR_CONTRACT,
+    POLICY,
+    Scripted,
+    judge_order,
+    propose_evaluator,
+)
 
 BARE = "class CartPolicy:\n    def reset(self): pass\n    def compute_action(self, obs): return [0.0]\n"
 
@@ -178,3 +191,20 @@ def test_reading_takes_linear_time(line: str) -> None:
     split(f"{line}\n{block()}{line}\n```\n{line}\n```\n")
     summary_line([line])
     assert time.process_time() - began_s < 3
+
+
+async def test_a_defect_in_reading_spends_the_slot_and_keeps_the_reply(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(writing, "read_program", broken)
+    monkeypatch.setattr(judging, "read_verdict", broken)
+    model, prompts = Scripted(lambda ask: "the reply"), PromptFolder()
+    evolver = EvaluatorEvolver(model=model, prompts=prompts, brief=BRIEF, contract=EVALUATOR_CONTRACT)
+    failed = await evolver.carry_out(propose_evaluator(None))
+    assert isinstance(failed, ProposalFailed)
+    assert (failed.fault.kind, failed.call.reply.text) == (FaultKind.NOT_PYTHON, "the reply")
+    assert failed.fault.message == "the reply cannot be read: RecursionError: too deep"
+    vote = await Judges(models=[model], prompts=prompts, brief=BRIEF, run_seed=7).carry_out(judge_order())
+    assert (vote.choice, vote.reason) == (None, "abstained: it cannot be read: RecursionError")
+    assert [call.reply.text for call in (*vote.earlier, vote.call)] == ["the reply"] * 2
