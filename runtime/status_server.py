@@ -89,7 +89,8 @@ class _Door:
 
     def __init__(self, server: "web.Server") -> None:
         self._server = server
-        self._most = min(MOST_CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4)
+        self._most = min(MOST_CONNECTIONS, _open_files() // 4)
+        self.backlog = min(100, self._most // 2)    # so many are taken at once, before any can be refused
         self._timers: dict[asyncio.BaseProtocol, asyncio.TimerHandle] = {}
 
     def __call__(self) -> asyncio.BaseProtocol:
@@ -240,7 +241,9 @@ async def open_status(source: Source, *, host: str, port: int) -> AsyncIterator[
     server.door = _Door(runner.server)
     try:
         try:
-            listening = await asyncio.get_running_loop().create_server(server.door, host, port)
+            listening = await asyncio.get_running_loop().create_server(
+                server.door, host, port, backlog=server.door.backlog
+            )
         except OSError as error:
             raise _not_free(host, port, error) from None
         bound = listening.sockets[0].getsockname()
@@ -280,6 +283,12 @@ def prometheus(values: Mapping[str, float]) -> str:
             lines.append(f"# TYPE {family} {'counter' if family.endswith('_total') else 'gauge'}")
         lines.append(f"{name} {json.dumps(value)}")
     return "\n".join(lines) + "\n"
+
+
+def _open_files() -> int:
+    """How many files this process may have open."""
+    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return soft if soft != resource.RLIM_INFINITY else 4 * MOST_CONNECTIONS
 
 
 def _some(lines: Iterable[Line]) -> list[Line]:

@@ -93,7 +93,7 @@ def test_policies_evaluators_and_votes_can_be_looked_at(store: RunStore) -> None
 
 def test_parts_are_alone_and_in_order(store: RunStore) -> None:
     assert text_of(store, "g1/hill/0", "code") == "class Policy: ..."
-    assert text_of(store, "eval/g0/judge/0", "reply", "prompt") == "asked[31m\nanswered"
+    assert text_of(store, "eval/g0/judge/0", "reply", "prompt") == "asked?[31m\nanswered"
     assert text_of(store, "eval/g0/judge/0", "code") == "eval/g0/judge/0 has no code"
     assert "has no model call" in text_of(store, "g1/hill/0", "prompt")
 
