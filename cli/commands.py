@@ -4,7 +4,6 @@ These modules import nothing heavy: what a command needs is imported when it is 
 """
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -16,7 +15,7 @@ from . import (
     doctor,
     domains,
     evaluate,
-    flags,
+    export,
     kitchen,
     methods,
     models,
@@ -25,7 +24,9 @@ from . import (
     report,
     resume,
     run,
+    show,
     stop,
+    watch,
 )
 from .command import CONTEXT, Command, CommandGroup
 
@@ -57,74 +58,6 @@ def memento(
     """The flags of `memento` itself."""
 
 
-# ------------------------------------------------------------------------------ show, export and watch
-
-
-def show(
-    run: Annotated[
-        str | None,
-        typer.Argument(
-            help="A run: its name or its folder; without one, all runs are listed.", metavar="RUN", show_default=False,
-            autocompletion=completion.runs,
-        ),
-    ] = None,
-    candidate: Annotated[
-        str | None,
-        typer.Argument(
-            help="Such as g2/macro/1, eval/g1/3 or eval/g1/judge/4.", metavar="CANDIDATE", show_default=False,
-            autocompletion=completion.candidates,
-        ),
-    ] = None,
-    code: Annotated[bool, typer.Option("--code", help="The candidate's program.")] = False,
-    diff: Annotated[bool, typer.Option("--diff", help="Its program against its parent's.")] = False,
-    metrics: Annotated[bool, typer.Option("--metrics", help="Its metrics against its parent's.")] = False,
-    prompt: Annotated[bool, typer.Option("--prompt", help="The prompt for the model.")] = False,
-    reply: Annotated[bool, typer.Option("--reply", help="The model's reply.")] = False,
-    settings: Annotated[bool, typer.Option("--settings", help="A file for --config that repeats the run.")] = False,
-    runs: flags.Runs = flags.RUNS,
-) -> None:
-    """List the runs, summarise one, or show one candidate."""
-    from .show import show_run
-
-    parts = {"code": code, "diff": diff, "metrics": metrics, "prompt": prompt, "reply": reply}
-    show_run(run, candidate, runs_dir=runs, settings=settings, parts=[part for part, given in parts.items() if given])
-
-
-def export(
-    run: flags.Run,
-    out: Annotated[Path, typer.Option(metavar="FILE.py", help="A new file.", show_default=False)],
-    candidate: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="CANDIDATE", help="By default the elite.", show_default=False, autocompletion=completion.candidates
-        ),
-    ] = None,
-    runs: flags.Runs = flags.RUNS,
-) -> None:
-    """Write the program of the elite or of a candidate to a file."""
-    from .export import export_program
-
-    export_program(run, candidate, runs_dir=runs, out=out)
-
-
-def watch(
-    run: Annotated[
-        str | None,
-        typer.Argument(
-            help="A run: its name or its folder; without one, choose from a list.", metavar="RUN", show_default=False,
-            autocompletion=completion.runs,
-        ),
-    ] = None,
-    runs: flags.Runs = flags.RUNS,
-) -> None:
-    """Follow a live or finished run in the terminal UI."""
-    from .watch import watch_run
-
-    watch_run(run, runs_dir=runs)
-
-
-# -------------------------------------------------------------------------------------- the collection
-
 COMMANDS: Final[tuple[tuple[Callable[..., None], str], ...]] = (
     (run.run, run.EXAMPLE),
     (resume.resume, resume.EXAMPLE),
@@ -134,9 +67,9 @@ COMMANDS: Final[tuple[tuple[Callable[..., None], str], ...]] = (
     (domains.domains, domains.EXAMPLE),
     (methods.methods, methods.EXAMPLE),
     (models.models, models.EXAMPLE),
-    (show, "memento show first g1/macro/0 --diff"),
-    (export, "memento export first --out elite.py"),
-    (watch, "memento watch first"),
+    (show.show, show.EXAMPLE),
+    (export.export, export.EXAMPLE),
+    (watch.watch, watch.EXAMPLE),
     (stop.stop, stop.EXAMPLE),
     (pause.pause, pause.EXAMPLE),
     (render.render, render.EXAMPLE),

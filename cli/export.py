@@ -1,40 +1,27 @@
 """`memento export`: the program of a candidate as a file."""
 
 from pathlib import Path
+from typing import Annotated, Final
 
-from ..core.errors import UsageError
-from ..core.values import Program
-from ..memory.lookup import last_elite, look_up
-from ..memory.runs import find_run
-from ..memory.store import RunStore
-from .output import say
+import typer
 
+from . import completion, flags
 
-def export_program(run: str, candidate: str | None, *, runs_dir: Path, out: Path) -> None:
-    """`memento export`: the program of a candidate, or of the elite, as a file. Never overwrites a file."""
-    folder = find_run(runs_dir, run)
-    name = write_candidate(folder, candidate, out)
-    say(f"{name} of {folder.name} is in {out}")
+EXAMPLE: Final = "memento export first --out elite.py"
 
 
-def write_candidate(folder: Path, candidate: str | None, out: Path) -> str:
-    """Write the program of a candidate, or of the elite, to a new file; returns its id. Raises UsageError."""
-    with RunStore.read(folder) as store:
-        name = candidate or last_elite(store)
-        if name is None:
-            raise UsageError(f"the run {folder.name!r} has no elite yet: name a candidate, or wait for an elite")
-        record = look_up(store, name)
-    if record.program is None:
-        raise UsageError(f"{name} of {folder.name} has no program: see memento show {folder} {name}")
-    _write(record.program, out)
-    return record.id
+def export(
+    run: flags.Run,
+    out: Annotated[Path, typer.Option(metavar="FILE.py", help="A new file.", show_default=False)],
+    candidate: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="CANDIDATE", help="By default the elite.", show_default=False, autocompletion=completion.candidates
+        ),
+    ] = None,
+    runs: flags.Runs = flags.RUNS,
+) -> None:
+    """Write the program of the elite or of a candidate to a file."""
+    from .program_export import export_program
 
-
-def _write(program: Program, out: Path) -> None:
-    try:
-        with out.open("x", encoding="utf-8") as file:
-            file.write(program.text)
-    except FileExistsError:
-        raise UsageError(f"{out} exists already: choose another --out, or remove it") from None
-    except OSError as error:
-        raise UsageError(f"cannot write {out}: {error.strerror}") from None
+    export_program(run, candidate, runs_dir=runs, out=out)

@@ -16,7 +16,7 @@ from ..settings import Settings, build_settings
 from .execution import StatusOptions, execute, open_screen, print_run
 from .flags import DisplayKind, require_at_least
 from .output import say
-from .watch import run_and_watch
+from .terminal_ui import run_and_watch
 
 WITH_REPLAY: Final = frozenset({"domain", "workers", "require_sandbox"})     # settings that go together with --replay
 

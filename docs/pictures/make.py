@@ -9,7 +9,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from memento.cli.watch import CliControls
+from memento.cli.terminal_ui import CliControls
 from memento.tui.watch.app import WatchApp
 from textual.pilot import Pilot
 

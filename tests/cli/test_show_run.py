@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from memento.cli.show import show_run
 from memento.cli.show_candidate import describe_record
+from memento.cli.show_reading import show_run
 from memento.cli.show_run import describe_run
 from memento.core.errors import UsageError
 from memento.core.events import Fact, ProposalMade, VoteCast

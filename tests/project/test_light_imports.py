@@ -29,6 +29,9 @@ def test_help_with_choices_imports_no_simulator_and_no_client(command: str) -> N
     assert not modules_after(statement) & HEAVY
 
 
-@pytest.mark.parametrize("module", ["memento.app", "memento.settings", "memento.cli.execution", "memento.cli.show"])
+MODULES = ["memento.app", "memento.settings", "memento.cli.execution", "memento.cli.show_reading"]
+
+
+@pytest.mark.parametrize("module", MODULES)
 def test_the_controller_imports_no_simulator_and_no_client(module: str) -> None:
     assert not modules_after(f"import {module}") & HEAVY

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from memento.cli.watch import CliControls
+from memento.cli.terminal_ui import CliControls
 from memento.memory.store import RunStore
 from memento.tui.watch.rows import Rows
 from memento.tui.watch.screens.candidate import CandidateScreen

@@ -1,0 +1,86 @@
+"""The work of `memento show`: reads the list of runs, one run, or one candidate or vote, and prints it."""
+
+import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from ..core.errors import StoreError, UsageError
+from ..core.events import RunResumed, RunStarted
+from ..core.text import number, one_line
+from ..memory.lock import is_locked
+from ..memory.lookup import look_up, parents_of
+from ..memory.run_status import state_of
+from ..memory.runs import find_run, list_runs
+from ..memory.store import RunStore
+from ..memory.tail import read_outline, read_view
+from ..settings import Settings, settings_in
+from .output import print_text, say
+from .show_candidate import describe_record
+from .show_run import describe_run
+
+WIDEST = 100
+
+
+def show_run(
+    run: str | None, candidate: str | None, *, runs_dir: Path, settings: bool, parts: Sequence[str] = ()
+) -> None:
+    """`memento show`: all runs, one of them, `parts` of one candidate or vote, or the run's settings."""
+    if run is None:
+        _list(runs_dir)
+        return
+    if parts and candidate is None:
+        raise UsageError(f"--{parts[0]} needs a candidate: name one, as in memento show {run} g1/macro/0 --{parts[0]}")
+    folder = find_run(runs_dir, run)
+    if settings:
+        print_text(_settings(folder).as_toml(), newline=False)
+    elif candidate is not None:
+        with RunStore.read(folder) as store:
+            record = look_up(store, candidate)
+            parents = parents_of(store, record)
+        _print(describe_record(record, parents[0] if parents else None, parts=parts))
+    else:
+        view, live = read_view(folder), is_locked(folder)
+        width = min(shutil.get_terminal_size().columns, WIDEST)
+        _print(describe_run(view, folder=folder, live=live, width=width))
+
+
+def _print(lines: Iterable[str]) -> None:
+    for line in lines:
+        print_text(line)
+
+
+def _list(runs_dir: Path) -> None:
+    folders = list_runs(runs_dir)
+    if not folders:
+        say(f"there are no runs in {runs_dir}; start one with: memento run hanoi")
+        return
+    width = max(len(folder.name) for folder in folders)
+    for folder in folders:
+        print_text(f"{folder.name:<{width}}  {_in_short(folder, runs_dir)}")
+
+
+def _in_short(folder: Path, runs_dir: Path) -> str:
+    """One run in a line; the error for a run that cannot be read."""
+    try:
+        status = read_outline(folder).status
+        state = state_of(status.status, live=is_locked(folder))
+    except (StoreError, OSError) as error:
+        return one_line(f"cannot be read: {error}", 1000)
+    words = status.settings
+    if not words:
+        return "killed before its first fact"
+    line = f"{words.get('domain')} by {words.get('method')}, {words.get('model')}; {state}"
+    if status.elite is not None and status.first_elite is not None:
+        first, last = status.first_elite.fitness, status.elite.fitness
+        line += f"; g{status.generation} F {number(first)} -> {number(last)}"
+    if state not in ("done", "running", "paused"):
+        line += f"; memento resume {folder.name if runs_dir == Path('runs') else folder}"
+    return one_line(line, 1000)
+
+
+def _settings(folder: Path) -> Settings:
+    with RunStore.read(folder) as store:
+        settings = settings_in(store.facts(only=(RunStarted, RunResumed)))
+    if settings is None:
+        raise UsageError(f"the run {folder.name!r} was killed before its first fact: it has no settings")
+    return settings

@@ -1,0 +1,116 @@
+"""Starts the terminal UI for `memento watch` and `memento run --tui`, and carries out what it requests of a run."""
+
+import contextlib
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+
+from ..core.errors import UsageError
+from ..memory.lock import is_locked
+from ..memory.runs import find_run, is_run, new_run
+from ..memory.store import RunStore
+from .output import print_note, print_text, say
+from .program_export import write_candidate
+
+MODULE = [sys.executable, "-c", "from memento.cli import main; main()"]
+BEGUN_WITHIN_S = 120.0        # a run without a store after this time is ended
+
+
+def watch_run(run: str | None, *, runs_dir: Path) -> None:
+    """Open the terminal UI on a run; without one, on the list of runs."""
+    if run is not None and not is_run(Path(run)) and Path(run).is_dir() and _holds_runs(Path(run)):
+        runs_dir, run = Path(run), None
+    folder = None if run is None else find_run(runs_dir, run)
+    _require_terminal()
+    _show(folder, runs_dir if folder is None else folder.parent)
+
+
+def run_and_watch(arguments: Sequence[str], *, runs_dir: Path, name: str | None, domain: str, seed: int) -> int:
+    """`memento run … --tui`: the run in a separate process, and the terminal UI in this one.
+
+    `arguments` are those of the command line. The run continues after the UI is closed. Returns the exit code.
+    """
+    from ..runtime.clock import SystemClock
+
+    _require_terminal()
+    folder = runs_dir / name if name is not None else new_run(runs_dir, None, SystemClock(), label=domain, seed=seed)
+    without = [each for each in arguments if each != "--tui"]
+    command = [*MODULE, *without, "--display", "plain", *(() if name is not None else ("--name", folder.name))]
+    # Files without a name: a run that outlives this process can still write to them; none is left over.
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=out, stderr=errors, start_new_session=True
+        )
+        begun = _begun(process, folder)
+        if begun:
+            _show(folder, runs_dir)
+        if process.poll() is None and begun:
+            say(f"the run continues; watch it with: memento watch {folder}, end it with: memento stop {folder}")
+            return 0
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0 if begun else 5.0)
+        if process.returncode != 0:
+            print_note(_last_words(errors))
+        print_text(_read(out), newline=False)
+        return process.returncode if process.returncode is not None else 3
+
+
+def _begun(process: "subprocess.Popen[bytes]", folder: Path) -> bool:
+    """Wait for the run's store. Returns False if the process ended, or was ended, before it made one."""
+    deadline = time.monotonic() + BEGUN_WITHIN_S
+    while not is_run(folder):
+        if process.poll() is not None:
+            return is_run(folder)
+        if time.monotonic() > deadline:
+            process.terminate()
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def _last_words(errors: IO[bytes]) -> str:
+    lines = [line for line in _read(errors).splitlines() if line.startswith("memento: ")]
+    return lines[-1] if lines else _read(errors)[-2000:]
+
+
+def _read(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")
+
+
+def _show(folder: Path | None, runs_dir: Path) -> None:
+    from ..tui.watch.app import WatchApp
+
+    WatchApp(folder=folder, runs_dir=runs_dir, controls=CliControls()).run()
+
+
+def _holds_runs(folder: Path) -> bool:
+    return not is_run(folder) and any(is_run(child) for child in folder.iterdir() if child.is_dir())
+
+
+def _require_terminal() -> None:
+    if not (sys.stdin.isatty() and sys.__stderr__ is not None and sys.__stderr__.isatty()):
+        raise UsageError("the terminal UI needs a terminal: use memento show RUN, or --display plain")
+
+
+class CliControls:
+    """The actions of `memento watch` on a run, carried out by the code of the commands."""
+
+    def request(self, folder: Path, kind: str) -> None:
+        """Store a request in the run's table. Raises UsageError if the run is not live."""
+        if not is_locked(folder):
+            raise UsageError(f"the run {folder.name!r} is not live: there is nothing to {kind}")
+        with RunStore.read(folder) as store:
+            store.request(kind, at=time.time())
+
+    def export(self, folder: Path, candidate: str, out: Path) -> None:
+        """Write a program to a new file. Raises UsageError."""
+        write_candidate(folder, candidate, out)
+
+    def rendering(self, folder: Path, candidate: str, out: Path) -> list[str]:
+        """The command line of `memento render`."""
+        return [*MODULE, "render", str(folder), candidate, "--out", str(out)]
