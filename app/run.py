@@ -57,16 +57,16 @@ async def run(
             started = RunStarted(
                 settings=settings.as_json(), versions=versions(), sandbox=layers, initial=initial, evaluator=evaluator
             )
-            store.append([started])
-            sign(folder, started.settings)
-            display.opened(folder)
-            display.show(started)
             work = Work(
                 settings=settings, domain=domain, started=started, models=models, workers=settings.workers,
                 address=address,
             )
+            session = Session(work, store)
+            display.opened(folder)
+            session.begin(display)
+            sign(folder, started.settings)
             with noted(display, store.folder) as noting:
-                return await Session(work, store).drive(noting)
+                return await session.drive(noting)
 
 
 async def resume(

@@ -41,7 +41,7 @@ class Work:
 
 
 class Session:
-    """A controller of one run. Call `resume` first for an existing run, then `drive` once."""
+    """A controller of one run. Call `begin` for a new run or `resume` for an existing one, then `drive` once."""
 
     def __init__(self, work: Work, store: RunStore) -> None:
         settings = work.settings
@@ -52,14 +52,21 @@ class Session:
             store.folder, keep_all=settings.keep_trajectories, limit_mb=settings.trajectories_limit_mb
         )
 
+    def begin(self, display: Display) -> None:
+        """Commit the first fact of a new run."""
+        self._commit(self._work.started, display)
+
     def resume(self, resumed: RunResumed, display: Display) -> None:
         """Read the facts of earlier sessions in one pass over the log, and commit that the run is resumed."""
         past = self._past()
         display.recall(past)
         deque(past, maxlen=0)       # a display may leave facts unread
-        self._store.append([resumed])
-        self._use.status.apply(resumed, self._store.now())
-        display.show(resumed)
+        self._commit(resumed, display)
+
+    def _commit(self, fact: RunStarted | RunResumed, display: Display) -> None:
+        self._store.append([fact])
+        self._use.status.apply(fact, self._store.now())
+        display.show(fact)
 
     def _past(self) -> Iterator[Fact]:
         for entry in self._store.facts_after(0, texts=False):

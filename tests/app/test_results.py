@@ -24,13 +24,13 @@ def test_the_keys_of_a_run() -> None:
 def test_the_keys_of_an_evaluation() -> None:
     episode = EpisodeResult(seed=1, scene=None, success=True, fitness=1.0, steps=9, ended_by="success", error=None)
     result = EvaluateResult(
-        policy="p.py", domain="hanoi", variant=None, randomisation="table", episodes=1, success_rate=1.0, fitness=1.0,
-        steps_per_s=10.0, wall_s=0.9, sandbox=(), per_episode=(episode,),
+        policy="p.py", domain="hanoi", variant=None, randomisation="table", episodes=1, seed=0, success_rate=1.0,
+        fitness=1.0, steps_per_s=10.0, wall_s=0.9, salt="none", sandbox=(), per_episode=(episode,),
     )
     values = json.loads(result.line())
     assert ", ".join(values) == (
-        "policy, domain, variant, randomisation, episodes, success_rate, fitness, steps_per_s, wall_s, sandbox, "
-        "per_episode"
+        "policy, domain, variant, randomisation, episodes, seed, success_rate, fitness, steps_per_s, wall_s, salt, "
+        "sandbox, per_episode"
     )
     assert ", ".join(values["per_episode"][0]) == "seed, scene, success, fitness, steps, ended_by, error"
 

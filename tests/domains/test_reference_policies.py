@@ -22,7 +22,7 @@ def test_it_keeps_the_contract(domain: str) -> None:
 async def test_it_runs_in_the_sandbox(domain: str, tmp_path: Path) -> None:
     options = load(domain).options({"horizon": STEPS}, preset="smoke")
     async with ProcessPool(
-        domain=import_string(domain), settings={"test": options}, workers=1, trajectories=tmp_path,
+        domain=import_string(domain), splits={"test": options}, workers=1, trajectories=tmp_path,
     ) as pool:
         episode = await pool.roll(
             RollTask(order="reference", program=policy_program(domain), split="test", index=0, seed=3)

@@ -91,7 +91,7 @@ def test_another_file_is_told(tmp_path, content):
 def test_a_hostile_archive_is_one_sentence_and_costs_little_memory(tmp_path, content):
     (tmp_path / "a.json.xz").write_bytes(lzma.compress(content, preset=0))
     kilobytes, sentence = refusal_of("memento.evidence.archive:read_archive", tmp_path / "a.json.xz")
-    assert "is no archive of evidence, or a damaged one: " in sentence
+    assert "is not an archive of evidence, or is damaged: " in sentence
     assert sentence.count("\n") == 1
     assert kilobytes < 1_000_000, "7.5 GB before there was a bound"
 
