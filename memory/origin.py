@@ -1,7 +1,7 @@
 """Whether this installation wrote a run: its beginning is signed with a secret that never leaves the machine.
 
 A run folder decides what is imported, which program is started and where prompts and keys are sent. So a folder that
-came from elsewhere, or whose beginning was changed, must be told apart from one's own.
+came from elsewhere, or whose beginning was changed, must be distinguishable from a run of this installation.
 """
 
 import hashlib

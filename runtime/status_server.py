@@ -148,7 +148,7 @@ class StatusServer:
         async def guard(request: web.Request, handler: Callable[..., object]) -> web.StreamResponse:
             if self.door is not None:
                 self.door.on_request(request.protocol)
-            # A page in a browser must not reach a loopback server under a name of its own.
+            # A page in a browser must not reach a loopback server under its own host name.
             if self._loopback and _host(request.headers.get("Host", "")) not in LOOPBACK:
                 raise web.HTTPForbidden(text="This server answers to localhost only.\n")
             response = await handler(request)  # type: ignore[misc]
@@ -201,7 +201,7 @@ class StatusServer:
         """What is in the log after `seq`, then what comes, until the run is over or the client is lost."""
         yield b": facts of this run\n\n"
         while not client.lost:
-            # The log is ahead of what waits here, or level with it: a fact is committed before it is told.
+            # The log is ahead of what waits here, or level with it: a fact is committed before it is shown.
             lines = _some(self._source.after(seq))
             for line in lines:
                 yield line.event()

@@ -55,7 +55,7 @@ def worker_environment(given: Mapping[str, str]) -> dict[str, str]:
 async def _undisturbed(task: asyncio.Future[T]) -> T:
     """Await a task that must finish; a cancellation meanwhile is raised when it has.
 
-    It is a task of its own because timeouts within a task that is being cancelled already do not end as
+    It is a separate task because timeouts within a task that is being cancelled already do not end as
     TimeoutError before Python 3.11.4.
     """
     try:
@@ -189,7 +189,7 @@ class WorkerHandle:
     async def kill(self) -> str:
         """End the worker and its group now, if it has not ended; returns the last it said on stderr.
 
-        Its warm process, in a session of its own, ends with the programs when the worker's socket closes.
+        Its warm process, in a separate session, ends with the programs when the worker's socket closes.
         A cancellation waits until this is done, which takes milliseconds.
         """
         if self._ending is None:

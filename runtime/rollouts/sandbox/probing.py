@@ -1,6 +1,6 @@
 """Which layers are live on this machine, found out by trying what each of them must stop.
 
-The trying is done by a process of its own (`trials`), since a layer cannot be taken off again.
+The trying is done by a separate process (`trials`), since a layer cannot be taken off again.
 """
 
 import functools
