@@ -18,6 +18,7 @@ from memento.runtime.rollouts.pool import ProcessPool
 
 WORKERS = 2
 SALT = "5eed" * 8       # seeds are salted as in a run
+SHARED = "scripted"     # the module of a folder that its programs share
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ class Arena:
 
         `names` in the program are replaced: what it knows about an episode beforehand.
         """
-        text = program.read_text(encoding="utf-8")
+        text = _inlined(program)
         for name, other in (names or {}).items():
             text = text.replace(f'"{name}"', f'"{other}"')
         return self._runner.run(self._play(Program(text), _split_of(options), [salted(seed, SALT) for seed in seeds]))
@@ -100,6 +101,12 @@ class Arena:
         if episode.fault is not None:
             return Outcome(episode=episode, fitness=0.0)
         return Outcome(episode=episode, fitness=(await self._pool.score(self._evaluator, episode)).fitness)
+
+
+def _inlined(program: Path) -> str:
+    """The program with what it shares with its folder's programs, since a program is one text."""
+    shared = (program.parent / f"{SHARED}.py").read_text(encoding="utf-8")
+    return program.read_text(encoding="utf-8").replace(f"from .{SHARED} import Scripted\n", shared)
 
 
 def _split_of(options: Mapping[str, JSON]) -> str:
@@ -132,5 +139,5 @@ def check(attack: Attack, outcomes: Sequence[Outcome]) -> None:
 
 def complete(attacks: Sequence[Attack], folder: Path) -> bool:
     """Whether the table has every program of a folder, each once."""
-    programs = sorted(path.stem for path in folder.glob("*.py"))
+    programs = sorted(path.stem for path in folder.glob("*.py") if path.stem != SHARED)
     return sorted(attack.name for attack in attacks) == programs

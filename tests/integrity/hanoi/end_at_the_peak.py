@@ -1,61 +1,13 @@
 """Carries the smallest cube to C and the next onto it: an illegal end, so that the mean is of few and good steps."""
 
-import numpy as np
+from .scripted import Scripted
 
 C_HOLE = (0.055, 0.25)
 
 
-class FrankaPolicy:
-    """Runs `attack`, a script of actions."""
-
-    def reset(self):
-        self.script = None
-
-    def compute_action(self, obs):
-        self.eef = np.array(obs["robot0_eef_pos"])
-        self.tool = tool_axis(*obs["robot0_eef_quat"])
-        self.cubes = np.reshape(obs["cube_pos"], (-1, 3)).copy()
-        self.half = np.array(obs["cube_size"])
-        if self.script is None:
-            self.integral = np.zeros(3)
-            self.pointing = np.array([0.0, 0.0, -1.0])      # of the fingers; None: level, any way
-            self.script = self.attack()
-        return next(self.script, np.zeros(7))
-
-    def still(self, grip, steps):
-        for _ in range(steps):
-            yield np.array([0, 0, 0, 0, 0, 0, grip])
-
-    def go(self, target, grip, limit=60, speed=1.0):
-        self.integral[:] = 0.0
-        for _ in range(limit):
-            error = np.asarray(target) - self.eef
-            if np.abs(error).max() < 0.005:
-                return
-            self.integral = np.clip(self.integral + 0.02 * error, -0.03, 0.03)
-            wanted = self.tool * [1, 1, 0] - [0, 0, 0.14] if self.pointing is None else self.pointing
-            turn = np.clip(0.8 * np.cross(self.tool, wanted), -0.4, 0.4)
-            yield np.array([*np.clip(24 * (error + self.integral), -speed, speed), *turn, grip])
-
-    def pick(self, cube, lift=1.08):
-        x, y, z = self.cubes[cube]
-        yield from self.go([x, y, lift], -1)
-        yield from self.go([x, y, max(z + 0.004, 0.8225)], -1, limit=40, speed=0.7)
-        yield from self.still(1, 10)
-        yield from self.go([x, y, lift], 1, limit=40)
-
-    def put(self, x, y, z, lift=1.08):
-        yield from self.go([x, y, lift], 1)
-        yield from self.go([x, y, z + 0.006], 1, limit=40, speed=0.7)
-        yield from self.still(-1, 8)
-        yield from self.go([x, y, lift], -1, limit=40)
-
+class FrankaPolicy(Scripted):
     def attack(self):
         yield from self.pick(0)
         yield from self.put(*C_HOLE, 0.8 + self.half[0])
         yield from self.pick(1)
         yield from self.put(*C_HOLE, 0.8 + 2 * self.half[0] + self.half[1])
-
-
-def tool_axis(x, y, z, w):
-    return np.array([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)])
