@@ -67,6 +67,45 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """A stage that a policy named in its attribute `stage`: when it began first, how often, and how long it lasted."""
+
+    name: str
+    first_step: int  # the number of the call, from 0, after which the policy first named it
+    entries: int = 1  # how often the policy changed to it
+    steps: int = 0  # control steps in it, all entries together
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallTimes:
+    """CPU time of a policy's process in ms: of its calls of `compute_action`, and of loading it and `reset`.
+
+    It includes the exchange of one frame per call (about 0.02 ms). It differs between machines and runs.
+    """
+
+    median_ms: float
+    p99_ms: float  # 99 % of the calls took at most this
+    most_ms: float
+    start_ms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeNotes:
+    """What later prompts may show of an episode besides its scores. All of it is bounded, and it is data.
+
+    No decision depends on it. `report` has dotted names with numbers, flags and short texts. `story` and `times` come
+    from the trusted side, the rest from the policy.
+    """
+
+    story: str = ""  # the course of events in the domain's words; empty if there is none
+    stages: tuple[Stage, ...] = ()  # in the order of their first steps
+    printed: str = ""  # the end of what the policy printed; empty if the fault's traceback shows it
+    report: Mapping[str, JSON] = field(default_factory=dict)  # the policy's attribute `report` at the end
+    problems: tuple[str, ...] = ()  # why a stage, the report or the story is missing
+    times: CallTimes | None = None  # None if no call ended
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Episode:
     """The result of one rollout; the trajectory τ_e itself is in the store under `trajectory`."""
 
@@ -80,6 +119,7 @@ class Episode:
     trajectory: str | None = None  # key of the recorded arrays; None if nothing was recorded
     info: Mapping[str, JSON] = field(default_factory=dict)  # the domain's draws and measurements
     wall_s: float = 0.0  # for display only
+    notes: EpisodeNotes = EpisodeNotes()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

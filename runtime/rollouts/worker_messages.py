@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
-from ...core.values import Episode, Fault, FaultKind, Score
+from ...core.values import CallTimes, Episode, EpisodeNotes, Fault, FaultKind, Score, Stage
 from .program_frames import receive_exactly
 
 LENGTHS: Final = struct.Struct("<II")
@@ -68,7 +68,7 @@ def episode_message(episode: Episode) -> Message:
 
 def episode_of(message: Message) -> Episode:
     """The episode of `episode_message`."""
-    return Episode(**{**message, "fault": _fault_of(message["fault"])})
+    return Episode(**{**message, "fault": _fault_of(message["fault"]), "notes": _notes_of(message["notes"])})
 
 
 def score_message(score: Score) -> Message:
@@ -79,6 +79,16 @@ def score_message(score: Score) -> Message:
 def score_of(message: Message) -> Score:
     """The score of `score_message`."""
     return Score(**{**message, "fault": _fault_of(message["fault"])})
+
+
+def _notes_of(message: Message) -> EpisodeNotes:
+    times = message["times"]
+    return EpisodeNotes(**{
+        **message,
+        "stages": tuple(Stage(**stage) for stage in message["stages"]),
+        "problems": tuple(message["problems"]),
+        "times": None if times is None else CallTimes(**times),
+    })
 
 
 def _fault_of(message: Message | None) -> Fault | None:

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import strategies as st
 from memento.core.errors import StoreError
 from memento.core.events import (
     CandidateScored,
+    EpisodeEnded,
     EpisodeScored,
     EvaluatorChosen,
     EvaluatorExamined,
@@ -19,11 +21,14 @@ from memento.core.values import (
     Call,
     Candidate,
     Document,
+    Episode,
+    EpisodeNotes,
     EvaluatorCandidate,
     Examination,
     Operator,
     Program,
     Score,
+    Stage,
 )
 from memento.memory.codec import FACTS, Blob, decode, encode, references, revive
 
@@ -180,3 +185,14 @@ def test_a_field_added_later_has_its_default():
     del fields["candidate"]["summary"], fields["candidate"]["fault"]
     values = {ref: revive(ref, blob.content) for ref, blob in encoded.blobs.items()}
     assert decode(encoded.kind, None, json.dumps(fields), values) == candidate_scored()
+
+
+def test_an_episode_of_an_old_log_has_empty_notes():
+    noted = EpisodeNotes(story="it rose", stages=(Stage(name="lift", first_step=3),), report={"gain": 0.5})
+    episode = Episode(index=0, seed=1, steps=5, ended_by="horizon", success=False, notes=noted)
+    encoded = encode(EpisodeEnded(episode=episode))
+    fields = json.loads(encoded.body)
+    del fields["episode"]["notes"]
+    old = decode(encoded.kind, None, json.dumps(fields), {})
+    assert old == EpisodeEnded(episode=replace(episode, notes=EpisodeNotes()))
+    assert round_trip(EpisodeEnded(episode=episode)) == EpisodeEnded(episode=episode)

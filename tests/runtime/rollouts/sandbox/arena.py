@@ -141,7 +141,7 @@ async def attack_all(attacks: Sequence[Attack], folder: Path, *, workers: int = 
             mine = [attack for attack in attacks if attack.expected.get("limits", "usual") == name]
             outcomes += await asyncio.gather(*(_carried_out(running, attack, rolled) for attack in mine))
             again = await running.roll(task("good-again", GOOD.text))
-            assert dataclasses.replace(again, wall_s=0, trajectory="") == dataclasses.replace(
+            assert dataclasses.replace(again, wall_s=0, trajectory="", notes=rolled.notes) == dataclasses.replace(
                 rolled, wall_s=0, trajectory="")
             assert (folder / name / f"{rolled.trajectory}.npz").read_bytes() == recorded
     return outcomes
