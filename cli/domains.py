@@ -18,10 +18,10 @@ Domain = Annotated[
 
 def domains(domain: Domain = None) -> None:
     """List the domains, or describe one: its task, the interface of a policy, its options."""
-    from ..domains import load, names
+    from ..domains import titles
 
     if domain is None:
-        print_table([(name, load(name).title) for name in names()])
+        print_table([*titles().items()])
     else:
         _describe(domain)
 

@@ -1,4 +1,5 @@
-"""The registry of domains: loads a domain by name, or by "package.module:ATTRIBUTE" for one outside the package.
+"""The registry of domains: loads a domain by name, by "PREFIX:NAME" for a member of a family such as robosuite's
+tasks, or by "package.module:ATTRIBUTE" for one outside the package.
 
 Importing this module or a domain imports no simulator; making an environment does.
 """
@@ -17,6 +18,10 @@ DOMAINS: Mapping[str, str] = {
     "hanoi-kinematic": "memento.domains.hanoi_kinematic:DOMAIN",
     "kitchen": "memento.domains.kitchen:DOMAIN",
 }
+# Families of domains, "PREFIX:NAME" -> the module of the family. It has `named(name)`, which makes the domain or raises
+# UsageError, `titles()`, the names to list with their titles, and `__getattr__`, so that "module:NAME" is an import
+# string for workers.
+PREFIXES: Mapping[str, str] = {}
 _MEMBERS = sorted(get_protocol_members(Domain))
 
 
@@ -25,9 +30,18 @@ def names() -> tuple[str, ...]:
     return tuple(DOMAINS)
 
 
+def titles() -> dict[str, str]:
+    """The domains to list, with their titles: those that ship with MEMENTO, then the members of each family."""
+    found = {name: load(name).title for name in DOMAINS}
+    for prefix, module in PREFIXES.items():
+        members: Mapping[str, str] = import_module(module).titles()
+        found |= {f"{prefix}:{name}": title for name, title in members.items()}
+    return found
+
+
 def is_shipped(name: str) -> bool:
     """Whether `name` is a domain of MEMENTO itself, which imports nothing of others."""
-    return name in DOMAINS
+    return name in DOMAINS or name.partition(":")[0] in PREFIXES
 
 
 def import_string(name: str) -> str:
@@ -38,6 +52,8 @@ def import_string(name: str) -> str:
     if name in DOMAINS:
         return DOMAINS[name]
     module, colon, attribute = name.partition(":")
+    if colon and module in PREFIXES:
+        return f"{PREFIXES[module]}:{attribute}"
     if colon and attribute.isidentifier() and all(part.isidentifier() for part in module.split(".")):
         return name
     raise UsageError(f"{unknown('domain', name, DOMAINS, cutoff=0.4)} (your own domain is package.module:ATTRIBUTE)")
@@ -45,6 +61,9 @@ def import_string(name: str) -> str:
 
 def load(name: str) -> Domain:
     """Import and return the domain `name`. Raises UsageError."""
+    prefix, colon, member = name.partition(":")
+    if colon and prefix in PREFIXES:
+        return cast(Domain, import_module(PREFIXES[prefix]).named(member))
     where = import_string(name)
     module_name, _, attribute = where.partition(":")
     try:
