@@ -8,6 +8,7 @@ from .clock import Clock
 from .domain import Domain, Generalising, Starting
 from .environment import Action, Encoding, Environment, Observation
 from .model import Ask, Model, Reply
+from .narrating import Narrating
 from .pool import Pool, RollTask
 from .prompts import Prompts
 from .rendering import Drawable, Picture, Playback, Renderer
@@ -15,6 +16,7 @@ from .shelf import Part, Shelf
 from .store import Store
 
 __all__ = [
-    "Action", "Ask", "Clock", "Domain", "Drawable", "Encoding", "Environment", "Generalising", "Model", "Observation",
-    "Part", "Picture", "Playback", "Pool", "Prompts", "Renderer", "Reply", "RollTask", "Shelf", "Starting", "Store",
+    "Action", "Ask", "Clock", "Domain", "Drawable", "Encoding", "Environment", "Generalising", "Model", "Narrating",
+    "Observation", "Part", "Picture", "Playback", "Pool", "Prompts", "Renderer", "Reply", "RollTask", "Shelf",
+    "Starting", "Store",
 ]
