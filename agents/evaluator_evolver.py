@@ -5,7 +5,7 @@ from ..core.ports import Model, Prompts
 from ..core.program_text import MAX_EVALUATOR
 from ..core.values import Brief, Contract, Program
 from .feedback import evaluator_feedback, rollouts_table
-from .writing import EVALUATOR_WRITER, program_block, rules, situation, write
+from .writing import EVALUATOR_WRITER, evaluator_situation, program_block, rules, write
 
 
 class EvaluatorEvolver:
@@ -16,7 +16,7 @@ class EvaluatorEvolver:
         self._prompts = prompts
         self._contract = contract
         self._common = {
-            **situation(brief),
+            **evaluator_situation(brief),
             "interface": brief.evaluator_interface.strip(),
             "rules": rules(prompts, "evaluator-rules", contract, MAX_EVALUATOR),
         }

@@ -17,7 +17,7 @@ from .evaluator_evolver import success_in_words
 from .feedback import evaluator_feedback, fenced
 from .reply import within_limit
 from .verdict import MAX_REASON, Unusable, Verdict, read_verdict
-from .writing import call_of, section, situation
+from .writing import call_of, evaluator_situation, section
 
 _log = structlog.get_logger("memento.replies")
 
@@ -67,7 +67,7 @@ class Judges:
             raise ValueError("a judge panel needs at least one model")
         self._models = tuple(models)
         self._prompts = prompts
-        self._common = {**situation(brief), "interface": brief.evaluator_interface.strip()}
+        self._common = {**evaluator_situation(brief), "interface": brief.evaluator_interface.strip()}
         self._run_seed = run_seed
 
     async def carry_out(self, order: Judge) -> VoteCast:

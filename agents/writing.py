@@ -109,6 +109,12 @@ def situation(brief: Brief) -> dict[str, str]:
     }
 
 
+def evaluator_situation(brief: Brief) -> dict[str, str]:
+    """The same for writers and judges of evaluators, which see true states: sensor noise does not concern them."""
+    differs = brief.uncertainties if brief.evaluator_uncertainties is None else brief.evaluator_uncertainties
+    return {"task": brief.task.strip(), "uncertainties": section("What differs between episodes", differs)}
+
+
 def program_block(program: Program) -> str:
     """A program as a code block."""
     return fenced(program.text, "python")

@@ -228,4 +228,6 @@ class Brief:
     task: str  # what must be achieved, the rules, what ends an episode
     policy_interface: str  # the contract: class, methods, observation fields with shapes and units, action
     evaluator_interface: str  # the recorded arrays with shapes and units, and the return value of an evaluator
-    uncertainties: str = ""  # what differs between episodes
+    uncertainties: str = ""  # what differs between episodes, and what a policy cannot know
+    # what differs between recordings, which hold true states; None: the same text as for policies
+    evaluator_uncertainties: str | None = None

@@ -55,6 +55,11 @@ def brief(settings: Settings, motion: Motion) -> Brief:
         "released_cm": f"{100 * referee.RELEASED_M:g}",
         "settled": f"{referee.SETTLED_S:g}",
         "rules_text": _rules_text(settings),
+        "other_rules": _other_rules(settings),
+        "parking": _parking(settings),
+        "illegal_at": f"{task.ILLEGAL_AT:.2f}",
+        "stack_side": task.STACK_HORIZONTAL_FACTOR,
+        "stack_height_cm": f"{100 * task.STACK_VERTICAL_M:g}",
         "placing_text": motion.placing and f"\n- {motion.placing}",
         "pos_noise": _noisy(randomisation.noise_std_m, randomisation.bias_m, randomisation.latency_steps),
         "quat_noise": _noisy(randomisation.orientation_noise_std_rad, randomisation.latency_steps),
@@ -70,6 +75,7 @@ def brief(settings: Settings, motion: Motion) -> Brief:
         policy_interface=_filled("policy", facts),
         evaluator_interface=_filled("evaluator", facts),
         uncertainties=_uncertainties(randomisation, motion),
+        evaluator_uncertainties=_seen_on_record(randomisation),
     )
 
 
@@ -96,6 +102,27 @@ def _rules_text(settings: Settings) -> str:
         f"- A cube rests outside the gates of all three containers for {referee.PARKING_LIMIT_S:g} s after it was"
         " released, or another cube is moved meanwhile. Do not park cubes on the bare table.\n"
         f"- A container is tipped over, or moved by more than {100 * referee.CONTAINER_MOVED_M:g} cm."
+    )
+
+
+def _other_rules(settings: Settings) -> str:
+    """For evaluators: whether anything but a larger cube on a smaller one ends an episode as illegal."""
+    if settings.rules == "paper":
+        return "No other move is illegal."
+    return "No array names the other illegal moves, which end the episode as well: the positions show them."
+
+
+def _parking(settings: Settings) -> str:
+    """For evaluators: what a cube on the bare table is worth."""
+    if settings.rules == "paper":
+        return (
+            "Cubes may be put on the bare table: no rule forbids it, and it may make the solution shorter than"
+            " the moves in the containers. It is no shortcut to punish, and no progress either: what counts is which"
+            " cubes are in their right places on C, and how many moves are left to the others."
+        )
+    return (
+        "A cube that is left on the bare table is illegal and ends the episode: parking is no way to the goal, and"
+        " the episode ranks below the same moves without it."
     )
 
 
@@ -154,6 +181,21 @@ def _uncertainties(randomisation: Randomisation, motion: Motion) -> str:
     if not lines:
         return "Observations are exact, and every episode begins in nearly the same way.\n"
     return "\n".join(["Drawn anew, uniformly, for every episode and not told to the policy:", "", *lines]) + "\n"
+
+
+_ON_RECORD = frozenset({"world_offset_m", "container_yaw_rad", "initial_cube_xy_m", "push_rate_hz"})
+
+
+def _seen_on_record(randomisation: Randomisation) -> str:
+    """For evaluators, which see true states: the differences that show in a recording."""
+    lines = [
+        f"- {sentence.format(_words(getattr(randomisation, quantity)))}"
+        for quantity, sentence, _ in _SENTENCES
+        if quantity in _ON_RECORD and getattr(randomisation, quantity) != (0.0, 0.0)
+    ]
+    if not lines:
+        return "Every episode begins in nearly the same way.\n"
+    return "\n".join(["Drawn uniformly for every episode:", "", *lines]) + "\n"
 
 
 def _words(bounds: Range) -> str:

@@ -88,6 +88,7 @@ def test_a_brief_has_the_shapes_that_hold(domain: HanoiDomain, n_cubes: int) -> 
     assert f"{2 ** n_cubes - 1} moves" in brief.task
     assert f"every control step of {1000 * domain.motion.control_period_s:g} ms" in brief.policy_interface
     assert "$" not in brief.task + brief.policy_interface + brief.evaluator_interface + brief.uncertainties
+    assert "$" not in str(brief.evaluator_uncertainties)
 
 
 @BOTH
@@ -111,6 +112,27 @@ def test_a_brief_lists_exactly_the_uncertainties(domain: HanoiDomain) -> None:
     assert "late" in texts_of({"randomisation": "hard"}) and "AR(1)" in texts_of({"randomisation": "hard"})
     assert "noisy" not in texts_of({"randomisation": "none"})
     assert "Gaussian" in texts_of({"randomisation": "none", "noise_std_m": 0.01})
+
+
+@BOTH
+def test_writers_of_evaluators_read_only_what_shows_in_a_recording(domain: HanoiDomain) -> None:
+    def differences(name: str) -> str:
+        return str(domain.brief(domain.options({"randomisation": name}, preset="paper")).evaluator_uncertainties)
+
+    for hidden in ("noise", "late", "friction", "mass", "strength"):
+        assert hidden not in differences("hard")
+    assert "turned about the vertical" in differences("hard") and "turned" not in differences("table")
+    assert "shifted together" in differences("table")
+    assert "nearly the same way" in differences("none")
+
+
+@BOTH
+def test_a_brief_says_what_parking_is_worth(domain: HanoiDomain) -> None:
+    def ranks(name: str) -> str:
+        return domain.brief(domain.options({"rules": name}, preset="paper")).evaluator_interface
+
+    assert "left on the bare table is illegal" in ranks("strict")
+    assert "no rule forbids it" in ranks("paper") and "illegal moves, which end" not in ranks("paper")
 
 
 @BOTH
