@@ -8,7 +8,6 @@ import importlib
 import inspect
 import json
 import linecache
-import random
 import socket
 import sys
 import traceback
@@ -20,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from . import program_frames, sandbox
+from . import program_frames, repeatable, sandbox
 
 FILENAME: Final = "program.py"      # the name of the generated text in tracebacks
 MESSAGE_CHARS: Final = 500
@@ -48,7 +47,7 @@ def run(channel: socket.socket, prepared: sandbox.Prepared, bounds: sandbox.Boun
     spec = json.loads(program_frames.receive_frame(channel, NO_CAP)[1])
     text = program_frames.receive_frame(channel, NO_CAP)[1].decode("utf-8", "surrogatepass")
     arrays = _receive_arrays(channel, spec.get("arrays", []))
-    seed_generators(int(spec["seed"]))
+    repeatable.apply(int(spec["seed"]))
     forget_project()
     live = sandbox.harden(prepared, bounds)
     program_frames.send_frame(channel, program_frames.HARDENED, json.dumps(live).encode())
@@ -64,15 +63,6 @@ def _receive_arrays(channel: socket.socket, listed: list[list[Any]]) -> dict[str
         _, data = program_frames.receive_frame(channel, NO_CAP)
         arrays[name] = np.frombuffer(data, dtype=np.dtype(dtype)).reshape(shape)
     return arrays
-
-
-def seed_generators(seed: int) -> None:
-    """Seed the global generators, and the entropy that numpy uses for generators without a seed."""
-    random.seed(seed)
-    np.random.seed([seed & 0xFFFFFFFF, seed >> 32])
-    entropy = np.random.bit_generator
-    if hasattr(entropy, "randbits"):
-        entropy.randbits = random.Random(seed).getrandbits
 
 
 def forget_project() -> None:

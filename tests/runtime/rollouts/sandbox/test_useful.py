@@ -1,6 +1,7 @@
 """Honest programs work in the sandbox: linear algebra, random numbers, lazy imports, clocks, warnings."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,10 @@ HONEST = {
     "lazy imports of numpy": "import numpy.testing\nreturn numpy.testing.assert_allclose(1, 1) is None",
     "fresh caches": "import importlib, sys\nimportlib.invalidate_caches()\nimport sched\nreturn True",
     "dates": "import datetime\nreturn datetime.datetime.strptime('2026-01-02', '%Y-%m-%d').day == 2",
+    "kinds of dates": (
+        "import datetime as d\nnow = d.datetime.now()\nlater = now + d.timedelta(days=1)\n"
+        "return isinstance(now, d.date) and isinstance(later, d.datetime)"
+    ),
     "decimals": "from decimal import Decimal\nreturn Decimal('0.1') + Decimal('0.2') == Decimal('0.3')",
     "encodings": "return 'käse'.encode('utf-16').decode('utf-16') == 'käse' and 'x'.encode('idna') == b'x'",
     "warnings": "import warnings\nwarnings.warn('look')\nreturn np.isnan(np.float64(0) / np.float64(0))",
@@ -53,6 +58,37 @@ async def test_honest_programs_work(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         scores = {name: await running.score(evaluator(body), episode) for name, body in HONEST.items()}
     assert {name: score.fault for name, score in scores.items() if score.fault} == {}
     assert {name: score.fitness for name, score in scores.items()} == dict.fromkeys(HONEST, 1.0)
+
+
+CHANCE = """
+import datetime, os, random, secrets, time, uuid
+import numpy as np
+
+
+class Evaluator:
+    def evaluate(self, trajectory):
+        begun = time.perf_counter()
+        rounds = 0
+        while time.perf_counter() - begun < 0.01:
+            rounds += 1
+        drawn = [os.urandom(4).hex(), secrets.token_hex(4), str(uuid.uuid4()), random.SystemRandom().random(),
+                 float(np.random.default_rng().normal()), random.random(), float(np.random.rand())]
+        read = [time.time(), time.monotonic_ns(), time.process_time(), time.ctime(), time.strftime("%H:%M:%S"),
+                str(datetime.datetime.now()), str(datetime.datetime.utcnow()), str(datetime.date.today()),
+                str(datetime.datetime.now(datetime.timezone.utc)), time.clock_gettime(time.CLOCK_MONOTONIC)]
+        return 0.5, {"rounds": rounds, "drawn": "|".join(map(str, drawn)), "read": "|".join(map(str, read))}
+"""
+
+
+async def test_clocks_and_entropy_repeat_with_the_episode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ON_PATH), prepend=os.pathsep)
+    async with pool(tmp_path, LIMITS["usual"], workers=2) as running:
+        first, other = [await running.roll(replace(task("good", GOOD.text), order=f"o{n}", seed=n)) for n in (1, 2)]
+        scores = [await running.score(Program(CHANCE), episode) for episode in (first, first, other)]
+    assert [score.fault for score in scores] == [None] * 3
+    assert scores[0].metrics == scores[1].metrics
+    assert scores[0].metrics["rounds"] == scores[2].metrics["rounds"] == 99
+    assert scores[0].metrics["drawn"] != scores[2].metrics["drawn"]
 
 
 async def test_a_fault_shows_the_lines_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
