@@ -5,7 +5,9 @@ from ..core.ports import Model, Prompts
 from ..core.program_text import MAX_EVALUATOR
 from ..core.values import Brief, Contract, Program
 from .feedback import evaluator_feedback, rollouts_table
-from .writing import EVALUATOR_WRITER, evaluator_situation, program_block, rules, write
+from .writing import EVALUATOR_WRITER, Question, evaluator_situation, program_block, question, rules, write
+
+SUMMARY = "what this evaluator measures, or what changed and why"
 
 
 class EvaluatorEvolver:
@@ -26,7 +28,7 @@ class EvaluatorEvolver:
         parent = None if order.parent is None else order.parent.program
         return await write(
             order,
-            self._prompt(order, parent),
+            self._question(order, parent),
             model=self._model,
             role=EVALUATOR_WRITER,
             contract=self._contract,
@@ -34,17 +36,23 @@ class EvaluatorEvolver:
             limit=MAX_EVALUATOR,
         )
 
-    def _prompt(self, order: ProposeEvaluator, parent: Program | None) -> str:
-        seen = {
-            "success_rate": success_in_words(order.success_rate, len(order.episodes)),
-            "rollouts": rollouts_table(order.episodes),
-        }
+    def _question(self, order: ProposeEvaluator, parent: Program | None) -> Question:
+        constant = self._prompts.fill(
+            "evaluator-situation",
+            **self._common,
+            success_rate=success_in_words(order.success_rate, len(order.episodes)),
+            rollouts=rollouts_table(order.episodes),
+        )
+        rest = self._rest(order, parent)
+        return question(constant, rest, again=rest)  # all evaluators of a generation have one parent, or none
+
+    def _rest(self, order: ProposeEvaluator, parent: Program | None) -> str:
+        reply = self._prompts.fill("reply-program", summary=SUMMARY)
         if order.parent is None or parent is None:
-            return self._prompts.fill("initial-evaluator", **self._common, **seen)
+            return self._prompts.fill("initial-evaluator", reply=reply)
         return self._prompts.fill(
             "evaluator-macro-mutation",
-            **self._common,
-            **seen,
+            reply=reply,
             program=program_block(parent),
             feedback=evaluator_feedback(order.parent, order.episodes),
         )

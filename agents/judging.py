@@ -17,7 +17,7 @@ from .evaluator_evolver import success_in_words
 from .feedback import evaluator_feedback, fenced
 from .reply import within_limit
 from .verdict import MAX_REASON, Unusable, Verdict, read_verdict
-from .writing import call_of, evaluator_situation, section
+from .writing import Question, call_of, evaluator_situation, question, section
 
 _log = structlog.get_logger("memento.replies")
 
@@ -80,33 +80,35 @@ class Judges:
         calls: tuple[Call, ...] = ()
         flaw = ""
         for attempt in range(ATTEMPTS):
-            prompt = self._prompt(order, seen, flaw)
+            asked = self._question(order, seen, flaw)
+            ask = Ask(order=order, attempt=attempt, role=JUDGE, prompt=asked.text, prefixes=asked.prefixes)
             try:
-                question = Ask(order=order, attempt=attempt, role=JUDGE, prompt=prompt)
-                reply = within_limit(await model.complete(question))
+                reply = within_limit(await model.complete(ask))
             except ModelError as error:
                 if error.fatal:
                     raise
                 flaw = f"the call failed: {error}"
                 break
-            calls = (*calls, replace(call_of(prompt, reply), attempt=attempt))
+            calls = (*calls, replace(call_of(asked.text, reply), attempt=attempt))
             verdict = _verdict(order, reply, seen)
             if not isinstance(verdict, Unusable):
                 return _vote(order, verdict.slot, verdict.reason, calls)
             flaw = verdict.why
         return _vote(order, None, f"abstained: {flaw}", calls)
 
-    def _prompt(self, order: Judge, seen: Labelling, flaw: str) -> str:
+    def _question(self, order: Judge, seen: Labelling, flaw: str) -> Question:
         episodes = max((len(entry.examination.scores) for entry in order.pool), default=0)
         shown = zip(seen.labels, seen.entries, strict=True)
-        return self._prompts.fill(
+        constant = self._prompts.fill(
+            "judge-situation", **self._common, success_rate=success_in_words(order.success_rate, episodes)
+        )
+        rest = self._prompts.fill(
             "judge",
-            **self._common,
-            success_rate=success_in_words(order.success_rate, episodes),
             pool="\n\n".join(_entry(name, entry) for name, entry in shown),
             labels=", ".join(seen.labels),
             correction=section("Once more", f"Your first answer could not be used: {flaw}.") if flaw else "",
         )
+        return question(constant, rest)
 
 
 def _entry(name: str, entry: EvaluatorCandidate) -> str:

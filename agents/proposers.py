@@ -7,10 +7,11 @@ from ..core.ports import Model, Prompts
 from ..core.program_text import digest
 from ..core.values import Brief, Candidate, Contract, MemoryDetail
 from .feedback import fenced, policy_feedback, rejections_list
-from .writing import PROPOSER, program_block, rules, situation, write
+from .writing import PROPOSER, program_block, question, rules, situation, write
 
 NO_REJECTIONS = "None so far in this chain."
 NOT_SHOWN = "Not told in this run."
+SUMMARY = "what changed and where, old and new values, the effect expected"
 
 
 class _Proposer:
@@ -20,16 +21,21 @@ class _Proposer:
         self._model = model
         self._prompts = prompts
         self._contract = contract
-        self._common = {
+        self._situation = prompts.fill(
+            "policy-situation",
             **situation(brief),
-            "interface": brief.policy_interface.strip(),
-            "rules": rules(prompts, "program-rules", contract),
-        }
+            interface=brief.policy_interface.strip(),
+            rules=rules(prompts, "program-rules", contract),
+        )
 
-    async def _write(self, order: Propose, name: str, **variables: str) -> ProposalMade | ProposalFailed:
+    def _rest(self, name: str, **variables: str) -> str:
+        reply = self._prompts.fill("reply-program", summary=SUMMARY)
+        return self._prompts.fill(name, reply=reply, **variables)
+
+    async def _write(self, order: Propose, rest: str, again: str = "") -> ProposalMade | ProposalFailed:
         return await write(
             order,
-            self._prompts.fill(name, **self._common, **variables),
+            question(self._situation, rest, again),
             model=self._model,
             role=PROPOSER,
             contract=self._contract,
@@ -44,7 +50,7 @@ class Initiator(_Proposer):
         """Answer an order for a first policy. Raises ModelError if it is fatal."""
         failures = rejections_list(order.rejections, full=True)
         earlier = self._prompts.fill("earlier-attempts", failures=fenced(failures)) if failures else ""
-        return await self._write(order, "initial-policy", earlier=earlier)
+        return await self._write(order, self._rest("initial-policy", earlier=earlier))
 
 
 class HillClimber(_Proposer):
@@ -65,14 +71,15 @@ class HillClimber(_Proposer):
         """Answer an order for a hill-climb proposal. Raises ModelError if it is fatal."""
         (current,) = order.parents
         if self._memory_detail == "none":
-            return await self._write(replace(order, rejections=()), "hill-climb", **_shown(current), memory=NOT_SHOWN)
+            order, memory = replace(order, rejections=()), NOT_SHOWN
+        else:
+            memory = self._memory(order)
+        rest = self._rest("hill-climb", **_shown(current), memory=memory)
+        return await self._write(order, rest, again=self._rest("hill-climb", **_shown(current), memory=""))
+
+    def _memory(self, order: Propose) -> str:
         memory = rejections_list(order.rejections, full=self._memory_detail == "full")
-        return await self._write(
-            order,
-            "hill-climb",
-            **_shown(current),
-            memory=self._prompts.fill("rejection-memory", rejections=fenced(memory)) if memory else NO_REJECTIONS,
-        )
+        return self._prompts.fill("rejection-memory", rejections=fenced(memory)) if memory else NO_REJECTIONS
 
 
 class Mutator(_Proposer):
@@ -81,7 +88,8 @@ class Mutator(_Proposer):
     async def carry_out(self, order: Propose) -> ProposalMade | ProposalFailed:
         """Answer an order for a macro-mutation. Raises ModelError if it is fatal."""
         (parent,) = order.parents
-        return await self._write(order, "macro-mutation", **_shown(parent))
+        rest = self._rest("macro-mutation", **_shown(parent))
+        return await self._write(order, rest, again=rest)  # all macro-mutations of a generation have one parent
 
 
 class Crosser(_Proposer):
@@ -92,8 +100,7 @@ class Crosser(_Proposer):
         first, second = order.parents
         same = digest(first.program) == digest(second.program)
         findings = f"### What its evaluation showed\n\n{policy_feedback(second)}"
-        return await self._write(
-            order,
+        rest = self._rest(
             "crossover",
             guidance=self._prompts.fill("crossover-with-itself" if same else "crossover-of-two"),
             first=program_block(first.program),
@@ -101,6 +108,7 @@ class Crosser(_Proposer):
             second="The same program as parent A." if same else program_block(second.program),
             second_feedback="" if same else findings,
         )
+        return await self._write(order, rest)
 
 
 def _shown(candidate: Candidate) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """The common part of all agents that request programs: the model call, and the parts of their prompts."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import structlog
 
@@ -19,9 +20,34 @@ PROPOSER = "proposer"
 EVALUATOR_WRITER = "evaluator-writer"
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A prompt, and the lengths of its beginnings that other prompts of the run repeat (`Ask.prefixes`)."""
+
+    text: str
+    prefixes: tuple[int, ...]
+
+
+def question(situation: str, rest: str, again: str = "") -> Question:
+    """The prompt made of the part that is constant in a run and the `rest`.
+
+    `again` is the rest of a prompt that is probably sent soon as well; "" for none.
+    """
+    text = f"{situation}\n{rest}"
+    constant = len(situation) + 1
+    shared = constant + _common(rest, again)
+    return Question(text=text, prefixes=(constant, shared) if shared > constant else (constant,))
+
+
+def _common(first: str, second: str) -> int:
+    """The length of the longest common beginning of two texts."""
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((place for place, (one, other) in pairs if one != other), min(len(first), len(second)))
+
+
 async def write(
     order: Propose | ProposeEvaluator,
-    prompt: str,
+    asked: Question,
     *,
     model: Model,
     role: str,
@@ -35,13 +61,14 @@ async def write(
     further call would fail too.
     """
     try:
-        reply = within_limit(await model.complete(Ask(order=order, attempt=0, role=role, prompt=prompt)))
+        ask = Ask(order=order, attempt=0, role=role, prompt=asked.text, prefixes=asked.prefixes)
+        reply = within_limit(await model.complete(ask))
     except ModelError as error:
         if error.fatal:
             raise
         fault = Fault(kind=FaultKind.MODEL_FAILED, message=one_line(str(error), MAX_FAULT))
         return ProposalFailed(order=order.id, fault=fault)
-    call = call_of(prompt, reply)
+    call = call_of(asked.text, reply)
     try:
         return _read(order, reply, call, contract, parents, limit)
     except Exception as error:  # noqa: BLE001 - no reply may end a run, whatever a reader of it runs into

@@ -17,6 +17,7 @@ class Ask:
     attempt: int  # 0, 1, … for repeated attempts at the same order
     role: str  # "proposer", "evaluator-writer" or "judge"
     prompt: str
+    prefixes: tuple[int, ...] = ()  # lengths of the beginnings of `prompt` that other prompts of the run repeat, rising
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ import pytest
 from memento.agents.evaluator_evolver import EvaluatorEvolver
 from memento.agents.judging import Judges
 from memento.agents.proposers import Crosser, HillClimber, Initiator, Mutator
+from memento.core.ports import Ask
 from memento.core.values import Operator
 from memento.runtime.prompts import PromptFolder
 
@@ -46,10 +47,22 @@ CASES = (
     "judge",
     "judge-once-more",
 )
+EVALUATOR_CASES = ("initial-evaluator", "evaluator-macro-mutation")
+JUDGE_CASES = ("judge", "judge-once-more")
+ROLES = (
+    (tuple(case for case in CASES if case not in EVALUATOR_CASES + JUDGE_CASES), "- At most 64,000 characters."),
+    (EVALUATOR_CASES, "ended"),  # the table of T_0
+    (JUDGE_CASES, "a reason to distrust it."),
+)
 
 
 async def filled(case: str) -> str:
     """The prompt that the agent sends."""
+    return (await asked(case)).prompt
+
+
+async def asked(case: str) -> Ask:
+    """The question that the agent asks."""
     model = Scripted(lambda ask: '{"choice": "none"}' if ask.role == "judge" else program_reply())
     common = {"prompts": PromptFolder(), "brief": BRIEF}
     policy = {"model": model, "contract": CONTRACT, **common}
@@ -81,7 +94,7 @@ async def filled(case: str) -> str:
             await evolver.carry_out(propose_evaluator(evaluator_entry(2)))
         case "judge" | "judge-once-more":
             await Judges(models=[model], run_seed=7, **common).carry_out(judge_order())
-    return model.asked[-1 if case == "judge-once-more" else 0].prompt
+    return model.asked[-1 if case == "judge-once-more" else 0]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -93,11 +106,40 @@ async def test_filled_prompt(case: str) -> None:
     assert prompt == file.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(("cases", "last"), ROLES)
+async def test_the_prompts_of_a_role_begin_alike(cases: tuple[str, ...], last: str) -> None:
+    """A service's cache needs it. The beginning holds all that is constant in a run, and the question marks its end."""
+    asks = [await asked(case) for case in cases]
+    constant = asks[0].prompt[: asks[0].prefixes[0]]
+    assert all(part in constant for part in (BRIEF.task, BRIEF.uncertainties, last))
+    for ask in asks:
+        assert ask.prompt.startswith(constant)
+        assert ask.prefixes[0] == len(constant)
+        assert list(ask.prefixes) == sorted(set(ask.prefixes))
+        assert ask.prefixes[-1] <= len(ask.prompt)
+        assert ask.prompt[len(constant) :].startswith("## ")
+
+
+async def test_a_growing_memory_leaves_the_rest_of_a_climb_prompt_as_it_was() -> None:
+    none, some = await asked("hill-climb-no-memory"), await asked("hill-climb")
+    assert none.prefixes == some.prefixes
+    shared = none.prefixes[-1]
+    assert none.prompt[:shared] == some.prompt[:shared]
+    assert none.prompt[:shared].endswith("## Edits already tried and rejected\n")
+
+
+async def test_equal_prompts_share_all_their_text() -> None:
+    for case in ("macro-mutation", "initial-evaluator", "evaluator-macro-mutation"):
+        ask = await asked(case)
+        assert ask.prefixes[-1] == len(ask.prompt)
+
+
 def test_no_golden_file_is_left_over() -> None:
     assert {path.stem for path in GOLDEN.glob("*.md")} == set(CASES)
 
 
 async def test_every_prompt_file_is_used() -> None:
-    parts = {"program-rules", "evaluator-rules", "rejection-memory", "earlier-attempts"}
+    parts = {"program-rules", "evaluator-rules", "rejection-memory", "earlier-attempts", "reply-program"}
+    parts |= {"policy-situation", "evaluator-situation", "judge-situation"}
     used = parts | {"crossover-of-two", "crossover-with-itself"} | set(CASES)
     assert set(PromptFolder()) <= used
