@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from ...core.call_times import without_call_times
 from ...core.errors import ModelError
 from ...core.events import Fact
 from ...core.order_ids import ahead_id, is_ahead, slot_of
@@ -54,8 +55,9 @@ def _other_key(ask: Ask) -> Key:
 class ReplayModel:
     """A Model that answers from a tape, by order and attempt, never by position.
 
-    The prompt must be the recorded one. A slot may have been requested speculatively in one run and not in the
-    other: the same prompt for the same slot is the same call. An order without a recorded answer was withdrawn in
+    The prompt must be the recorded one, but for the CPU times of calls, which no two rollouts share. A slot may have
+    been requested speculatively in one run and not in the other: the same prompt for the same slot is the same call.
+    An order without a recorded answer was withdrawn in
     the recorded run, or was in flight when that run ended: it stays open for `patience_s` seconds, in which the
     replayed run withdraws it again; after that it is an error. If only a later attempt at an order was recorded,
     the earlier ones were unusable, and an empty reply stands for them.
@@ -92,14 +94,19 @@ class ReplayModel:
     def _recorded_under_other_key(self, ask: Ask) -> Call | None:
         """The recorded call for the slot under the other key, if its prompt is the same."""
         call = self._tape.calls.get(_other_key(ask))
-        return call if call is not None and call.prompt.digest == Document(ask.prompt).digest else None
+        return call if call is not None and _same(call.prompt, ask.prompt) else None
 
     def _reply(self, call: Call, ask: Ask) -> Reply:
-        sent, recorded = Document(ask.prompt).digest, call.prompt.digest
-        if sent != recorded:
+        if not _same(call.prompt, ask.prompt):
+            sent, recorded = Document(ask.prompt).digest, call.prompt.digest
             raise ModelError(
                 f"the tape does not fit: the prompt of the order {ask.order.id}, attempt {ask.attempt} is "
                 f"{sent[:12]}, the recorded one {recorded[:12]}; replay with the settings of the recorded run",
                 fatal=True,
             )
         return Reply(text=call.reply.text, model=call.model, stop=call.stop, usage=call.usage)
+
+
+def _same(recorded: Document, prompt: str) -> bool:
+    """Whether a prompt is the recorded one but for the measured times in it."""
+    return recorded.text == prompt or without_call_times(recorded.text) == without_call_times(prompt)

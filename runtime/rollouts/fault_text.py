@@ -13,10 +13,10 @@ OUTPUT_CHARS: Final = 800   # of the output's tail, shown with a fault
 
 def program_fault(kind: FaultKind, message: str, trace: str, output: str) -> Fault:
     """A bounded fault with the same text on every machine: no memory addresses, no installation paths."""
-    trace = bounded(_portable(trace).strip(), TRACEBACK_CHARS)
+    trace = bounded(portable(trace).strip(), TRACEBACK_CHARS)
     if output.strip():
-        trace += f"\nlast output:\n{bounded(_portable(output).strip(), OUTPUT_CHARS)}"
-    return Fault(kind=kind, message=bounded(_portable(message), MESSAGE_CHARS), traceback=trace.strip())
+        trace += f"\nlast output:\n{bounded(portable(output).strip(), OUTPUT_CHARS)}"
+    return Fault(kind=kind, message=bounded(portable(message), MESSAGE_CHARS), traceback=trace.strip())
 
 
 def crash_of(payload: memoryview) -> tuple[str, str]:
@@ -36,7 +36,8 @@ def bounded(text: str, chars: int) -> str:
     return f"{text[:head]}\n…\n{text[len(text) - (chars - head - 3):]}"
 
 
-def _portable(text: str) -> str:
+def portable(text: str) -> str:
+    """The text without what differs between machines: memory addresses and installation paths."""
     text = text.encode("utf-8", "replace").decode().replace("\0", "\\0")
     text = re.sub(r'File "[^"\n]*/(?:site-packages|python3\.\d+)/', 'File "', text)
     return re.sub(r"\b0x[0-9a-fA-F]{6,16}\b", "0x…", text)

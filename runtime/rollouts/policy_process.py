@@ -1,15 +1,31 @@
 """A policy in its own process, from the worker's side: observations in, actions out."""
 
 import json
+from array import array
+from collections.abc import Mapping
 from typing import Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.ports import Action, Environment, Observation
-from ...core.values import Contract, FaultKind, Program
+from ...core.values import JSON, Contract, FaultKind, Program
 from .fault_text import crash_of
-from .program_frames import ACTION, CRASH, HEADER, INVALID, OBSERVATION, READY, MalformedFrame
+from .policy_notes import StageLog, parse_report, printed_tail
+from .program_frames import (
+    ACTION,
+    ASK_REPORT,
+    CRASH,
+    HEADER,
+    INVALID,
+    NO_REPORT,
+    OBSERVATION,
+    READY,
+    REPORT,
+    STAGED,
+    MalformedFrame,
+)
+from .program_notes import REPORT_BYTES
 from .program_process import ProgramFailed, ProgramLauncher
 
 JSON_ACTION_BYTES: Final = 65_536
@@ -17,7 +33,11 @@ JSON_ACTION_USUAL_BYTES: Final = 512    # read together with the frame's header
 
 
 class PolicyProcess:
-    """One policy for one episode. Call `wait_ready`, then `act` once per step; leaving the context ends it."""
+    """One policy for one episode. Call `wait_ready`, then `act` once per step; leaving the context ends it.
+
+    `start_s` and `calls_s` hold the CPU time of its process in seconds, for loading and reset and for each call of
+    `act`, as the kernel counts it; `stages` what it named; `printed` the end of what it printed, after the context.
+    """
 
     def __init__(self, launcher: ProgramLauncher, program: Program, contract: Contract, environment: Environment,
                  *, seed: int) -> None:
@@ -38,6 +58,10 @@ class PolicyProcess:
             layout=layout, action_size=size, **{"class": contract.class_name},
         )
         self.pid = self._process.pid
+        self.start_s = 0.0
+        self.calls_s = array("d")
+        self.stages = StageLog()
+        self.printed = ""
 
     def wait_ready(self) -> None:
         """Wait until the policy is reset. Raises ProgramFailed (NOT_STARTED), Aborted, LauncherBroken."""
@@ -58,7 +82,7 @@ class PolicyProcess:
             raise process.failed(FaultKind.NOT_STARTED, *crash_of(payload))
         if kind != READY:
             raise process.failed(FaultKind.NOT_STARTED, f"it sent a frame of kind {kind} before it was ready")
-        process.finish()
+        self.start_s = process.finish()
         self._allow_step(limits.start_cpu_s, "the first action")
 
     def _allow_step(self, cpu_s: float, what: str) -> None:
@@ -80,7 +104,7 @@ class PolicyProcess:
             action = self._act_raw(observation) if self._raw else self._act_json(observation)
         except MalformedFrame as error:
             raise process.failed(FaultKind.INVALID_ACTION, str(error)) from error
-        process.finish()
+        self.calls_s.append(process.finish())
         if self._first:
             self._allow_step(self._limits.step_cpu_s, "an action")
         return action
@@ -93,6 +117,8 @@ class PolicyProcess:
         self._observed[:] = observation
         self._process.send_raw(self._out)
         kind, payload = self._process.receive(size, size)
+        if kind == STAGED:
+            kind, payload = self._staged(payload)
         if kind != ACTION or len(payload) != size:
             raise self._refused(kind, payload)
         action = np.frombuffer(payload, dtype="<f8").copy()
@@ -104,6 +130,8 @@ class PolicyProcess:
         text = observation if isinstance(observation, bytes) else json.dumps(observation, allow_nan=False).encode()
         self._process.send(OBSERVATION, text)
         kind, payload = self._process.receive(JSON_ACTION_USUAL_BYTES, JSON_ACTION_BYTES)
+        if kind == STAGED:
+            kind, payload = self._staged(payload)
         if kind != ACTION:
             raise self._refused(kind, payload)
         try:
@@ -114,6 +142,39 @@ class PolicyProcess:
             problem = f"the action is a {type(action).__name__}, not a list or tuple"
             raise self._process.failed(FaultKind.INVALID_ACTION, problem)
         return action
+
+    def _staged(self, payload: memoryview) -> tuple[int, memoryview]:
+        """Note the new stage. Returns the action's frame; the frame itself if its length of the name is wrong."""
+        name_size = payload[-1] if payload else 0
+        if not payload or name_size + 1 > len(payload):
+            return STAGED, payload
+        end = len(payload) - 1 - name_size
+        self.stages.change(bytes(payload[end:-1]), len(self.calls_s))
+        return ACTION, payload[:end]
+
+    def report(self) -> Mapping[str, JSON] | str:
+        """The policy's attribute `report` after its last action, bounded; or why there is none. Raises Aborted.
+
+        Whatever the program does with the question is no fault: the episode is over.
+        """
+        process, limits = self._process, self._limits
+        process.allow(cpu_s=limits.step_cpu_s, wall_s=limits.step_wall_s, what="its report")
+        process.begin()
+        try:
+            if self._raw:
+                HEADER.pack_into(self._out, 0, ASK_REPORT, len(self._out) - HEADER.size)
+                process.send_raw(self._out)
+            else:
+                process.send(ASK_REPORT, b"")
+            kind, payload = process.receive(0, REPORT_BYTES)
+            process.finish()
+        except MalformedFrame as error:
+            return str(error)
+        except ProgramFailed as error:
+            return error.fault.message
+        if kind == NO_REPORT:
+            return bytes(payload).decode(errors="replace")
+        return parse_report(bytes(payload)) if kind == REPORT else f"it sent a frame of kind {kind}"
 
     def _refused(self, kind: int, payload: memoryview) -> ProgramFailed:
         if kind == CRASH:
@@ -129,7 +190,9 @@ class PolicyProcess:
 
     def __exit__(self, *_: object) -> None:
         """End the process and all its descendants."""
-        self._process.end()
+        ending = self._process.end()
+        if ending is not None:
+            self.printed = printed_tail(ending.output)
 
 
 def _refuse_constant(name: str) -> float:

@@ -12,14 +12,14 @@ import socket
 import sys
 import traceback
 import types
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import program_frames, repeatable, sandbox
+from . import program_frames, program_notes, repeatable, sandbox
+from .program_json import plain, safe_text, type_name
 
 FILENAME: Final = "program.py"      # the name of the generated text in tracebacks
 MESSAGE_CHARS: Final = 500
@@ -119,8 +119,11 @@ def _array_steps(channel: socket.socket, policy: Any, spec: dict[str, Any]) -> N
     answer = bytearray(program_frames.HEADER.size + 8 * action_size)
     program_frames.HEADER.pack_into(answer, 0, program_frames.ACTION, 8 * action_size)
     answered = np.frombuffer(answer, dtype="<f8", offset=program_frames.HEADER.size)
+    stages = program_notes.StageReader(policy)
     while True:
         received = program_frames.receive_exactly(channel, receive_size)
+        if received[0] == program_frames.ASK_REPORT:
+            return _send_report(channel, policy)
         flat = np.frombuffer(received, "<f8", offset=program_frames.HEADER.size)
         observation = {
             name: flat[begin:end] if shape is None else flat[begin:end].reshape(shape)
@@ -133,7 +136,8 @@ def _array_steps(channel: socket.socket, policy: Any, spec: dict[str, Any]) -> N
         problem = _put_action(action, answered)
         if problem:
             return program_frames.send_frame(channel, program_frames.INVALID, problem.encode("utf-8", "replace"))
-        channel.sendall(answer)
+        stage = stages.changed()
+        channel.sendall(answer if stage is None else _staged(answer[program_frames.HEADER.size :], stage))
 
 
 def _put_action(action: object, answered: NDArray[Any]) -> str:
@@ -141,25 +145,50 @@ def _put_action(action: object, answered: NDArray[Any]) -> str:
     try:
         array = np.asarray(action)
         if array.dtype.kind not in "fiub":
-            return f"compute_action returned {_name(action)} of {array.dtype}, not {answered.size} numbers"
+            return f"compute_action returned {type_name(action)} of {array.dtype}, not {answered.size} numbers"
         if array.shape != answered.shape:
             return f"compute_action returned shape {array.shape} where {answered.shape} is needed"
         answered[:] = array
     except BaseException as error:  # noqa: BLE001 - converting runs code of the program
-        return f"compute_action returned {_name(action)}, which is no array: {_line(error)}"
+        return f"compute_action returned {type_name(action)}, which is no array: {_line(error)}"
     return ""
 
 
 def _json_steps(channel: socket.socket, policy: Any, spec: dict[str, Any]) -> None:
     """Observations and actions as JSON."""
+    stages = program_notes.StageReader(policy)
     while True:
-        observation = json.loads(program_frames.receive_frame(channel, NO_CAP)[1])
+        kind, payload = program_frames.receive_frame(channel, NO_CAP)
+        if kind == program_frames.ASK_REPORT:
+            return _send_report(channel, policy)
+        observation = json.loads(payload)
         try:
             action = policy.compute_action(observation)
         except BaseException as error:  # noqa: BLE001 - whatever a program raises is data
             return send_crash(channel, error)
-        if not send_json(channel, program_frames.ACTION, action, "compute_action returned"):
+        answer = as_json(channel, action, "compute_action returned")
+        if answer is None:
             return None
+        stage = stages.changed()
+        if stage is None:
+            program_frames.send_frame(channel, program_frames.ACTION, answer)
+        else:
+            channel.sendall(_staged(answer, stage))
+
+
+def _staged(action: bytes | bytearray, stage: bytes) -> bytes:
+    """The frame of an action with a new stage."""
+    payload = action + stage + bytes([len(stage)])
+    return program_frames.HEADER.pack(program_frames.STAGED, len(payload)) + payload
+
+
+def _send_report(channel: socket.socket, policy: Any) -> None:
+    """Send the policy's report; the other side ends the process then."""
+    payload, problem = program_notes.report_payload(policy)
+    if problem:
+        program_frames.send_frame(channel, program_frames.NO_REPORT, problem.encode("utf-8", "replace"))
+    else:
+        program_frames.send_frame(channel, program_frames.REPORT, payload)
 
 
 def _evaluate(channel: socket.socket, spec: dict[str, Any], text: str, arrays: dict[str, NDArray[Any]]) -> None:
@@ -169,36 +198,25 @@ def _evaluate(channel: socket.socket, spec: dict[str, Any], text: str, arrays: d
         result = getattr(evaluator, spec["method"])(arrays)
     except BaseException as error:  # noqa: BLE001 - whatever a program raises is data
         return send_crash(channel, error)
-    send_json(channel, program_frames.RESULT, result, f"{spec['method']} returned")
+    payload = as_json(channel, result, f"{spec['method']} returned")
+    if payload is not None:
+        program_frames.send_frame(channel, program_frames.RESULT, payload)
     return None
 
 
-def send_json(channel: socket.socket, kind: int, value: object, what: str) -> bool:
-    """Send a value as JSON, or an INVALID frame if it is not JSON. Returns whether it was JSON."""
+def as_json(channel: socket.socket, value: object, what: str) -> bytes | None:
+    """A value as JSON; None if it is not JSON, which an INVALID frame reports."""
     try:
-        payload = json.dumps(value, default=_plain).encode()
+        return json.dumps(value, default=plain).encode()
     except BaseException as error:  # noqa: BLE001 - converting runs code of the program
-        problem = f"{what} {_name(value)}, which is not JSON: {_line(error)}"
+        problem = f"{what} {type_name(value)}, which is not JSON: {_line(error)}"
         program_frames.send_frame(channel, program_frames.INVALID, problem.encode("utf-8", "replace"))
-        return False
-    program_frames.send_frame(channel, kind, payload)
-    return True
-
-
-def _plain(value: object) -> object:
-    """numpy's numbers and arrays as JSON values."""
-    if isinstance(value, np.floating):
-        return float(value)     # item() of a long double is one again
-    if isinstance(value, np.generic) and not isinstance(plain := value.item(), np.generic):
-        return plain
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    raise TypeError(f"{_name(value)} is not JSON")
+        return None
 
 
 def send_crash(channel: socket.socket, error: BaseException) -> None:
     """Report the program's exception: one line, and a traceback that begins in the program's text."""
-    trace = _text(lambda: _traceback(error))
+    trace = safe_text(lambda: _traceback(error))
     payload = json.dumps({"message": _line(error), "traceback": trace[-TRACEBACK_CHARS:]})
     program_frames.send_frame(channel, program_frames.CRASH, payload.encode("utf-8", "replace"))
 
@@ -211,8 +229,8 @@ def _traceback(error: BaseException) -> str:
 
 
 def _line(error: BaseException) -> str:
-    missing = _text(lambda: _missing(error))
-    return f"{_name(error)}: {_text(lambda: str(error))}"[: MESSAGE_CHARS - len(missing)] + missing
+    missing = safe_text(lambda: _missing(error))
+    return f"{type_name(error)}: {safe_text(lambda: str(error))}"[: MESSAGE_CHARS - len(missing)] + missing
 
 
 def _missing(error: BaseException) -> str:
@@ -222,15 +240,3 @@ def _missing(error: BaseException) -> str:
     if error.name.partition(".")[0] in {*sys.stdlib_module_names, "numpy"}:
         return ""
     return " (programs have numpy and the standard library, and no other package)"
-
-
-def _name(value: object) -> str:
-    return _text(lambda: type(value).__name__)[:100]
-
-
-def _text(make_text: Callable[[], str]) -> str:
-    """Text about an object of the program, whose methods may raise."""
-    try:
-        return str(make_text())
-    except BaseException as error:  # noqa: BLE001 - str() and repr() run code of the program
-        return f"(no text: {type(error).__name__})"

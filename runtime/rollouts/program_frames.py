@@ -12,6 +12,7 @@ SPEC: Final = 1             # JSON: role, class, seed, layout …
 PROGRAM: Final = 2          # the program's text
 ARRAY: Final = 3            # one array of a trajectory, in the order of the SPEC
 OBSERVATION: Final = 4      # raw float64, or JSON
+ASK_REPORT: Final = 5       # the episode is over; as long as a raw OBSERVATION. Answered by REPORT or NO_REPORT
 # from a program to the trusted side
 HARDENED: Final = 17        # JSON list of live layers; sent before the program is loaded
 READY: Final = 18           # the policy was made and reset
@@ -19,6 +20,11 @@ ACTION: Final = 19          # raw float64, or JSON
 INVALID: Final = 20         # text: why the action cannot be sent
 CRASH: Final = 21           # JSON: message, traceback
 RESULT: Final = 22          # JSON: fitness, metrics
+STAGED: Final = 23          # an ACTION, then the name of a new stage, then one byte: the length of the name in bytes
+REPORT: Final = 24          # JSON object, or nothing
+NO_REPORT: Final = 25       # text: why the report cannot be sent
+
+STAGE_BYTES: Final = 129    # what a STAGED frame has more than an ACTION: 32 characters of UTF-8, and the length
 
 
 class MalformedFrame(Exception):

@@ -32,6 +32,8 @@ from .program_frames import (
     ONE_PIECE_BYTES,
     PROGRAM,
     SPEC,
+    STAGE_BYTES,
+    STAGED,
     MalformedFrame,
     receive_frame,
     send_frame,
@@ -201,12 +203,17 @@ class ProgramProcess:
         """Start the clocks of one exchange."""
         self._begun = time.perf_counter()
 
-    def finish(self) -> None:
-        """Stop the clocks of one exchange. Raises ProgramFailed if it took more CPU time than allowed."""
+    def finish(self) -> float:
+        """Stop the clocks of one exchange. Returns the program's CPU time in it, in seconds.
+
+        Raises ProgramFailed if it took more than allowed.
+        """
         self._waited_s += time.perf_counter() - self._begun
         now = self._clock()
         self._check_cpu(now)
+        taken_s = now - self._cpu_mark
         self._cpu_mark = now
+        return taken_s
 
     def _check_cpu(self, now: float) -> None:
         if now - self._cpu_mark > self._cpu_s:
@@ -263,6 +270,8 @@ class ProgramProcess:
         kind, size = HEADER.unpack_from(self._buffer)
         if kind in (CRASH, INVALID):
             cap = FAULT_BYTES
+        elif kind == STAGED:
+            cap += STAGE_BYTES
         total = HEADER.size + size
         if size > cap or total < filled:
             raise MalformedFrame(f"it sent a frame of {size} bytes where {cap} are agreed")

@@ -24,6 +24,7 @@ from ...core.seeds import derive_seed
 from ...core.values import JSON, Episode, Fault, FaultKind, Program
 from . import sandbox
 from . import worker_messages as messages
+from .episode_notes import notes_of, with_stages
 from .evaluator_calls import evaluate, examine, failed_score
 from .limits import Limits
 from .policy_process import PolicyProcess
@@ -80,22 +81,24 @@ class Worker:
             self._launcher, program, self._domain.contract, environment, seed=derive_seed(seed, "program")
         )
         fault, overdue, ended = None, False, "fault"
+        report: Mapping[str, JSON] | str = {}
         try:
             with policy:
                 environment.reset(index=index, seed=seed)
                 policy.wait_ready()
                 ended = self._steps_of(environment, policy)
+                report = policy.report()
         except ProgramFailed as error:
             fault, overdue, ended = error.fault, isinstance(error, ProgramOverdue), "fault"
         recording = environment.recording()
         key = request["key"]
-        save_recording(trajectory_path(self._folder, key), recording)
+        save_recording(trajectory_path(self._folder, key), with_stages(recording, policy.stages))
         scene = recording.info.get("scene")
         episode = Episode(
             index=index, seed=seed, steps=self._steps, ended_by=ended, fault=fault,
             success=fault is None and bool(environment.success()), trajectory=key,
             scene=None if scene is None else str(scene), info=dict(recording.info),
-            wall_s=time.perf_counter() - begun,
+            wall_s=time.perf_counter() - begun, notes=notes_of(policy, report, steps=self._steps),
         )
         return {"overdue" if overdue else "done": messages.episode_message(episode)}
 

@@ -53,6 +53,16 @@ async def test_another_prompt_is_an_error() -> None:
     assert caught.value.fatal
 
 
+async def test_a_prompt_may_differ_in_the_measured_times() -> None:
+    recorded = ProposalMade(
+        order="g1/macro/0", program=Program("x"), summary="", call=call("one", prompt="F 0.5, median under 1 ms")
+    )
+    model = ReplayModel(tape_of([recorded]))
+    assert (await model.complete(ask("F 0.5, median about 20 ms", order="g1/macro/0"))).text == "one"
+    with pytest.raises(ModelError, match="does not fit"):
+        await model.complete(ask("F 0.6, median under 1 ms", order="g1/macro/0"))
+
+
 async def test_both_attempts_of_a_judge() -> None:
     model = ReplayModel(TAPE)
     order = "eval/g0/judge/0"

@@ -1,0 +1,59 @@
+"""CPU time of a policy's calls: its summary, and its words in a prompt, which are coarse on purpose.
+
+A measured time differs between two rollouts of the same episode. The words have few values, so prompts of equal runs
+are mostly equal, and `without_call_times` removes what is left: a replay compares prompts without these words.
+"""
+
+import re
+from collections.abc import Sequence
+from math import log10
+from typing import Final
+
+import numpy as np
+
+from .values import CallTimes
+
+_WORDS: Final = re.compile(r"\b(?:under 1|about \d+(?:,\d{3})*) ms\b")
+_STEPS: Final = ((1.5, 1), (3.5, 2), (7.5, 5))    # leading digits up to this are rounded to this
+
+
+def call_times(calls_s: Sequence[float], start_s: float) -> CallTimes | None:
+    """The summary of the CPU time of each call of `compute_action`, and of load and `reset`, in s; None without calls.
+
+    The 99 % value is the time of one of the calls. Results are in ms, rounded to 0.001 ms.
+    """
+    if not len(calls_s):
+        return None
+    times = np.asarray(calls_s, dtype=float)
+    return CallTimes(
+        median_ms=_ms(float(np.median(times))),
+        p99_ms=_ms(float(np.percentile(times, 99, method="higher"))),
+        most_ms=_ms(float(times.max())),
+        start_ms=_ms(start_s),
+    )
+
+
+def coarse_ms(value_ms: float) -> str:
+    """A time in coarse words: "under 1 ms", then "about 1 ms", 2, 5, 10, 20, 50 and so on."""
+    if value_ms < 1:
+        return "under 1 ms"
+    scale = 10 ** int(log10(value_ms))
+    digit = next((digit for most, digit in _STEPS if value_ms / scale <= most), 10)
+    return f"about {digit * scale:,} ms"
+
+
+def call_time_words(times: CallTimes) -> str:
+    """One line on the time of a policy's calls, for a prompt."""
+    return (
+        f"CPU time of a call: median {coarse_ms(times.median_ms)}, 99 % {coarse_ms(times.p99_ms)}, "
+        f"most {coarse_ms(times.most_ms)}; of loading and reset: {coarse_ms(times.start_ms)}"
+    )
+
+
+def without_call_times(prompt: str) -> str:
+    """The prompt with every measured time replaced by the same words, to compare prompts of two rollouts."""
+    return _WORDS.sub("some ms", prompt)
+
+
+def _ms(seconds: float) -> float:
+    return round(1000 * seconds, 3)
