@@ -32,7 +32,7 @@ class Reading:
     """What a reply holds: a program that keeps the contract, or the fault that says why it does not."""
 
     program: Program | None
-    summary: str
+    summary: str = ""
     fault: Fault | None = None
 
 
@@ -47,18 +47,35 @@ def read_program(
     """The program of a reply and its edit summary, or a Fault of the kind that fits. Never raises.
 
     A refused, cut off or broken off reply is never a program, whatever it holds. Of the fenced blocks the
-    Python ones count; where none says its language, the one block without a language does.
+    Python ones count; where none says its language, those without a language do. Where several count, exactly
+    one of them must hold a program.
     """
     blocks, prose = split(reply.text)
     said = summary_line(prose)
-    block = _stopped(reply) or _only_block(reply.text, blocks)
-    if isinstance(block, Fault):
-        return Reading(program=None, summary=said, fault=block)
+    python = _stopped(reply) or _python_blocks(reply.text, blocks)
+    if isinstance(python, Fault):
+        return Reading(program=None, summary=said, fault=python)
+    reading = _only_one([_read_block(block, contract, limit) for block in python])
+    if reading.program is None or (reading.fault is not None and reading.fault.kind is FaultKind.NOT_PYTHON):
+        return replace(reading, summary=said)
+    return replace(reading, summary=summary_of(reading.program, parents, said))
+
+
+def _read_block(block: Block, contract: Contract, limit: int) -> Reading:
     program = Program(block.text)
-    fault = check(program, contract, limit)
-    if fault is not None and fault.kind is FaultKind.NOT_PYTHON:
-        return Reading(program=program, summary=said, fault=fault)
-    return Reading(program=program, summary=summary_of(program, parents, said), fault=fault)
+    return Reading(program=program, fault=check(program, contract, limit))
+
+
+def _only_one(readings: Sequence[Reading]) -> Reading:
+    """The one reading with a program that keeps the contract; of a single block whatever it holds."""
+    if len(readings) == 1:
+        return readings[0]
+    sound = {reading.program: reading for reading in readings if reading.fault is None}
+    if len(sound) == 1:
+        return next(iter(sound.values()))
+    held = f"{len(sound)} of them hold a program" if sound else "none of them holds a program"
+    fault = _fault(FaultKind.MANY_PROGRAMS, f"the reply has {len(readings)} Python blocks, and {held}; send one")
+    return Reading(program=None, fault=fault)
 
 
 def split(text: str) -> tuple[list[Block], list[str]]:
@@ -110,16 +127,14 @@ def _stopped(reply: Reply) -> Fault | None:
     return None
 
 
-def _only_block(text: str, blocks: Sequence[Block]) -> Block | Fault:
+def _python_blocks(text: str, blocks: Sequence[Block]) -> list[Block] | Fault:
     if blocks and not blocks[-1].closed:
         return _fault(FaultKind.TRUNCATED, "the last code block is not closed")
     python = [block for block in blocks if block.language in _PYTHON]
     python = python or [block for block in blocks if not block.language]
     if not python:
         return _fault(FaultKind.NO_PROGRAM, f"the reply has no Python block: {text[: 4 * MAX_FAULT]}")
-    if len(python) > 1:
-        return _fault(FaultKind.MANY_PROGRAMS, f"the reply has {len(python)} Python blocks instead of one")
-    return python[0]
+    return python
 
 
 def _closes(line: str, fence: str) -> bool:

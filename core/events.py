@@ -161,6 +161,7 @@ class ProposalMade(Fact):
     summary: str
     call: Call
     shape: str = ""
+    earlier: tuple[Call, ...] = ()  # earlier, unusable answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +170,8 @@ class ProposalFailed(Fact):
 
     fault: Fault
     summary: str = ""
-    call: Call | None = None  # None if the model never answered
+    call: Call | None = None  # None if the model did not answer the last question
+    earlier: tuple[Call, ...] = ()  # earlier, unusable answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -292,7 +294,7 @@ class CandidateAccepted(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateRejected(Fact):
-    """The hill-climb chain rejected this candidate; its edit joined the rejection memory."""
+    """The hill-climb chain rejected this candidate; its edit joined the rejection memory, unless the service failed."""
 
     candidate: str
     rejection: Rejection

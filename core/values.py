@@ -105,6 +105,11 @@ class EpisodeNotes:
     times: CallTimes | None = None  # None if no call ended
 
 
+def is_service_failure(fault: Fault | None) -> bool:
+    """Whether the service of a model failed, not what the model wrote."""
+    return fault is not None and fault.kind is FaultKind.MODEL_FAILED
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Episode:
     """The result of one rollout; the trajectory τ_e itself is in the store under `trajectory`."""

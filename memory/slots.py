@@ -26,7 +26,7 @@ from ..core.events import (
     VoteCast,
 )
 from ..core.order_ids import EVALUATOR, FINAL, INITIAL, SEARCH, owner_of, parse
-from ..core.values import Fault, Operator, Rejection, Usage
+from ..core.values import Fault, Operator, Rejection, Usage, is_service_failure
 from .spending import calls_of, role_of
 
 RECENT_EPISODES = 40      # from which the simulation speed is computed
@@ -250,7 +250,8 @@ class Slots:
         if slot.state == "scored":      # "pruned" and "failed" are more specific
             slot.state = "rejected"
         slot.accepted, slot.difference = False, fact.rejection.fitness_difference
-        self.memory.append(Remembered(slot.generation, at, fact.rejection))
+        if not is_service_failure(slot.fault):
+            self.memory.append(Remembered(slot.generation, at, fact.rejection))
 
     def _change_elite(self, fact: EliteChanged, at: float) -> None:
         self.elites.append(fact)

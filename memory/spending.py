@@ -106,9 +106,9 @@ def list_calls(facts: Iterable[Fact]) -> tuple[CallRow, ...]:
 
 def calls_of(fact: Fact) -> tuple[Call, ...]:
     """The model calls that a fact reports, oldest first."""
-    earlier = fact.earlier if isinstance(fact, VoteCast) else ()
-    last = fact.call if isinstance(fact, ProposalMade | ProposalFailed | VoteCast) else None
-    return earlier if last is None else (*earlier, last)
+    if not isinstance(fact, ProposalMade | ProposalFailed | VoteCast):
+        return ()
+    return fact.earlier if fact.call is None else (*fact.earlier, fact.call)
 
 
 def role_of(fact: Fact) -> str:

@@ -8,7 +8,7 @@ from ...core.errors import SearchError
 from ...core.events import Fact, InitialChosen, ProposalFailed, ProposalMade, Propose
 from ...core.keeper import Decision
 from ...core.metrics import aggregate
-from ...core.values import Candidate, Examination, Fault, Operator, Program, Rejection, Score
+from ...core.values import Candidate, Examination, Fault, Operator, Program, Rejection, Score, is_service_failure
 from .trials import RolloutPlan, Trial, Trials
 
 ATTEMPTS = 5  # at a first valid program, before the run gives up
@@ -92,7 +92,8 @@ class InitialKeeper:
             fitness_difference=None,
             reason=f"{fault.kind}: {fault.message}",
         )
-        return self._ask(Initial(attempt=state.attempt + 1, failures=(*state.failures, failure)))
+        told = () if is_service_failure(fault) else (failure,)  # which says nothing about the program
+        return self._ask(Initial(attempt=state.attempt + 1, failures=(*state.failures, *told)))
 
 
 def score_baseline(baseline: Candidate, examination: Examination) -> Candidate:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from ...core.events import CandidateAccepted, CandidateRejected, Fact, ProposalFailed, ProposalMade
-from ...core.values import Candidate, Operator, Rejection
+from ...core.values import Candidate, Operator, Rejection, is_service_failure
 from .search_state import SearchState
 from .trials import Trial, bound
 
@@ -80,7 +80,10 @@ def select_elite(state: Search) -> Candidate:
 
 
 def climb(state: Search, candidate: Candidate) -> tuple[Search, Fact]:
-    """Accept if F(new) >= F(current) and it did not fail, else remember the rejected edit."""
+    """Accept if F(new) >= F(current) and it did not fail, else remember the rejected edit.
+
+    A failure of the service says nothing about an edit, so it is not remembered.
+    """
     state = replace(state, climbed=state.climbed + 1)
     difference = candidate.fitness - state.current.fitness
     pruned = candidate.bound is not None
@@ -100,6 +103,8 @@ def climb(state: Search, candidate: Candidate) -> tuple[Search, Fact]:
         reason=_why(candidate),
     )
     rejected = CandidateRejected(order=candidate.id, candidate=candidate.id, rejection=rejection)
+    if is_service_failure(fault):
+        return state, rejected
     return replace(state, rejections=(*state.rejections, rejection)), rejected
 
 

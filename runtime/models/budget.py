@@ -176,8 +176,7 @@ class PastSpending:
 
 
 def _add(spent: dict[str, Spent], recorded: Recorded) -> None:
-    unanswered = not recorded.calls and (recorded.failure is not None or recorded.withdrawn)
-    taken = Spent(calls=len(recorded.calls) + unanswered)
+    taken = Spent(calls=len(recorded.calls) + (recorded.unanswered or recorded.withdrawn))
     for call in recorded.calls:
         taken = taken.plus(taken_by(call.usage, call.prompt.text, call.reply.text))
     spent[recorded.role] = spent.get(recorded.role, Spent()).plus(taken)

@@ -15,13 +15,14 @@ Key = tuple[str, int]
 class Recorded:
     """The model calls of one order: the answers, one per attempt, and the failure after them, if any.
 
-    The usage of a `withdrawn` call is unknown.
+    `unanswered`: the last question got no answer, so its usage is unknown. So is that of a `withdrawn` call.
     """
 
     order: str
     role: str
     calls: tuple[Call, ...] = ()
     failure: str | None = None
+    unanswered: bool = False
     withdrawn: bool = False
 
 
@@ -37,15 +38,17 @@ class CallReader:
             self._withdrawn.add(fact.order)
         if not isinstance(fact, ProposalMade | ProposalFailed | VoteCast) or fact.order is None:
             return None
-        calls = () if fact.call is None else (fact.call,)
+        calls = (*fact.earlier, *(() if fact.call is None else (fact.call,)))
         failure = None
         if isinstance(fact, VoteCast):
-            calls = (*fact.earlier, *calls)
             failure = fact.reason if fact.choice is None else None
         elif isinstance(fact, ProposalFailed) and fact.call is None:
             failure = fact.fault.message
         self._withdrawn.discard(fact.order)  # its answer arrived during the withdrawal
-        return Recorded(order=fact.order, role=parse(fact.order).role, calls=calls, failure=failure)
+        return Recorded(
+            order=fact.order, role=parse(fact.order).role, calls=calls, failure=failure,
+            unanswered=failure is not None and fact.call is None,
+        )
 
     def withdrawn(self) -> Iterator[Recorded]:
         """The calls that were withdrawn without an answer, according to the facts read so far."""

@@ -62,8 +62,11 @@ BAD = {
     "prose only": (reply("I would raise the gain."), FaultKind.NO_PROGRAM),
     "program without a fence": (reply(BARE), FaultKind.NO_PROGRAM),
     "another language": (reply(block(language="diff")), FaultKind.NO_PROGRAM),
-    "two programs": (reply(block() + "or\n" + block()), FaultKind.MANY_PROGRAMS),
-    "two blocks without a language": (reply(block(language="") + block(language="")), FaultKind.MANY_PROGRAMS),
+    "two programs": (reply(block() + "or\n" + block(BARE + "x = 1\n")), FaultKind.MANY_PROGRAMS),
+    "two blocks, no program": (reply(block("x = 1\n") + block("y = 2\n")), FaultKind.MANY_PROGRAMS),
+    "two blocks without a language": (
+        reply(block(language="") + block(BARE + "x = 1\n", language="")), FaultKind.MANY_PROGRAMS,
+    ),
     "not Python": (reply(block("class CartPolicy\n    pass\n")), FaultKind.NOT_PYTHON),
     "placeholder": (reply(block("class CartPolicy:\n    # rest unchanged\n")), FaultKind.NOT_PYTHON),
     "null byte": (reply(block(BARE + "\x00\n")), FaultKind.NOT_PYTHON),
@@ -92,6 +95,8 @@ def test_bad_replies_are_told_apart(bad: Reply, kind: FaultKind) -> None:
 
 
 GOOD = {
+    "a sketch before the program": block("state = 'grasp'  # a sketch\n") + block(),
+    "the same program twice": block() + "once more:\n" + block(),
     "blocks in other languages": "```text\nplan\n```\n" + block() + "```json\n{}\n```\n",
     "one block without a language": block(language=""),
     "py": block(language="py"),

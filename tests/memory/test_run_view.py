@@ -329,13 +329,16 @@ def test_spending_by_role():
         earlier=(call(0.25),),
     )
     failed = ProposalFailed(order="g1/hill/0", fault=Fault(kind=FaultKind.EMPTY, message=""), call=call(0.125))
-    unanswered = ProposalFailed(order="g1/hill/1", fault=Fault(kind=FaultKind.MODEL_FAILED, message=""))
-    spending = view_of_facts([made("init/0", 1.0), made("eval/g0/0", 2.0), vote, failed, unanswered]).status.spending
-    assert spending.total.cost_usd == 1.0 + 2.0 + 0.25 + 0.5 + 0.125
-    assert spending.total.calls == 5
-    assert spending.total.tokens == 4 * 11 + 31
+    unanswered = ProposalFailed(
+        order="g1/hill/1", fault=Fault(kind=FaultKind.MODEL_FAILED, message=""), earlier=(call(0.0625),)
+    )
+    repaired = replace(made("eval/g0/0", 2.0), earlier=(call(4.0),))
+    spending = view_of_facts([made("init/0", 1.0), repaired, vote, failed, unanswered]).status.spending
+    assert spending.total.cost_usd == 1.0 + 4.0 + 2.0 + 0.25 + 0.5 + 0.125 + 0.0625
+    assert spending.total.calls == 7
+    assert spending.total.tokens == 6 * 11 + 31
     roles = {role: (one.calls, one.cost_usd) for role, one in spending.by_role.items()}
-    assert roles == {"proposer": (2, 1.125), "evaluator-writer": (1, 2.0), "judge": (2, 0.75)}
+    assert roles == {"proposer": (3, 1.1875), "evaluator-writer": (2, 6.0), "judge": (2, 0.75)}
 
 
 def test_one_unknown_price_makes_the_sum_unknown_not_zero():

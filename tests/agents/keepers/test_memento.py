@@ -260,3 +260,16 @@ def test_a_faulty_episode_counts_as_zero_and_is_not_scored() -> None:
     candidate = of(list(decision.facts), CandidateScored)[0].candidate
     assert candidate.fitness == fact.score.fitness / 2
     assert candidate.fault is None
+
+
+def test_a_failure_of_the_service_is_not_a_rejected_edit() -> None:
+    """The next climb is asked as if the slot had not been: the service said nothing about an edit."""
+    began = keeper(Slots(generations=1, hill_climb=3, macro=0, crossover=0)).start()
+    decide = keeper(Slots(generations=1, hill_climb=3, macro=0, crossover=0)).decide
+    down = Fault(kind=FaultKind.MODEL_FAILED, message="the service is down")
+    bad = Fault(kind=FaultKind.NOT_PYTHON, message="line 3")
+    second = decide(began.state, ProposalFailed(order="g1/hill/0", fault=down, summary="gain up"))
+    assert [fact.candidate for fact in second.facts if isinstance(fact, CandidateRejected)] == ["g1/hill/0"]
+    assert [order.rejections for order in second.orders] == [()]
+    third = decide(second.state, ProposalFailed(order="g1/hill/1", fault=bad, summary="gain down"))
+    assert [[entry.summary for entry in order.rejections] for order in third.orders] == [["gain down"]]

@@ -168,7 +168,8 @@ FACTS = (
     ProposalMade(order="g1/macro/0", program=Program("x"), summary="", call=_call()),
     ProposalFailed(order="g1/macro/1", fault=Fault(kind=FaultKind.EMPTY, message=""), call=_call(Usage())),
     ProposalFailed(order="g1/macro/2", fault=Fault(kind=FaultKind.MODEL_FAILED, message="down")),
-    ProposalMade(order="eval/g0/1", program=Program("x"), summary="", call=_call()),
+    ProposalFailed(order="g1/macro/3", fault=Fault(kind=FaultKind.MODEL_FAILED, message="down"), earlier=(_call(),)),
+    ProposalMade(order="eval/g0/1", program=Program("x"), summary="", call=_call(), earlier=(_call(),)),
     VoteCast(order="eval/g0/judge/1", generation=0, seat=1, choice=0, reason="", call=_call()),
     VoteCast(order="eval/g0/judge/2", generation=0, seat=2, choice=0, reason="", call=_call(), earlier=(_call(),)),
 )
@@ -180,13 +181,13 @@ def test_a_resumed_run_begins_with_what_its_facts_say() -> None:
         past.apply(fact)
     spent = past.by_role()
     assert spent == {
-        "proposer": Spent(calls=3, tokens=101, cost_usd=0.5, unpriced=1),
-        "evaluator-writer": Spent(calls=1, tokens=100, cost_usd=0.5),
+        "proposer": Spent(calls=5, tokens=201, cost_usd=1.0, unpriced=1),
+        "evaluator-writer": Spent(calls=2, tokens=200, cost_usd=1.0),
         "judge": Spent(calls=3, tokens=300, cost_usd=1.5),
     }
-    require_room(Balance(run=Budget(calls=8), spent=spent))
-    with pytest.raises(UsageError, match="budget of 7 calls is spent; resume with a larger one"):
-        require_room(Balance(run=Budget(calls=7), spent=spent))
+    require_room(Balance(run=Budget(calls=11), spent=spent))
+    with pytest.raises(UsageError, match="budget of 10 calls is spent; resume with a larger one"):
+        require_room(Balance(run=Budget(calls=10), spent=spent))
     with pytest.raises(UsageError, match="the judge budget of 2 calls"):
         require_room(Balance(roles={"judge": Budget(calls=2)}, spent=spent))
 
