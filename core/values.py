@@ -93,11 +93,13 @@ class CallTimes:
 class EpisodeNotes:
     """What later prompts may show of an episode besides its scores. All of it is bounded, and it is data.
 
-    No decision depends on it. `report` has dotted names with numbers, flags and short texts. `story` and `times` come
-    from the trusted side, the rest from the policy.
+    No decision depends on it. `stages`, `printed` and `report` are the policy's own words, the rest comes from the
+    trusted side. `report` has dotted names with numbers, flags and short texts.
     """
 
-    story: str = ""  # the course of events in the domain's words; empty if there is none
+    story: str = ""  # the course of events in the domain's words, as in core.story; empty in the logs of older versions
+    conditions: Mapping[str, JSON] = field(default_factory=dict)  # what was drawn, as far as a policy may know it
+    begins_solved: bool = False  # the task was done before the first step
     stages: tuple[Stage, ...] = ()  # in the order of their first steps
     printed: str = ""  # the end of what the policy printed; empty if the fault's traceback shows it
     report: Mapping[str, JSON] = field(default_factory=dict)  # the policy's attribute `report` at the end

@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ...core.call_times import call_times
+from ...core.generic_story import generic_story, story_of
+from ...core.ports import Domain
 from ...core.recording import Recording
+from ...core.story import Story, shown_conditions, story_text
 from ...core.values import JSON, EpisodeNotes
 from .policy_notes import StageLog, problem
 from .policy_process import PolicyProcess
@@ -22,13 +25,33 @@ def with_stages(recording: Recording, stages: StageLog) -> Recording:
     return replace(recording, info={**recording.info, STAGES_INFO: stages.changes})
 
 
-def notes_of(policy: PolicyProcess, report: Mapping[str, JSON] | str, *, steps: int) -> EpisodeNotes:
-    """The notes of an episode of `steps` steps, after its policy ended."""
+def notes_of(
+    policy: PolicyProcess, report: Mapping[str, JSON] | str, *, domain: Domain, recording: Recording
+) -> EpisodeNotes:
+    """The notes of an episode, after its policy ended."""
     problems = (problem("report", report),) if isinstance(report, str) else ()
+    story, trouble = safe_story(domain, recording)
     return EpisodeNotes(
-        stages=policy.stages.stages(steps),
+        story=story_text(story),
+        conditions=shown_conditions(story),
+        begins_solved=story.begins_solved,
+        stages=policy.stages.stages(recording.steps),
         printed=policy.printed,
         report={} if isinstance(report, str) else report,
-        problems=problems,
+        problems=(*problems, *trouble),
         times=call_times(policy.calls_s, policy.start_s),
     )
+
+
+def safe_story(domain: Domain, recording: Recording) -> tuple[Story, tuple[str, ...]]:
+    """The story of a recording, and what is wrong with the domain's own, for which the generic one stands in.
+
+    A domain that cannot describe an episode must not lose a run.
+    """
+    try:
+        story = story_of(domain, recording)
+        story_text(story)
+        shown_conditions(story)
+    except Exception as error:  # noqa: BLE001 - a user's domain may raise anything
+        return generic_story(recording), (problem("story", f"the domain raised {type(error).__name__}: {error}"),)
+    return story, ()

@@ -90,15 +90,17 @@ class Worker:
                 report = policy.report()
         except ProgramFailed as error:
             fault, overdue, ended = error.fault, isinstance(error, ProgramOverdue), "fault"
-        recording = environment.recording()
+        recorded = environment.recording()
+        recording = with_stages(recorded, policy.stages)
         key = request["key"]
-        save_recording(trajectory_path(self._folder, key), with_stages(recording, policy.stages))
-        scene = recording.info.get("scene")
+        save_recording(trajectory_path(self._folder, key), recording)
+        scene = recorded.info.get("scene")
         episode = Episode(
             index=index, seed=seed, steps=self._steps, ended_by=ended, fault=fault,
             success=fault is None and bool(environment.success()), trajectory=key,
-            scene=None if scene is None else str(scene), info=dict(recording.info),
-            wall_s=time.perf_counter() - begun, notes=notes_of(policy, report, steps=self._steps),
+            scene=None if scene is None else str(scene), info=dict(recorded.info),
+            wall_s=time.perf_counter() - begun,
+            notes=notes_of(policy, report, domain=self._domain, recording=recording),
         )
         return {"overdue" if overdue else "done": messages.episode_message(episode)}
 

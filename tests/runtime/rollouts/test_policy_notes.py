@@ -3,10 +3,14 @@
 import json
 import math
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from memento.core.call_times import call_time_words, call_times, coarse_ms, without_call_times
+from memento.core.generic_story import generic_story
+from memento.core.recording import Recording
 from memento.core.recording_file import load_recording
+from memento.runtime.rollouts.episode_notes import safe_story
 from memento.runtime.rollouts.policy_notes import (
     CHANGES,
     ENTRIES,
@@ -107,6 +111,24 @@ def test_prompts_that_differ_in_times_only_are_equal_to_a_replay():
     assert without_call_times("in about 5 steps, under 10 ms") == "in about 5 steps, under 10 ms"
 
 
+# ------------------------------------------------------------------------------------------- stories
+
+
+class Speechless:
+    """A domain whose story fails."""
+
+    def story(self, recording):
+        raise KeyError("phase\n" * 100)
+
+
+def test_a_story_that_raises_gives_the_generic_one_and_one_line():
+    recording = Recording(states={"x": np.arange(4.0)}, actions={"a": np.zeros(3)})
+    story, problems = safe_story(Speechless(), recording)
+    assert story == generic_story(recording)
+    assert len(problems) == 1 and problems[0].startswith("story: the domain raised KeyError: 'phase")
+    assert len(problems[0]) <= 200 and "\n" not in problems[0]
+
+
 # ----------------------------------------------------------------------------- real program processes
 
 TALKING = policy(
@@ -129,6 +151,7 @@ async def test_an_episode_notes_what_its_policy_says(make_pool, tmp_path):
     assert notes.report == {"gain": 0.5, "trial.kept": 3, "trial.tried.0": 1, "trial.tried.1": 2, "worst": 1 - steps}
     assert notes.printed.split("\n") == ["reset", *(f"step {t}" for t in range(steps))]
     assert 0 < notes.times.median_ms <= notes.times.p99_ms <= notes.times.most_ms < 300 and notes.problems == ()
+    assert notes.story.startswith("step") and notes.conditions == {"goal": "1.00"}
     recording = load_recording(tmp_path / "trajectories" / f"{episode.trajectory}.npz")
     assert recording.info["policy_stages"] == [["approach", 0], ["push", 2]]
     assert "policy_stages" not in recording.arrays() and "policy_stages" not in episode.info
