@@ -44,13 +44,23 @@ class _Proposer:
 
 
 class Initiator(_Proposer):
-    """Requests a first policy p_0. The order's rejections, if any, explain why earlier attempts failed."""
+    """Requests a first policy p_0. The order's rejections, if any, explain why earlier attempts failed.
+
+    With `edited` the prompt says that later proposals edit the program; otherwise that it is used as it is, as in
+    zero-shot and in random search.
+    """
+
+    def __init__(
+        self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, edited: bool = True
+    ) -> None:
+        super().__init__(model=model, prompts=prompts, brief=brief, contract=contract)
+        self._use = prompts.fill("starting-point" if edited else "used-as-is").strip()
 
     async def carry_out(self, order: Propose) -> ProposalMade | ProposalFailed:
         """Answer an order for a first policy. Raises ModelError if it is fatal."""
         failures = rejections_list(order.rejections, full=True)
         earlier = self._prompts.fill("earlier-attempts", failures=fenced(failures)) if failures else ""
-        return await self._write(order, self._rest("initial-policy", earlier=earlier))
+        return await self._write(order, self._rest("initial-policy", use=self._use, earlier=earlier))
 
 
 class HillClimber(_Proposer):

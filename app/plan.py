@@ -5,6 +5,7 @@ from ..agents.keepers.evaluator_search import EvaluatorBudget
 from ..agents.keepers.memento import Slots
 from ..agents.keepers.options import SearchOptions
 from ..agents.keepers.sequencer import RunPlan
+from ..core.events import RULES
 from ..core.methods import method_named
 from ..core.ports import Domain
 from ..core.seeds import derive_seed
@@ -13,9 +14,12 @@ from ..settings import Settings
 
 
 def plan_of(
-    settings: Settings, domain: Domain, initial: Program | None, evaluator: Program | None
+    settings: Settings, domain: Domain, initial: Program | None, evaluator: Program | None, *, rules: int = RULES
 ) -> RunPlan:
-    """The plan of the run. Episode e of every candidate has the same seed; the final seeds are different ones."""
+    """The plan of the run. Episode e of every candidate has the same seed; the final seeds are different ones.
+
+    `rules` is the version of the keepers' rules that the run began with.
+    """
     budget = EvaluatorBudget(
         pool=settings.evaluator_pool,
         judges=settings.evaluator_judges,
@@ -38,6 +42,7 @@ def plan_of(
         evaluator=evaluator,
         evaluator_budget=budget if settings.evaluator == "evolve" else None,
         reference=domain.reference_evaluator(),
+        refuses_dead=rules >= 2,
     )
 
 

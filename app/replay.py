@@ -9,7 +9,7 @@ from ..core.events import RunStarted, StageEntered
 from ..core.values import JSON, Program
 from ..memory.store import RunStore
 from ..runtime.models.tape import Tape, tape_of
-from ..settings import Settings
+from ..settings import Settings, recorded_settings
 from .trust import require_trust
 
 UNLIMITED: Mapping[str, JSON] = {
@@ -26,6 +26,7 @@ class RecordedRun:
     initial: Program | None
     evaluator: Program | None
     tape: Tape
+    rules: int
 
 
 def read_recorded(folder: Path, *, trusted: bool = True) -> RecordedRun:
@@ -40,11 +41,12 @@ def read_recorded(folder: Path, *, trusted: bool = True) -> RecordedRun:
             f"the run {folder.name!r} is not done, so its recorded replies would end early: "
             f"finish it first with memento resume {folder}"
         )
-    recorded = Settings.model_validate(dict(started.settings))
+    recorded = recorded_settings(started.settings)
     require_trust(folder, started.settings, recorded, trusted=trusted, models=False)
     return RecordedRun(
         settings=Settings.model_validate({**recorded.as_json(), **UNLIMITED, "replay": str(folder.resolve())}),
         initial=started.initial,
         evaluator=started.evaluator,
         tape=tape_of(facts),
+        rules=started.rules,
     )

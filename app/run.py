@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .. import __version__
 from ..core.errors import UsageError
-from ..core.events import RunResumed, RunStarted
+from ..core.events import RULES, RunResumed, RunStarted
 from ..core.ports import Domain
 from ..core.values import JSON, Program
 from ..domains import load as load_domain
@@ -23,7 +23,7 @@ from .budgets import balance_of, require_usable
 from .history import Outline, outline_of, past_use
 from .isolation import live_layers, require_sandbox, warn_of_lost
 from .program_files import read_evaluator, read_initial
-from .replay import read_recorded
+from .replay import RecordedRun, read_recorded
 from .results import RunResult, result_of
 from .salt import new_salt
 from .session import Session, Work
@@ -44,18 +44,20 @@ async def run(
     """
     settings = _salted(settings)
     domain = load_domain(settings.domain)
-    initial, evaluator = _given_programs(settings, domain)
+    recorded = _recorded(settings)
+    initial, evaluator = _given_programs(settings, domain, recorded)
     layers = live_layers()
     if settings.require_sandbox:
         require_sandbox(layers)
     if address is not None:
         address.require_free()
-    async with _models(settings, domain) as models:  # before the folder: an unusable model leaves no run behind
+    async with _models(settings, domain, recorded) as models:  # before the folder: an unusable model leaves no run behind
         clock = SystemClock()
         folder = new_run(runs_dir, name, clock, label=settings.domain, seed=settings.seed)
         with RunStore.create(folder, clock=clock) as store:
             started = RunStarted(
-                settings=settings.as_json(), versions=versions(), sandbox=layers, initial=initial, evaluator=evaluator
+                settings=settings.as_json(), versions=versions(), sandbox=layers, initial=initial, evaluator=evaluator,
+                rules=RULES if recorded is None else recorded.rules,
             )
             work = Work(
                 settings=settings, domain=domain, started=started, models=models, workers=settings.workers,
@@ -100,7 +102,7 @@ async def resume(
         if address is not None:
             address.require_free()
         domain = load_domain(settings.domain)
-        async with _models(settings, domain) as models:
+        async with _models(settings, domain, _recorded(settings)) as models:
             if budgets or before.left == "budget":
                 use = past_use(store)
                 require_room(balance_of(settings, use.spending.by_role()), use.status.active_s)
@@ -134,19 +136,25 @@ def _refuse_budgets_without_effect(before: Outline, budgets: Mapping[str, JSON],
         raise UsageError(f"the run {folder.name!r} is a replay, which calls no model: a budget has no effect")
 
 
-def _given_programs(settings: Settings, domain: Domain) -> tuple[Program | None, Program | None]:
+def _recorded(settings: Settings) -> RecordedRun | None:
+    """The run whose replies are repeated, if this one is a replay."""
+    return None if settings.replay is None else read_recorded(Path(settings.replay))
+
+
+def _given_programs(
+    settings: Settings, domain: Domain, recorded: RecordedRun | None
+) -> tuple[Program | None, Program | None]:
     """The first policy and the evaluator, if the user or the recorded run gave them."""
-    if settings.replay is not None:
-        recorded = read_recorded(Path(settings.replay))
+    if recorded is not None:
         return recorded.initial, recorded.evaluator
     initial = read_initial(settings.initial, domain)
     return initial, None if settings.evaluator in NOT_A_PROGRAM else read_evaluator(settings.evaluator, domain)
 
 
-def _models(settings: Settings, domain: Domain) -> Models:
+def _models(settings: Settings, domain: Domain, recorded: RecordedRun | None) -> Models:
     """The run's models, or the tape that replaces all of them. Raises UsageError."""
-    if settings.replay is not None:
-        return replayed(read_recorded(Path(settings.replay)).tape)
+    if recorded is not None:
+        return replayed(recorded.tape)
     models = make_models(settings, domain)
     require_usable(settings)
     return models

@@ -111,9 +111,11 @@ class Session:
             ledger.require_time()
             return [request.kind for request in self._store.take_requests()]
 
+        started = work.started
+        plan = plan_of(work.settings, work.domain, started.initial, started.evaluator, rules=started.rules)
         lanes = make_lanes(work.settings, work.domain, work.models.within(ledger), pool, workers=work.workers)
         return Supervisor(
-            keeper=Sequencer(plan_of(work.settings, work.domain, work.started.initial, work.started.evaluator)),
+            keeper=Sequencer(plan),
             bus=bus,
             lanes=announced(feed.counted(lanes), display),
             requests=requests,

@@ -14,6 +14,7 @@ from ..agents.proposers import Crosser, HillClimber, Initiator, Mutator
 from ..agents.rollout_agents import Examiner, Roller, Scorer
 from ..core.errors import UsageError
 from ..core.events import Examine, Fact, Judge, Order, Propose, ProposeEvaluator, Roll, ScoreEpisode
+from ..core.methods import edits
 from ..core.order_ids import HILL, owner_of, parse
 from ..core.ports import Domain, Generalising, Model, Pool
 from ..core.seeds import UNSALTED
@@ -149,7 +150,7 @@ def make_lanes(
     proposals: dict[Operator, Agent] = {
         operator: agent(model=models.proposer, prompts=prompts, brief=brief, contract=domain.contract)
         for operator, agent in (
-            (Operator.INITIAL, Initiator),
+            (Operator.INITIAL, partial(Initiator, edited=edits(settings.as_json()))),
             (Operator.HILL_CLIMB, partial(HillClimber, memory_detail=settings.memory_detail)),
             (Operator.MACRO, Mutator),
             (Operator.CROSSOVER, Crosser),

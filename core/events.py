@@ -109,6 +109,13 @@ class Fact:
 # What agents and the controller report:
 
 
+RULES = 2
+"""The version of the keepers' rules in new runs. A recorded run continues by its own version.
+
+2: a first policy that does nothing in any episode is requested again.
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStarted(Fact):
     """The first fact of a run."""
@@ -118,6 +125,7 @@ class RunStarted(Fact):
     sandbox: tuple[str, ...] = ()            # the active isolation layers
     initial: Program | None = None           # the text of a given p_0, so that a resumed run needs no file
     evaluator: Program | None = None         # the text of a given E*
+    rules: int = 1                           # the version of the keepers' rules (RULES); 1 in older logs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

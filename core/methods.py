@@ -174,6 +174,11 @@ def branches_of(settings: Mapping[str, JSON]) -> tuple[Branch, ...]:
     return method.branches(settings)
 
 
+def edits(settings: Mapping[str, JSON]) -> bool:
+    """Whether the method of a run with these settings edits programs, rather than only asks for first programs."""
+    return any(set(branch.operators) - {Operator.INITIAL} for branch in branches_of(settings))
+
+
 def branch_of(settings: Mapping[str, JSON], operator: Operator) -> Branch:
     """The branch that an operator's candidates belong to; the first branch if the method has none for it."""
     branches = branches_of(settings)

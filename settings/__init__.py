@@ -3,6 +3,7 @@
 from .building import build_settings, parse_budgets, settings_in, usable_cpus, with_budgets
 from .checks import evaluator_file
 from .model import ALL, BRANCHES, OPTIONS, SALT_PATTERN, Asking, RoleBudget, Settings, roles_of, without_effect
+from .recorded import recorded_settings
 from .sources import parse_assignments
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "evaluator_file",
     "parse_assignments",
     "parse_budgets",
+    "recorded_settings",
     "roles_of",
     "settings_in",
     "usable_cpus",

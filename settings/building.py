@@ -25,6 +25,7 @@ from .checks import (
 )
 from .model import BRANCHES, OPTIONS, Settings
 from .presets import DEFAULT_PRESET, preset_named
+from .recorded import recorded_settings
 from .sources import ALIASES, Given, from_command_line, from_environment, from_file
 
 
@@ -102,7 +103,7 @@ def settings_in(facts: Iterable[Fact]) -> Settings | None:
     settings: Settings | None = None
     for fact in facts:
         if isinstance(fact, RunStarted):
-            settings = Settings.model_validate(dict(fact.settings))
+            settings = recorded_settings(fact.settings)
         elif isinstance(fact, RunResumed) and settings is not None and fact.budgets:
             settings = with_budgets(settings, fact.budgets)
     return settings

@@ -8,10 +8,23 @@ from ...core.errors import SearchError
 from ...core.events import Fact, InitialChosen, ProposalFailed, ProposalMade, Propose
 from ...core.keeper import Decision
 from ...core.metrics import aggregate
-from ...core.values import Candidate, Examination, Fault, Operator, Program, Rejection, Score, is_service_failure
+from ...core.program_text import MAX_FAULT
+from ...core.text import one_line
+from ...core.values import (
+    Candidate,
+    Episode,
+    Examination,
+    Fault,
+    FaultKind,
+    Operator,
+    Program,
+    Rejection,
+    Score,
+    is_service_failure,
+)
 from .trials import RolloutPlan, Trial, Trials
 
-ATTEMPTS = 5  # at a first valid program, before the run gives up
+ATTEMPTS = 5  # at a first policy that works, before the run gives up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,10 +43,14 @@ class Initial:
 
 
 class InitialKeeper:
-    """Settles p_0: the given program, or the model's first program that can start."""
+    """Settles p_0: the given program, or the model's first program that does something in some episode.
 
-    def __init__(self, *, given: Program | None, seeds: tuple[int, ...]) -> None:
+    Without `refuses_dead`, as in the runs of older versions, it is enough that the program can start.
+    """
+
+    def __init__(self, *, given: Program | None, seeds: tuple[int, ...], refuses_dead: bool = True) -> None:
         self._given = given
+        self._refuses_dead = refuses_dead
         self._plan = RolloutPlan(split="search", seeds=seeds, evaluator=None)
 
     def start(self) -> Decision[Initial]:
@@ -73,17 +90,18 @@ class InitialKeeper:
         if not step.settled:
             return Decision(state=state, orders=step.orders)
         (candidate,) = step.settled
-        if candidate.fault is not None:
-            return self._retry(state, candidate.fault, candidate.summary)
+        fault = candidate.fault or (why_dead(candidate.episodes) if self._refuses_dead else None)
+        if fault is not None:
+            return self._retry(state, fault, candidate.summary)
         chosen = InitialChosen(order=candidate.id, program=candidate.program)
         return Decision(state=replace(state, baseline=candidate), facts=(chosen,))
 
     def _retry(self, state: Initial, fault: Fault, summary: str) -> Decision[Initial]:
         if self._given is not None:
-            raise SearchError(f"the given initial policy cannot start: {fault.message}")
+            raise SearchError(f"the given initial policy does not work: {fault.message}")
         if state.attempt + 1 >= ATTEMPTS:
             raise SearchError(
-                f"no valid initial policy in {ATTEMPTS} replies (the last: {fault.kind}, {fault.message}); "
+                f"no working initial policy in {ATTEMPTS} replies (the last: {fault.kind}, {fault.message}); "
                 "give one with --initial FILE, or use another model"
             )
         failure = Rejection(
@@ -94,6 +112,22 @@ class InitialKeeper:
         )
         told = () if is_service_failure(fault) else (failure,)  # which says nothing about the program
         return self._ask(Initial(attempt=state.attempt + 1, failures=(*state.failures, *told)))
+
+
+def why_dead(episodes: tuple[Episode, ...]) -> Fault | None:
+    """Why a policy did nothing in any episode: each ended with a fault, or before the first step. None if it did."""
+    if not episodes or any(episode.fault is None and (episode.steps or episode.success) for episode in episodes):
+        return None
+    faults = [episode.fault for episode in episodes if episode.fault is not None]
+    if not faults:
+        ends = ", ".join(sorted({episode.ended_by for episode in episodes}))
+        return Fault(kind=FaultKind.NOT_STARTED, message=f"every episode ended before its first step ({ends})")
+    first = faults[0]
+    every = "every episode ended with a fault" if len(faults) == len(episodes) else (
+        f"{len(faults)} of {len(episodes)} episodes ended with a fault, the others before their first step"
+    )
+    message = one_line(f"{every}; the first: {first.message}", MAX_FAULT)
+    return Fault(kind=first.kind, message=message, traceback=first.traceback)
 
 
 def score_baseline(baseline: Candidate, examination: Examination) -> Candidate:

@@ -33,6 +33,7 @@ class RunPlan:
     evaluator: Program | None = None  # a given E*
     evaluator_budget: EvaluatorBudget | None = None  # evolve E*; None without `evaluator`: request one evaluator
     reference: Program | None = None  # scores the final measure
+    refuses_dead: bool = True  # request p_0 again if it does nothing in any episode; not by rules of version 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +60,9 @@ class Sequencer:
 
     def start(self) -> Decision[Stages]:
         """Begin with p_0, given or requested."""
-        keeper = InitialKeeper(given=self._plan.initial, seeds=self._plan.search_seeds)
+        keeper = InitialKeeper(
+            given=self._plan.initial, seeds=self._plan.search_seeds, refuses_dead=self._plan.refuses_dead
+        )
         return self._enter("initial", keeper, lambda ended: self._begin_evaluator(ended.baseline))
 
     def decide(self, state: Stages, fact: Fact) -> Decision[Stages]:

@@ -35,6 +35,7 @@ GOLDEN = Path(__file__).parent / "golden"
 CASES = (
     "initial-policy",
     "initial-policy-again",
+    "initial-policy-as-is",
     "hill-climb",
     "hill-climb-no-memory",
     "hill-climb-full-memory",
@@ -72,6 +73,8 @@ async def asked(case: str) -> Ask:
     match case:
         case "initial-policy":
             await Initiator(**policy).carry_out(propose(Operator.INITIAL))
+        case "initial-policy-as-is":
+            await Initiator(**policy, edited=False).carry_out(propose(Operator.INITIAL))
         case "initial-policy-again":
             await Initiator(**policy).carry_out(propose(Operator.INITIAL, rejections=REJECTIONS[1:]))
         case "hill-climb":
@@ -141,5 +144,6 @@ def test_no_golden_file_is_left_over() -> None:
 async def test_every_prompt_file_is_used() -> None:
     parts = {"program-rules", "evaluator-rules", "rejection-memory", "earlier-attempts", "reply-program"}
     parts |= {"policy-situation", "evaluator-situation", "judge-situation"}
+    parts |= {"starting-point", "used-as-is"}
     used = parts | {"crossover-of-two", "crossover-with-itself"} | set(CASES)
     assert set(PromptFolder()) <= used

@@ -187,7 +187,7 @@ class Refusing(World):
 def test_the_first_valid_of_five_replies_is_p0() -> None:
     log = run(PLAN, Refusing(Propose, failures=4))
     assert of(log, InitialChosen)[0].program == Program("program init/4")
-    with pytest.raises(SearchError, match="no valid initial policy in 5 replies"):
+    with pytest.raises(SearchError, match="no working initial policy in 5 replies"):
         run(PLAN, Refusing(Propose, failures=5))
 
 
@@ -197,6 +197,26 @@ def test_a_policy_that_cannot_start_is_not_p0() -> None:
     given_policy = replace(PLAN, initial=Program("mine"))
     with pytest.raises(SearchError, match="no class FrankaPolicy"):
         run(given_policy, Refusing(Roll, failures=2))
+
+
+@pytest.mark.parametrize(("fault", "steps", "why"), [
+    (Fault(kind=FaultKind.CRASHED, message="KeyError: 'x'"), 7, "every episode ended with a fault; the first: KeyError"),
+    (None, 0, "before its first step"),
+])
+def test_a_policy_that_does_nothing_in_any_episode_is_not_p0(fault: Fault | None, steps: int, why: str) -> None:
+    class Dead(World):
+        def answer(self, order):
+            fact = super().answer(order)
+            if not isinstance(order, Roll) or not order.id.startswith("init/0/"):
+                return fact
+            return replace(fact, episode=replace(fact.episode, fault=fault, steps=steps))
+
+    log = run(PLAN, Dead(1, failure_rate=0.0))
+    assert of(log, InitialChosen)[0].program == Program("program init/1")
+    with pytest.raises(SearchError, match=f"the given initial policy does not work: .*{why}"):
+        run(replace(PLAN, initial=Program("mine")), Dead(1, failure_rate=0.0))
+    older = run(replace(PLAN, refuses_dead=False), Dead(1, failure_rate=0.0))
+    assert of(older, InitialChosen)[0].program == Program("program init/0")
 
 
 def test_no_valid_evaluator_in_the_first_pool_is_an_error() -> None:
