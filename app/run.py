@@ -51,7 +51,8 @@ async def run(
         require_sandbox(layers)
     if address is not None:
         address.require_free()
-    async with _models(settings, domain, recorded) as models:  # before the folder: an unusable model leaves no run behind
+    # Before the folder is made, so that an unusable model leaves no run behind.
+    async with _models(settings, domain, recorded) as models:
         clock = SystemClock()
         folder = new_run(runs_dir, name, clock, label=settings.domain, seed=settings.seed)
         with RunStore.create(folder, clock=clock) as store:

@@ -200,7 +200,7 @@ def test_a_policy_that_cannot_start_is_not_p0() -> None:
 
 
 @pytest.mark.parametrize(("fault", "steps", "why"), [
-    (Fault(kind=FaultKind.CRASHED, message="KeyError: 'x'"), 7, "every episode ended with a fault; the first: KeyError"),
+    (Fault(kind=FaultKind.CRASHED, message="KeyError: 'x'"), 7, "every episode ended with a fault; the first: Key"),
     (None, 0, "before its first step"),
 ])
 def test_a_policy_that_does_nothing_in_any_episode_is_not_p0(fault: Fault | None, steps: int, why: str) -> None:
