@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ..core.line_diff import diff_lines
+from ..core.metrics import NEVER
 from ..core.order_ids import evaluator as evaluator_id
 from ..core.text import cost, counted, number, one_line, printable, printable_line, share
 from ..core.values import JSON, Fault
@@ -164,6 +165,8 @@ def _value(summary: JSON) -> str:
     known = _mean(summary)
     if known is not None:
         return f"{known:>9.3f}"
+    if summary == NEVER:
+        return f"{'never':>9}"
     common = summary.get("most_common") if isinstance(summary, dict) else None
     return f"  {one_line(', '.join(map(str, common)) if isinstance(common, dict) else str(summary), 60)}"
 

@@ -9,7 +9,7 @@ from itertools import islice
 from .text import one_line
 from .values import JSON, Score
 
-MAX_ENTRIES = 48  # names in a summary, the entry for omitted ones included
+MAX_ENTRIES = 80  # names in a summary, the entry for omitted ones included
 MAX_NAME = 64  # characters of a name
 MAX_TEXT = 60  # characters of a text value
 MAX_DEPTH = 4  # levels of nesting that become dotted names; deeper ones are shown as text
@@ -18,26 +18,23 @@ MAX_VALUES_PER_SCORE = 2048
 MOST_COMMON = 3
 OMITTED = "…"  # the name under which omitted entries are counted
 LEFT_OUT = "left-out"  # the same for the names of one score
+NEVER: Mapping[str, JSON] = {"count": 0}  # the summary of a metric that no episode has
 
 
 def aggregate(scores: Iterable[Score], *, limit: int = MAX_ENTRIES) -> dict[str, JSON]:
-    """The metrics of all episodes by dotted name, at most `limit` entries, in alphabetical order.
+    """The metrics of all episodes by dotted name, at most `limit` entries, in the evaluator's order.
 
     Numbers become {"mean", "min", "max"}, booleans {"rate"}, anything else {"most_common": {text: episodes}}.
-    "count" is added if some scores lack the value; nulls and numbers that are not finite count as absent.
-    With more than `limit` names the deepest are dropped first, and the entry "…" holds how many. The result
-    depends neither on the order of the scores nor on that of the names.
+    "count" is added if some scores lack the value, and stands alone as {"count": 0} if all do; nulls and numbers that
+    are not finite count as absent. With more than `limit` names the deepest are dropped first, the last ones of a
+    depth before the others, and the entry "…" holds how many. The order of the scores does not matter.
     """
-    values: dict[str, list[JSON]] = {}
-    episodes = 0
-    for score in scores:
-        episodes += 1
-        for name, value in islice(_flat(score.metrics, "", 1), MAX_VALUES_PER_SCORE):
-            values.setdefault(name, []).append(value)
-    summaries = {name: _summary(found, episodes) for name, found in values.items()}
-    names = sorted((name for name in summaries if summaries[name]), key=_by_depth)
-    kept = names if len(names) <= limit else names[: max(0, limit - 1)]
-    result: dict[str, JSON] = {name: summaries[name] for name in sorted(kept)}
+    flats = [flat_metrics(score.metrics) for score in scores]
+    names = _in_order(flats)
+    kept = _shallowest(names, limit)
+    result: dict[str, JSON] = {
+        name: _summary([flat[name] for flat in flats if name in flat], len(flats)) for name in kept
+    }
     if len(kept) < len(names) and limit > 0:
         result[OMITTED] = {"omitted": len(names) - len(kept)}
     return result
@@ -49,17 +46,34 @@ def bounded_metrics(metrics: Mapping[str, JSON], *, limit: int = MAX_ENTRIES) ->
     Where there are more names the deepest go first, and "left-out" counts them. For fewer, all of them different,
     `aggregate` gives the same for the result as for `metrics`.
     """
-    found = dict(islice(_flat(metrics, "", 1), MAX_VALUES_PER_SCORE))
-    names = sorted(found, key=_by_depth)
-    kept = names if len(names) <= limit else names[: max(0, limit - 1)]
-    result: dict[str, JSON] = {name: _leaf(found[name]) for name in sorted(kept)}
-    if len(kept) < len(names) and limit > 0:
-        result[LEFT_OUT] = len(names) - len(kept)
+    found = flat_metrics(metrics)
+    kept = _shallowest(list(found), limit)
+    result: dict[str, JSON] = {name: _leaf(found[name]) for name in kept}
+    if len(kept) < len(found) and limit > 0:
+        result[LEFT_OUT] = len(found) - len(kept)
     return result
 
 
-def _by_depth(name: str) -> tuple[int, str]:
-    return name.count("."), name
+def flat_metrics(metrics: Mapping[str, JSON]) -> dict[str, JSON]:
+    """One score's metrics under dotted names, in the evaluator's order.
+
+    A list of up to 8 values becomes one name for each place; of a longer or empty one only the length is kept.
+    """
+    return dict(islice(_flat(metrics, "", 1), MAX_VALUES_PER_SCORE))
+
+
+def _in_order(flats: Sequence[Mapping[str, JSON]]) -> list[str]:
+    """All names: in the order of the score that has most of them, then those that others add."""
+    ranked = sorted(map(list, flats), key=lambda names: (-len(names), names))
+    return list(dict.fromkeys(name for names in ranked for name in names))
+
+
+def _shallowest(names: Sequence[str], limit: int) -> list[str]:
+    """The names that stay where there are more than `limit`: room is left for the entry that counts the others."""
+    if len(names) <= limit:
+        return list(names)
+    kept = set(sorted(names, key=lambda name: name.count("."))[: max(0, limit - 1)])
+    return [name for name in names if name in kept]
 
 
 def _leaf(value: JSON) -> JSON:
@@ -67,19 +81,20 @@ def _leaf(value: JSON) -> JSON:
 
 
 def _flat(metrics: Mapping[str, JSON], prefix: str, depth: int) -> Iterator[tuple[str, JSON]]:
-    """The leaves of nested metrics under dotted names, in alphabetical order within a level."""
-    for key in sorted(metrics, key=str):
+    """The leaves of nested metrics under dotted names."""
+    for key, value in metrics.items():
         name = one_line(f"{prefix}{key}", MAX_NAME)
         if name == OMITTED:
             name = "?"  # the name of the omitted entries is reserved
-        value = metrics[key]
         if isinstance(value, list):
-            if len(value) > MAX_LIST:
+            if not 0 < len(value) <= MAX_LIST:
                 yield f"{name}.length", len(value)
                 continue
             value = {str(place): item for place, item in enumerate(value)}
         if not isinstance(value, Mapping):
             yield name, value
+        elif not value:
+            yield name, None
         elif depth < MAX_DEPTH:
             yield from _flat(value, f"{name}.", depth + 1)
         else:
@@ -87,12 +102,12 @@ def _flat(metrics: Mapping[str, JSON], prefix: str, depth: int) -> Iterator[tupl
 
 
 def _summary(values: Sequence[JSON], episodes: int) -> dict[str, JSON]:
-    """The summary of one name's values over the episodes; empty if there are no values."""
+    """The summary of one name's values over the episodes."""
     present = [value for value in values if value is not None]
     if all(isinstance(value, int | float) for value in present):
         numbers = [number for number in map(_finite, present) if number is not None]
         if not numbers:
-            return {}
+            return dict(NEVER)
         summary: dict[str, JSON] = (
             {"rate": mean(numbers)}
             if all(isinstance(value, bool) for value in present)

@@ -12,9 +12,11 @@ from memento.core.metrics import (
     MAX_NAME,
     MAX_TEXT,
     MOST_COMMON,
+    NEVER,
     OMITTED,
     aggregate,
     bounded_metrics,
+    flat_metrics,
     mean,
 )
 from memento.core.values import Score
@@ -50,22 +52,37 @@ def test_numbers_booleans_words_and_nesting():
 
 def test_absent_values_are_counted_and_nothing_is_made_up_for_them():
     summary = aggregate(scored({"a": 1.0, "b": math.nan}, {"a": None, "b": math.inf}, {}))
-    assert summary == {"a": {"mean": 1.0, "min": 1.0, "max": 1.0, "count": 1}}
+    assert summary == {"a": {"mean": 1.0, "min": 1.0, "max": 1.0, "count": 1}, "b": NEVER}
     assert aggregate([]) == {}
 
 
+def test_what_no_episode_reached_is_still_named():
+    never = {"first_grasp_s": None, "drops": [], "holes": {}, "lifted": {"a": None, "b": [None]}}
+    summary = aggregate(scored(never, never))
+    assert summary.pop("drops.length") == {"mean": 0.0, "min": 0.0, "max": 0.0}
+    assert summary == dict.fromkeys(["first_grasp_s", "holes", "lifted.a", "lifted.b.0"], NEVER)
+
+
+def test_the_evaluators_order_stays():
+    whole = {"zeta": 1.0, "stage": {"reach": True, "grasp": False}, "alpha": 2.0}
+    names = ["zeta", "stage.reach", "stage.grasp", "alpha", "early_exit"]
+    assert list(aggregate(scored({"early_exit": True}, {}, whole))) == names
+    assert list(bounded_metrics(whole)) == names[:-1]
+
+
 def test_too_many_names_are_dropped_from_the_deepest_and_counted():
-    shallow = {f"m{number:03}": 1.0 for number in range(40)}
-    summary = aggregate(scored({**shallow, "deep": {f"n{number}": 1.0 for number in range(40)}}))
+    shallow = {f"m{number:03}": 1.0 for number in range(60)}
+    summary = aggregate(scored({"deep": {f"n{number}": 1.0 for number in range(60)}, **shallow}))
     assert len(summary) == MAX_ENTRIES
     assert set(shallow) < set(summary)
-    assert summary[OMITTED] == {"omitted": 80 - (MAX_ENTRIES - 1)}
+    assert list(summary)[0] == "deep.n0"
+    assert summary[OMITTED] == {"omitted": 120 - (MAX_ENTRIES - 1)}
 
 
 def test_long_lists_and_huge_numbers():
     summary = aggregate(scored({"path": list(range(1000)), "huge": 10**5000, "word": [{"x": 10**5000}, "y"]}))
     assert summary["path.length"] == {"mean": 1000.0, "min": 1000.0, "max": 1000.0}
-    assert "huge" not in summary
+    assert summary["huge"] == NEVER
 
 
 @settings(deadline=None, max_examples=40)
@@ -79,10 +96,19 @@ def test_bounded_json_and_independent_of_order(each: list[dict], seed: int):
         assert len(words) <= MOST_COMMON
         assert all(len(word) <= MAX_TEXT for word in words)
     json.dumps(summary, allow_nan=False).encode("utf-8")
-    assert list(summary) == sorted(set(summary) - {OMITTED}) + [OMITTED] * (OMITTED in summary)
-    draw = random.Random(seed)
-    shuffled = [dict(draw.sample(list(one.items()), len(one))) for one in draw.sample(each, len(each))]
-    assert aggregate(scored(*shuffled)) == summary
+    shuffled = aggregate(scored(*random.Random(seed).sample(each, len(each))))
+    assert list(shuffled.items()) == list(summary.items())
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(metrics, max_size=4))
+def test_no_metric_is_lost(each: list[dict]):
+    summary = aggregate(scored(*each))
+    names = {name for one in each for name in flat_metrics(one)}
+    assert OMITTED in summary or names == set(summary)
+    for name in names & set(summary):
+        present = sum(name in flat_metrics(one) for one in each)
+        assert summary[name].get("count", len(each)) <= present
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))

@@ -7,6 +7,7 @@ from textual.content import Content
 from textual.highlight import highlight
 
 from ...core.line_diff import diff_lines as line_diff
+from ...core.metrics import NEVER
 from ...core.text import one_line
 from ...core.values import JSON, Program
 from .colours import ACCENT, BAD, DIM, GOOD, HEADING, LOUD
@@ -59,6 +60,8 @@ def value_of(summary: JSON) -> str:
     mean = mean_of(summary)
     if mean is not None:
         return f"{mean:.3f}"
+    if summary == NEVER:
+        return "never"
     common = summary.get("most_common") if isinstance(summary, dict) else None
     return one_line(", ".join(map(str, common)) if isinstance(common, dict) else str(summary), 60)
 
