@@ -75,7 +75,7 @@ def test_too_many_names_are_dropped_from_the_deepest_and_counted():
     summary = aggregate(scored({"deep": {f"n{number}": 1.0 for number in range(60)}, **shallow}))
     assert len(summary) == MAX_ENTRIES
     assert set(shallow) < set(summary)
-    assert list(summary)[0] == "deep.n0"
+    assert next(iter(summary)) == "deep.n0"
     assert summary[OMITTED] == {"omitted": 120 - (MAX_ENTRIES - 1)}
 
 
