@@ -1,7 +1,8 @@
 """The recording of one episode to draw: the stored one of a run, else a new rollout with the same seed."""
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,10 +48,11 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A recording, and its origin in a sentence."""
+    """A recording, its origin in a sentence, and whether it was read from a run's folder."""
 
     recording: Recording
     source: str
+    stored: bool = False
 
 
 def of_policy(
@@ -149,11 +151,28 @@ async def fetch(wanted: Wanted) -> Found:
         path = trajectory_path(wanted.folder, wanted.known.trajectory)
         if path.exists():
             try:
-                return Found(recording=load_recording(path), source="the trajectory that the run keeps")
+                return Found(recording=load_recording(path), source="the trajectory that the run keeps", stored=True)
             except StoreError as error:
                 return await _rolled(wanted, f"rolled out again, because {error}")
         return await _rolled(wanted, "rolled out again with the same seed, because the run dropped its trajectory")
     return await _rolled(wanted, f"rolled out now, with seed {wanted.seed}")
+
+
+@contextmanager
+def drawing(found: Found) -> Iterator[None]:
+    """Around the use of a renderer: raises StoreError if a stored recording does not have the form of its domain.
+
+    Any array may have any shape in a file from elsewhere, so a renderer may fail on it in any way.
+    """
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        if not found.stored:
+            raise
+        raise StoreError(
+            f"the stored trajectory is not a recording of this domain ({type(error).__name__}: "
+            f"{one_line(str(error), 200)}); delete it, and the episode is rolled out again"
+        ) from error
 
 
 async def _rolled(wanted: Wanted, source: str) -> Found:

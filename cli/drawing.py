@@ -78,7 +78,8 @@ def draw(wanted: Wanted, look: Look) -> dict[str, JSON]:
     renderer.require()
     found = asyncio.run(rendering.fetch(wanted))
     say(f"{wanted.title}, episode {wanted.index}: {found.source}")
-    pictures = _write(found.recording, renderer, look, title=f"{wanted.title} e{wanted.index}")
+    with rendering.drawing(found):
+        pictures = _write(found.recording, renderer, look, title=f"{wanted.title} e{wanted.index}")
     return {
         "file": str(look.out), "domain": wanted.domain, "episode": wanted.index, "seed": wanted.seed,
         "steps": found.recording.steps, "source": found.source, "pictures": pictures,

@@ -6,6 +6,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -73,7 +74,8 @@ def _moments(record: RunRecord) -> tuple[Picture, ...]:
     found = asyncio.run(rendering.fetch(wanted))
     steps = found.recording.steps
     camera, (width, height) = renderer.cameras[0], SIZE
-    with closing(renderer.playback(found.recording, camera=camera, width=width, height=height)) as playback:
+    open_playback = partial(renderer.playback, found.recording, camera=camera, width=width, height=height)
+    with rendering.drawing(found), closing(open_playback()) as playback:
         return tuple(_encoded(Captioned(playback, title="", steps=steps), steps))
 
 

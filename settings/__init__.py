@@ -2,13 +2,25 @@
 
 from .building import build_settings, parse_budgets, settings_in, usable_cpus, with_budgets
 from .checks import evaluator_file
-from .model import ALL, BRANCHES, OPTIONS, SALT_PATTERN, Asking, RoleBudget, Settings, roles_of, without_effect
+from .model import (
+    ALL,
+    BRANCHES,
+    MOST_WORKERS,
+    OPTIONS,
+    SALT_PATTERN,
+    Asking,
+    RoleBudget,
+    Settings,
+    roles_of,
+    without_effect,
+)
 from .recorded import recorded_settings
 from .sources import parse_assignments
 
 __all__ = [
     "ALL",
     "BRANCHES",
+    "MOST_WORKERS",
     "OPTIONS",
     "SALT_PATTERN",
     "Asking",

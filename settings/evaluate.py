@@ -8,7 +8,7 @@ from pathlib import Path
 from ..core.errors import UsageError
 from ..core.values import JSON
 from ..domains import load as load_domain
-from . import OPTIONS, SALT_PATTERN, evaluator_file, parse_assignments, usable_cpus
+from . import MOST_WORKERS, OPTIONS, SALT_PATTERN, evaluator_file, parse_assignments, usable_cpus
 
 SALT = re.compile(SALT_PATTERN)
 
@@ -52,12 +52,14 @@ def build_evaluate_settings(
     Domain options default to the paper's. Raises UsageError.
     """
     counts = [
-        ("--episodes", episodes, 1, MOST_EPISODES), ("--seed", seed, 0, MOST_SEED), ("--workers", workers, 1, None)
+        ("--episodes", episodes, 1, MOST_EPISODES),
+        ("--seed", seed, 0, MOST_SEED),
+        ("--workers", workers, 1, MOST_WORKERS),
     ]
     for name, number, least, most in counts:
         if number is not None and number < least:
             raise UsageError(f"{name} must be at least {least}, not {number}")
-        if number is not None and most is not None and number > most:
+        if number is not None and number > most:
             raise UsageError(f"{name} must be at most {most}, not {number}")
     if not SALT.fullmatch(salt):
         raise UsageError(f"--salt cannot be {salt[:80]!r}; it is 32 hexadecimal digits, or none")

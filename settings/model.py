@@ -19,6 +19,8 @@ ALL = "all"  # the key in `sampling` of the settings that all roles share
 
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
 Positive = Annotated[int, Field(ge=1, le=1_000_000)]
+MOST_WORKERS = 256  # each worker is a process with a simulator; more than one machine can use
+Workers = Annotated[int, Field(ge=1, le=MOST_WORKERS)]
 Limit = Annotated[int, Field(ge=1, le=10**15)]
 SALT_PATTERN = r"^([0-9a-f]{32}|none)$"
 Salt = Annotated[str, Field(pattern=SALT_PATTERN)]
@@ -89,7 +91,7 @@ class Settings(BaseModel):
     initial: str | None = Field(None, description="the path of a policy file to begin with as p_0")
     seed: int = Field(0, ge=0, lt=2**63, description="all randomness of the run comes from it and from the salt")
     salt: Salt | None = Field(None, description="128 bits that no program can guess; none given: drawn for the run")
-    workers: Positive = Field(1, description="rollouts at once; the result does not depend on it")
+    workers: Workers = Field(1, description="rollouts at once; the result does not depend on it")
     require_sandbox: bool = Field(False, description="refuse to run where generated code cannot be isolated")
 
     generations: Positive = Field(description="G, generations of policy search")

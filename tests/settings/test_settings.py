@@ -146,6 +146,7 @@ def test_refusals_name_the_thing_and_the_place(keywords: dict[str, object], word
         ({"preset": "papper"}, ["'papper'", "'paper'"]),
         ({"method": "mementoo"}, ["'mementoo'", "'memento'"]),
         ({"workers": 0}, ["workers", "--workers"]),
+        ({"workers": 257}, ["workers", "256"]),
         ({"seed": -1}, ["seed", "-1", "--seed"]),
     ],
 )
