@@ -4,10 +4,13 @@ from typing import Annotated, Final
 
 import typer
 
+from ..core.text import one_line
 from . import completion
 from .output import print_table, print_text
 
 EXAMPLE: Final = "memento domains hanoi"
+
+MOST_CHARS: Final = 160      # of an option's value
 
 Domain = Annotated[
     str | None,
@@ -38,4 +41,4 @@ def _describe(name: str) -> None:
             print_text(f"{text.strip()}\n")
     if not options:
         print_text("This domain has no options.")
-    print_table([(f"{domain.name}.{key}", str(value)) for key, value in options.items()])
+    print_table([(f"{domain.name}.{key}", one_line(str(value), MOST_CHARS)) for key, value in options.items()])

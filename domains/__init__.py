@@ -21,7 +21,10 @@ DOMAINS: Mapping[str, str] = {
 # Families of domains, "PREFIX:NAME" -> the module of the family. It has `named(name)`, which makes the domain or raises
 # UsageError, `titles()`, the names to list with their titles, and `__getattr__`, so that "module:NAME" is an import
 # string for workers.
-PREFIXES: Mapping[str, str] = {}
+PREFIXES: Mapping[str, str] = {
+    "gym": "memento.domains.gym",
+}
+IMPORTING = frozenset({"gym"})      # families whose members are code of other packages
 _MEMBERS = sorted(get_protocol_members(Domain))
 
 
@@ -41,7 +44,8 @@ def titles() -> dict[str, str]:
 
 def is_shipped(name: str) -> bool:
     """Whether `name` is a domain of MEMENTO itself, which imports nothing of others."""
-    return name in DOMAINS or name.partition(":")[0] in PREFIXES
+    prefix, colon, _ = name.partition(":")
+    return name in DOMAINS or (bool(colon) and prefix in PREFIXES.keys() - IMPORTING)
 
 
 def import_string(name: str) -> str:

@@ -6,7 +6,7 @@ determinism, exceptions, and deadlines. `tests/conformance` has one class of tes
 
 from .clock import Clock
 from .domain import Domain, Generalising, Starting
-from .environment import Action, Encoding, Environment, Observation
+from .environment import Action, Encoding, Environment, InvalidAction, Observation
 from .model import Ask, Model, Reply
 from .narrating import Narrating
 from .pool import Pool, RollTask
@@ -16,7 +16,7 @@ from .shelf import Part, Shelf
 from .store import Store
 
 __all__ = [
-    "Action", "Ask", "Clock", "Domain", "Drawable", "Encoding", "Environment", "Generalising", "Model", "Narrating",
-    "Observation", "Part", "Picture", "Playback", "Pool", "Prompts", "Renderer", "Reply", "RollTask", "Shelf",
-    "Starting", "Store",
+    "Action", "Ask", "Clock", "Domain", "Drawable", "Encoding", "Environment", "Generalising", "InvalidAction", "Model",
+    "Narrating", "Observation", "Part", "Picture", "Playback", "Pool", "Prompts", "Renderer", "Reply", "RollTask",
+    "Shelf", "Starting", "Store",
 ]

@@ -12,6 +12,10 @@ Observation: TypeAlias = NDArray[np.float64] | dict[str, JSON]
 Action: TypeAlias = NDArray[np.float64] | list[JSON]
 
 
+class InvalidAction(ValueError):
+    """A policy's action breaks the domain's action contract; the message is one sentence that says how."""
+
+
 class Environment(Protocol):
     """One task in one simulator, stepped by a trusted worker; the policy is in another process.
 
@@ -35,8 +39,9 @@ class Environment(Protocol):
     **Ownership.** Returned values belong to the caller: later steps do not change them. Arguments stay the
     caller's: an environment neither changes them nor keeps a reference.
 
-    **Errors.** A ValueError from `step` blames the policy (see there). Every other exception counts as a failure of
-    the simulator: the worker ends, and the episode is rolled out once more in a new process.
+    **Errors.** InvalidAction, or any ValueError for a JSON action, from `step` blames the policy (see there). Every
+    other exception counts as a failure of the simulator: the worker ends, and the episode is rolled out once more in
+    a new process.
 
     **Deadlines.** The pool ends a worker that is silent for too long: 120 s by default, 600 s while it makes an
     environment. An environment sets no deadlines.
@@ -56,8 +61,8 @@ class Environment(Protocol):
 
         The word is "success" only if `success()` holds, and never "fault", which is for programs that fail.
         A vector is well formed (right size, finite); the domain defines how it handles values out of range.
-        Raises ValueError with one sentence if a JSON action breaks the domain's action contract; such a step is
-        not recorded.
+        Raises InvalidAction with one sentence if the action breaks the domain's action contract, such as a number
+        that must be an integer; for JSON actions any ValueError does. Such a step is not recorded.
         """
 
     def success(self) -> bool:

@@ -144,6 +144,8 @@ def _put_action(action: object, answered: NDArray[Any]) -> str:
     """Write the action to the send buffer. Returns why it is not a valid action, or an empty text."""
     try:
         array = np.asarray(action)
+        if array.ndim == 0 and answered.size == 1:
+            array = array.reshape(1)        # a plain number, where an action is one number
         if array.dtype.kind not in "fiub":
             return f"compute_action returned {type_name(action)} of {array.dtype}, not {answered.size} numbers"
         if array.shape != answered.shape:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...core.errors import StoreError
-from ...core.ports import Domain, Encoding, Environment
+from ...core.ports import Domain, Encoding, Environment, InvalidAction
 from ...core.recording_file import load_recording, save_recording, trajectory_path
 from ...core.seeds import derive_seed
 from ...core.values import JSON, Episode, Fault, FaultKind, Program
@@ -112,8 +112,8 @@ class Worker:
             try:
                 ended = environment.step(action)
             except ValueError as error:
-                if environment.observation_layout is not None:
-                    raise   # a well-formed vector cannot break the contract: the simulator failed
+                if environment.observation_layout is not None and not isinstance(error, InvalidAction):
+                    raise   # not the policy's fault: the simulator failed
                 raise ProgramFailed(Fault(kind=FaultKind.INVALID_ACTION, message=str(error)[:500])) from error
             self._steps += 1
             if ended is not None:

@@ -27,7 +27,8 @@ DOMAIN = Plain()
 
 def test_all_domains_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code(["domains"]) == 0
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["hanoi", "hanoi-kinematic", "kitchen"]
+    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert listed == ["hanoi", "hanoi-kinematic", "kitchen", "gym:ID"]
 
 
 def test_one_domain_is_described(capsys: pytest.CaptureFixture[str]) -> None:

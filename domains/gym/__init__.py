@@ -1,0 +1,22 @@
+"""Any Gymnasium environment as a domain: the attribute "CartPole-v1" of this module is the domain of that id.
+
+Gymnasium and the simulators are imported by workers and by a short-lived helper process, never by the controller.
+"""
+
+from .domain import GymDomain, domain_of
+
+__all__ = ["GymDomain", "named", "titles"]
+
+named = domain_of
+
+
+def titles() -> dict[str, str]:
+    """The entry for the list of domains; the ids themselves are in Gymnasium's registry."""
+    return {"ID": "Any Gymnasium environment, such as gym:HalfCheetah-v5 or gym:your_package:YourEnv-v0"}
+
+
+def __getattr__(name: str) -> GymDomain:
+    """The domain of an environment's id, such as "HalfCheetah-v5" or "my_package:MyEnv-v0". Raises UsageError."""
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return domain_of(name)

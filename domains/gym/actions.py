@@ -1,0 +1,84 @@
+"""Actions of a policy, flat vectors, as values of the environment's action space: clipped or refused."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.ports import InvalidAction
+from .spaces import Leaf
+
+NEAR: Final = 1e-9      # how close to an integer a number must be to count as one
+
+
+class ActionReader:
+    """Turns flat float64 vectors into actions of a space with these leaves.
+
+    Numbers of a Box of floats are clipped to its bounds. Integers are demanded exactly: anything else raises
+    InvalidAction with one sentence.
+    """
+
+    def __init__(self, leaves: Sequence[Leaf]) -> None:
+        self._leaves = tuple(leaves)
+        self.size = sum(leaf.size for leaf in leaves)
+        self.low = _spread(leaves, "low")
+        self.high = _spread(leaves, "high")
+        self.all_whole = all(leaf.whole for leaf in leaves)
+        self._whole = np.concatenate([np.full(leaf.size, leaf.whole) for leaf in leaves])
+        self._any_whole = bool(self._whole.any())
+        self._box = leaves[0] if len(leaves) == 1 and not leaves[0].path and leaves[0].kind == "box" else None
+        self._dtype = np.dtype(leaves[0].dtype)
+
+    def accepted(self, action: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The vector that the environment gets: a new one, clipped. Raises InvalidAction."""
+        if not self._any_whole:
+            return np.minimum(np.maximum(action, self.low), self.high)
+        rounded = np.rint(action)
+        bad = self._whole & ((np.abs(action - rounded) > NEAR) | (rounded < self.low) | (rounded > self.high))
+        if bad.any():
+            place = int(np.argmax(bad))
+            raise InvalidAction(
+                f"action[{place}] is {action[place]:g}; it must be an integer from {self.low[place]:g} to "
+                f"{self.high[place]:g}"
+            )
+        return np.where(self._whole, rounded, np.clip(action, self.low, self.high))
+
+    def native(self, accepted: NDArray[np.float64]) -> Any:
+        """The value of the action space for an accepted vector."""
+        if self._box is not None:
+            return accepted.astype(self._dtype).reshape(self._box.shape)
+        root: dict[str, Any] = {}
+        start = 0
+        for leaf in self._leaves:
+            part = accepted[start : start + leaf.size]
+            start += leaf.size
+            value = int(part[0]) if leaf.kind == "discrete" else part.astype(leaf.dtype).reshape(leaf.shape)
+            if not leaf.path:
+                return value
+            inner = root
+            for step in leaf.path[:-1]:
+                inner = inner.setdefault(step, {})  # type: ignore[arg-type]
+            inner[leaf.path[-1]] = value  # type: ignore[index]
+        return _tuples(root)
+
+
+def vector_of(action: Sequence[Any], size: int) -> NDArray[np.float64]:
+    """A JSON action as a vector. Raises InvalidAction."""
+    numbers = all(isinstance(number, int | float) and not isinstance(number, bool) for number in action)
+    if len(action) != size or not numbers or not np.isfinite(np.array(action, dtype=np.float64)).all():
+        raise InvalidAction(f"the action is not a list of {size} finite numbers")
+    return np.array(action, dtype=np.float64)
+
+
+def _tuples(node: Any) -> Any:
+    """Dicts whose keys are places become tuples, as a Tuple space has them."""
+    if not isinstance(node, dict):
+        return node
+    if all(isinstance(key, int) for key in node):
+        return tuple(_tuples(node[key]) for key in sorted(node))
+    return {key: _tuples(value) for key, value in node.items()}
+
+
+def _spread(leaves: Sequence[Leaf], which: str) -> NDArray[np.float64]:
+    return np.concatenate([np.broadcast_to(np.array(getattr(leaf, which)), (leaf.size,)) for leaf in leaves])

@@ -1,0 +1,119 @@
+"""A Gymnasium environment behind MEMENTO's port."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...core.ports import Action, Observation
+from ...core.recording import Recording
+from ...core.values import JSON
+from .actions import ActionReader, vector_of
+from .loading import Simulator, environment_seed
+from .names import parse_id
+from .options import BY_RETURN, NONE, Settings
+from .spaces import TEXT, flatten, has_text, value_at
+from .trace import Trace
+
+COMPLETIONS = "episode_task_completions"    # of `info`: the tasks that are done, and
+REMAINING = "tasks_to_complete"             # those that are not
+
+
+class GymEnvironment:
+    """Implements `core.ports.Environment`.
+
+    Observations are vectors, unless the observation space holds a text: then they are JSON, and actions are lists.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        known = settings.description
+        self._settings, self._known = settings, known
+        self._fields = known.observation
+        self._json = has_text(known.observation)
+        self._reader = ActionReader(known.action)
+        self.observation_layout = None if self._json else tuple((leaf.name, leaf.shape) for leaf in known.observation)
+        self.action_size = None if self._json else self._reader.size
+        self._trace = Trace(settings, self._reader)
+        self._simulator = Simulator(
+            parse_id(known.id), known.kwargs, max_episode_steps=known.horizon, mode=known.mode,
+        )
+
+    def reset(self, *, index: int, seed: int) -> None:
+        """Begin an episode. Gymnasium's `reset` gets the episode's seed, if it has at most 31 bits."""
+        observation, _ = self._simulator.begin(seed)
+        self._env = self._simulator.env
+        self._total, self._steps, self._succeeded = 0.0, 0, False
+        self._see(observation)
+        self._trace.begin(self._flat, self._texts, seed=environment_seed(seed))
+
+    def _see(self, observation: Any) -> None:
+        self._flat = flatten(observation, self._fields)
+        if self._json:
+            self._texts = {
+                leaf.name: str(value_at(observation, leaf.path)) for leaf in self._fields if leaf.kind == TEXT
+            }
+        else:
+            self._texts = {}
+
+    def observe(self) -> Observation:
+        """The present observation: a vector, or for JSON a dict with one value per field."""
+        if not self._json:
+            return self._flat.copy()
+        found: dict[str, JSON] = dict(self._texts)
+        start = 0
+        for leaf in self._fields:
+            if leaf.kind != TEXT:
+                part = np.nan_to_num(self._flat[start : start + leaf.size]).reshape(leaf.shape)
+                found[leaf.name] = (part.astype(np.int64) if leaf.whole else part).tolist()
+                start += leaf.size
+        return found
+
+    def step(self, action: Action) -> str | None:
+        """Do one step. Returns "horizon", "success", "terminated", "truncated" or "diverged" at the end.
+
+        Numbers of a Box are clipped to its bounds. Raises InvalidAction where an integer is demanded.
+        """
+        vector = action if isinstance(action, np.ndarray) else vector_of(action, self._reader.size)
+        accepted = self._reader.accepted(vector)
+        observation, reward, terminated, truncated, info = self._env.step(self._reader.native(accepted))
+        reward, terminated, truncated = float(reward), bool(terminated), bool(truncated)
+        self._see(observation)
+        diverged = not (np.isfinite(reward) and not np.isnan(self._flat).any())
+        reward = 0.0 if diverged else reward
+        self._total += reward
+        self._steps += 1
+        self._note_success(info)
+        self._trace.add(
+            self._flat, self._texts, accepted, reward, terminated=terminated, truncated=truncated, info=info,
+        )
+        if diverged:
+            return "diverged"
+        if terminated:
+            return "success" if self.success() else "terminated"
+        if self._steps >= self._known.horizon:
+            return "horizon"
+        return "truncated" if truncated else None
+
+    def _note_success(self, info: Mapping[str, Any]) -> None:
+        key = self._settings.success
+        if key in (BY_RETURN, NONE):
+            return
+        now = bool(np.any(info.get(key, False)))
+        if key == COMPLETIONS:
+            now = bool(info.get(key)) and not info.get(REMAINING)
+        self._succeeded = now or (self._succeeded and self._settings.success_at == "any")
+
+    def success(self) -> bool:
+        """Whether `info` reported success, at any step or at the last one, or the return reached the threshold."""
+        threshold = self._settings.threshold
+        if self._settings.success == BY_RETURN and threshold is not None:
+            return self._steps > 0 and self._total >= threshold
+        return self._succeeded
+
+    def recording(self) -> Recording:
+        """The trajectory so far."""
+        return self._trace.recording(total=self._total)
+
+    def close(self) -> None:
+        """Release the environment."""
+        self._simulator.close()

@@ -1,0 +1,90 @@
+"""The ids of Gymnasium environments, and the packages that register them."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from ...core.errors import UsageError
+
+# How an episode begins:
+KEPT: Final = "kept"                # one environment for all episodes: `reset(seed=…)` repeats an episode
+FRESH: Final = "fresh"              # a new environment for each episode
+SEEDED: Final = "fresh-seeded"      # a new environment for each episode, made with `seed=…`
+MODES: Final = (KEPT, FRESH, SEEDED)
+# An optional module to import first, an optional namespace, and a name, mostly with a version.
+_ID: Final = re.compile(r"(?:(?P<module>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):)?(?P<id>(?:[\w-]+/)?[\w.-]+)")
+_INSTALL: Final = "uv pip install --python .venv/bin/python -r pyproject.toml --extra suites"
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentId:
+    """An id in its parts: `module` is imported before `id` is looked up; "" for none."""
+
+    module: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """A package that registers environments when it is imported.
+
+    `pattern` matches the beginning of its ids; `note` is added to the brief of its environments.
+    """
+
+    package: str
+    install: str
+    pattern: str
+    note: str = ""
+
+
+SUITES: Final = (
+    Suite(
+        package="gymnasium_robotics", install="gymnasium-robotics",
+        pattern=r"Fetch|Hand|Adroit|PointMaze|AntMaze|FrankaKitchen|Mamujoco",
+    ),
+    Suite(
+        package="metaworld", install="metaworld==3.0.0", pattern=r"Meta-World/",
+        note="The observation is the hand's position (3, in metres), the gripper's opening (1, 0 closed to 1 open), "
+             "for each of two objects its position (3) and quaternion (4; zeros if there is no such object), then the "
+             "same 18 numbers of the step before, then the goal's position (3; zeros if the goal is hidden). An "
+             "action moves the hand by up to 1 cm per step along x, y and z, and the fourth number closes (1) or "
+             "opens (-1) the gripper.",
+    ),
+    Suite(
+        package="minigrid", install="minigrid", pattern=r"MiniGrid-|BabyAI-",
+        note="`image` is what the agent sees, 7 x 7 cells of (object, colour, state), as image[column][row]; the agent "
+             "is at column 3, row 6, and looks towards row 0. Objects: 0 unseen, 1 empty, 2 wall, 3 floor, 4 door, "
+             "5 key, 6 ball, 7 box, 8 goal, 9 lava. Colours: 0 red, 1 green, 2 blue, 3 purple, 4 yellow, 5 grey. "
+             "States of a door: 0 open, 1 closed, 2 locked. `direction`: 0 right, 1 down, 2 left, 3 up.",
+    ),
+    Suite(
+        package="highway_env", install="highway-env",
+        pattern=r"highway-|parking-|roundabout-|merge-|intersection-|racetrack|exit-|lane-keeping-|two-way-|u-turn-",
+    ),
+)
+
+
+def parse_id(text: str) -> EnvironmentId:
+    """The parts of an id such as "my_package:MyEnv-v0". Raises UsageError."""
+    found = _ID.fullmatch(text)
+    if found is None:
+        raise UsageError(
+            f"gym:{text} is not an environment: write gym:ID, such as gym:CartPole-v1, or gym:package.module:ID for "
+            "an environment that a module registers when it is imported"
+        )
+    return EnvironmentId(found["module"] or "", found["id"])
+
+
+def suite_of(identity: EnvironmentId) -> Suite | None:
+    """The known package that registers this id; None for Gymnasium's own and for ids with a module of their own."""
+    if identity.module:
+        return None
+    return next((suite for suite in SUITES if re.match(suite.pattern, identity.id)), None)
+
+
+def missing_suite(identity: EnvironmentId, suite: Suite) -> str:
+    """The sentence for an environment whose package is not installed."""
+    return (
+        f"gym:{identity.id} needs the package {suite.install!r}, which is not installed: {_INSTALL} installs all "
+        f"suites, pip install {suite.install!r} this one"
+    )

@@ -1,0 +1,172 @@
+"""The options of a Gymnasium environment: names, defaults and validation."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ...core.errors import UsageError, unknown
+from ...core.files import read_bounded
+from ...core.values import JSON
+from .description import Description, describe, description_of
+
+KNOWN: Final = (
+    "max_episode_steps", "kwargs", "task", "low", "high", "threshold", "success", "success_at", "check", "description",
+)
+CHECKS: Final = ("refuse", "warn")
+ENDS: Final = ("any", "end")
+BY_RETURN: Final = "return"
+NONE: Final = "none"
+MOST_STEPS: Final = 1_000_000
+MOST_TASK_BYTES: Final = 100_000
+_KWARGS: Final = "kwargs."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Completed options in their own types.
+
+    `low` and `high` anchor the fitness: the mean return of random actions, and a good return. `success` is "return"
+    (at least `threshold`), "none", or a key of `info`, which counts at `success_at`: "any" step or the "end".
+    `task` replaces the documentation, or follows it if `extends`.
+    """
+
+    description: Description
+    task: str | None
+    extends: bool
+    low: float
+    high: float
+    threshold: float | None
+    success: str
+    success_at: str
+
+
+def complete(given: Mapping[str, JSON], *, environment_id: str) -> dict[str, JSON]:
+    """`given` and the rest, from the registry and from measurements. Raises UsageError."""
+    options = _with_kwargs(given)
+    for key in options:
+        if key not in KNOWN:
+            raise unknown("option of gym", key, KNOWN)
+    check = _one_of(options, "check", CHECKS, "refuse")
+    steps = _whole(options, "max_episode_steps", 1, MOST_STEPS)
+    kwargs = options["kwargs"]
+    assert isinstance(kwargs, dict)
+    known = _known(options.get("description"), environment_id, kwargs, steps)
+    found = known or describe(environment_id, kwargs, max_episode_steps=steps)
+    if check == "refuse" and not found.repeatable and known is None:
+        raise UsageError(
+            f"gym:{environment_id} is not repeatable: the same seed gave different episodes in two processes; make "
+            "all its randomness depend on reset(seed=...), or go on with --set gym.check=warn"
+        )
+    threshold = _number(options, "threshold", found.threshold)
+    low = _number(options, "low", found.random_mean)
+    assert low is not None
+    high = _number(options, "high", threshold if threshold is not None and threshold > low else _guess(found, low))
+    assert high is not None
+    if not low < high:
+        raise UsageError(f"gym.high = {high:g} must be greater than gym.low = {low:g}: the fitness grows between them")
+    success = _success(options, found, threshold)
+    return {
+        "max_episode_steps": found.horizon, "kwargs": kwargs, "task": _task(options.get("task")), "low": low,
+        "high": high, "threshold": threshold, "success": success,
+        "success_at": _one_of(options, "success_at", ENDS, "end" if success == "is_success" else "any"),
+        "check": check, "description": found.as_text(),
+    }
+
+
+def settings(options: Mapping[str, JSON]) -> Settings:
+    """Completed options in their own types. Raises UsageError for a description of another version."""
+    task, threshold = options["task"], options["threshold"]
+    text = task["text"] if isinstance(task, dict) else None
+    return Settings(
+        description=description_of(str(options["description"])), task=None if text is None else str(text),
+        extends=isinstance(task, dict) and bool(task["extends"]), low=float(str(options["low"])),
+        high=float(str(options["high"])), threshold=None if threshold is None else float(str(threshold)),
+        success=str(options["success"]), success_at=str(options["success_at"]),
+    )
+
+
+def _with_kwargs(given: Mapping[str, JSON]) -> dict[str, JSON]:
+    """The options with "kwargs.terrain" and the like collected in one table. Raises UsageError."""
+    options = {key: value for key, value in given.items() if not key.startswith(_KWARGS)}
+    table = options.get("kwargs") or {}
+    if not isinstance(table, dict):
+        raise UsageError(f"gym.kwargs cannot be {table!r}; set single ones, as in --set gym.kwargs.NAME=VALUE")
+    single = {key.removeprefix(_KWARGS): value for key, value in given.items() if key.startswith(_KWARGS)}
+    for reserved in ("render_mode", "max_episode_steps", "disable_env_checker", "id"):
+        if reserved in {*table, *single}:
+            raise UsageError(f"gym.kwargs.{reserved} cannot be set: MEMENTO sets it itself")
+    return {**options, "kwargs": {**table, **single}}
+
+
+def _known(text: JSON, environment_id: str, kwargs: Mapping[str, JSON], steps: int | None) -> Description | None:
+    """The description in the options, if it is of this environment."""
+    if text is None:
+        return None
+    found = description_of(str(text))
+    same = found.id == environment_id and dict(found.kwargs) == dict(kwargs) and found.horizon == steps
+    return found if same else None
+
+
+def _guess(found: Description, low: float) -> float:
+    """A good return where nothing names one: above random actions by their spread or by their distance from 0."""
+    scale = max(abs(low), 4.0 * found.random_std)
+    return low + (scale if scale > 1e-6 else 1.0)
+
+
+def _success(options: Mapping[str, JSON], found: Description, threshold: float | None) -> str:
+    by_return = BY_RETURN if threshold is not None else NONE
+    given = options.get("success")
+    if given is None:
+        return found.success_key or by_return
+    known = {NONE, BY_RETURN, *(field.path[0] for field in found.info if len(field.path) == 1)}
+    known |= {found.success_key} - {None} if found.success_key else set()
+    if not isinstance(given, str) or given not in known:
+        raise unknown("gym.success", str(given), known)
+    if given == BY_RETURN and threshold is None:
+        raise UsageError("gym.success = 'return' needs the return that counts as success: set gym.threshold")
+    return given
+
+
+def _task(given: JSON) -> JSON:
+    """The user's text: from a file, "+FILE" for a text that follows the documentation; or as completed before."""
+    if given is None or (isinstance(given, dict) and given.keys() == {"text", "extends"}):
+        return given
+    if not isinstance(given, str) or not given:
+        raise UsageError(f"gym.task cannot be {given!r}; it must be the path of a text file, or + and the path")
+    path = Path(given.removeprefix("+")).expanduser()
+    try:
+        text = read_bounded(path, MOST_TASK_BYTES).decode("utf-8")
+    except OSError as error:
+        raise UsageError(f"gym.task: {path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"gym.task: {path} is not a text in UTF-8") from None
+    return {"text": text, "extends": given.startswith("+")}
+
+
+def _one_of(options: Mapping[str, JSON], key: str, known: tuple[str, ...], default: str) -> str:
+    value = options.get(key)
+    if value is None:
+        return default
+    if not isinstance(value, str) or value not in known:
+        raise unknown(f"gym.{key}", str(value), known, cutoff=0.5)
+    return value
+
+
+def _whole(options: Mapping[str, JSON], key: str, low: int, high: int) -> int | None:
+    value = options.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise UsageError(f"gym.{key} cannot be {value!r}; it must be a whole number from {low} to {high}")
+    return value
+
+
+def _number(options: Mapping[str, JSON], key: str, default: float | None) -> float | None:
+    value = options.get(key)
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise UsageError(f"gym.{key} cannot be {value!r}; it must be a finite number")
+    return float(value)

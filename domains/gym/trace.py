@@ -1,0 +1,115 @@
+"""The recording of an episode: fields, actions, rewards, endings and the numbers of `info` as arrays."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.recording import Array, Recording
+from .actions import ActionReader
+from .description import Description, InfoField
+from .options import Settings
+from .spaces import TEXT, Leaf, split
+
+MOST_BYTES: Final = 48 << 20    # of a field over an episode; larger ones are not recorded
+
+
+def recorded_fields(known: Description) -> tuple[Leaf, ...]:
+    """The fields of an observation that a recording holds: not those that would be too large over an episode."""
+    return tuple(leaf for leaf in known.observation if _bytes(leaf) * (known.horizon + 1) <= MOST_BYTES)
+
+
+def _bytes(leaf: Leaf) -> int:
+    return leaf.size * (1 if leaf.dtype == "uint8" else 8)
+
+
+class Trace:
+    """Collects the steps of one episode at a time."""
+
+    def __init__(self, settings: Settings, reader: ActionReader) -> None:
+        known = settings.description
+        self._fields = known.observation
+        self._kept = {leaf.name for leaf in recorded_fields(known)}
+        images = all(leaf.dtype == "uint8" for leaf in known.observation)
+        self._row_type = np.dtype(np.uint8 if images else np.float64)
+        self._keep_rows = bool(self._kept - {leaf.name for leaf in known.observation if leaf.kind == TEXT})
+        self._reader = reader
+        self._info = known.info
+        self._goal = known.goal
+        self._constants: dict[str, Array] = {
+            "return_low": np.array([settings.low]), "return_high": np.array([settings.high]),
+            "action_low": reader.low, "action_high": reader.high,
+        }
+
+    def begin(self, flat: NDArray[np.float64], texts: Mapping[str, str], *, seed: int) -> None:
+        """Begin an episode with its first observation."""
+        self._seed = seed
+        self._rows: list[NDArray[Any]] = []
+        self._texts: list[Mapping[str, str]] = []
+        self._actions: list[NDArray[np.float64]] = []
+        self._rewards: list[float] = []
+        self._ends: list[tuple[bool, bool]] = []
+        self._infos: list[list[Any]] = []
+        self._observe(flat, texts)
+
+    def add(
+        self, flat: NDArray[np.float64], texts: Mapping[str, str], action: NDArray[np.float64], reward: float, *,
+        terminated: bool, truncated: bool, info: Mapping[str, Any],
+    ) -> None:
+        """Add a step. The arrays are this recording's from now on."""
+        self._observe(flat, texts)
+        self._actions.append(action)
+        self._rewards.append(reward)
+        self._ends.append((terminated, truncated))
+        self._infos.append([_reported(info, field) for field in self._info])
+
+    def _observe(self, flat: NDArray[np.float64], texts: Mapping[str, str]) -> None:
+        self._rows.append(flat.astype(self._row_type, copy=False) if self._keep_rows else flat[:0])
+        self._texts.append(texts)
+
+    def recording(self, *, total: float) -> Recording:
+        """The episode so far; `total` is its return."""
+        steps = len(self._rewards)
+        states: dict[str, Array] = {}
+        if self._keep_rows:
+            rows = split(np.array(self._rows), self._fields)
+            states = {name: part for name, part in rows.items() if name in self._kept}
+        for leaf in self._fields:
+            if leaf.kind == TEXT:
+                states[leaf.name] = np.array([texts[leaf.name] for texts in self._texts])
+        if not states:      # the observation is too large: the steps are still counted
+            states["step"] = np.arange(steps + 1)
+        actions = np.array(self._actions).reshape(steps, self._reader.size)
+        ends = np.array(self._ends, dtype=bool).reshape(steps, 2)
+        return Recording(
+            states=states,
+            actions={
+                "action": actions.astype(np.int64) if self._reader.all_whole else actions,
+                "reward": np.array(self._rewards, dtype=np.float64),
+                "terminated": ends[:, 0].copy(), "truncated": ends[:, 1].copy(), **self._info_arrays(steps),
+            },
+            constants={name: value.copy() for name, value in self._constants.items()},
+            info={"return": total, "environment_seed": self._seed},
+        )
+
+    def _info_arrays(self, steps: int) -> dict[str, Array]:
+        arrays: dict[str, Array] = {}
+        for place, field in enumerate(self._info):
+            shape = (steps,) if field.size == 1 else (steps, field.size)
+            arrays[field.name] = np.array([row[place] for row in self._infos], dtype=np.float64).reshape(shape)
+        return arrays
+
+
+def _reported(info: Any, field: InfoField) -> Any:
+    """The value of this field in `info`, NaN if it is not there or no longer numbers of that size."""
+    value = info
+    try:
+        for step in field.path:
+            value = value[step]
+        if field.size == 1:
+            return float(value if not isinstance(value, np.ndarray) else value.reshape(-1)[0])
+        numbers = np.array(value, dtype=np.float64).reshape(-1)
+    except (KeyError, TypeError, ValueError, IndexError):
+        return np.nan if field.size == 1 else np.full(field.size, np.nan)
+    return numbers if numbers.size == field.size else np.full(field.size, np.nan)

@@ -1,0 +1,132 @@
+"""Options, success and refusals of Gymnasium's environments."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from memento.core.errors import UsageError
+from memento.core.ports import RollTask
+from memento.core.values import FaultKind, Program
+from memento.domains import import_string, load
+from memento.domains.gym.documentation import clean
+from memento.runtime.rollouts.pool import ProcessPool
+
+from ...conformance.playing import play
+
+TOY = "gym:memento.tests.support.toy_environments"
+SPACES = f"{TOY}:ToySpaces-v0"
+
+
+def completed(name: str, **given: Any) -> dict[str, Any]:
+    return load(name).options(given, preset="smoke")
+
+
+@pytest.mark.parametrize(("name", "said"), [
+    ("gym:CartPoll-v1", "did you mean 'CartPole-v1'"),
+    ("gym:no_such_package:Thing-v0", "there is no module 'no_such_package'"),
+    (f"{TOY}:ToyWide-v0", "has 100800 numbers, more than 32768"),
+    (f"{TOY}:ToyUnseeded-v0", "not repeatable"),
+])
+def test_what_cannot_be_used_is_refused_in_a_sentence(name: str, said: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        completed(name)
+    assert said in str(refused.value) and "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    ({"kwargs.sise": 3}, "unexpected keyword argument 'sise'"),
+    ({"kwargs": {"render_mode": "human"}}, "render_mode cannot be set"),
+    ({"max_episode_steps": 0}, "whole number from 1"),
+    ({"high": -1e9}, "must be greater than gym.low"),
+    ({"success": "is_succes"}, "did you mean 'is_success'"),
+    ({"success": "return"}, "set gym.threshold"),
+    ({"task": "no-such-file.md"}, "cannot be read"),
+    ({"description": "{}"}, "remove it"),
+])
+def test_options_are_checked(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        load(SPACES).options(given, preset="smoke")
+
+
+def test_a_warning_lets_an_unrepeatable_environment_run() -> None:
+    options = completed(f"{TOY}:ToyUnseeded-v0", check="warn")
+    assert "not repeatable" in load(f"{TOY}:ToyUnseeded-v0").brief(options).uncertainties
+
+
+def test_an_environment_that_draws_when_it_is_made_is_made_for_every_episode() -> None:
+    assert '"mode": "fresh-seeded"' in completed(f"{TOY}:ToyDrawn-v0")["description"]
+    assert '"mode": "kept"' in completed(SPACES)["description"]
+
+
+def test_the_brief_describes_the_environment(tmp_path: Path) -> None:
+    domain = load(SPACES)
+    brief = domain.brief(completed(SPACES, **{"kwargs.size": 4}))
+    for words in ("Every kind of space", "size = 4", "at most 12 steps", "A step lasts 0.25 s", "`is_success` at the "
+                  "last step"):
+        assert words in brief.task, words
+    assert "None of interest" not in brief.task
+    for words in ("`observation_reward`: integers, shape (1,), each from -1 to 2", "`image`: integers, shape (2, 2, 3)",
+                  "`parts_0`", "[1] to [2]: `action_1_push`, bounds: [0] from -1 to 1; [1] from -1 to 2"):
+        assert words in brief.policy_interface, words
+    assert "`info_rewards_near_reward` (T,)" in brief.evaluator_interface
+    assert "`info_pair` (T, 2)" in brief.evaluator_interface and "info_word" not in brief.evaluator_interface
+    (tmp_path / "task.md").write_text("Walk slowly.")
+    extended = domain.brief(completed(SPACES, task=f"+{tmp_path / 'task.md'}")).task
+    replaced = domain.brief(completed(SPACES, task=str(tmp_path / "task.md"))).task
+    assert "Walk slowly." in extended and "Walk slowly." in replaced
+    assert "Every kind" in extended and "Every kind" not in replaced
+
+
+@pytest.mark.parametrize(("given", "success"), [
+    ({}, False), ({"success_at": "any"}, True), ({"threshold": -100.0, "success": "return"}, True),
+    ({"threshold": 0.0, "success": "return"}, False), ({"success": "none"}, False),
+])
+def test_success_is_what_the_options_say(given: dict[str, Any], success: bool) -> None:
+    """The walk comes near the goal and passes it."""
+    environment = load(SPACES).environment(completed(SPACES, **given))
+    played = play(environment, [np.array([2.0, 0.0, 0.0])] * 12, seed=3)
+    environment.close()
+    assert played.recording.actions["info_is_success"].any() and not played.recording.actions["info_is_success"][-1]
+    assert played.success is success and played.ended == "horizon"
+    assert played.recording.info["return"] == played.recording.actions["reward"].sum()
+
+
+def test_actions_are_clipped_or_refused(tmp_path: Path) -> None:
+    """In the run's own processes: a number beyond a Box is clipped, a choice that does not exist is a fault."""
+    programs = {action: Program(
+        "class Policy:\n    def reset(self):\n        pass\n\n    def compute_action(self, obs):\n"
+        f"        assert obs['image'].shape == (2, 2, 3)\n        return {action}\n"
+    ) for action in ("[2, 9.0, -9.0]", "[3, 0, 0]", "[0.5, 0, 0]")}
+
+    async def rolled() -> list[Any]:
+        splits = {"test": completed(SPACES)}
+        async with ProcessPool(domain=import_string(SPACES), splits=splits, workers=1, trajectories=tmp_path) as pool:
+            return [await pool.roll(RollTask(order=f"o{place}", program=program, split="test", index=0, seed=1))
+                    for place, program in enumerate(programs.values())]
+
+    clipped, absent, broken = asyncio.run(rolled())
+    assert clipped.fault is None and clipped.steps == 12
+    for episode, said in ((absent, "action[0] is 3; it must be an integer from 0 to 2"), (broken, "is 0.5; it must")):
+        assert episode.fault.kind == FaultKind.INVALID_ACTION and said in episode.fault.message
+
+
+def test_documentation_is_cleaned_and_bounded() -> None:
+    text = clean("""
+    ## Description
+    See [this](http://example.org) and ![that](figure.png).
+    ```{figure} a.png
+    :name: a
+    ```
+    | Num | Name      |
+    |-----|-----------|
+    | 0   | left leg  |
+
+    ## Arguments
+    secret=1
+    ## Version History
+    * v0
+    """)
+    assert text == "### Description\nSee this and .\n\n| Num | Name |\n|---|---|\n| 0 | left leg |"
+    assert len(clean("word " * 10_000 + "\n", most=500)) < 600
