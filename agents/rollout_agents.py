@@ -23,14 +23,15 @@ class Roller:
 
 
 class Scorer:
-    """Scores recorded episodes."""
+    """Scores recorded episodes. One that ended in a fault has f_e = 0 and the metrics up to the fault."""
 
     def __init__(self, *, pool: Pool) -> None:
         self._pool = pool
 
     async def carry_out(self, order: ScoreEpisode) -> EpisodeScored:
         """Score one recorded episode. Raises RolloutError."""
-        return EpisodeScored(order=order.id, score=await self._pool.score(order.evaluator, order.episode))
+        score = await self._pool.score(order.evaluator, order.episode)
+        return EpisodeScored(order=order.id, score=order.episode.counted(score))
 
 
 class Examiner:

@@ -70,7 +70,7 @@ async def _one(
     task = RollTask(order=episode_id(SPLIT, index), program=policy, split=SPLIT, index=index, seed=seed)
     episode = await pool.roll(task)
     if evaluator is None or episode.fault is not None:
-        return episode, Score(fitness=0.0)
+        return episode, Score(fitness=0.0)      # its metrics are not shown, so it need not be scored
     return episode, await pool.score(evaluator, episode)
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
@@ -127,6 +127,18 @@ class Episode:
     info: Mapping[str, JSON] = field(default_factory=dict)  # the domain's draws and measurements
     wall_s: float = 0.0  # for display only
     notes: EpisodeNotes = EpisodeNotes()
+    scored_to_fault: bool = False  # the recording up to the fault is scored for its metrics; False in older logs
+
+    @property
+    def scorable(self) -> bool:
+        """Whether an evaluator scores it: not if a fault ended it before its first step."""
+        return self.fault is None or self.scored_to_fault
+
+    def counted(self, score: "Score") -> "Score":
+        """The score that counts for this episode: f_e = 0 where a fault ended it; it keeps the metrics."""
+        if self.fault is None:
+            return score
+        return replace(score, fitness=0.0) if self.scorable else Score(fitness=0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

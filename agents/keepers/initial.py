@@ -19,7 +19,6 @@ from ...core.values import (
     Operator,
     Program,
     Rejection,
-    Score,
     is_service_failure,
 )
 from .trials import RolloutPlan, Trial, Trials
@@ -133,7 +132,7 @@ def why_dead(episodes: tuple[Episode, ...]) -> Fault | None:
 def score_baseline(baseline: Candidate, examination: Examination) -> Candidate:
     """C_0: p_0 with T_0 reused, scored by E*. An episode that ended with a fault has f_e = 0."""
     scores = tuple(
-        Score(fitness=0.0) if episode.fault is not None else score
+        episode.counted(score)
         for episode, score in zip(baseline.episodes, examination.scores, strict=True)
     )
     fitness = fsum(score.fitness for score in scores) / len(scores)

@@ -173,20 +173,20 @@ class Trials:
     def _take_episode(self, trial: Trial, index: int, episode: Episode) -> Step:
         if trial.episodes[index] is not None:
             return Step(trials=self)
-        if self.plan.evaluator is not None and episode.fault is None:
+        if self.plan.evaluator is not None and episode.scorable:
             order = ScoreEpisode(
                 id=score_id(episode_id(trial.id, index)), evaluator=self.plan.evaluator, episode=episode
             )
             trials = self._keep(replace(trial, episodes=put(trial.episodes, index, episode)))
             return Step(trials=trials, orders=(order,))
-        # A crash, a time-out or a malformed action ends the episode with f_e = 0, so it is not scored.
+        # A fault ends the episode with f_e = 0; without a step there are no metrics either.
         return self._enter(trial, index, episode, Score(fitness=0.0))
 
     def _take_score(self, trial: Trial, index: int, score: Score) -> Step:
         episode = trial.episodes[index]
         if episode is None or trial.scores[index] is not None:
             return Step(trials=self)
-        return self._enter(trial, index, episode, score)
+        return self._enter(trial, index, episode, episode.counted(score))
 
     def _enter(self, trial: Trial, index: int, episode: Episode, score: Score) -> Step:
         """Enter an episode and its score into a trial and those that share its episodes."""
@@ -267,11 +267,18 @@ def trial_of(
 
 
 def bound(trial: Trial) -> float:
-    """The upper bound of F: every episode without a score counts as f_e = 1.
+    """The upper bound of F: every episode without a score counts as f_e = 1, or as 0 if a fault ended it.
 
     The sum is exact, so that rounding never puts it below the F that it bounds.
     """
-    return fsum(1.0 if score is None else score.fitness for score in trial.scores) / len(trial.scores)
+    return fsum(map(_most, trial.episodes, trial.scores)) / len(trial.scores)
+
+
+def _most(episode: Episode | None, score: Score | None) -> float:
+    """The highest f_e that an episode can still have."""
+    if score is not None:
+        return score.fitness
+    return 0.0 if episode is not None and episode.fault is not None else 1.0
 
 
 def evaluated(trial: Trial) -> Candidate:

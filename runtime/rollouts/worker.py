@@ -100,6 +100,7 @@ class Worker:
             success=fault is None and bool(environment.success()), trajectory=key,
             scene=None if scene is None else str(scene), info=dict(recorded.info),
             wall_s=time.perf_counter() - begun,
+            scored_to_fault=fault is not None and self._steps > 0,
             notes=notes_of(policy, report, domain=self._domain, recording=recording),
         )
         return {"overdue" if overdue else "done": messages.episode_message(episode)}

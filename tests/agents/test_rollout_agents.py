@@ -1,5 +1,6 @@
 """The agents over the pool pass the order on unchanged and report the result."""
 
+import dataclasses
 from collections.abc import Sequence
 
 import pytest
@@ -42,9 +43,12 @@ async def test_a_rollout_error_is_not_hidden() -> None:
 
 
 async def test_scorer() -> None:
-    order = ScoreEpisode(id="g1/macro/2/e3/score", evaluator=EVALUATOR, episode=EPISODES[3])
-    fact = await Scorer(pool=Counting()).carry_out(order)
-    assert fact == EpisodeScored(order=order.id, score=Score(fitness=0.3, metrics={"by": EVALUATOR.digest}))
+    whole = dataclasses.replace(EPISODES[3], fault=None)
+    cut = dataclasses.replace(EPISODES[3], scored_to_fault=True)
+    for episode, fitness in ((whole, 0.3), (cut, 0.0)):
+        order = ScoreEpisode(id="g1/macro/2/e3/score", evaluator=EVALUATOR, episode=episode)
+        fact = await Scorer(pool=Counting()).carry_out(order)
+        assert fact == EpisodeScored(order=order.id, score=Score(fitness=fitness, metrics={"by": EVALUATOR.digest}))
 
 
 async def test_examiner() -> None:

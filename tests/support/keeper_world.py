@@ -86,6 +86,7 @@ class World:
             success=False,
             fault=fault,
             trajectory=order.id.replace("/", "_"),
+            scored_to_fault=fault is not None and fault.kind is FaultKind.CRASHED and draw.random() < 0.5,
         )
 
     def _examination(self, order: Examine, draw: random.Random) -> Examination:
@@ -130,6 +131,7 @@ class Repeating(World):
             episode = Episode(
                 index=order.index, seed=order.seed, steps=1, ended_by="fault" if fault else "horizon", success=False,
                 fault=fault, info={"fitness": draw.randrange(self.levels) / self.levels},
+                scored_to_fault=fault is not None and fault.kind is FaultKind.CRASHED and draw.random() < 0.5,
             )
             return EpisodeEnded(order=order.id, episode=episode)
         if isinstance(order, ScoreEpisode):

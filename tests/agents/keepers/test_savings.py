@@ -21,6 +21,7 @@ from memento.core.events import (
     DuplicateFound,
     EliteChanged,
     EpisodeEnded,
+    EpisodeScored,
     Fact,
     PopulationChanged,
     ProposalFailed,
@@ -33,7 +34,7 @@ from memento.core.events import (
 )
 from memento.core.order_ids import slot_of
 from memento.core.program_text import digest
-from memento.core.values import Candidate, Episode, Operator, Program, Score
+from memento.core.values import Candidate, Episode, Fault, FaultKind, Operator, Program, Score
 from memento.runtime.supervisor import Replay
 
 from ...support.keeper_world import Repeating, play
@@ -291,6 +292,44 @@ def test_one_that_was_cut_before_its_first_episode_has_nothing_to_take_over() ->
     script.propose("g1/macro/2", "x = 1")
     assert not any(isinstance(fact, DuplicateFound) for fact in script.facts)
     assert not script.open
+
+
+# ----------------------------------------------------------------------------- episodes that end in a fault
+
+
+def crash(script: Script, order: str, *, scored_to_fault: bool) -> None:
+    fault = Fault(kind=FaultKind.CRASHED, message="raised")
+    script.tell(EpisodeEnded(order=order, episode=Episode(
+        index=0, seed=PLAN.seeds[0], steps=7, ended_by="fault", success=False, fault=fault,
+        scored_to_fault=scored_to_fault, info={"fitness": 1.0},
+    )))
+
+
+def test_an_episode_that_ends_in_a_fault_is_scored_for_its_metrics_only() -> None:
+    script = macros(1)
+    script.propose("g1/macro/0", "x = 1")
+    crash(script, "g1/macro/0/e0", scored_to_fault=True)
+    script.tell(EpisodeScored(order="g1/macro/0/e0/score", score=Score(fitness=1.0, metrics={"height": 0.25})))
+    script.score("g1/macro/0", 1, 0.5)
+    script.score("g1/macro/0", 2, 1.0)
+    candidate = script.candidate("g1/macro/0")
+    assert candidate.fitness == 0.5
+    assert dict(candidate.metrics["height"])["mean"] == 0.25
+
+
+def test_a_fault_lowers_the_bound_before_its_metrics_are_there() -> None:
+    script = macros(1, racing=True, fitness=0.9)
+    script.propose("g1/macro/0", "x = 1")
+    crash(script, "g1/macro/0/e0", scored_to_fault=True)
+    assert script.candidate("g1/macro/0").bound == pytest.approx(2 / 3)
+    assert not script.open
+
+
+def test_a_fault_in_the_log_of_an_older_version_is_not_scored() -> None:
+    script = macros(1)
+    script.propose("g1/macro/0", "x = 1")
+    crash(script, "g1/macro/0/e0", scored_to_fault=False)
+    assert sorted(script.open) == ["g1/macro/0/e1", "g1/macro/0/e2"]
 
 
 # ------------------------------------------------------------------------------------------ speculation
