@@ -9,14 +9,13 @@ from itertools import zip_longest
 
 from ..core.metrics import MAX_ENTRIES, OMITTED, aggregate
 from ..core.text import bounded, one_line
-from ..core.values import JSON, Candidate, Episode, EvaluatorCandidate, Fault, Rejection, Score
+from ..core.values import JSON, Candidate, Episode, EvaluatorCandidate, Fault, Score
 
 MAX_EPISODES = 24  # rows of an episode table
 MAX_FAULTS = 3  # different faults shown
 MAX_MESSAGE = 240
 MAX_TRACEBACK = 1200
 MAX_WORDS = 120  # characters of a metric that is not a number
-MAX_REJECTIONS = 60
 
 REGULAR_ENDS = frozenset({"success", "horizon"})
 """Endings that policy prompts do not distinguish: policy search never uses S (paper, section 3.2)."""
@@ -118,22 +117,6 @@ def fault_text(fault: Fault) -> str:
     line = f"{fault.kind}: {one_line(fault.message, MAX_MESSAGE)}"
     trace = bounded(fault.traceback, MAX_TRACEBACK).strip()
     return f"{line}\n{trace}" if trace else line
-
-
-def rejections_list(rejections: Sequence[Rejection], *, full: bool = False) -> str:
-    """The rejection memory H, oldest first: edit summaries only, or in `full` with difference and reason."""
-    lines = []
-    skipped = max(0, len(rejections) - MAX_REJECTIONS)
-    if skipped:
-        lines.append(f"({skipped} older ones are left out)")
-    for number, rejection in enumerate(rejections[skipped:], start=skipped + 1):
-        line = f"{number}. {one_line(rejection.summary, MAX_MESSAGE) or '(no summary)'}"
-        if full:
-            change = rejection.fitness_difference
-            measured = "failed" if change is None else f"F changed by {change:+.4f}"
-            line += f" -- {measured}: {one_line(rejection.reason, MAX_MESSAGE)}"
-        lines.append(line)
-    return "\n".join(lines)
 
 
 def _ending(episode: Episode) -> str:

@@ -6,7 +6,10 @@ from ..core.events import ProposalFailed, ProposalMade, Propose
 from ..core.ports import Model, Prompts
 from ..core.program_text import digest
 from ..core.values import Brief, Candidate, Contract, MemoryDetail
-from .feedback import fenced, policy_feedback, rejections_list
+from .feedback import faults_text, fenced, policy_feedback
+from .foci import focus_of, remedies
+from .memory_text import history, rejections_list, tried_list
+from .parents_text import pair_table, title_of
 from .writing import PROPOSER, program_block, question, rules, situation, write
 
 NO_REJECTIONS = "None so far in this chain."
@@ -66,8 +69,8 @@ class Initiator(_Proposer):
 class HillClimber(_Proposer):
     """Requests a micro-mutation of the current program, given the rejection memory H (q_hc).
 
-    The prompt shows the edit summaries of H only ("summary"), as in the paper. With "full" it shows fitness
-    differences and reasons too; with "none", the ablation, it shows no rejections.
+    The prompt shows the edit summaries of H only ("summary"), as in the paper. With "full" it also shows what each
+    edit did to F; with "none", the ablation, it shows no rejections.
     """
 
     def __init__(
@@ -84,8 +87,9 @@ class HillClimber(_Proposer):
             order, memory = replace(order, rejections=()), NOT_SHOWN
         else:
             memory = self._memory(order)
-        rest = self._rest("hill-climb", **_shown(current), memory=memory)
-        return await self._write(order, rest, again=self._rest("hill-climb", **_shown(current), memory=""))
+        shown = _shown(current, order)
+        rest = self._rest("hill-climb", **shown, memory=memory)
+        return await self._write(order, rest, again=self._rest("hill-climb", **shown, memory=""))
 
     def _memory(self, order: Propose) -> str:
         memory = rejections_list(order.rejections, full=self._memory_detail == "full")
@@ -93,13 +97,22 @@ class HillClimber(_Proposer):
 
 
 class Mutator(_Proposer):
-    """Requests a bold revision of one parent (q_macro)."""
+    """Requests a bold revision of one parent (q_macro), with a focus if the order has one."""
+
+    def __init__(self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract) -> None:
+        super().__init__(model=model, prompts=prompts, brief=brief, contract=contract)
+        self._remedies = remedies(prompts)
 
     async def carry_out(self, order: Propose) -> ProposalMade | ProposalFailed:
         """Answer an order for a macro-mutation. Raises ModelError if it is fatal."""
         (parent,) = order.parents
-        rest = self._rest("macro-mutation", **_shown(parent))
-        return await self._write(order, rest, again=rest)  # all macro-mutations of a generation have one parent
+        shown = {**_shown(parent, order), "tried": _tried(order)}
+        focus = ""
+        if order.focus is not None:
+            focus = self._prompts.fill("macro-focus", **focus_of(order.focus, parent, self._remedies))
+        # All macro-mutations of a generation have one parent, and differ in the focus, which comes last.
+        again = self._rest("macro-mutation", **shown, focus="")
+        return await self._write(order, self._rest("macro-mutation", **shown, focus=focus), again=again)
 
 
 class Crosser(_Proposer):
@@ -109,17 +122,47 @@ class Crosser(_Proposer):
         """Answer an order for a crossover. Raises ModelError if it is fatal."""
         first, second = order.parents
         same = digest(first.program) == digest(second.program)
-        findings = f"### What its evaluation showed\n\n{policy_feedback(second)}"
-        rest = self._rest(
-            "crossover",
-            guidance=self._prompts.fill("crossover-with-itself" if same else "crossover-of-two"),
-            first=program_block(first.program),
-            first_feedback=policy_feedback(first),
-            second="The same program as parent A." if same else program_block(second.program),
-            second_feedback="" if same else findings,
+        return await self._write(order, self._of_one(order, first) if same else self._of_two(order, first, second))
+
+    def _of_one(self, order: Propose, parent: Candidate) -> str:
+        return self._rest(
+            "crossover-with-itself", title=title_of(parent, order), **_shown(parent, order), tried=_tried(order)
         )
-        return await self._write(order, rest)
+
+    def _of_two(self, order: Propose, first: Candidate, second: Candidate) -> str:
+        return self._rest(
+            "crossover",
+            table=fenced(pair_table(first, second)),
+            first_title=title_of(first, order),
+            second_title=title_of(second, order),
+            first=program_block(first.program),
+            first_history=_history(first, order, level=3),
+            first_faults=_faults(first),
+            second=program_block(second.program),
+            second_history=_history(second, order, level=3),
+            second_faults=_faults(second),
+            tried=_tried(order),
+        )
 
 
-def _shown(candidate: Candidate) -> dict[str, str]:
-    return {"program": program_block(candidate.program), "feedback": policy_feedback(candidate)}
+def _shown(candidate: Candidate, order: Propose) -> dict[str, str]:
+    return {
+        "program": program_block(candidate.program),
+        "feedback": policy_feedback(candidate),
+        "history": _history(candidate, order),
+    }
+
+
+def _history(candidate: Candidate, order: Propose, *, level: int = 2) -> str:
+    lines = history(candidate, order.tried)
+    return f"{'#' * level} The edits that led to it, oldest first\n\n{fenced(lines)}" if lines else ""
+
+
+def _tried(order: Propose) -> str:
+    lines = tried_list(order.tried, order.parents)
+    return f"## Tried before, and not kept\n\n{fenced(lines)}" if lines else ""
+
+
+def _faults(candidate: Candidate) -> str:
+    faults = faults_text([episode.fault for episode in candidate.episodes if episode.fault is not None])
+    return f"Faults (each ended its episode at once, with f_e = 0):\n\n{fenced(faults)}" if faults else ""

@@ -36,6 +36,7 @@ def plan_of(
             speculation=settings.speculation,
             full_memory=settings.memory_detail == "full",
             lasting_memory=settings.memory_scope == "run",
+            macro_focus=settings.macro_focus,
         ),
         final_seeds=tuple(derive_seed(settings.root_seed, "final", e) for e in range(settings.final_episodes)),
         initial=initial,

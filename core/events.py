@@ -15,6 +15,7 @@ from .values import (
     EvaluatorCandidate,
     Examination,
     Fault,
+    Focus,
     Operator,
     Program,
     Rejection,
@@ -40,6 +41,9 @@ class Propose(Order):
     slot: int
     parents: tuple[Candidate, ...] = ()  # none for INITIAL, two for CROSSOVER (hill-climb's first), otherwise one
     rejections: tuple[Rejection, ...] = ()  # H, oldest first; hill-climb only
+    tried: tuple[Rejection, ...] = ()  # edits of the parents and their ancestors that did not stay; full memory only
+    focus: Focus | None = None  # of a macro-mutation; None for none
+    elite: str = ""  # the id of C_(g-1), so that a prompt can name the parents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ _ALWAYS = frozenset({
     "evaluator_pool", "evaluator_generations", "evaluator_judges", "duplicates",
 })
 _CLIMB = frozenset({"generations", "racing", "speculation", "memory_detail", "memory_scope"})
+_MACROS = frozenset({"macro_focus"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +106,7 @@ METHODS: Mapping[str, Method] = {
         Method(
             name="memento",
             title="hill-climbing with a memory of rejected edits, macro-mutation and crossover; one elite (the paper)",
-            settings=_ALWAYS | _CLIMB | {"k_hc", "k_macro", "k_cross"},
+            settings=_ALWAYS | _CLIMB | _MACROS | {"k_hc", "k_macro", "k_cross"},
             branches=_three_branches,
             published="MEMENTO",
         ),
@@ -119,28 +120,28 @@ METHODS: Mapping[str, Method] = {
         Method(
             name="without-crossover",
             title="memento with half of the slots in the climb and half macro-mutations (the paper's ablation)",
-            settings=_ALWAYS | _CLIMB | {"k"},
+            settings=_ALWAYS | _CLIMB | _MACROS | {"k"},
             branches=_two_branches,
             published="Without-Crossover",
         ),
         Method(
             name="eureka",
             title="macro-mutations of the best of the last generation; no population, no memory",
-            settings=_ALWAYS | {"generations", "k", "racing"},
+            settings=_ALWAYS | _MACROS | {"generations", "k", "racing"},
             branches=_one_branch(Operator.MACRO),
             published="Eureka",
         ),
         Method(
             name="eureka-elite",
             title="macro-mutations of the best program so far; no population, no memory (the paper's Eureka)",
-            settings=_ALWAYS | {"generations", "k", "racing"},
+            settings=_ALWAYS | _MACROS | {"generations", "k", "racing"},
             branches=_one_branch(Operator.MACRO),
             published="Eureka",
         ),
         Method(
             name="revolve",
             title="four islands of programs, bred by crossover and macro-mutation, the weaker half reset now and then",
-            settings=_ALWAYS | {"generations", "k"},
+            settings=_ALWAYS | _MACROS | {"generations", "k"},
             branches=_islands,
             published="REvolve",
         ),

@@ -152,13 +152,14 @@ def entries(assignment: HistoryNode) -> tuple[str, ...]:
 def summary_of(program: Program, parents: Sequence[Program], said: str = "") -> str:
     """history(p): one bounded line on what the edit did, never empty.
 
-    The program's own last history entry, where it is not just copied from a parent; else `said`, the
-    summary line of the reply; else what the texts show to differ.
+    `said`, the summary line of the reply; else the last entry of the program's own history, where a program has one
+    that is not just copied from a parent; else what the texts show to differ.
     """
+    line = one_line(said, MAX_SUMMARY)
+    if line:
+        return line
     own = history(program)
-    if own and all(own != history(parent) for parent in parents):
-        return own[-1]
-    return one_line(said, MAX_SUMMARY) or difference(program, parents)
+    return own[-1] if own and all(own != history(parent) for parent in parents) else difference(program, parents)
 
 
 def difference(program: Program, parents: Sequence[Program]) -> str:

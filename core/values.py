@@ -38,6 +38,15 @@ class Operator(StrEnum):
     CROSSOVER = "crossover"
 
 
+class Verdict(StrEnum):
+    """Why an edit did not stay."""
+
+    LOST = "lost"  # F is lower
+    FAILED = "failed"  # no usable program, or one that cannot start
+    SAME = "same"  # the same code as an edit that was rejected before
+    NOT_CHOSEN = "not-chosen"  # of a macro-mutation or crossover: another program was fitter
+
+
 class FaultKind(StrEnum):
     """How a generated program failed."""
 
@@ -151,6 +160,17 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ancestor:
+    """One edit in the lineage of a candidate: what it changed, and F before and after."""
+
+    id: str  # of the candidate that the edit made
+    operator: Operator
+    summary: str
+    before: tuple[float, ...]  # F of each parent; none for a first program
+    fitness: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
     """An evaluated policy, the candidate state C(p) = (p, F(p), M(p), S(p)) of the paper.
 
@@ -171,16 +191,38 @@ class Candidate:
     scores: tuple[Score, ...] = ()
     fault: Fault | None = None
     bound: float | None = None  # set if racing pruned it: F is unknown, but at most this
+    lineage: tuple[Ancestor, ...] = ()  # the latest edits that led to it, its own last; in no fact
+    shape: str = ""  # as in ProposalMade; in no fact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejection:
-    """One entry of the rejection memory H. A prompt shows the summary only; the rest is for display."""
+    """One entry of the rejection memory H: an edit that was tried and did not stay.
+
+    A fact holds the first four fields only; the others are the detail of a full memory, which prompts show.
+    """
 
     summary: str
     candidate: str
     fitness_difference: float | None  # F(new) - F(current); None if the candidate failed
     reason: str
+    operator: Operator = Operator.HILL_CLIMB
+    edited: str = ""  # the id of the program that was edited
+    verdict: Verdict = Verdict.LOST
+    same_as: str = ""  # the id of an earlier rejected candidate with equivalent code
+    shape: str = ""  # as in ProposalMade
+    rose: int = 0  # episodes in which f_e rose, compared with the edited program
+    fell: int = 0
+    standard_error: float | None = None  # of the mean difference of f_e over the episodes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Focus:
+    """The place of a macro-mutation among those of its generation; its focus follows from it."""
+
+    seed: int  # from the run's seed and the generation
+    place: int
+    of: int  # macro-mutations of the generation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

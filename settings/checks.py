@@ -48,7 +48,7 @@ def settle_search(values: dict[str, Any], plain: Mapping[str, Given]) -> None:
         if given is not None and given.value is True:
             raise UsageError(
                 "'speculation' has no effect with memory_detail = 'full', which shows every verdict before the next "
-                f"question: remove one of them ({given.origin})"
+                f"question: remove it, or set memory_detail to 'summary' ({given.origin})"
             )
         values["speculation"] = False
     if "generations" not in plain and "generations" not in method_named(str(values.get("method", "memento"))).settings:

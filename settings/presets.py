@@ -10,27 +10,28 @@ from ..core.errors import unknown
 DEFAULT_PRESET = "quick"
 
 # The keys are settings: G, k_hc, k_macro, k_cross and N_roll of Algorithm 2; n, T and k of Algorithm 1; and what
-# makes a run faster without a change of its result. Speculation trades calls for time, so only big runs use it.
-PRESETS: Mapping[str, Mapping[str, int]] = {
+# makes a run faster without a change of its result. Speculation trades calls for time, so only big runs use it; it
+# excludes a full memory, which the paper does not have either.
+PRESETS: Mapping[str, Mapping[str, int | str]] = {
     "paper": {
         "generations": 5, "k_hc": 10, "k_macro": 10, "k_cross": 4, "n_roll": 10,
         "evaluator_pool": 8, "evaluator_generations": 5, "evaluator_judges": 10,
-        "final_episodes": 10, "duplicates": True, "speculation": True,
+        "final_episodes": 10, "duplicates": True, "speculation": True, "memory_detail": "summary",
     },
     "quick": {
         "generations": 4, "k_hc": 4, "k_macro": 4, "k_cross": 2, "n_roll": 3,
         "evaluator_pool": 3, "evaluator_generations": 2, "evaluator_judges": 3,
-        "final_episodes": 4, "duplicates": True, "speculation": False,
+        "final_episodes": 4, "duplicates": True, "speculation": False, "memory_detail": "full",
     },
     "smoke": {
         "generations": 1, "k_hc": 1, "k_macro": 1, "k_cross": 1, "n_roll": 1,
         "evaluator_pool": 2, "evaluator_generations": 1, "evaluator_judges": 3,
-        "final_episodes": 1, "duplicates": True, "speculation": False,
+        "final_episodes": 1, "duplicates": True, "speculation": False, "memory_detail": "full",
     },
 }
 
 
-def preset_named(name: str) -> Mapping[str, int]:
+def preset_named(name: str) -> Mapping[str, int | str]:
     """The settings of a preset. Raises UsageError with the nearest names."""
     if name not in PRESETS:
         raise unknown("preset", name, PRESETS)

@@ -69,6 +69,7 @@ def _rounds(rule: Callable[[int, SearchOptions], Rule[Any]], *, generations: int
             plan=plan,
             generations=slots.generations if generations is None else generations,
             rule=rule(together(slots), options),
+            options=options,
         )
 
     return make

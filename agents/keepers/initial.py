@@ -21,6 +21,7 @@ from ...core.values import (
     Rejection,
     is_service_failure,
 )
+from .lineage import extended
 from .trials import RolloutPlan, Trial, Trials
 
 ATTEMPTS = 5  # at a first policy that works, before the run gives up
@@ -136,4 +137,7 @@ def score_baseline(baseline: Candidate, examination: Examination) -> Candidate:
         for episode, score in zip(baseline.episodes, examination.scores, strict=True)
     )
     fitness = fsum(score.fitness for score in scores) / len(scores)
-    return replace(baseline, scores=scores, fitness=fitness, metrics=aggregate(scores))
+    lineage = extended(
+        (), name=baseline.id, operator=baseline.operator, summary=baseline.summary, before=(), fitness=fitness
+    )
+    return replace(baseline, scores=scores, fitness=fitness, metrics=aggregate(scores), lineage=lineage)

@@ -31,6 +31,7 @@ from .places import put
 from .search_state import followed
 from .selection import Ahead, Search, best_macro, best_of, climb, is_hopeless, select_elite
 from .trials import RolloutPlan, Trial, Trials, brief_of, chained, failed, trial_of
+from .tried import not_chosen, of_lineage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +119,7 @@ class MementoKeeper:
         facts: tuple[Fact, ...] = (CandidateScored(order=candidate.id, candidate=brief_of(candidate)),)
         match candidate.operator:
             case Operator.HILL_CLIMB:
-                state, verdict = climb(state, candidate)
+                state, verdict = climb(state, candidate, full=self._options.full_memory)
                 facts = (*facts, verdict)
             case Operator.MACRO:
                 state = replace(state, macros=put(state.macros, candidate.slot, candidate))
@@ -198,6 +199,7 @@ class MementoKeeper:
             elite=state.elite,
             current=state.elite,
             rejections=state.rejections if self._options.lasting_memory else (),
+            tried=state.tried,
             macros=(None,) * self._slots.macro,
             crosses=(None,) * self._slots.crossover,
             trials=state.trials,
@@ -232,7 +234,10 @@ class MementoKeeper:
     def _end_generation(self, state: Search) -> Decision[Search]:
         elite = select_elite(state)
         changed = elite_changed(state.generation, elite, state.elite)
-        begun = self._begin_generation(replace(state, elite=elite))
+        tried = state.tried
+        if self._options.full_memory:
+            tried = of_lineage((*tried, *not_chosen((*state.macros, *state.crosses), elite)), elite)
+        begun = self._begin_generation(replace(state, elite=elite, tried=tried))
         return replace(begun, facts=(changed, *begun.facts))
 
     # -------------------------------------------------------------------------------------- helpers
@@ -253,6 +258,7 @@ class MementoKeeper:
                 return (state.current, best_macro(state))
 
     def _propose(self, state: Search, operator: Operator, slot: int) -> Propose:
+        macro = operator is Operator.MACRO
         return Propose(
             id=str(order_ids.candidate(state.generation, OPERATORS[operator].word, slot)),
             operator=operator,
@@ -260,6 +266,9 @@ class MementoKeeper:
             slot=slot,
             parents=self._parents(state, operator),
             rejections=state.rejections if operator is Operator.HILL_CLIMB else (),
+            tried=state.tried,
+            focus=self._options.focus(state.generation, slot, self._slots.macro) if macro else None,
+            elite=state.elite.id,
         )
 
     def _winner(self, state: Search, operator: Operator) -> Candidate | None:

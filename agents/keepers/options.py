@@ -2,20 +2,31 @@
 
 from dataclasses import dataclass
 
+from ...core.seeds import derive_seed
+from ...core.values import Focus
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOptions:
     """Options of a run, for the methods that use them.
 
     `seed` is the run's seed, for methods that draw. With `speculation` the next hill-climb proposal is requested
-    while the current one still rolls out. `full_memory`: prompts also show why an edit was rejected.
-    `lasting_memory`: rejected edits are remembered over all generations, not for one.
+    while the current one still rolls out. `full_memory`: prompts also show why an edit was rejected, and what was
+    tried from a parent before. `lasting_memory`: rejected edits are remembered over all generations, not for one.
+    `macro_focus`: each macro-mutation of a generation gets another focus.
     """
 
     seed: int = 0
     speculation: bool = False
     full_memory: bool = False
     lasting_memory: bool = False
+    macro_focus: bool = False
+
+    def focus(self, generation: int, place: int, of: int) -> Focus | None:
+        """The focus of macro-mutation number `place` of a generation with `of` of them, if the run uses foci."""
+        if not self.macro_focus:
+            return None
+        return Focus(seed=derive_seed(self.seed, "focus", generation), place=place, of=of)
 
 
 PLAIN = SearchOptions()

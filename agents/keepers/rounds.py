@@ -12,6 +12,7 @@ from ...core.events import CandidateScored, Fact, ProposalFailed, ProposalMade, 
 from ...core.keeper import Decision
 from ...core.operators import OPERATORS
 from ...core.values import Candidate, Operator
+from .options import PLAIN, SearchOptions
 from .outcomes import elite_changed, search_ended
 from .places import put
 from .search_state import SearchState, followed, tried
@@ -68,11 +69,15 @@ class Round(SearchState):
 class RoundsKeeper:
     """Decides a search in rounds with a rule."""
 
-    def __init__(self, *, initial: Candidate, plan: RolloutPlan, generations: int, rule: Rule[Any]) -> None:
+    def __init__(
+        self, *, initial: Candidate, plan: RolloutPlan, generations: int, rule: Rule[Any],
+        options: SearchOptions = PLAIN,
+    ) -> None:
         self._initial = initial
         self._plan = plan
         self._generations = generations
         self._rule = rule
+        self._options = options
 
     def start(self) -> Decision[Round]:
         """p_0 is the elite of generation 0."""
@@ -103,7 +108,7 @@ class RoundsKeeper:
         if generation > self._generations:
             return Decision(state=replace(state, over=True), facts=(search_ended(state.elite),))
         requests = self._rule.ask(generation, state.population)
-        orders = tuple(_proposal(generation, slot, request) for slot, request in enumerate(requests))
+        orders = tuple(self._proposal(state.elite, generation, slot, requests) for slot in range(len(requests)))
         state = replace(
             state,
             generation=generation,
@@ -112,6 +117,21 @@ class RoundsKeeper:
             requested=frozenset(order.id for order in orders),
         )
         return Decision(state=state, orders=orders) if orders else self._end_generation(state)
+
+    def _proposal(self, elite: Candidate, generation: int, slot: int, requests: tuple[Request, ...]) -> Propose:
+        request = requests[slot]
+        # Attempts at the initial prompt are numbered from p_0, which was attempt 0.
+        number = slot + 1 if request.operator is Operator.INITIAL else slot
+        macro = request.operator is Operator.MACRO
+        return Propose(
+            id=str(order_ids.candidate(generation, OPERATORS[request.operator].word, slot)),
+            operator=request.operator,
+            generation=generation,
+            slot=number,
+            parents=request.parents,
+            focus=self._options.focus(generation, slot, len(requests)) if macro else None,
+            elite=elite.id,
+        )
 
     def _take_proposal(self, state: Round, fact: ProposalMade | ProposalFailed) -> Decision[Round]:
         if fact.order is None or fact.order not in state.requested:
@@ -161,15 +181,3 @@ def fitter(candidates: Sequence[Candidate | None], elite: Candidate) -> Candidat
 def of_operator(candidates: Iterable[Candidate], operator: Operator) -> tuple[Candidate, ...]:
     """The candidates that one operator proposed."""
     return tuple(candidate for candidate in candidates if candidate.operator is operator)
-
-
-def _proposal(generation: int, slot: int, request: Request) -> Propose:
-    # Attempts at the initial prompt are numbered from p_0, which was attempt 0.
-    number = slot + 1 if request.operator is Operator.INITIAL else slot
-    return Propose(
-        id=str(order_ids.candidate(generation, OPERATORS[request.operator].word, slot)),
-        operator=request.operator,
-        generation=generation,
-        slot=number,
-        parents=request.parents,
-    )

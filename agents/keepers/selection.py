@@ -6,6 +6,7 @@ from ...core.events import CandidateAccepted, CandidateRejected, Fact, ProposalF
 from ...core.values import Candidate, Operator, Rejection, is_service_failure
 from .search_state import SearchState
 from .trials import Trial, bound
+from .tried import detailed
 
 # At equal fitness the newer program wins, so that neutral moves are accepted; the old elite has the lowest rank.
 _PRECEDENCE = {Operator.INITIAL: 0, Operator.HILL_CLIMB: 1, Operator.MACRO: 2, Operator.CROSSOVER: 3}
@@ -29,6 +30,7 @@ class Search(SearchState):
 
     current: Candidate  # C^hc, the last accepted of the chain
     rejections: tuple[Rejection, ...] = ()  # H, of this generation's chain
+    tried: tuple[Rejection, ...] = ()  # with a full memory: what did not stay of the elite and its ancestors
     ahead: Ahead | None = None
     climbed: int = 0  # hill-climb slots spent
     macros: tuple[Candidate | None, ...] = ()
@@ -79,10 +81,11 @@ def select_elite(state: Search) -> Candidate:
     return max(outputs, key=rank)
 
 
-def climb(state: Search, candidate: Candidate) -> tuple[Search, Fact]:
+def climb(state: Search, candidate: Candidate, *, full: bool = False) -> tuple[Search, Fact]:
     """Accept if F(new) >= F(current) and it did not fail, else remember the rejected edit.
 
-    A failure of the service says nothing about an edit, so it is not remembered.
+    A failure of the service says nothing about an edit, so it is not remembered. With `full` the memory holds the
+    detail of each rejection; the fact never does.
     """
     state = replace(state, climbed=state.climbed + 1)
     difference = candidate.fitness - state.current.fitness
@@ -105,7 +108,10 @@ def climb(state: Search, candidate: Candidate) -> tuple[Search, Fact]:
     rejected = CandidateRejected(order=candidate.id, candidate=candidate.id, rejection=rejection)
     if is_service_failure(fault):
         return state, rejected
-    return replace(state, rejections=(*state.rejections, rejection)), rejected
+    if not full:
+        return replace(state, rejections=(*state.rejections, rejection)), rejected
+    known = detailed(rejection, candidate, state.current, state.rejections)
+    return replace(state, rejections=(*state.rejections, known), tried=(*state.tried, known)), rejected
 
 
 def _why(candidate: Candidate) -> str:

@@ -1,6 +1,6 @@
 """A trial: one program between proposal and evaluated candidate, the same in every search method."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import fsum
 from typing import TypeVar
@@ -21,7 +21,8 @@ from ...core.keeper import Decision
 from ...core.metrics import aggregate
 from ...core.order_ids import SCORE, episode_id, score_id, split, withdraw_id
 from ...core.program_text import digest
-from ...core.values import Candidate, Episode, Fault, FaultKind, Operator, Program, Score
+from ...core.values import Ancestor, Candidate, Episode, Fault, FaultKind, Operator, Program, Score
+from .lineage import extended, inherited
 from .places import put
 
 S = TypeVar("S")
@@ -64,6 +65,9 @@ class Trial:
     scores: tuple[Score | None, ...] = ()
     digest: str = ""
     source: str | None = None
+    lineage: tuple[Ancestor, ...] = ()  # of the parents
+    before: tuple[float, ...] = ()  # F of the parents
+    shape: str = ""
 
     @property
     def scored(self) -> int:
@@ -244,7 +248,8 @@ class Trials:
         old = self.known.get(trial.digest)
         if not self.plan.duplicates or trial.scored <= (0 if old is None else old.scored):
             return self
-        kept = {**self.known, trial.digest: replace(trial, source=None, program=Program(""))}  # the digest is enough
+        bare = replace(trial, source=None, program=Program(""), lineage=())  # the digest is enough
+        kept = {**self.known, trial.digest: bare}
         if len(kept) > KNOWN:
             del kept[next(iter(kept))]
         return replace(self, known=kept)
@@ -252,7 +257,7 @@ class Trials:
 
 def trial_of(
     fact: ProposalMade | ProposalFailed, order: str, *,
-    operator: Operator, generation: int, slot: int, parents: Iterable[Candidate] = (),
+    operator: Operator, generation: int, slot: int, parents: Sequence[Candidate] = (),
 ) -> Trial:
     """The trial of the proposal for `order`; a failed proposal has no program."""
     return Trial(
@@ -263,6 +268,9 @@ def trial_of(
         slot=slot,
         parents=tuple(parent.id for parent in parents),
         summary=fact.summary,
+        lineage=inherited(parents),
+        before=tuple(parent.fitness for parent in parents),
+        shape=fact.shape if isinstance(fact, ProposalMade) else "",
     )
 
 
@@ -290,6 +298,7 @@ def evaluated(trial: Trial) -> Candidate:
     episodes = tuple(episode for episode in trial.episodes if episode is not None)
     scores = tuple(score for score in trial.scores if score is not None)
     count = len(episodes)
+    fitness = fsum(score.fitness for score in scores) / count if count else 0.0
     return Candidate(
         id=trial.id,
         program=trial.program,
@@ -298,12 +307,17 @@ def evaluated(trial: Trial) -> Candidate:
         slot=trial.slot,
         parents=trial.parents,
         summary=trial.summary,
-        fitness=fsum(score.fitness for score in scores) / count if count else 0.0,
+        fitness=fitness,
         success_rate=sum(episode.success for episode in episodes) / count if count else 0.0,
         metrics=aggregate(scores),
         episodes=episodes,
         scores=scores,
         fault=never_started(episodes),
+        lineage=extended(
+            trial.lineage, name=trial.id, operator=trial.operator, summary=trial.summary, before=trial.before,
+            fitness=fitness,
+        ),
+        shape=trial.shape,
     )
 
 
@@ -330,8 +344,8 @@ def never_started(episodes: tuple[Episode, ...]) -> Fault | None:
 
 
 def brief_of(candidate: Candidate) -> Candidate:
-    """The candidate for a fact: without episodes and scores, which are already separate facts."""
-    return replace(candidate, episodes=(), scores=())
+    """The candidate for a fact: without episodes and scores, which are separate facts, and what follows from others."""
+    return replace(candidate, episodes=(), scores=(), lineage=(), shape="")
 
 
 def chained(first: Decision[S], then: Decision[S]) -> Decision[S]:

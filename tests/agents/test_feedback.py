@@ -11,11 +11,10 @@ from memento.agents.feedback import (
     fenced,
     metrics_table,
     policy_feedback,
-    rejections_list,
     rollouts_table,
 )
 from memento.core.metrics import aggregate
-from memento.core.values import Fault, FaultKind, Rejection, Score
+from memento.core.values import Fault, FaultKind, Score
 
 from ..support.prompt_samples import EPISODES, candidate, episode
 
@@ -74,14 +73,6 @@ def test_whole_numbers_stay_whole() -> None:
     assert re.search(r"^steps +11999 +11999 +11999$", table, re.MULTILINE)
     assert "1e+12" in table
     assert "0.1235" in table
-
-
-def test_older_rejections_are_left_out_but_counted() -> None:
-    many = [Rejection(summary=f"edit {n}", candidate="c", fitness_difference=-0.1, reason="r") for n in range(70)]
-    lines = rejections_list(many).splitlines()
-    assert lines[0] == "(10 older ones are left out)"
-    assert lines[1] == "11. edit 10"
-    assert lines[-1] == "70. edit 69"
 
 
 @given(st.dictionaries(names, json))

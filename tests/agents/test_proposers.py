@@ -71,7 +71,7 @@ async def test_a_program_becomes_a_proposal(kind: type, order) -> None:
     model = Scripted(lambda _: Reply(text=program_reply(program), model="m-1", usage=usage))
     fact = await made(kind, model).carry_out(order)
     assert isinstance(fact, ProposalMade)
-    assert (fact.order, fact.program, fact.summary) == (order.id, program, "gain 0.5 -> 2.0")
+    assert (fact.order, fact.program, fact.summary) == (order.id, program, "gain 0.8 -> 1.5")
     assert (fact.call.model, fact.call.usage, fact.call.stop) == ("m-1", usage, "end")
     (ask,) = model.asked
     assert (ask.order, ask.attempt, ask.role) == (order, 0, "proposer")
@@ -131,7 +131,7 @@ async def test_the_hill_climb_prompt_shows_edit_summaries_of_the_memory_only() -
     assert "1. gain 0.8 -> 1.2\n" in prompt
     assert prompt == await asked(HillClimber, replace(order, rejections=forgetful))
     full = await asked(HillClimber, order, memory_detail="full")
-    assert "1. gain 0.8 -> 1.2 -- F changed by -0.1250: lower fitness\n" in full
+    assert "1. gain 0.8 -> 1.2 -- F lower by 0.1250\n" in full
     none = await asked(HillClimber, order, memory_detail="none")
     assert "gain 0.8 -> 1.2" not in none
     assert none.endswith(f"{NOT_SHOWN}\n")
@@ -144,10 +144,10 @@ async def test_an_empty_memory_is_stated() -> None:
 async def test_the_prompt_states_that_both_parents_are_the_same_program() -> None:
     talk = Program(POLICY.text.replace('"gain 0.5 -> 0.8"', '"other words"') + "# a comment\n")
     same = await asked(Crosser, propose(Operator.CROSSOVER, candidate(), candidate(talk)))
-    assert "**Both parents are the same program**" in same
+    assert "a recombination within one program" in same
     assert same.count("class CartPolicy:") == 1
     two = await asked(Crosser, propose(Operator.CROSSOVER, candidate(), candidate(OTHER)))
-    assert "same program" not in two
+    assert "recombination within" not in two
     assert two.count("class CartPolicy:") == 2
 
 
@@ -203,7 +203,7 @@ async def test_evaluators_are_written_and_revised() -> None:
     model = Scripted(lambda _: program_reply(EVALUATOR, "counts rows"))
     first = await evolver(model).carry_out(propose_evaluator(None))
     assert isinstance(first, ProposalMade)
-    assert (first.order, first.program, first.summary) == ("eval/g1/3", EVALUATOR, "choose this one")
+    assert (first.order, first.program, first.summary) == ("eval/g1/3", EVALUATOR, "counts rows")
     revised = await evolver(model).carry_out(propose_evaluator(evaluator_entry(2)))
     assert isinstance(revised, ProposalMade)
     assert revised.summary == "counts rows"  # the history is only copied from the parent

@@ -105,16 +105,15 @@ def test_history_is_bounded() -> None:
     assert len(entry) == MAX_SUMMARY
 
 
-def test_the_programs_own_last_entry_counts_before_the_replys() -> None:
+def test_the_summary_line_of_the_reply_counts_before_the_programs_last_entry() -> None:
     parent, child = program("HISTORY = ['a']"), program("HISTORY = ['a', 'b']")
-    assert summary_of(child, [parent], "said") == "b"
+    assert summary_of(child, [parent], " said\nit ") == "said it"
+    assert summary_of(child, [parent]) == "b"
 
 
 def test_a_history_copied_from_a_parent_says_nothing_of_this_edit() -> None:
     parent, child = program("HISTORY = ['a']"), program("HISTORY = ['a']", body="return [1.0]")
-    assert summary_of(child, [parent], "said") == "said"
-    assert summary_of(child, [program("HISTORY = ['c']"), parent], " said\nit ") == "said it"
-    assert summary_of(child, [parent]) == "changed compute_action"
+    assert summary_of(child, [program("HISTORY = ['c']"), parent]) == "changed compute_action"
 
 
 def test_difference() -> None:

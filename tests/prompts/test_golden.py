@@ -4,6 +4,7 @@ After an intended change of a prompt, run `MEMENTO_GOLDEN=write pytest tests/pro
 """
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,16 +12,20 @@ from memento.agents.evaluator_evolver import EvaluatorEvolver
 from memento.agents.judging import Judges
 from memento.agents.proposers import Crosser, HillClimber, Initiator, Mutator
 from memento.core.ports import Ask
-from memento.core.values import Operator
+from memento.core.values import Focus, Operator
 from memento.runtime.prompts import PromptFolder
 
 from ..support.prompt_samples import (
     BRIEF,
     CONTRACT,
+    CLIMBED,
     CRASH,
+    DETAILED,
     EVALUATOR_CONTRACT,
+    LINEAGE,
     OTHER,
     REJECTIONS,
+    TRIED,
     Scripted,
     candidate,
     evaluator_entry,
@@ -82,13 +87,19 @@ async def asked(case: str) -> Ask:
         case "hill-climb-no-memory":
             await HillClimber(**policy).carry_out(propose(Operator.HILL_CLIMB, candidate()))
         case "hill-climb-full-memory":
-            await HillClimber(**policy, memory_detail="full").carry_out(climb)
+            current = candidate(lineage=LINEAGE)
+            full = replace(propose(Operator.HILL_CLIMB, current, rejections=DETAILED), tried=TRIED)
+            await HillClimber(**policy, memory_detail="full").carry_out(full)
         case "macro-mutation":
-            await Mutator(**policy).carry_out(propose(Operator.MACRO, candidate()))
+            order = propose(Operator.MACRO, candidate(lineage=LINEAGE))
+            focus = Focus(seed=7, place=1, of=10)
+            await Mutator(**policy).carry_out(replace(order, tried=TRIED, focus=focus))
         case "macro-mutation-of-a-failure":
             await Mutator(**policy).carry_out(propose(Operator.MACRO, failure))
         case "crossover":
-            await Crosser(**policy).carry_out(propose(Operator.CROSSOVER, candidate(), candidate(OTHER)))
+            winner = replace(candidate(lineage=CLIMBED), id="g2/hill/2", operator=Operator.HILL_CLIMB, generation=2)
+            order = propose(Operator.CROSSOVER, winner, candidate(OTHER))
+            await Crosser(**policy).carry_out(replace(order, tried=TRIED, elite=order.parents[1].id))
         case "crossover-same-parents":
             await Crosser(**policy).carry_out(propose(Operator.CROSSOVER, candidate(), candidate()))
         case "initial-evaluator":
@@ -132,9 +143,14 @@ async def test_a_growing_memory_leaves_the_rest_of_a_climb_prompt_as_it_was() ->
 
 
 async def test_equal_prompts_share_all_their_text() -> None:
-    for case in ("macro-mutation", "initial-evaluator", "evaluator-macro-mutation"):
+    for case in ("macro-mutation-of-a-failure", "initial-evaluator", "evaluator-macro-mutation"):
         ask = await asked(case)
         assert ask.prefixes[-1] == len(ask.prompt)
+
+
+async def test_macro_mutations_share_all_but_their_focus() -> None:
+    ask = await asked("macro-mutation")
+    assert ask.prompt[ask.prefixes[-1] :].startswith("## Your focus\n")
 
 
 def test_no_golden_file_is_left_over() -> None:
@@ -145,5 +161,6 @@ async def test_every_prompt_file_is_used() -> None:
     parts = {"program-rules", "evaluator-rules", "rejection-memory", "earlier-attempts", "reply-program"}
     parts |= {"policy-situation", "evaluator-situation", "judge-situation"}
     parts |= {"starting-point", "used-as-is"}
-    used = parts | {"crossover-of-two", "crossover-with-itself"} | set(CASES)
+    parts |= {"crossover-with-itself", "macro-focus", "macro-foci"}
+    used = parts | set(CASES)
     assert set(PromptFolder()) <= used

@@ -1,11 +1,13 @@
 """A small task with its programs, candidates and orders, for the tests of prompts and agents."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from memento.core.events import Judge, Propose, ProposeEvaluator
 from memento.core.metrics import aggregate
 from memento.core.ports import Ask, Reply
 from memento.core.values import (
+    Ancestor,
     Brief,
     Candidate,
     Contract,
@@ -18,6 +20,7 @@ from memento.core.values import (
     Program,
     Rejection,
     Score,
+    Verdict,
 )
 
 CONTRACT = Contract(class_name="CartPolicy", methods=(("reset", 0), ("compute_action", 1)))
@@ -85,7 +88,8 @@ SCORES = (
 
 
 def candidate(
-    program: Program = POLICY, *, name: str = "g1/macro/3", success_rate: float = 0.25, fault: Fault | None = None
+    program: Program = POLICY, *, name: str = "g1/macro/3", success_rate: float = 0.25, fault: Fault | None = None,
+    lineage: tuple[Ancestor, ...] = (),
 ) -> Candidate:
     whole = fault is None
     return Candidate(
@@ -101,9 +105,37 @@ def candidate(
         episodes=EPISODES if whole else (),
         scores=SCORES if whole else (),
         fault=fault,
+        lineage=lineage,
     )
 
 
+LINEAGE = (
+    Ancestor(id="init/0", operator=Operator.INITIAL, summary="Initial program", before=(), fitness=0.1),
+    Ancestor(
+        id="g1/hill/1", operator=Operator.HILL_CLIMB, summary="gain 0.5 -> 0.7", before=(0.1,), fitness=0.1
+    ),
+    Ancestor(
+        id="g1/macro/3", operator=Operator.CROSSOVER, summary="gain 0.5 -> 0.8", before=(0.1, 0.3), fitness=0.4
+    ),
+)
+CLIMBED = (
+    *LINEAGE,
+    Ancestor(id="g2/hill/2", operator=Operator.HILL_CLIMB, summary="gain 0.8 -> 0.7", before=(0.4,), fitness=0.4),
+)
+TRIED = (
+    Rejection(
+        summary="gain 0.5 -> 0.6", candidate="g1/hill/0", fitness_difference=-0.05, reason="lower fitness",
+        edited="init/0",
+    ),
+    Rejection(
+        summary="another way", candidate="g1/macro/0", fitness_difference=None, reason="another program was fitter",
+        operator=Operator.MACRO, edited="init/0", verdict=Verdict.NOT_CHOSEN,
+    ),
+    Rejection(
+        summary="gain 0.8 -> 0.9", candidate="g2/hill/0", fitness_difference=-0.02, reason="lower fitness",
+        edited="g1/macro/3",
+    ),
+)
 REJECTIONS = (
     Rejection(summary="gain 0.8 -> 1.2", candidate="g2/hill/0", fitness_difference=-0.125, reason="lower fitness"),
     Rejection(
@@ -112,6 +144,12 @@ REJECTIONS = (
         fitness_difference=None,
         reason="crashed: NameError",
     ),
+)
+
+DETAILED = (
+    replace(REJECTIONS[0], fell=3, rose=1, standard_error=0.2),
+    replace(REJECTIONS[1], verdict=Verdict.FAILED),
+    replace(REJECTIONS[0], candidate="g2/hill/2", verdict=Verdict.SAME, same_as="g2/hill/0"),
 )
 
 

@@ -1,0 +1,88 @@
+"""What was tried and did not stay, in the detail that a full memory shows. Pure.
+
+A log holds the short form of a rejected edit only; the detail follows again from the candidates when it is replayed.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from math import sqrt
+from statistics import stdev
+
+from ...core.program_text import MAX_FAULT, digest
+from ...core.text import one_line
+from ...core.values import Candidate, Rejection, Verdict, is_service_failure
+
+TRIED = 200  # attempts that are remembered of the elite and its ancestors
+
+
+def detailed(rejection: Rejection, candidate: Candidate, current: Candidate, earlier: Sequence[Rejection]) -> Rejection:
+    """A rejected edit of `current` with its verdict; `earlier` are the edits that were rejected before it."""
+    if not candidate.program.text:
+        return replace(rejection, edited=current.id, verdict=Verdict.FAILED)
+    shape = candidate.shape or digest(candidate.program)
+    same = next((one.candidate for one in earlier if one.shape == shape), "")
+    rose, fell, error = compared(candidate, current)
+    failed = candidate.fault is not None
+    return replace(
+        rejection,
+        edited=current.id,
+        verdict=Verdict.SAME if same else Verdict.FAILED if failed else Verdict.LOST,
+        reason=rejection.reason if failed else faults_in_words(candidate) or rejection.reason,
+        shape=shape,
+        same_as=same,
+        rose=rose,
+        fell=fell,
+        standard_error=error,
+    )
+
+
+def compared(candidate: Candidate, current: Candidate) -> tuple[int, int, float | None]:
+    """In how many episodes f_e rose and fell, and the standard error of the mean difference; None below 2 episodes.
+
+    The episodes of both have the same seeds, so they are compared in pairs.
+    """
+    pairs = zip(candidate.scores, current.scores, strict=False)
+    differences = [new.fitness - old.fitness for new, old in pairs]
+    rose, fell = sum(one > 0 for one in differences), sum(one < 0 for one in differences)
+    return rose, fell, stdev(differences) / sqrt(len(differences)) if len(differences) > 1 else None
+
+
+def faults_in_words(candidate: Candidate) -> str:
+    """How many episodes ended with a fault, with the first message; "" for none."""
+    faults = [episode.fault for episode in candidate.episodes if episode.fault is not None]
+    if not faults:
+        return ""
+    said = f"{len(faults)} of {len(candidate.episodes)} episodes ended with a fault: {faults[0].kind}: "
+    return one_line(said + faults[0].message, MAX_FAULT)
+
+
+def not_chosen(candidates: Iterable[Candidate | None], elite: Candidate) -> tuple[Rejection, ...]:
+    """The macro-mutations and crossovers of a generation that did not become the elite, without their fitness.
+
+    Racing prunes some of them, and which ones depends on the order of arrival, so no fitness may be shown.
+    """
+    return tuple(
+        Rejection(
+            summary=one.summary,
+            candidate=one.id,
+            fitness_difference=None,
+            reason=_why(one),
+            operator=one.operator,
+            edited=one.parents[0] if one.parents else "",
+            verdict=Verdict.NOT_CHOSEN if one.program.text else Verdict.FAILED,
+        )
+        for one in candidates
+        if one is not None and one.id != elite.id and not is_service_failure(one.fault)
+    )
+
+
+def of_lineage(tried: Sequence[Rejection], elite: Candidate) -> tuple[Rejection, ...]:
+    """The latest attempts at the elite and its ancestors; the others are forgotten."""
+    names = {ancestor.id for ancestor in elite.lineage} | {elite.id}
+    return tuple(one for one in tried if one.edited in names)[-TRIED:]
+
+
+def _why(candidate: Candidate) -> str:
+    if candidate.program.text or candidate.fault is None:
+        return "another program was fitter"
+    return f"{candidate.fault.kind}: {candidate.fault.message}"

@@ -1,0 +1,104 @@
+"""What was tried before, in words for a prompt: the lineage of a program, and edits that did not stay. As data."""
+
+from collections.abc import Sequence
+
+from ..core.operators import OPERATORS
+from ..core.order_ids import parse
+from ..core.text import counted, one_line
+from ..core.values import Ancestor, Candidate, Operator, Rejection, Verdict
+
+MAX_SUMMARY = 200  # characters of an edit summary in a prompt
+MAX_BRIEF = 100  # of one in a list that is only an overview
+MAX_REASON = 240
+MAX_REJECTIONS = 60
+MAX_TRIED = 30  # attempts at a parent that macro-mutations and crossovers see
+MAX_ASIDE = 4  # rejected edits that the history names for each ancestor
+
+
+def rejections_list(rejections: Sequence[Rejection], *, full: bool = False) -> str:
+    """The rejection memory H, oldest first: edit summaries only, or in `full` with what each edit did to F."""
+    places = {rejection.candidate: number for number, rejection in enumerate(rejections, start=1)}
+    return _numbered(rejections, places, MAX_REJECTIONS, MAX_SUMMARY, full=full)
+
+
+def tried_list(tried: Sequence[Rejection], parents: Sequence[Candidate]) -> str:
+    """The edits of these parents that did not stay, in short; "" for none."""
+    names = {parent.id for parent in parents}
+    own = [one for one in tried if one.edited in names]
+    return _numbered(own, {}, MAX_TRIED, MAX_BRIEF, full=True)
+
+
+def history(candidate: Candidate, tried: Sequence[Rejection] = ()) -> str:
+    """The edits that led to a candidate, oldest first, with F before and after; "" where it has none.
+
+    `tried` are edits that were rejected; each is counted at the ancestor that it edited.
+    """
+    lines: list[str] = []
+    for place, ancestor in enumerate(candidate.lineage):
+        lines.append(f"{_label(ancestor):<20}{_change(ancestor)}  {_summary(ancestor.summary, MAX_SUMMARY)}")
+        aside = [one for one in tried if one.edited == ancestor.id]
+        if aside and place + 1 < len(candidate.lineage):  # those of the program itself have a list of their own
+            lines.append(f"{'':<20}{_aside(aside)}")
+    return "\n".join(lines)
+
+
+def verdict_in_words(rejection: Rejection, places: dict[str, int]) -> str:
+    """What became of a rejected edit: it failed, it repeats an earlier one, it lowered F, or another was fitter."""
+    change = rejection.fitness_difference
+    if rejection.verdict is Verdict.NOT_CHOSEN:
+        return "another program of that generation was fitter"
+    if rejection.verdict is Verdict.SAME:
+        number = places.get(rejection.same_as)
+        return f"the same program as {'an earlier one' if number is None else f'number {number}'}, with the same F"
+    if rejection.verdict is Verdict.FAILED or change is None:
+        return f"failed: {one_line(rejection.reason, MAX_REASON)}"
+    words = [f"F lower by {-change:.4f}"]
+    if rejection.rose or rejection.fell:
+        words.append(f"f_e fell in {rejection.fell} and rose in {rejection.rose} episodes")
+    error = rejection.standard_error
+    if error is not None and -change < error:
+        words.append(f"less than the standard error of the difference, {error:.4f}: it may be chance")
+    if rejection.reason and rejection.reason != LOWER:
+        words.append(one_line(rejection.reason, MAX_REASON))
+    return "; ".join(words)
+
+
+LOWER = "lower fitness"  # the reason of a rejection that has no other
+
+
+def _numbered(
+    rejections: Sequence[Rejection], places: dict[str, int], most: int, width: int, *, full: bool
+) -> str:
+    skipped = max(0, len(rejections) - most)
+    lines = [f"({skipped} older ones are left out)"] if skipped else []
+    for number, rejection in enumerate(rejections[skipped:], start=skipped + 1):
+        kind = "" if rejection.operator is Operator.HILL_CLIMB else f"[{OPERATORS[rejection.operator].proposal}] "
+        line = f"{number}. {kind}{_summary(rejection.summary, width)}"
+        lines.append(f"{line} -- {verdict_in_words(rejection, places)}" if full else line)
+    return "\n".join(lines)
+
+
+def _label(ancestor: Ancestor) -> str:
+    if not ancestor.before:
+        return "first program"
+    return f"g{parse(ancestor.id).generation} {OPERATORS[ancestor.operator].proposal}"
+
+
+def _change(ancestor: Ancestor) -> str:
+    """F before and after. Two parents have two values before."""
+    if not ancestor.before:
+        return f"F {ancestor.fitness:.4f}"
+    before = " and ".join(f"{value:.4f}" for value in dict.fromkeys(ancestor.before))
+    gain = ancestor.fitness - max(ancestor.before)
+    return f"F {before} -> {ancestor.fitness:.4f} ({f'{gain:+.4f}' if gain else 'no gain'})"
+
+
+def _aside(rejections: Sequence[Rejection]) -> str:
+    count = len(rejections)
+    named = "; ".join(_summary(one.summary, MAX_BRIEF) for one in rejections[-MAX_ASIDE:])
+    more = "the latest: " if count > MAX_ASIDE else ""
+    return f"not kept from here: {counted(count, 'edit')} ({more}{named})"
+
+
+def _summary(text: str, width: int) -> str:
+    return one_line(text, width) or "(no summary)"
