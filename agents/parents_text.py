@@ -66,6 +66,8 @@ def _cell(entry: JSON) -> str:
     if not isinstance(entry, Mapping):
         return ABSENT if entry is None else one_line(json.dumps(entry), MAX_CELL)
     count = entry.get("count")
+    if entry == {"count": 0}:
+        return "never"
     some = f" (in {count} episodes)" if isinstance(count, int) else ""
     low, mean, high = (_short(entry.get(key)) for key in ("min", "mean", "max"))
     if "mean" in entry:

@@ -14,7 +14,7 @@ BUDGETS = {
     "memento": ["--set", "generations=2", "--set", "k_hc=2", "--set", "k_macro=1", "--set", "k_cross=1"],
     "zero-shot": ["--set", "k=4"],
 }
-SAVING = ["--set", "speculation=true", "--set", "memory_scope=run"]
+SAVING = ["--set", "memory_detail=summary", "--set", "speculation=true", "--set", "memory_scope=run"]
 pytestmark = pytest.mark.timeout(300)
 
 

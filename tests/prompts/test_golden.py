@@ -17,8 +17,8 @@ from memento.runtime.prompts import PromptFolder
 
 from ..support.prompt_samples import (
     BRIEF,
-    CONTRACT,
     CLIMBED,
+    CONTRACT,
     CRASH,
     DETAILED,
     EVALUATOR_CONTRACT,
@@ -150,7 +150,7 @@ async def test_equal_prompts_share_all_their_text() -> None:
 
 async def test_macro_mutations_share_all_but_their_focus() -> None:
     ask = await asked("macro-mutation")
-    assert ask.prompt[ask.prefixes[-1] :].startswith("## Your focus\n")
+    assert ask.prompt[ask.prefixes[-1] :].lstrip().startswith("## Your focus\n")
 
 
 def test_no_golden_file_is_left_over() -> None:

@@ -13,7 +13,7 @@ from memento.core.values import Ancestor, Candidate, Operator, Program, Rejectio
 from memento.memory.codec import encode
 
 from ...support.keeper_world import Repeating, play
-from .test_savings import budgets, make, seeds
+from ...support.searches import budgets, make, seeds
 
 methods = st.sampled_from(sorted(set(KEEPERS) - {"random"}))  # which asks without parents
 

@@ -12,7 +12,6 @@ from memento.agents.keepers import trials
 from memento.agents.keepers.by_method import KEEPERS
 from memento.agents.keepers.memento import Slots
 from memento.agents.keepers.options import SearchOptions
-from memento.agents.keepers.trials import RolloutPlan
 from memento.core.events import (
     BranchEnded,
     CandidateAccepted,
@@ -27,7 +26,6 @@ from memento.core.events import (
     ProposalFailed,
     ProposalMade,
     Propose,
-    Roll,
     SearchEnded,
     SpeculationEnded,
     Withdraw,
@@ -38,38 +36,10 @@ from memento.core.values import Candidate, Episode, Fault, FaultKind, Operator, 
 from memento.runtime.supervisor import Replay
 
 from ...support.keeper_world import Repeating, play
+from ...support.searches import PLAN, budgets, initial, make, seeds
 
-seeds = st.integers(0, 10**6)
 methods = st.sampled_from(sorted(KEEPERS))
 savings = st.tuples(st.booleans(), st.booleans(), st.booleans())  # racing, duplicates, speculation
-budgets = st.builds(
-    Slots,
-    generations=st.integers(0, 3),
-    hill_climb=st.integers(0, 4),
-    macro=st.integers(0, 4),
-    crossover=st.integers(0, 3),
-)
-PLAN = RolloutPlan(split="search", seeds=(11, 12, 13), evaluator=Program("E*"))
-
-
-def initial(seed: int) -> Candidate:
-    """C_0 is one of the world's programs, with its episodes."""
-    program = Program("program = 0\n")
-    world = Repeating(seed, failure_rate=0.0)
-    rolls = [Roll(id="r", program=program, split="search", index=i, seed=s) for i, s in enumerate(PLAN.seeds)]
-    episodes = tuple(world.answer(roll).episode for roll in rolls)
-    scores = tuple(Score(fitness=episode.info["fitness"]) for episode in episodes)
-    return Candidate(
-        id="init/0", program=program, operator=Operator.INITIAL, generation=0, slot=0,
-        fitness=sum(score.fitness for score in scores) / len(scores), episodes=episodes, scores=scores,
-    )
-
-
-def make(method: str, slots: Slots, seed: int, saving: tuple[bool, bool, bool], **options: bool):
-    racing, duplicates, speculation = saving
-    plan = replace(PLAN, racing=racing, duplicates=duplicates)
-    choices = SearchOptions(seed=seed, speculation=speculation, **options)
-    return KEEPERS[method](initial(seed), plan, slots, choices)
 
 
 def run(
