@@ -17,10 +17,10 @@ import numpy as np
 from numba import njit
 
 from ..core.values import JSON, Program
+from ..domains.arm.physics.compiled import CompiledPhysics
+from ..domains.arm.physics.symbols import mj_step
 from ..domains.hanoi import DOMAIN, task
 from ..domains.hanoi.environment import HanoiEnvironment
-from ..domains.hanoi.physics.compiled import CompiledPhysics
-from ..domains.hanoi.physics.symbols import mj_step
 from ..domains.hanoi.task import Array
 from ..runtime.rollouts.limits import Limits
 from ..runtime.rollouts.policy_process import PolicyProcess

@@ -40,7 +40,7 @@ class HanoiRenderer:
 
     def require(self) -> None:
         """Raises UsageError if no graphics back end works."""
-        from .graphics import live_backend
+        from ..arm.graphics import live_backend
 
         live_backend()
 
@@ -60,7 +60,7 @@ class _Playback:
     def __init__(
         self, recording: Recording, camera: str, width: int, height: int, *, variant: str, by_hand: bool,
     ) -> None:
-        from .graphics import open_context
+        from ..arm.graphics import open_context
 
         self._context = open_context(width, height)
 

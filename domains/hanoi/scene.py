@@ -1,55 +1,20 @@
 """The robosuite scene: a Panda at a table with three containers and a tower of objects."""
 
-import logging
-import os
-import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 from xml.etree import ElementTree
 
+from ..arm.physics.cache import compiled_code_in
+from ..arm.physics.library import forget_compilation
+from ..arm.simulator import CACHE, CONTROL_HZ, controller_config, quiet_robosuite
 from . import scene_objects as objects
 from . import task
-from .physics.cache import cache_folder, compiled_code_in
-from .physics.library import forget_compilation
 
-CACHE = cache_folder()
-
-
-@contextmanager
-def quiet_robosuite() -> Iterator[None]:
-    """Suppress robosuite's log messages and environment changes while it is imported or built.
-
-    It warns about a private macro file and of optional packages, and together with OpenCV it sets variables
-    such as MUJOCO_GL and LD_LIBRARY_PATH for the whole process.
-    """
-    log = logging.getLogger("robosuite_logs")
-    variables = dict(os.environ)
-
-    def drop(_: logging.LogRecord) -> bool:
-        return False
-
-    log.addFilter(drop)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        log.removeFilter(drop)
-        for name in os.environ.keys() - variables.keys():
-            del os.environ[name]
-        os.environ.update(variables)
-
-
-# robosuite compiles some of its functions; cache them in the same folder.
 with quiet_robosuite(), compiled_code_in(CACHE):
-    from robosuite.controllers import load_composite_controller_config
     from robosuite.environments.manipulation.manipulation_env import ManipulationEnv
     from robosuite.models.arenas import TableArena
     from robosuite.models.tasks import ManipulationTask
 
-CONTROL_HZ = 20
-SUBSTEPS = 25
 TABLE_SIZE_M = (0.8, 0.8, 0.05)
 # For contacts and constraints. robosuite requests 5,000 of each, for which MuJoCo reserves 1.3 GB; a step takes
 # less than 0.4 MB, even with all cubes in a heap. If it is too small, `HanoiEnvironment.step` raises.
@@ -154,10 +119,3 @@ class HanoiScene(ManipulationEnv):  # type: ignore[misc]  # robosuite has no typ
 
     def _setup_observables(self) -> Any:
         return super()._setup_observables() if self.with_observables else {}
-
-
-def controller_config() -> dict[str, Any]:
-    """robosuite's default operational-space controller of the Panda (OSC_POSE, increments in the base frame)."""
-    with quiet_robosuite():
-        config: dict[str, Any] = load_composite_controller_config(robot="Panda")
-    return config

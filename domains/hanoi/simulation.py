@@ -1,47 +1,17 @@
 """The parts of a simulated Hanoi environment: scene, draws applied to it, physics, and true state."""
 
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from ..arm.physics.choice import Physics
 from .dynamics import Dynamics
-from .physics.stock import StockPhysics
 from .scene import HanoiScene
 from .sensors import observation_size, observation_slices
-from .task import Array
 
 Indices: TypeAlias = npt.NDArray[np.intp]
-
-PHYSICS = ("stock", "exact", "near-exact", "fast")
-
-
-class Physics(Protocol):
-    """An implementation of the control steps of a scene."""
-
-    def begin(self) -> None:
-        """Prepare for a new episode after the scene's reset."""
-
-    def step(self, action: Array) -> None:
-        """Advance one control step."""
-
-
-def make_physics(name: str, scene: HanoiScene, *, goal_update: str) -> Physics:
-    """One of PHYSICS, from slow to fast; "stock" is the reference, "exact" agrees with it bit for bit.
-
-    "near-exact" differs from them by rounding; "fast" also lets MuJoCo put objects at rest to sleep, and takes
-    14 substeps of 3.6 ms instead of 25 of 2 ms.
-    """
-    if name == "stock":
-        return StockPhysics(scene, goal_update=goal_update)
-    from .physics.compiled import COARSE_SUBSTEPS, CompiledPhysics  # numba takes a second to import
-
-    if name == "fast":
-        return CompiledPhysics(
-            scene, goal_update=goal_update, near_exact=True, sleep=True, substeps=COARSE_SUBSTEPS,
-        )
-    return CompiledPhysics(scene, goal_update=goal_update, near_exact=name == "near-exact")
 
 
 class Truth:

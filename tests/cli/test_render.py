@@ -16,7 +16,7 @@ from memento.cli.episode_images import LONGEST_S, RATE_HZ, Captioned, moments, p
 from memento.core.errors import UsageError
 from memento.core.ports import Renderer
 from memento.core.recording import Recording
-from memento.domains.hanoi import graphics
+from memento.domains.arm import graphics
 from PIL import Image, ImageSequence
 
 from ..support import ON_PATH

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from memento.domains.hanoi.physics import cache
+from memento.domains.arm.physics import cache
 
 from ...support.processes import start_process
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from memento.core.errors import RolloutError
 from memento.core.values import JSON
+from memento.domains.arm.physics.choice import PHYSICS
 from memento.domains.hanoi import DOMAIN, task
-from memento.domains.hanoi.environment import PHYSICS, HanoiEnvironment
+from memento.domains.hanoi.environment import HanoiEnvironment
 from memento.domains.hanoi.sensors import observation_slices
 from memento.domains.hanoi.task import Array
 

@@ -9,7 +9,8 @@ from memento.core.errors import UsageError
 from memento.core.ports import Drawable, Playback
 from memento.core.recording import Recording
 from memento.core.recording_file import load_recording, save_recording
-from memento.domains.hanoi import DOMAIN, graphics, render
+from memento.domains.arm import graphics
+from memento.domains.hanoi import DOMAIN, render
 from memento.domains.hanoi.environment import HanoiEnvironment
 from memento.domains.hanoi.task import Array
 from memento.domains.hanoi_kinematic import DOMAIN as KINEMATIC

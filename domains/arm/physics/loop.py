@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ..task import Array
+from ..arrays import Array
 from .exact import DOF, NULLSPACE_KP, apply, exact_torques, multiply
 from .near_exact import near_exact_torques
 from .symbols import Ints, address, mj_jacSite, mj_kinematics, mj_step1, mj_step2

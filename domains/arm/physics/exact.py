@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ..task import Array
+from ..arrays import Array
 from .symbols import Ints, address, dbdsqr, dgebd2, dgemm, dgemv, dgesdd, dgetrf, dgetri, dorm2r, dorml2
 
 DOF = 7

@@ -2,14 +2,14 @@
 
 import mujoco
 
-from ..scene import HanoiScene
-from ..task import Array
+from ..arrays import Array
+from .scene import ArmScene
 
 
 class StockPhysics:
     """robosuite's `env.step`, unchanged."""
 
-    def __init__(self, scene: HanoiScene, *, goal_update: str) -> None:
+    def __init__(self, scene: ArmScene, *, goal_update: str) -> None:
         self._scene = scene
         self._goal_update = goal_update
 
@@ -24,7 +24,7 @@ class StockPhysics:
         mujoco.mj_kinematics(self._scene.mj_model, self._scene.mj_data)
 
 
-def set_goal_update(scene: HanoiScene, goal_update: str) -> None:
+def set_goal_update(scene: ArmScene, goal_update: str) -> None:
     """Make increments count from the current pose ("achieved") or from the last goal ("desired").
 
     After a reset robosuite's stored goal is in the world frame while it is read in the base frame; with

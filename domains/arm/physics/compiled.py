@@ -7,9 +7,10 @@ import mujoco
 import numpy as np
 from robosuite.utils.transform_utils import quat2mat
 
-from ..scene import CACHE, CONTROL_HZ, SUBSTEPS, HanoiScene
-from ..task import Array
+from ..arrays import Array
+from ..simulator import CACHE, CONTROL_HZ, SUBSTEPS
 from .cache import compiled_code_in, first_compilation
+from .scene import ArmScene
 from .stock import set_goal_update
 
 with compiled_code_in(CACHE):
@@ -37,7 +38,7 @@ class CompiledPhysics:
     robot: Robot
 
     def __init__(
-        self, scene: HanoiScene, *, goal_update: str, near_exact: bool = False, sleep: bool = False,
+        self, scene: ArmScene, *, goal_update: str, near_exact: bool = False, sleep: bool = False,
         substeps: int = SUBSTEPS,
     ) -> None:
         self._scene = scene

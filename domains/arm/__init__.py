@@ -1,0 +1,1 @@
+"""What the tasks with robosuite's Panda share: physics, sensor noise, facts of the controller, graphics."""
