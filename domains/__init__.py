@@ -23,6 +23,7 @@ DOMAINS: Mapping[str, str] = {
 # string for workers.
 PREFIXES: Mapping[str, str] = {
     "gym": "memento.domains.gym",
+    "robosuite": "memento.domains.robosuite",
 }
 IMPORTING = frozenset({"gym"})      # families whose members are code of other packages
 _MEMBERS = sorted(get_protocol_members(Domain))

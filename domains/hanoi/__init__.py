@@ -4,29 +4,21 @@ from collections.abc import Mapping
 
 from ...core.ports import Environment
 from ...core.values import JSON
+from ..arm.motion import ACHIEVED, CONTROL_PERIOD_S, DESIRED, GRIPPER, MOVE_PER_UNIT_M, TURN_PER_UNIT_RAD
 from .domain import HanoiDomain
 from .interface import Motion
 
-# Facts of robosuite's operational-space controller for the Panda; a test compares them with its configuration.
 MOTION = Motion(
-    control_period_s=0.05,
-    move_per_unit_m=0.05,
-    turn_per_unit_rad=0.5,
-    gripper="Opening or closing all the way takes about 12 steps.",
+    control_period_s=CONTROL_PERIOD_S,
+    move_per_unit_m=MOVE_PER_UNIT_M,
+    turn_per_unit_rad=TURN_PER_UNIT_RAD,
+    gripper=GRIPPER,
     achieved=(
-        "**The goal is taken anew at every control step from where the hand is**: goal = current pose + increment."
-        " Within a step the arm covers only a part of the way: held at 1, `dx` moves it about 1.25 cm a step"
-        " after a few steps, and less at the start. A small command moves it in proportion. With 0 it stops after"
-        " about a centimetre. Where its weight is not compensated exactly (see the actuators' strength) it"
+        f"{ACHIEVED} Where its weight is not compensated exactly (see the actuators' strength) it"
         " also drifts up or down, by up to 1 mm a step, and a command proportional to the remaining error then"
         " comes to rest some millimetres off."
     ),
-    desired=(
-        "**Increments accumulate**: goal = last goal + increment, wherever the arm is. Held at 1, `dx` moves the"
-        " goal 5 cm a step, faster than the arm can follow, and the arm goes on towards the goal after the"
-        " command is back at 0. The goal itself is not observed. At rest the arm is within a few millimetres of"
-        " the goal (see the actuators' strength)."
-    ),
+    desired=f"{DESIRED} At rest the arm is within a few millimetres of the goal (see the actuators' strength).",
     hand=(
         "At the start the end effector is near (-0.10, 0, 1.01), the tool points straight down to within 0.15 rad"
         " (`robot0_eef_quat` near (1, 0, 0.06, 0)), and the fingers, half open, move along the world's y axis."

@@ -58,14 +58,14 @@ def complete(
 def settings(options: Mapping[str, JSON], *, domain: str) -> Settings:
     """Completed options in their own types. Raises UsageError."""
     preset = one_of(options, "randomisation", tuple(PRESETS), domain)
-    ranges = {key: _range(key, options[key], domain) for key in QUANTITIES if key in options}
+    ranges = {key: value_range(key, options[key], domain) for key in QUANTITIES if key in options}
     return Settings(
         preset=preset,
         randomisation=replace(PRESETS[preset], **ranges),
         rules=one_of(options, "rules", RULES, domain),
         goal_update=one_of(options, "goal_update", GOAL_UPDATES, domain),
-        n_cubes=_whole(options, "n_cubes", min(N_CUBES), max(N_CUBES), domain),
-        horizon=_whole(options, "horizon", 1, MAX_HORIZON, domain),
+        n_cubes=whole(options, "n_cubes", min(N_CUBES), max(N_CUBES), domain),
+        horizon=whole(options, "horizon", 1, MAX_HORIZON, domain),
         variant=str(options["variant"]),
     )
 
@@ -78,14 +78,15 @@ def one_of(options: Mapping[str, JSON], key: str, known: tuple[str, ...], domain
     return value
 
 
-def _whole(options: Mapping[str, JSON], key: str, low: int, high: int, domain: str) -> int:
+def whole(options: Mapping[str, JSON], key: str, low: int, high: int, domain: str) -> int:
+    """The option `key`, a whole number within these bounds. Raises UsageError."""
     value = options[key]
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise UsageError(f"{domain}.{key} cannot be {value!r}; it must be a whole number from {low} to {high}")
     return value
 
 
-def _range(key: str, value: JSON, domain: str) -> Range:
+def value_range(key: str, value: JSON, domain: str) -> Range:
     """A quantity's range from [low, high], or from one number for a fixed value."""
     pair = value if isinstance(value, list) else [value, value]
     numbers = [float(end) for end in pair if isinstance(end, (int, float)) and not isinstance(end, bool)]

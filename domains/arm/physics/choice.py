@@ -3,10 +3,11 @@
 from typing import Protocol
 
 from ..arrays import Array
+from .names import OWN_STEP, PHYSICS
 from .scene import ArmScene
 from .stock import StockPhysics
 
-PHYSICS = ("stock", "exact", "near-exact", "fast")
+__all__ = ("PHYSICS", "Physics", "make_physics")
 
 
 class Physics(Protocol):
@@ -25,7 +26,7 @@ def make_physics(name: str, scene: ArmScene, *, goal_update: str) -> Physics:
     "near-exact" differs from them by rounding; "fast" also lets MuJoCo put objects at rest to sleep, and takes
     14 substeps of 3.6 ms instead of 25 of 2 ms.
     """
-    if name == "stock":
+    if name == OWN_STEP:
         return StockPhysics(scene, goal_update=goal_update)
     from .compiled import COARSE_SUBSTEPS, CompiledPhysics  # numba takes a second to import
 

@@ -1,0 +1,24 @@
+"""robosuite's own tasks, "robosuite:TASK": state observations, OSC pose control at 20 Hz, robosuite's own success."""
+
+from ...core.errors import unknown
+from ...core.ports import Domain
+from .domain import RobosuiteDomain
+from .tasks import TASKS
+
+
+def named(name: str) -> Domain:
+    """The domain of robosuite's task `name`. Raises UsageError with the nearest names."""
+    if name not in TASKS:
+        raise unknown("robosuite task", name, TASKS, cutoff=0.4)
+    return RobosuiteDomain(task_name=name)
+
+
+def titles() -> dict[str, str]:
+    """The tasks to list, with their titles."""
+    return {name: f"{task.title} (robosuite)" for name, task in TASKS.items()}
+
+
+def __getattr__(name: str) -> Domain:
+    if name in TASKS:
+        return named(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,50 @@
+"""The domain interface of robosuite's tasks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+
+from ...core.ports import Environment, Shelf
+from ...core.values import JSON, Brief, Contract, Program
+from . import options as task_options
+from .brief import brief
+from .tasks import TASKS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RobosuiteDomain:
+    """Implements `core.ports.Domain` for one task."""
+
+    task_name: str
+    name: str = task_options.NAME
+    contract: Contract = Contract(class_name="FrankaPolicy", methods=(("reset", 0), ("compute_action", 1)))
+    evaluator_contract: Contract = Contract(class_name="Evaluator", methods=(("evaluate", 1),))
+
+    @property
+    def title(self) -> str:
+        """One line for lists."""
+        return f"{TASKS[self.task_name].title} (robosuite {self.task_name})"
+
+    def options(self, given: Mapping[str, JSON], *, preset: str) -> dict[str, JSON]:
+        """All options, completed from the preset's defaults. Raises UsageError."""
+        return task_options.complete(TASKS[self.task_name], given, preset=preset)
+
+    def brief(self, options: Mapping[str, JSON]) -> Brief:
+        """The texts for prompts under these (completed) options."""
+        task = TASKS[self.task_name]
+        return brief(task, task_options.settings(task, options))
+
+    def environment(self, options: Mapping[str, JSON]) -> Environment:
+        """Make the environment for these (completed) options."""
+        from .environment import RobosuiteEnvironment
+
+        return RobosuiteEnvironment(self.task_name, options)
+
+    def reference_evaluator(self) -> Program:
+        """robosuite's staged reward over the episode, with metrics."""
+        text = files(__package__) / "evaluators" / "reference.py"
+        return Program(text.read_text(encoding="utf-8"))
+
+    def shelf(self) -> Shelf | None:
+        """The parts of the offline model; None for tasks without a shelf, which need a language model."""
+        return None

@@ -1,0 +1,1 @@
+"""The parts of the offline model for robosuite's tasks."""

@@ -1,0 +1,1 @@
+"""The texts of the briefs: one per kind of task, one for each interface."""
