@@ -1,5 +1,7 @@
 """robosuite's own tasks, "robosuite:TASK": state observations, OSC pose control at 20 Hz, robosuite's own success."""
 
+from typing import cast
+
 from ...core.errors import unknown
 from ...core.ports import Domain
 from .domain import RobosuiteDomain
@@ -10,7 +12,7 @@ def named(name: str) -> Domain:
     """The domain of robosuite's task `name`. Raises UsageError with the nearest names."""
     if name not in TASKS:
         raise unknown("robosuite task", name, TASKS, cutoff=0.4)
-    return RobosuiteDomain(task_name=name)
+    return cast(Domain, RobosuiteDomain(task_name=name))
 
 
 def titles() -> dict[str, str]:

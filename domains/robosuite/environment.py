@@ -7,6 +7,7 @@ import numpy as np
 
 from ...core.errors import RolloutError
 from ...core.ports import Action
+from ...core.recording import Array as AnyArray
 from ...core.recording import Recording
 from ...core.values import JSON
 from ..arm.arrays import Array
@@ -110,7 +111,7 @@ class RobosuiteEnvironment:
         """The true trajectory so far, with the episode's draws."""
         assert self._drawn is not None
         states = np.array([row for row, _ in self._rows], dtype=np.float32)
-        recorded: dict[str, Array] = {
+        recorded: dict[str, AnyArray] = {
             name: states[:, where].copy() for name, where in self.truth.slices.items()
         }
         recorded["qpos"] = np.array([qpos for _, qpos in self._rows], dtype=np.float32)

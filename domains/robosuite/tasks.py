@@ -53,7 +53,8 @@ class Task:
 def pose(name: str, body: str, text: str) -> tuple[Field, Field]:
     """The position and the orientation of one object."""
     return (
-        Field(name=f"{name}_pos", size=3, text=f"position of the centre of {text}, m, world", source=f"body_pos:{body}"),
+        Field(name=f"{name}_pos", size=3, text=f"position of the centre of {text}, m, world",
+              source=f"body_pos:{body}"),
         Field(name=f"{name}_quat", size=4, text=f"orientation of {text}, x, y, z, w", source=f"body_quat:{body}"),
     )
 
@@ -197,6 +198,8 @@ TASKS: Mapping[str, Task] = {
     "TwoArmPegInHole": Task(
         title="Put a peg in a hole, each held by one arm", horizon=500, text="TwoArmPegInHole", arms=2, grips=False,
         compiled=False, start=_FACING,
-        fields=(*pose("peg", "peg_main", "the peg"), *pose("hole", "hole_main", "the plate (its origin)")),
+        fields=(
+            *pose("peg", "peg_main", "the peg"), *pose("hole", "hole_main", "the plate (its origin, not the hole)"),
+        ),
     ),
 }

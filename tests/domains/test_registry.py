@@ -1,5 +1,6 @@
 """The registry of domains: names, import strings, refusals."""
 
+from importlib import import_module
 
 import pytest
 from memento import domains
@@ -20,6 +21,18 @@ def test_an_import_string_is_returned_unchanged() -> None:
 def test_a_misspelt_name_is_refused_with_the_nearest() -> None:
     with pytest.raises(UsageError, match="did you mean 'hanoi'"):
         domains.import_string("hanoy")
+
+
+def test_a_member_of_a_family_is_loaded_by_its_prefix() -> None:
+    where = domains.import_string("robosuite:Lift")
+    module, _, attribute = where.partition(":")
+    assert getattr(import_module(module), attribute) == domains.load("robosuite:Lift")
+    assert domains.is_shipped("robosuite:Lift")
+
+
+def test_an_unknown_member_of_a_family_is_refused_with_the_nearest() -> None:
+    with pytest.raises(UsageError, match="'Lift'"):
+        domains.load("robosuite:Lft")
 
 
 @pytest.mark.parametrize(("where", "words"), [

@@ -19,6 +19,7 @@ Metrics = dict[str, Any]
 DOOR_OPEN_RAD = 0.3
 NEAR_M = 0.05
 LIFTED_M = 0.02
+SETTLED_ROWS = 10
 CLOSED_M = 0.002        # fingers nearer to the middle than this hold nothing
 OPEN_M = 0.037
 
@@ -79,9 +80,8 @@ def object_metrics(trajectory: dict[str, Array]) -> Metrics:
     if places:
         metrics["min_hand_distance_m"] = nearest
         metrics["max_height_gained_m"] = {
-            name: float((place[:, 2] - place[0, 2]).max()) for name, place in places.items()}
-        metrics["first_lift_step"] = {
-            name: first(place[:, 2] > place[min(10, len(place) - 1), 2] + LIFTED_M) for name, place in places.items()}
+            name: float(place[:, 2].max() - place[0, 2]) for name, place in places.items()}
+        metrics["first_lift_step"] = {name: first_lift(place[:, 2]) for name, place in places.items()}
         metrics["shift_m"] = {name: float(norm(place[-1] - place[0])) for name, place in places.items()}
     pairs = {
         f"{one}_to_{other}": float(norm(places[one][-1] - places[other][-1]))
@@ -96,6 +96,13 @@ def object_metrics(trajectory: dict[str, Array]) -> Metrics:
         metrics["share_wiped"] = float(np.asarray(trajectory["marker_wiped"])[-1].mean())
     metrics.update(grip_metrics(trajectory, places, hands))
     return metrics
+
+
+def first_lift(height: Array) -> int | None:
+    """The first row at which an object is above its resting place; the first rows are its drop onto the table."""
+    settled = min(SETTLED_ROWS, len(height) - 1)
+    row = first(height[settled:] > height[settled] + LIFTED_M)
+    return None if row is None else row + settled
 
 
 def grip_metrics(trajectory: dict[str, Array], places: dict[str, Array], hands: list[Array]) -> Metrics:
