@@ -10,7 +10,7 @@ import numpy as np
 from ...core.errors import UsageError, unknown
 from ...core.ports import Picture, Playback
 from ...core.recording import Recording
-from ..hanoi.graphics import live_backend
+from ..arm.graphics import live_backend
 from .actions import ActionReader
 from .loading import Simulator
 from .names import parse_id
