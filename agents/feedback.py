@@ -1,47 +1,83 @@
 """The feedback on evaluated programs in later prompts: fitness, metrics, endings and faults, bounded, as data."""
 
-import json
 import math
-import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from itertools import zip_longest
+from collections.abc import Sequence
 
-from ..core.metrics import MAX_ENTRIES, OMITTED, aggregate
-from ..core.text import bounded, one_line
-from ..core.values import JSON, Candidate, Episode, EvaluatorCandidate, Fault, Score
+from ..core.fitness_spread import spread_of
+from ..core.metrics import OMITTED, aggregate
+from ..core.story import aligned
+from ..core.text import bounded, counted, one_line
+from ..core.values import Candidate, Episode, EvaluatorCandidate, Fault, FeedbackDetail, Score
+from .episode_table import REGULAR_ENDS, compare
+from .fencing import fenced
+from .metrics_table import metrics_table
+from .stories import stories
 
 MAX_EPISODES = 24  # rows of an episode table
 MAX_FAULTS = 3  # different faults shown
 MAX_MESSAGE = 240
 MAX_TRACEBACK = 1200
-MAX_WORDS = 120  # characters of a metric that is not a number
-
-REGULAR_ENDS = frozenset({"success", "horizon"})
-"""Endings that policy prompts do not distinguish: policy search never uses S (paper, section 3.2)."""
 
 
-def fenced(text: str, language: str = "text") -> str:
-    """`text` as a Markdown code block whose fence is longer than any run of backticks in it."""
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
+def policy_feedback(candidate: Candidate, detail: FeedbackDetail = "stories") -> str:
+    """F, M, endings and faults of a policy, without its success rate.
 
-
-def policy_feedback(candidate: Candidate) -> str:
-    """F, M, endings and faults of a policy, without its success rate."""
+    With "stories" the episodes are compared with one another, and the worst and the median one are described. With
+    "metrics" it is the paper's F and M, and f_e of each episode.
+    """
     if candidate.fault is not None:
         return f"This program failed as a whole and has no fitness:\n\n{fenced(fault_text(candidate.fault))}"
-    parts = [f"Fitness F = {candidate.fitness:.4f}, the mean of f_e over {len(candidate.episodes)} episodes."]
-    if candidate.metrics:
-        parts += ["Metrics over the episodes:", fenced(metrics_table(candidate.metrics))]
-    if candidate.episodes:
-        rows = [_ending(episode) for episode in candidate.episodes]
-        parts += ["Episodes:", fenced(episode_table(candidate.episodes, candidate.scores, rows))]
+    whole = detail == "stories" and 0 < len(candidate.scores) == len(candidate.episodes)
+    parts = _compared(candidate) if whole else _measured(candidate)
     faults = faults_text([episode.fault for episode in candidate.episodes if episode.fault is not None])
     if faults:
         parts += ["Faults (each ended its episode at once, with f_e = 0):", fenced(faults)]
-    return "\n\n".join(parts)
+    if whole:
+        parts.append(stories(candidate.episodes, candidate.scores))
+    return "\n\n".join(filter(None, parts))
+
+
+def _compared(candidate: Candidate) -> list[str]:
+    """F with its spread, the episodes side by side, and the metrics that have no row there."""
+    scores, count = candidate.scores, len(candidate.scores)
+    metrics = aggregate(scores)
+    comparison = compare(candidate.episodes, scores, [name for name in metrics if name != OMITTED])
+    parts = [
+        f"{_fitness(candidate)}{_spread([score.fitness for score in scores])}",
+        "The episodes, the worst first. A dash is no value; the last column is the mean over all episodes.",
+        fenced(comparison.table),
+    ]
+    others = {name: entry for name, entry in metrics.items() if name in {*comparison.left_out, OMITTED}}
+    if others:
+        parts += ["More metrics that differ between the episodes:", fenced(metrics_table(others, count))]
+    return parts
+
+
+def _measured(candidate: Candidate) -> list[str]:
+    """F, M, and f_e and ending of each episode."""
+    parts = [_fitness(candidate)]
+    if candidate.metrics:
+        table = metrics_table(candidate.metrics, max(len(candidate.scores), len(candidate.episodes)))
+        parts += ["Metrics over the episodes:", fenced(table)]
+    if candidate.episodes:
+        rows = ["ran to its last step" if each.ended_by in REGULAR_ENDS else each.ended_by
+                for each in candidate.episodes]
+        parts += ["Episodes:", fenced(episode_table(candidate.episodes, candidate.scores, rows))]
+    return parts
+
+
+def _fitness(candidate: Candidate) -> str:
+    return f"Fitness F = {candidate.fitness:.4f}, the mean of f_e over {counted(len(candidate.episodes), 'episode')}."
+
+
+def _spread(fitnesses: Sequence[float]) -> str:
+    """The standard error of F, and the smallest step of F if f_e has steps."""
+    spread = spread_of(fitnesses)
+    if spread.standard_error is None:
+        return ""
+    text = f" Its standard error over the episodes is {spread.standard_error:.4f}"
+    return f"{text}; its smallest step seems to be {spread.step:.4g}." if spread.step else f"{text}."
 
 
 def evaluator_feedback(entry: EvaluatorCandidate, episodes: Sequence[Episode] = ()) -> str:
@@ -60,7 +96,7 @@ def evaluator_feedback(entry: EvaluatorCandidate, episodes: Sequence[Episode] = 
         parts += ["f_e of each rollout:", fenced(shown)]
     metrics = aggregate(scores)
     if metrics:
-        parts += ["Metrics over the rollouts:", fenced(metrics_table(metrics))]
+        parts += ["Metrics over the rollouts:", fenced(metrics_table(metrics, len(scores)))]
     return "\n\n".join(parts)
 
 
@@ -71,14 +107,6 @@ def rollouts_table(episodes: Sequence[Episode]) -> str:
     faults = faults_text([episode.fault for episode in episodes if episode.fault is not None])
     table = fenced(episode_table(episodes, (), rows, steps=True))
     return f"{table}\n\nFaults of the policy:\n\n{fenced(faults)}" if faults else table
-
-
-def metrics_table(metrics: Mapping[str, JSON]) -> str:
-    """A compact table of aggregated metrics (`core.metrics.aggregate`), one name per line."""
-    rows: list[tuple[str, ...]] = [("metric", "mean", "min", "max", "")]
-    for name, entry in list(metrics.items())[:MAX_ENTRIES]:
-        rows.append((one_line(name, 80), *_metric_cells(name, entry)))
-    return _aligned(rows)
 
 
 def episode_table(
@@ -98,7 +126,7 @@ def episode_table(
         if scores:
             cells.append(f"{scores[place].fitness:.4f}" if place < len(scores) else "-")
         rows.append((*cells, one_line(end, 60)))
-    return _aligned(rows)
+    return aligned(rows)
 
 
 def faults_text(faults: Sequence[Fault]) -> str:
@@ -117,39 +145,3 @@ def fault_text(fault: Fault) -> str:
     line = f"{fault.kind}: {one_line(fault.message, MAX_MESSAGE)}"
     trace = bounded(fault.traceback, MAX_TRACEBACK).strip()
     return f"{line}\n{trace}" if trace else line
-
-
-def _ending(episode: Episode) -> str:
-    return "regularly" if episode.ended_by in REGULAR_ENDS else episode.ended_by
-
-
-def _metric_cells(name: str, entry: JSON) -> tuple[str, ...]:
-    """Mean, min, max and a note for one aggregated metric."""
-    if not isinstance(entry, Mapping):
-        return ("", "", "", one_line(json.dumps(entry), MAX_WORDS))
-    notes = [f"in {_number(entry['count'])} episodes"] if "count" in entry else []
-    if "mean" in entry:
-        return (*(_number(entry.get(key)) for key in ("mean", "min", "max")), *notes)
-    if "rate" in entry:
-        return (_number(entry["rate"]), "", "", "; ".join(["share of true", *notes]))
-    common = entry.get("most_common")
-    if isinstance(common, Mapping):
-        words = ", ".join(f"{json.dumps(text, ensure_ascii=False)} × {count}" for text, count in common.items())
-        return ("", "", "", one_line("; ".join([words, *notes]), 2 * MAX_WORDS))
-    if name == OMITTED and "omitted" in entry:
-        return ("", "", "", f"{_number(entry['omitted'])} more are left out")
-    return ("", "", "", one_line(json.dumps(entry), MAX_WORDS))
-
-
-def _number(value: JSON) -> str:
-    if not isinstance(value, int | float):
-        return "-"
-    return f"{value:.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.4g}"
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Rows of cells as left-aligned columns; a row of one cell may be wider than its column."""
-    columns = zip_longest(*(row for row in rows if len(row) > 1), fillvalue="")
-    widths = [max(map(len, column)) for column in columns]
-    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)) for row in rows)
-    return "\n".join(line.rstrip() for line in lines)

@@ -7,7 +7,7 @@ from ..core.errors import UsageError
 from ..core.ports import Prompts
 from ..core.text import one_line
 from ..core.values import Candidate, Focus
-from .feedback import fenced
+from .fencing import fenced
 
 MAX_NAME = 64  # characters of a metric's name
 NO_LOSS = "none is measured: find it from the task and the program"

@@ -14,7 +14,8 @@ from ..core.seeds import derive_seed
 from ..core.text import bounded, one_line
 from ..core.values import Brief, Call, EvaluatorCandidate, Program
 from .evaluator_evolver import success_in_words
-from .feedback import evaluator_feedback, fenced
+from .feedback import evaluator_feedback
+from .fencing import fenced
 from .reply import within_limit
 from .verdict import MAX_REASON, Unusable, Verdict, read_verdict
 from .writing import Question, call_of, evaluator_situation, question, section

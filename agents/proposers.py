@@ -5,8 +5,9 @@ from dataclasses import replace
 from ..core.events import ProposalFailed, ProposalMade, Propose
 from ..core.ports import Model, Prompts
 from ..core.program_text import digest
-from ..core.values import Brief, Candidate, Contract, MemoryDetail
-from .feedback import faults_text, fenced, policy_feedback
+from ..core.values import Brief, Candidate, Contract, FeedbackDetail, MemoryDetail
+from .feedback import faults_text, policy_feedback
+from .fencing import fenced
 from .foci import focus_of, remedies
 from .memory_text import history, rejections_list, tried_list
 from .parents_text import pair_table, title_of
@@ -18,9 +19,16 @@ SUMMARY = "what changed and where, old and new values, the effect expected"
 
 
 class _Proposer:
-    """The common part of the proposers: a model, the prompts, and the domain's texts and policy contract."""
+    """The common part of the proposers: a model, the prompts, and the domain's texts and policy contract.
 
-    def __init__(self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract) -> None:
+    `feedback` is what the prompts show of the parents' episodes.
+    """
+
+    def __init__(
+        self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract,
+        feedback: FeedbackDetail = "stories",
+    ) -> None:
+        self._feedback = feedback
         self._model = model
         self._prompts = prompts
         self._contract = contract
@@ -34,6 +42,13 @@ class _Proposer:
     def _rest(self, name: str, **variables: str) -> str:
         reply = self._prompts.fill("reply-program", summary=SUMMARY)
         return self._prompts.fill(name, reply=reply, **variables)
+
+    def _shown(self, candidate: Candidate, order: Propose) -> dict[str, str]:
+        return {
+            "program": program_block(candidate.program),
+            "feedback": policy_feedback(candidate, self._feedback),
+            "history": _history(candidate, order),
+        }
 
     async def _write(self, order: Propose, rest: str, again: str = "") -> ProposalMade | ProposalFailed:
         return await write(
@@ -75,9 +90,9 @@ class HillClimber(_Proposer):
 
     def __init__(
         self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract,
-        memory_detail: MemoryDetail = "summary",
+        memory_detail: MemoryDetail = "summary", feedback: FeedbackDetail = "stories",
     ) -> None:
-        super().__init__(model=model, prompts=prompts, brief=brief, contract=contract)
+        super().__init__(model=model, prompts=prompts, brief=brief, contract=contract, feedback=feedback)
         self._memory_detail = memory_detail
 
     async def carry_out(self, order: Propose) -> ProposalMade | ProposalFailed:
@@ -87,7 +102,7 @@ class HillClimber(_Proposer):
             order, memory = replace(order, rejections=()), NOT_SHOWN
         else:
             memory = self._memory(order)
-        shown = _shown(current, order)
+        shown = self._shown(current, order)
         rest = self._rest("hill-climb", **shown, memory=memory)
         return await self._write(order, rest, again=self._rest("hill-climb", **shown, memory=""))
 
@@ -99,14 +114,17 @@ class HillClimber(_Proposer):
 class Mutator(_Proposer):
     """Requests a bold revision of one parent (q_macro), with a focus if the order has one."""
 
-    def __init__(self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract) -> None:
-        super().__init__(model=model, prompts=prompts, brief=brief, contract=contract)
+    def __init__(
+        self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract,
+        feedback: FeedbackDetail = "stories",
+    ) -> None:
+        super().__init__(model=model, prompts=prompts, brief=brief, contract=contract, feedback=feedback)
         self._remedies = remedies(prompts)
 
     async def carry_out(self, order: Propose) -> ProposalMade | ProposalFailed:
         """Answer an order for a macro-mutation. Raises ModelError if it is fatal."""
         (parent,) = order.parents
-        shown = {**_shown(parent, order), "tried": _tried(order)}
+        shown = {**self._shown(parent, order), "tried": _tried(order)}
         focus = ""
         if order.focus is not None:
             focus = self._prompts.fill("macro-focus", **focus_of(order.focus, parent, self._remedies))
@@ -126,7 +144,7 @@ class Crosser(_Proposer):
 
     def _of_one(self, order: Propose, parent: Candidate) -> str:
         return self._rest(
-            "crossover-with-itself", title=title_of(parent, order), **_shown(parent, order), tried=_tried(order)
+            "crossover-with-itself", title=title_of(parent, order), **self._shown(parent, order), tried=_tried(order)
         )
 
     def _of_two(self, order: Propose, first: Candidate, second: Candidate) -> str:
@@ -143,14 +161,6 @@ class Crosser(_Proposer):
             second_faults=_faults(second),
             tried=_tried(order),
         )
-
-
-def _shown(candidate: Candidate, order: Propose) -> dict[str, str]:
-    return {
-        "program": program_block(candidate.program),
-        "feedback": policy_feedback(candidate),
-        "history": _history(candidate, order),
-    }
 
 
 def _history(candidate: Candidate, order: Propose, *, level: int = 2) -> str:

@@ -11,7 +11,7 @@ from ..core.ports import Ask, Model, Prompts, Reply
 from ..core.program_text import MAX_FAULT, MAX_PROGRAM, digest
 from ..core.text import one_line
 from ..core.values import Brief, Call, Contract, Document, Fault, FaultKind, Program
-from .feedback import fenced
+from .fencing import fenced
 from .reply import read_program, within_limit
 
 _log = structlog.get_logger("memento.replies")

@@ -147,13 +147,14 @@ def make_lanes(
     """Three lanes that never wait for one another: proposals, judges, rollouts."""
     prompts = PromptFolder()
     brief = domain.brief(settings.options)
+    feedback = settings.feedback
     proposals: dict[Operator, Agent] = {
         operator: agent(model=models.proposer, prompts=prompts, brief=brief, contract=domain.contract)
         for operator, agent in (
             (Operator.INITIAL, partial(Initiator, edited=edits(settings.as_json()))),
-            (Operator.HILL_CLIMB, partial(HillClimber, memory_detail=settings.memory_detail)),
-            (Operator.MACRO, Mutator),
-            (Operator.CROSSOVER, Crosser),
+            (Operator.HILL_CLIMB, partial(HillClimber, memory_detail=settings.memory_detail, feedback=feedback)),
+            (Operator.MACRO, partial(Mutator, feedback=feedback)),
+            (Operator.CROSSOVER, partial(Crosser, feedback=feedback)),
         )
     }
     evolver = EvaluatorEvolver(

@@ -13,7 +13,7 @@ _ALWAYS = frozenset({
     "require_sandbox", "n_roll", "final_episodes", "keep_trajectories", "trajectories_limit_mb",
     "evaluator_pool", "evaluator_generations", "evaluator_judges", "duplicates",
 })
-_CLIMB = frozenset({"generations", "racing", "speculation", "memory_detail", "memory_scope"})
+_CLIMB = frozenset({"generations", "feedback", "racing", "speculation", "memory_detail", "memory_scope"})
 _MACROS = frozenset({"macro_focus"})
 
 
@@ -127,21 +127,21 @@ METHODS: Mapping[str, Method] = {
         Method(
             name="eureka",
             title="macro-mutations of the best of the last generation; no population, no memory",
-            settings=_ALWAYS | _MACROS | {"generations", "k", "racing"},
+            settings=_ALWAYS | _MACROS | {"generations", "feedback", "k", "racing"},
             branches=_one_branch(Operator.MACRO),
             published="Eureka",
         ),
         Method(
             name="eureka-elite",
             title="macro-mutations of the best program so far; no population, no memory (the paper's Eureka)",
-            settings=_ALWAYS | _MACROS | {"generations", "k", "racing"},
+            settings=_ALWAYS | _MACROS | {"generations", "feedback", "k", "racing"},
             branches=_one_branch(Operator.MACRO),
             published="Eureka",
         ),
         Method(
             name="revolve",
             title="four islands of programs, bred by crossover and macro-mutation, the weaker half reset now and then",
-            settings=_ALWAYS | _MACROS | {"generations", "k"},
+            settings=_ALWAYS | _MACROS | {"generations", "feedback", "k"},
             branches=_islands,
             published="REvolve",
         ),

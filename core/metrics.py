@@ -105,7 +105,7 @@ def _summary(values: Sequence[JSON], episodes: int) -> dict[str, JSON]:
     """The summary of one name's values over the episodes."""
     present = [value for value in values if value is not None]
     if all(isinstance(value, int | float) for value in present):
-        numbers = [number for number in map(_finite, present) if number is not None]
+        numbers = [number for number in map(finite, present) if number is not None]
         if not numbers:
             return dict(NEVER)
         summary: dict[str, JSON] = (
@@ -129,7 +129,8 @@ def mean(numbers: Sequence[float]) -> float:
     return min(max(value, min(numbers)), max(numbers))
 
 
-def _finite(value: JSON) -> float | None:
+def finite(value: JSON) -> float | None:
+    """The value as a float; None if it is not a number, not finite, or beyond the range of doubles."""
     if not isinstance(value, int | float):
         return None
     try:

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from typing_extensions import TypeAliasType
 
 JSON = TypeAliasType("JSON", "None | bool | int | float | str | list[JSON] | dict[str, JSON]")
+FeedbackDetail: TypeAlias = Literal["stories", "metrics"]  # what prompts show of the episodes of a policy
 MemoryDetail: TypeAlias = Literal["none", "summary", "full"]  # how much a climb sees of the rejected edits
 
 

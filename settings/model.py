@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ..core.methods import method_named
 from ..core.seeds import salted
-from ..core.values import JSON, MemoryDetail
+from ..core.values import JSON, FeedbackDetail, MemoryDetail
 from .presets import DEFAULT_PRESET
 from .toml_text import is_bare, table_lines, toml, toml_key
 
@@ -106,6 +106,7 @@ class Settings(BaseModel):
     racing: bool = Field(True, description="end a candidate's rollouts once it cannot win; changes no result")
     duplicates: bool = Field(False, description="a known program takes its episodes over; changes no result")
     speculation: bool = Field(False, description="ask for the next climb before the verdict; changes no result")
+    feedback: FeedbackDetail = Field("stories", description="stories of episodes, or metrics alone as in the paper")
     memory_detail: MemoryDetail = Field("full", description="what prompts show of edits that did not stay")
     memory_scope: Literal["generation", "run"] = Field("generation", description="how long rejected edits are kept")
     macro_focus: bool = Field(True, description="each macro-mutation of a generation gets another focus")

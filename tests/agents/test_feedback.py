@@ -1,20 +1,22 @@
 """The feedback on candidates in prompts is bounded, fenced, and complete."""
 
 import re
+from dataclasses import replace
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from memento.agents.feedback import (
     MAX_EPISODES,
     fault_text,
     faults_text,
-    fenced,
-    metrics_table,
     policy_feedback,
     rollouts_table,
 )
-from memento.core.metrics import aggregate
-from memento.core.values import Fault, FaultKind, Score
+from memento.agents.fencing import fenced
+from memento.agents.metrics_table import metrics_table
+from memento.core.metrics import OMITTED, aggregate, flat_metrics
+from memento.core.values import EpisodeNotes, Fault, FaultKind, Score, Stage
 
 from ..support.prompt_samples import EPISODES, candidate, episode
 
@@ -35,9 +37,10 @@ def test_nothing_gets_out_of_a_fence(text: str) -> None:
 
 
 def test_fitness_of_every_episode_is_shown() -> None:
-    text = policy_feedback(candidate())
+    text = policy_feedback(candidate(), "metrics")
     assert "F = 0.4000" in text
     assert re.search(r"^2 +Track1 +0\.2000 +off the track$", text, re.MULTILINE)
+    assert re.search(r"^f_e +0\.0000 +0\.2000 +0\.4000 +1\.0000 +0\.4000$", policy_feedback(candidate()), re.MULTILINE)
 
 
 def test_the_commonest_faults_come_first_with_their_count() -> None:
@@ -69,16 +72,103 @@ def test_evaluator_writers_see_successes() -> None:
 
 
 def test_whole_numbers_stay_whole() -> None:
-    table = metrics_table(aggregate([Score(fitness=0.0, metrics={"steps": 11999, "far_m": 1e12, "dist_m": 0.123456})]))
-    assert re.search(r"^steps +11999 +11999 +11999$", table, re.MULTILINE)
-    assert "1e+12" in table
+    table = metrics_table(aggregate([
+        Score(fitness=0.0, metrics={"steps": 11999, "far_m": 1e12, "dist_m": 0.123456}),
+        Score(fitness=0.0, metrics={"steps": 11997, "far_m": 1e12, "dist_m": 0.5}),
+    ]), 2)
+    assert re.search(r"^steps +11998 +11997 +11999$", table, re.MULTILINE)
     assert "0.1235" in table
+    assert table.endswith("the same in all 2 episodes: far_m 1e+12")
+
+
+def test_what_no_episode_reached_is_named() -> None:
+    scores = [Score(fitness=0.0, metrics={"grasp_s": None, "lift_s": 4.5 if place == 0 else None}) for place in range(10)]
+    table = metrics_table(aggregate(scores), 10)
+    assert re.search(r"^lift_s +4\.5 +4\.5 +4\.5 +in 1 of 10$", table, re.MULTILINE)
+    assert table.endswith("never (0 of 10): grasp_s")
 
 
 @given(st.dictionaries(names, json))
 @example({"mean": {"mean": None, "count": "\ud800"}})
 @settings(deadline=None, max_examples=40)
 def test_any_metrics_make_a_bounded_table(metrics: dict) -> None:
-    for table in (metrics_table(metrics), metrics_table(aggregate([Score(fitness=0.0, metrics=metrics)]))):
+    for table in (metrics_table(metrics, 1), metrics_table(aggregate([Score(fitness=0.0, metrics=metrics)]), 1)):
         assert len(table) < 30_000
         table.encode()
+
+
+labels = st.text("abcdefg_", min_size=3, max_size=12)
+values = st.none() | st.booleans() | st.integers(-9, 9) | st.floats(-1e3, 1e3) | st.sampled_from(["go", "word " * 9])
+measured = st.recursive(values, lambda inner: st.lists(inner, max_size=9) | st.dictionaries(labels, inner, max_size=4))
+
+
+@pytest.mark.parametrize("detail", ["stories", "metrics"])
+@given(data=st.data(), count=st.integers(1, 14))
+@settings(deadline=None, max_examples=40)
+def test_no_metric_is_lost_on_the_way_to_a_prompt(detail: str, data: st.DataObject, count: int) -> None:
+    names = data.draw(st.lists(labels, max_size=12, unique=True))
+    scores = tuple(
+        Score(fitness=data.draw(st.floats(0, 1)), metrics={name: data.draw(measured) for name in names})
+        for _ in range(count)
+    )
+    whole = replace(candidate(), scores=scores, episodes=tuple(map(episode, range(count))), metrics=aggregate(scores))
+    text = policy_feedback(whole, detail)
+    summary = aggregate(scores)
+    assert OMITTED in summary or {name for score in scores for name in flat_metrics(score.metrics)} == set(summary)
+    for name in summary:
+        assert re.search(rf"(^|[ ,]){re.escape(name)}([ ,]|$)", text, re.MULTILINE), name
+    if OMITTED in summary:
+        assert f"{summary[OMITTED]['omitted']} more are left out" in text
+
+
+@pytest.mark.parametrize("detail", ["stories", "metrics"])
+def test_success_is_a_secret(detail: str) -> None:
+    failed = tuple(
+        replace(each, ended_by="horizon", success=False, steps=300) if each.ended_by == "success" else each
+        for each in EPISODES
+    )
+    assert failed != EPISODES
+    whole = candidate()
+    assert policy_feedback(replace(whole, episodes=failed, success_rate=0.0), detail) == policy_feedback(whole, detail)
+
+
+def test_the_worst_and_the_median_episode_are_described() -> None:
+    text = policy_feedback(candidate())
+    assert re.findall(r"The (\w+) episode, number (\d) \(f_e = (.*)\):", text) == [
+        ("worst", "3", "0.0000"), ("median", "1", "0.4000"),
+    ]
+    assert "stages: drive from step 0 (150 steps, entered 2 times), brake" in text
+    assert 'report: estimate.goal_m 1.5; sure yes; trial "second"' in text
+    assert "CPU time of a call: median under 1 ms" in text
+    assert "The only episode, number 0" in policy_feedback(
+        replace(candidate(), episodes=EPISODES[:1], scores=candidate().scores[:1])
+    )
+
+
+def test_episodes_of_old_logs_have_no_story() -> None:
+    old = replace(candidate(), episodes=tuple(replace(each, notes=EpisodeNotes()) for each in EPISODES))
+    assert "The worst episode" not in policy_feedback(old)
+
+
+words = st.text("a`#\n\x07\ud800 ", max_size=3000)
+notes = st.builds(
+    EpisodeNotes,
+    story=words,
+    conditions=st.dictionaries(words, st.none() | st.booleans() | st.floats() | words, max_size=8),
+    begins_solved=st.booleans(),
+    stages=st.lists(st.builds(Stage, name=words, first_step=st.integers(0, 9)), max_size=24).map(tuple),
+    printed=words,
+    report=st.dictionaries(words, st.none() | st.booleans() | st.floats() | words, max_size=24),
+)
+
+
+@given(notes)
+@settings(deadline=None, max_examples=30)
+def test_whatever_a_program_says_is_bounded_and_fenced(said: EpisodeNotes) -> None:
+    noisy = tuple(replace(each, notes=said) for each in EPISODES)
+    quiet = len(policy_feedback(candidate()))
+    text = policy_feedback(replace(candidate(), episodes=noisy))
+    assert len(text) < quiet + 2 * 5000
+    text.encode()
+    outside = re.sub(r"^(`{3,})text$.*?^\1$", "", text, flags=re.MULTILINE | re.DOTALL)
+    assert "#" not in outside and "`" not in outside

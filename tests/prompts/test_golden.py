@@ -44,6 +44,7 @@ CASES = (
     "hill-climb",
     "hill-climb-no-memory",
     "hill-climb-full-memory",
+    "hill-climb-metrics-alone",
     "macro-mutation",
     "macro-mutation-of-a-failure",
     "crossover",
@@ -90,6 +91,8 @@ async def asked(case: str) -> Ask:
             current = candidate(lineage=LINEAGE)
             full = replace(propose(Operator.HILL_CLIMB, current, rejections=DETAILED), tried=TRIED)
             await HillClimber(**policy, memory_detail="full").carry_out(full)
+        case "hill-climb-metrics-alone":
+            await HillClimber(**policy, feedback="metrics").carry_out(climb)
         case "macro-mutation":
             order = propose(Operator.MACRO, candidate(lineage=LINEAGE))
             focus = Focus(seed=7, place=1, of=10)

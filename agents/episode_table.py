@@ -1,0 +1,213 @@
+"""One table in which the episodes of a program can be compared: a column per episode, the worst first."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from ..core.metrics import finite, flat_metrics, mean
+from ..core.story import aligned
+from ..core.text import one_line
+from ..core.values import JSON, Episode, Score
+from .metrics_table import MISSING, NAME, equal_lines, number_text, value_text
+
+MAX_COLUMNS = 12  # episodes in the table
+MAX_TABLE = 4000  # characters of the rows of metrics
+LAST_STEP = "last step"
+_WORD = 16  # characters of a text in a cell; a metric with longer ones is no row
+
+REGULAR_ENDS = frozenset({"success", "horizon"})
+"""Endings that policy prompts do not distinguish: policy search never uses S (paper, section 3.2)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """The table, and the metrics that differ between the episodes and are no row of it."""
+
+    table: str
+    left_out: tuple[str, ...]
+
+
+def compare(
+    episodes: Sequence[Episode], scores: Sequence[Score], names: Sequence[str], *, limit: int = MAX_TABLE
+) -> Comparison:
+    """The episodes side by side, the worst first: f_e, ending, conditions, and the metrics `names` that differ.
+
+    `scores` belong to the episodes in their order, at least one. The rows of metrics take at most `limit` characters:
+    those whose values go least with f_e leave first (`informative`). Metrics that are the same in every episode share
+    one line.
+    """
+    ranked = ranking(scores)
+    shown = _evenly(ranked, MAX_COLUMNS)
+    flats = [flat_metrics(score.metrics) for score in scores]
+    rows, same, never = _rows(names, flats, ranked)
+    kept, wide = _fitting(rows, [scores[place].fitness for place in ranked], limit)
+    head = _head([episodes[place] for place in shown], [scores[place] for place in shown])
+    fitness = mean([score.fitness for score in scores])
+    ends = [episodes[place] for place in ranked]
+    columns = [ranked.index(place) for place in shown]
+    table = [
+        *head[:1],
+        ("f_e", *(f"{scores[place].fitness:.4f}" for place in shown), f"{fitness:.4f}"),
+        *head[1:],
+        *((one_line(row.name, NAME), *(row.cells[column] for column in columns), row.mean) for row in kept),
+    ]
+    lines = [aligned(table), *equal_lines({**_equal_conditions(episodes), **same}, never, len(scores))]
+    if all(episode.ended_by in REGULAR_ENDS for episode in ends):
+        lines.append("every episode ran to its last step")
+    if len(shown) < len(ranked):
+        lines.append(f"{len(shown)} of {len(ranked)} episodes, chosen evenly from the worst to the best")
+    return Comparison(table="\n".join(lines), left_out=tuple(wide))
+
+
+def ranking(scores: Sequence[Score]) -> list[int]:
+    """The places of the scores, the lowest fitness first; of equal ones the earliest episode."""
+    return sorted(range(len(scores)), key=lambda place: (scores[place].fitness, place))
+
+
+def informative(values: Sequence[JSON], fitnesses: Sequence[float]) -> tuple[float, float]:
+    """How much a metric says about f_e, for sorting: its correlation with f_e, then its spread.
+
+    The correlation is that of the ranks, from 0 to 1 whatever its sign; an episode without a value ranks lowest. For
+    texts it is the share of the variance of f_e between the texts, less for more texts. The spread is the range of the
+    numbers over the largest one.
+    """
+    if any(isinstance(value, str) for value in values):
+        return round(_between(values, fitnesses), 3), 0.0
+    numbers = [finite(value) for value in values]
+    present = [number for number in numbers if number is not None]
+    ranked = [-math.inf if number is None else number for number in numbers]
+    largest = max(map(abs, present), default=0.0)
+    spread = (max(present) / largest - min(present) / largest) if largest else 0.0
+    return round(abs(_correlation(_ranks(ranked), _ranks(fitnesses))), 3), spread
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    name: str
+    values: tuple[JSON, ...]  # in the order of the ranking
+    cells: tuple[str, ...]
+    mean: str
+
+
+def _rows(
+    names: Sequence[str], flats: Sequence[Mapping[str, JSON]], ranked: Sequence[int]
+) -> tuple[list[_Row], dict[str, str], list[str]]:
+    """The metrics that differ as rows; those that look the same in every episode; those that no episode has."""
+    rows, same, never = [], {}, []
+    for name in names:
+        values = tuple(flats[place].get(name) for place in ranked)
+        cells = tuple(_cell(value) for value in values)
+        if all(cell == MISSING for cell in cells):
+            never.append(name)
+        elif len(set(cells)) == 1:
+            same[name] = cells[0]
+        else:
+            rows.append(_Row(name=name, values=values, cells=cells, mean=_mean_cell(values)))
+    return rows, same, never
+
+
+def _fitting(rows: Sequence[_Row], fitnesses: Sequence[float], limit: int) -> tuple[list[_Row], list[str]]:
+    """The rows that fit into `limit` characters, in the given order, and the names of the others."""
+    short = [row for row in rows if max(map(len, row.cells)) <= _WORD]
+    best = sorted(short, key=lambda row: informative(row.values, fitnesses), reverse=True)
+    while best and _size(best) > limit:
+        best.pop()
+    names = {row.name for row in best}
+    return [row for row in short if row.name in names], [row.name for row in rows if row.name not in names]
+
+
+def _size(rows: Sequence[_Row]) -> int:
+    """The characters of these rows in a table, with all their columns."""
+    widths = [max(map(len, column)) + 2 for column in zip(*map(_whole, rows), strict=True)]
+    return len(rows) * sum(widths)
+
+
+def _whole(row: _Row) -> tuple[str, ...]:
+    return one_line(row.name, NAME), *row.cells, row.mean
+
+
+def _head(episodes: Sequence[Episode], scores: Sequence[Score]) -> list[tuple[str, ...]]:
+    """The rows above the metrics: numbers, scenes, endings and conditions, where they differ."""
+    rows: list[tuple[str, ...]] = [("episode", *(str(episode.index) for episode in episodes), "mean")]
+    if any(episode.scene for episode in episodes):
+        rows.append(("scene", *(one_line(episode.scene or MISSING, _WORD) for episode in episodes)))
+    if any(episode.ended_by not in REGULAR_ENDS for episode in episodes):
+        rows.append(("ended", *(one_line(_ending(episode), _WORD) for episode in episodes)))
+        rows.append(("after steps", *(_steps(episode) for episode in episodes)))
+    if any(episode.notes.begins_solved for episode in episodes):
+        rows.append(("begins solved", *(value_text(episode.notes.begins_solved) for episode in episodes)))
+    equal = _equal_conditions(episodes)
+    names = dict.fromkeys(name for episode in episodes for name in episode.notes.conditions if name not in equal)
+    conditions = [[_cell(episode.notes.conditions.get(name)) for episode in episodes] for name in names]
+    return [*rows, *((one_line(name, NAME), *cells) for name, cells in zip(names, conditions, strict=True))]
+
+
+def _equal_conditions(episodes: Sequence[Episode]) -> dict[str, str]:
+    """The conditions that are the same in every episode."""
+    found: dict[str, list[str]] = {}
+    for episode in episodes:
+        for name, value in episode.notes.conditions.items():
+            found.setdefault(name, []).append(_cell(value))
+    return {name: each[0] for name, each in found.items() if len(each) == len(episodes) and len(set(each)) == 1}
+
+
+def _ending(episode: Episode) -> str:
+    return LAST_STEP if episode.ended_by in REGULAR_ENDS else episode.ended_by
+
+
+def _steps(episode: Episode) -> str:
+    """The steps of an episode that ended early; none of a regular one, which would tell success from failure."""
+    return MISSING if episode.ended_by in REGULAR_ENDS else str(episode.steps)
+
+
+def _cell(value: JSON) -> str:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return number_text(finite(value), 3)
+    return one_line(value, 2 * _WORD) if isinstance(value, str) else value_text(value)
+
+
+def _mean_cell(values: Sequence[JSON]) -> str:
+    """The mean of the numbers or the share of yes; with how many episodes have one, if not all."""
+    numbers = [number for number in map(finite, values) if number is not None]
+    if not numbers or any(isinstance(value, str) for value in values):
+        return ""
+    word = number_text(mean(numbers), 3)
+    return word if len(numbers) == len(values) else f"{word} ({len(numbers)} of {len(values)})"
+
+
+def _evenly(places: Sequence[int], most: int) -> list[int]:
+    """At most `most` of the places, evenly from the first to the last."""
+    if len(places) <= most:
+        return list(places)
+    return [places[round(step * (len(places) - 1) / (most - 1))] for step in range(most)]
+
+
+def _ranks(numbers: Sequence[float]) -> list[float]:
+    """The rank of each number; equal numbers share the mean of their ranks."""
+    order = sorted(range(len(numbers)), key=lambda place: numbers[place])
+    starts = [0, *(place + 1 for place, (one, two) in enumerate(pairwise(order)) if numbers[one] != numbers[two])]
+    ranks = [0.0] * len(numbers)
+    for start, stop in pairwise([*starts, len(order)]):
+        for place in order[start:stop]:
+            ranks[place] = (start + stop - 1) / 2
+    return ranks
+
+
+def _correlation(first: Sequence[float], second: Sequence[float]) -> float:
+    """Pearson's correlation; 0 if one of the two is constant."""
+    one, two = mean(first), mean(second)
+    products = math.fsum((a - one) * (b - two) for a, b in zip(first, second, strict=True))
+    squares = math.fsum((a - one) ** 2 for a in first) * math.fsum((b - two) ** 2 for b in second)
+    return products / math.sqrt(squares) if squares > 0 else 0.0
+
+
+def _between(values: Sequence[JSON], fitnesses: Sequence[float]) -> float:
+    """The share of the variance of f_e that lies between the texts, reduced by the number of different texts."""
+    groups: dict[str, list[float]] = {}
+    for value, fitness in zip(values, fitnesses, strict=True):
+        groups.setdefault(str(value), []).append(fitness)
+    whole = mean(fitnesses)
+    total = math.fsum((fitness - whole) ** 2 for fitness in fitnesses)
+    between = math.fsum(len(group) * (mean(group) - whole) ** 2 for group in groups.values())
+    return between / total * (1 - (len(groups) - 1) / (len(values) - 1)) if total > 0 else 0.0

@@ -1,0 +1,69 @@
+"""What happened in the worst and in the median episode: the story, and what the program itself said there."""
+
+from collections.abc import Sequence
+
+from ..core.call_times import call_time_words
+from ..core.text import bounded, one_line
+from ..core.values import Episode, EpisodeNotes, Score, Stage
+from .episode_table import ranking
+from .fencing import fenced
+from .metrics_table import value_text
+
+MAX_STORY = 1700  # characters of a story
+MAX_STAGES = 12
+MAX_REPORT = 600  # characters of a program's report
+MAX_PRINTED = 900
+
+
+def stories(episodes: Sequence[Episode], scores: Sequence[Score]) -> str:
+    """The notes of the worst and of the median episode; "" if they have none.
+
+    `scores` belong to the episodes in their order.
+    """
+    ranked = ranking(scores)
+    if not ranked:
+        return ""
+    worst, median = ranked[0], ranked[len(ranked) // 2]
+    chosen = {worst: "worst" if len(ranked) > 1 else "only"} | ({median: "median"} if median != worst else {})
+    told = []
+    for place, word in chosen.items():
+        parts = _parts(episodes[place].notes)
+        if parts:
+            title = f"The {word} episode, number {episodes[place].index} (f_e = {scores[place].fitness:.4f}):"
+            told += [title, *parts]
+    return "\n\n".join(told)
+
+
+def _parts(notes: EpisodeNotes) -> list[str]:
+    parts = [fenced(bounded(notes.story, MAX_STORY))] if notes.story else []
+    said = _said(notes)
+    if said:
+        parts += ["What the program said of it (its own words, not measured):", fenced(said)]
+    if notes.times is not None:
+        parts.append(f"{call_time_words(notes.times)}.")
+    return parts
+
+
+def _said(notes: EpisodeNotes) -> str:
+    """The stages that the program named, its report, and the end of what it printed."""
+    lines = []
+    if notes.stages:
+        lines.append(f"stages: {_stages(notes.stages)}")
+    if notes.report:
+        pairs = "; ".join(f"{one_line(name, 80)} {value_text(value)}" for name, value in notes.report.items())
+        lines.append(f"report: {one_line(pairs, MAX_REPORT)}")
+    lines += [one_line(problem, 200) for problem in notes.problems]
+    if notes.printed.strip():
+        lines += ["printed, its end:", bounded(notes.printed.strip("\n"), MAX_PRINTED)]
+    return "\n".join(lines)
+
+
+def _stages(stages: Sequence[Stage]) -> str:
+    """Each stage with its first step, its steps, and how often it was entered."""
+    words = []
+    for stage in stages[:MAX_STAGES]:
+        times = f", entered {stage.entries} times" if stage.entries > 1 else ""
+        words.append(f"{one_line(stage.name, 40)} from step {stage.first_step} ({stage.steps} steps{times})")
+    if len(stages) > MAX_STAGES:
+        words.append(f"{len(stages) - MAX_STAGES} more")
+    return ", ".join(words)
