@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from ..core.values import JSON
 from .model import Settings
 
-BEFORE: Mapping[str, JSON] = {"macro_focus": False, "memory_detail": "summary"}
+BEFORE: Mapping[str, JSON] = {"feedback": "metrics", "macro_focus": False, "memory_detail": "summary"}
 """What runs did before a setting existed, where that differs from the setting's default."""
 
 

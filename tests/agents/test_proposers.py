@@ -210,7 +210,7 @@ async def test_evaluators_are_written_and_revised() -> None:
     assert [ask.role for ask in model.asked] == ["evaluator-writer"] * 2
     assert "Parent evaluator" not in model.asked[0].prompt
     assert "held at the end of 25% of these 4 rollouts" in model.asked[0].prompt
-    assert "rows    202" in model.asked[1].prompt
+    assert "rows 202" in model.asked[1].prompt
 
 
 async def test_an_evaluator_that_is_too_long_or_breaks_the_contract_spends_the_slot() -> None:

@@ -11,7 +11,9 @@ from typing import Any, ClassVar
 import pytest
 from memento.agents.contract_check import check
 from memento.core.errors import UsageError
+from memento.core.generic_story import story_of
 from memento.core.ports import Domain, Environment, Generalising
+from memento.core.story import shown_conditions, story_text
 from memento.core.values import JSON, Brief, Program
 from memento.settings.presets import PRESETS
 
@@ -96,6 +98,15 @@ class DomainContract(Subject):
             assert 0.0 <= fitness <= 1.0
             assert json.loads(json.dumps(metrics, allow_nan=False)) == metrics
             assert (fitness, metrics) == make().evaluate(recording.cut(steps).arrays())
+
+    def test_it_describes_any_recording(self, loaded: Domain, environment: Environment) -> None:
+        recording = play(environment, self.actions(environment, STEPS), seed=1).recording
+        for steps in (0, 1, recording.steps // 2, recording.steps):
+            cut = recording.cut(steps)
+            story = story_of(loaded, cut)
+            assert story == story_of(loaded, recording.cut(steps)), "the same recording has the same story"
+            assert story_text(story)
+            json.dumps(shown_conditions(story), allow_nan=False)
 
     def test_the_shelf_holds_programs_of_the_contract(self, loaded: Domain) -> None:
         shelf = loaded.shelf()

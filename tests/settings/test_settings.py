@@ -255,6 +255,8 @@ def test_the_memory_may_stand_as_a_table(tmp_path: Path) -> None:
     assert (settings.memory_detail, settings.memory_scope) == ("full", "run")
     assert build(sets=("memory.scope=run",)).memory_scope == "run"
     assert "memory_detail" in refusal(sets=("memory.detail=whole",))
+    assert build().feedback == "stories"
+    assert "'feedback' has no effect" in refusal({"method": "random"}, sets=("feedback=metrics",))
     assert "'memory_scope' has no effect" in refusal({"method": "eureka"}, sets=("memory.scope=run",))
 
 

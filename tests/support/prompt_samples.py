@@ -66,9 +66,12 @@ class Evaluator:
 ''')
 
 
+NO_NOTES = EpisodeNotes()
+
+
 def episode(
     index: int, *, ended_by: str = "horizon", success: bool = False, fault: Fault | None = None,
-    notes: EpisodeNotes = EpisodeNotes(),
+    notes: EpisodeNotes = NO_NOTES,
 ) -> Episode:
     scene = f"Track{index % 2 + 1}"
     return Episode(
