@@ -24,7 +24,10 @@ def models_of(settings: Settings) -> dict[str, tuple[str, ...]]:
 def prices_of(settings: Settings) -> dict[str, Price]:
     """The user's own prices, by model name."""
     return {
-        name: Price(input_usd_per_mtok=price.input, output_usd_per_mtok=price.output)
+        name: Price(
+            input_usd_per_mtok=price.input, output_usd_per_mtok=price.output,
+            cached_usd_per_mtok=price.cached, cache_written_usd_per_mtok=price.cache_written,
+        )
         for name, price in settings.prices.items()
     }
 

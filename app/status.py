@@ -163,7 +163,10 @@ class _Counting:
 
 
 def _spent(spent: RoleSpending) -> dict[str, JSON]:
-    return {"calls": spent.calls, "attempts": spent.attempts, "tokens": spent.tokens, "cost_usd": spent.cost_usd}
+    return {
+        "calls": spent.calls, "attempts": spent.attempts, "tokens": spent.tokens,
+        "cached_tokens": spent.cached_tokens, "cost_usd": spent.cost_usd,
+    }
 
 
 def _line(seq: int, at: float, fact: Fact) -> Line:

@@ -136,8 +136,11 @@ def _limits(asking: Asking) -> CallLimits:
     return replace(CallLimits(), **given)
 
 
+_SAMPLING = {"temperature", "max_output_tokens", "thinking", "stream", "cache"}
+
+
 def _sampling(asking: Asking) -> Sampling:
-    given = asking.model_dump(include={"temperature", "max_output_tokens", "thinking", "stream"}, exclude_none=True)
+    given = asking.model_dump(include=_SAMPLING, exclude_none=True)
     return replace(Sampling(), **given)
 
 

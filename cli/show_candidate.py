@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from ..core.line_diff import diff_lines
 from ..core.metrics import NEVER
 from ..core.order_ids import evaluator as evaluator_id
-from ..core.text import cost, counted, number, one_line, printable, printable_line, share
+from ..core.text import cost, counted, number, one_line, printable, printable_line, share, tokens_of_call
 from ..core.values import JSON, Fault
 from ..memory.lookup import Evaluator, Policy, Record, Vote
 
@@ -125,7 +125,10 @@ def _fault(fault: Fault) -> str:
 def _spent(record: Record) -> Iterator[str]:
     for row in record.calls:
         usage = row.call.usage
-        tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
+        tokens = tokens_of_call(
+            usage.input_tokens, usage.output_tokens,
+            cached=usage.cached_tokens, cache_written=usage.cache_written_tokens,
+        )
         yield (
             f"  {row.role} {one_line(row.call.model, LINE)}: {tokens}, {cost(usage.cost_usd)},"
             f" {usage.latency_s:.1f} s; prompt of {len(row.call.prompt.text):,} characters"

@@ -8,7 +8,7 @@ from pathlib import Path
 from ..core.events import BranchEnded, EliteChanged
 from ..core.methods import branches_of
 from ..core.operators import OPERATORS
-from ..core.text import cost, counted, duration, number, one_line, printable_line, share
+from ..core.text import cost, counted, duration, number, one_line, printable_line, share, token_count
 from ..memory.evaluator_pools import Pool, list_pools
 from ..memory.run_status import FailureCount, RunStatus, list_failures, state_of
 from ..memory.run_view import GenerationRow, RunView, list_generations, list_rejections
@@ -173,8 +173,9 @@ def _effort(status: RunStatus) -> Iterator[str]:
         f"{status.episodes} run, {status.episodes_saved} saved{_known(status)};"
         f" {counted(status.candidates, 'candidate')}, {status.failed} failed",
     )
+    total_tokens = token_count(spent.total.tokens, spent.total.cached_tokens)
     yield _row(
-        "models", f"{counted(spent.total.calls, 'call')}, {spent.total.tokens:,} tokens, {cost(spent.total.cost_usd)}"
+        "models", f"{counted(spent.total.calls, 'call')}, {total_tokens}, {cost(spent.total.cost_usd)}"
     )
     yield from _speculation(status)
     if len(spent.by_role) > 1 and spent.total.tokens:

@@ -24,6 +24,19 @@ def bounded(text: str, limit: int) -> str:
     return printable(text)
 
 
+def token_count(tokens: int, cached: int = 0) -> str:
+    """A number of tokens, and how many of them came from a cache: 12,000 tokens (9,000 cached)."""
+    return f"{tokens:,} tokens" + (f" ({cached:,} cached)" if cached else "")
+
+
+def tokens_of_call(tokens_in: int, tokens_out: int, *, cached: int = 0, cache_written: int = 0) -> str:
+    """The tokens of one call: 9,000 tokens in (8,000 cached, 500 written to the cache), 40 out."""
+    kinds = [f"{cached:,} cached"] if cached else []
+    kinds += [f"{cache_written:,} written to the cache"] if cache_written else []
+    cache = f" ({', '.join(kinds)})" if kinds else ""
+    return f"{tokens_in:,} tokens in{cache}, {tokens_out:,} out"
+
+
 def counted(number: int, noun: str) -> str:
     """A number with its noun: 1 judge, 3 judges."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

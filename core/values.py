@@ -261,6 +261,8 @@ class Usage:
     cost_usd: float | None = None
     latency_s: float = 0.0
     attempts: int = 1
+    cached_tokens: int = 0  # of the input tokens, those that the service read from its cache
+    cache_written_tokens: int = 0  # of the input tokens, those that it wrote to its cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

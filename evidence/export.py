@@ -51,7 +51,7 @@ def _runs(evidence: Evidence, findings: Findings) -> Iterator[Row]:
             "saved_by_duplicates": record.saved_by_duplicates, "duplicates": record.duplicates,
             "asked_ahead": record.asked_ahead, "kept_ahead": record.kept_ahead,
             "calls": spent.calls, "input_tokens": spent.input_tokens, "output_tokens": spent.output_tokens,
-            "cost_usd": spent.cost_usd, "wall_s": record.wall_s,
+            "cached_tokens": spent.cached_tokens, "cost_usd": spent.cost_usd, "wall_s": record.wall_s,
             "own_final_fitness": final.elite_fitness if final else None,
             "own_final_success": final.elite_success if final else None,
             "initial_program": record.initial.digest if record.initial else None,
@@ -124,7 +124,9 @@ def _spending(evidence: Evidence, findings: Findings) -> Iterator[Row]:
         for role, spent in record.spending.by_role.items():
             yield {
                 "run": record.name, "role": role, "calls": spent.calls, "attempts": spent.attempts,
-                "input_tokens": spent.input_tokens, "output_tokens": spent.output_tokens, "cost_usd": spent.cost_usd,
+                "input_tokens": spent.input_tokens, "output_tokens": spent.output_tokens,
+                "cached_tokens": spent.cached_tokens, "cache_written_tokens": spent.cache_written_tokens,
+                "cost_usd": spent.cost_usd,
                 "latency_s": spent.latency_s,
             }
 

@@ -230,17 +230,18 @@ def roles(records: Iterable[RunRecord]) -> Table:
     found: dict[str, list[float | None]] = {}
     for record in records:
         for role, spent in record.spending.by_role.items():
-            row = found.setdefault(role, [0, 0, 0, 0.0, 0.0])
-            for place, amount in enumerate((spent.calls, spent.input_tokens, spent.output_tokens, spent.latency_s)):
+            row = found.setdefault(role, [0, 0, 0, 0, 0.0, 0.0])
+            amounts = (spent.calls, spent.input_tokens, spent.cached_tokens, spent.output_tokens, spent.latency_s)
+            for place, amount in enumerate(amounts):
                 row[place] = (row[place] or 0) + amount
-            row[4] = None if row[4] is None or spent.cost_usd is None else row[4] + spent.cost_usd
+            row[5] = None if row[5] is None or spent.cost_usd is None else row[5] + spent.cost_usd
     rows = [
-        (role, *(f"{amount or 0:,.0f}" for amount in row[:3]), f"{(row[3] or 0) / 60:.1f}", money(row[4], 1))
+        (role, *(f"{amount or 0:,.0f}" for amount in row[:4]), f"{(row[4] or 0) / 60:.1f}", money(row[5], 1))
         for role, row in found.items()
     ]
     return Table(
         title="Model calls by role, all runs together",
-        columns=("Role", "Calls", "Tokens in", "Tokens out", "Minutes of waiting", "Cost"),
+        columns=("Role", "Calls", "Tokens in", "of these cached", "Tokens out", "Minutes of waiting", "Cost"),
         rows=tuple(rows),
     )
 

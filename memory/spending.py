@@ -18,6 +18,8 @@ class RoleSpending:
     output_tokens: int = 0
     cost_usd: float | None = 0.0
     latency_s: float = 0.0
+    cached_tokens: int = 0  # of the input tokens
+    cache_written_tokens: int = 0  # of the input tokens
 
     @property
     def tokens(self) -> int:
@@ -28,15 +30,18 @@ class RoleSpending:
         """This spending plus the calls with these usages."""
         attempts, tokens_in, tokens_out = self.attempts, self.input_tokens, self.output_tokens
         cost_usd, latency_s = self.cost_usd, self.latency_s
+        cached, written = self.cached_tokens, self.cache_written_tokens
         for usage in usages:    # one by one: sum() rounds differently, so that pieces would not add up to the whole
             attempts += usage.attempts
             tokens_in += usage.input_tokens
             tokens_out += usage.output_tokens
             cost_usd = None if cost_usd is None or usage.cost_usd is None else cost_usd + usage.cost_usd
             latency_s += usage.latency_s
+            cached += usage.cached_tokens
+            written += usage.cache_written_tokens
         return RoleSpending(
             calls=self.calls + len(usages), attempts=attempts, input_tokens=tokens_in, output_tokens=tokens_out,
-            cost_usd=cost_usd, latency_s=latency_s,
+            cost_usd=cost_usd, latency_s=latency_s, cached_tokens=cached, cache_written_tokens=written,
         )
 
 

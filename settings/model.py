@@ -54,6 +54,7 @@ class Asking(_Part):
     max_output_tokens: Limit | None = None
     thinking: Literal["minimal", "low", "medium", "high", "xhigh"] | None = None
     stream: bool | None = None
+    cache: bool | None = None
     total_s: Amount | None = None
     read_s: Amount | None = None
     connect_s: Amount | None = None
@@ -61,10 +62,16 @@ class Asking(_Part):
 
 
 class TokenPrice(_Part):
-    """US dollars per million tokens: `[prices]` with `"lab:qwen3" = { input = 0.1, output = 0.4 }`."""
+    """US dollars per million tokens: `[prices]` with `"lab:qwen3" = { input = 0.1, output = 0.4 }`.
+
+    `cached` and `cache_written` are the prices of input tokens read from and written to a service's cache; where they
+    are not given, such tokens cost what other input tokens cost.
+    """
 
     input: Dollars
     output: Dollars
+    cached: Dollars | None = None
+    cache_written: Dollars | None = None
 
 
 class Settings(BaseModel):

@@ -10,12 +10,18 @@ def table_lines(name: str, table: JSON, *, everyone: str) -> Iterator[str]:
     """A table for models as TOML, without values that were not given; the role `everyone` is the table itself."""
     assert isinstance(table, dict)
     if name == "prices" and table:
-        yield from ("", "[prices]", *(f"{toml_key(model)} = {toml(price)}" for model, price in table.items()))
+        yield from ("", "[prices]", *(f"{toml_key(model)} = {toml(_given(price))}" for model, price in table.items()))
     for role, values in table.items() if name != "prices" else ():
         assert isinstance(values, dict)
         lines = [f"{key} = {toml(value)}" for key, value in values.items() if value is not None]
         if lines:
             yield from ("", f"[{name}]" if role == everyone else f"[{name}.{role}]", *lines)
+
+
+def _given(values: JSON) -> JSON:
+    """A table without the values that were not given."""
+    assert isinstance(values, dict)
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def is_bare(key: str) -> bool:

@@ -23,7 +23,7 @@ from ..core.events import (
 from ..core.methods import branch_of, branches_of
 from ..core.operators import OPERATORS
 from ..core.order_ids import SEARCH, parse
-from ..core.text import cost, counted, number, one_line, share
+from ..core.text import cost, counted, number, one_line, share, token_count
 from ..core.values import EvaluatorCandidate, Fault, Operator
 from ..memory.run_status import RunStatus
 from ..memory.run_view import RunView
@@ -213,7 +213,7 @@ def _final(fact: FinalMeasured) -> tuple[str, ...]:
 def _spent(status: RunStatus) -> str:
     """The cost of language models so far; empty for a run without cost."""
     total = status.spending.total
-    return f"  {total.tokens:,} tokens, {cost(total.cost_usd)} so far" if total.tokens else ""
+    return f"  {token_count(total.tokens, total.cached_tokens)}, {cost(total.cost_usd)} so far" if total.tokens else ""
 
 
 def _left(status: RunStatus, now: float | None) -> str:

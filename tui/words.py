@@ -5,7 +5,7 @@ Each interface maps a role to a colour of its own library: `live/screen.py` for 
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..core.text import cost, counted, number, one_line
+from ..core.text import cost, counted, number, one_line, token_count
 from ..core.values import Fault
 from ..memory.run_status import RunStatus, state_of, time_left_s
 from ..memory.slots import Slot
@@ -144,5 +144,5 @@ def spent_words(status: RunStatus) -> str:
     """Calls, unusable replies, tokens and money."""
     total = status.spending.total
     unusable = f", {status.unusable} unusable" if status.unusable else ""
-    tokens = f"{total.tokens:,} tokens, " if total.tokens else ""
+    tokens = f"{token_count(total.tokens, total.cached_tokens)}, " if total.tokens else ""
     return f"{counted(total.calls, 'call')}{unusable}, {tokens}{cost(total.cost_usd)}"

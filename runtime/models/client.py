@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from random import Random
 from typing import Protocol
 
@@ -10,6 +10,7 @@ from ...core.errors import ModelError
 from ...core.ports import Ask, Reply
 from ...core.seeds import derive_seed
 from ...core.values import Usage
+from .caching import FirstGoes
 from .gate import CallLimits, Elapsed, Gate, Sleep
 from .retrying import Failure, shared_wait_s, wait_note, wait_s
 from .sampling import Answer
@@ -18,8 +19,13 @@ from .sampling import Answer
 class Requests(Protocol):
     """Something that carries one request to a service and never retries."""
 
-    async def send(self, prompt: str, *, typed: bool) -> Answer | Failure:
-        """Ask once; `typed` asks for a judge's answer."""
+    async def send(
+        self, prompt: str, *, typed: bool, prefixes: Sequence[int], begun: Callable[[], None]
+    ) -> Answer | Failure:
+        """Ask once; `typed` asks for a judge's answer, `prefixes` are as in Ask.
+
+        Calls `begun` when the response begins, if the service streams it.
+        """
 
     async def close(self) -> None:
         """Close the sockets."""
@@ -35,6 +41,7 @@ class ClientModel:
         *,
         gate: Gate,
         limits: CallLimits,
+        cached: bool = False,
         seed: int = 0,
         elapsed: Elapsed = time.monotonic,
         sleep: Sleep = asyncio.sleep,
@@ -46,12 +53,19 @@ class ClientModel:
         self._seed = seed
         self._elapsed = elapsed
         self._sleep = sleep
+        self._first_goes = FirstGoes(limits.cache_wait_s if cached else 0.0, elapsed=elapsed)
         self._connection: Requests | None = None
         self._connecting = asyncio.Lock()
 
     async def complete(self, ask: Ask) -> Reply:
         """Answer one question. Raises ModelError, with no key in it, where the call failed for good."""
         connection = await self._connected()
+        async with self._first_goes.turn(ask) as begun:
+            reply = await self._answered(ask, connection, begun)
+            begun()
+            return reply
+
+    async def _answered(self, ask: Ask, connection: Requests, begun: Callable[[], None]) -> Reply:
         draw = Random(derive_seed(self._seed, "back-off", self.name, ask.order.id, ask.attempt))
         limits = self._limits
         began_s: float | None = None
@@ -64,7 +78,10 @@ class ClientModel:
                 if left_s <= 0:
                     break
                 attempts += 1
-                outcome = await _within(left_s, connection.send(ask.prompt, typed=ask.role == "judge"))
+                request = connection.send(
+                    ask.prompt, typed=ask.role == "judge", prefixes=ask.prefixes, begun=begun
+                )
+                outcome = await _within(left_s, request)
                 if isinstance(outcome, Answer):
                     slot.answered()
                     return self._reply(outcome, attempts, self._elapsed() - began_s)
@@ -98,6 +115,8 @@ class ClientModel:
             cost_usd=answer.cost_usd,
             latency_s=latency_s,
             attempts=attempts,
+            cached_tokens=answer.cached_tokens,
+            cache_written_tokens=answer.cache_written_tokens,
         )
         return Reply(text=answer.text, model=self.name, stop=answer.stop, usage=usage)
 

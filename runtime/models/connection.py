@@ -3,21 +3,31 @@
 Imports pydantic-ai, which takes seconds: `client.py` imports this at the first call, in a thread.
 """
 
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_ai.direct import model_request, model_request_stream
-from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.messages import (
+    CachePoint,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    UserContent,
+    UserPromptPart,
+)
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
+from .caching import pieces
 from .diagnosis import diagnose, refused_to_answer
 from .gate import CallLimits
 from .keys import without_keys
 from .prices import Price, cost_usd
-from .providers import open_client, typed_mode
+from .providers import open_client, takes_cache_points, typed_mode
 from .retrying import Failure
 from .sampling import Answer, Sampling
 from .spec import ModelSpec
@@ -55,11 +65,18 @@ class Connection:
         self._stream = sampling.stream
         self._settings = _settings(sampling)
         self._client, self._model = open_client(spec, key, base_url, limits)
+        self._cache_points = sampling.cache and takes_cache_points(spec, self._model)
 
-    async def send(self, prompt: str, *, typed: bool) -> Answer | Failure:
-        """Ask once. `typed` asks for a judge's answer, which comes back as JSON text with choice and reason."""
+    async def send(
+        self, prompt: str, *, typed: bool, prefixes: Sequence[int], begun: Callable[[], None]
+    ) -> Answer | Failure:
+        """Ask once. `typed` asks for a judge's answer, which comes back as JSON text with choice and reason.
+
+        `prefixes` are as in Ask. A streamed response calls `begun` when it begins.
+        """
+        content = list(_with_cache_points(prompt, prefixes)) if self._cache_points else prompt
         try:
-            response = await self._request(prompt, self._vote_parameters() if typed else None)
+            response = await self._request(content, self._vote_parameters() if typed else None, begun)
         except Exception as error:  # noqa: BLE001 - a service can make its client library raise anything
             if refused_to_answer(error):
                 return Answer(text="", stop="refusal")
@@ -76,6 +93,8 @@ class Connection:
             stop=stop,
             input_tokens=usage.input_tokens,
             output_tokens=usage.output_tokens,
+            cached_tokens=usage.cache_read_tokens,
+            cache_written_tokens=usage.cache_write_tokens,
             cost_usd=None if usage.unmeasured_requests else cost_usd(self._spec, self._price, usage),
         )
 
@@ -83,8 +102,13 @@ class Connection:
         """Close the sockets."""
         await self._client.close()
 
-    async def _request(self, prompt: str, parameters: ModelRequestParameters | None) -> ModelResponse:
-        messages = [ModelRequest.user_text_prompt(prompt)]
+    async def _request(
+        self,
+        content: str | list[UserContent],
+        parameters: ModelRequestParameters | None,
+        begun: Callable[[], None],
+    ) -> ModelResponse:
+        messages = [ModelRequest(parts=[UserPromptPart(content)])]
         if not self._stream:
             return await model_request(
                 self._model, messages, model_settings=self._settings, model_request_parameters=parameters
@@ -93,7 +117,7 @@ class Connection:
             self._model, messages, model_settings=self._settings, model_request_parameters=parameters
         ) as stream:
             async for _ in stream:
-                pass
+                begun()
             return stream.get()
 
     def _vote_parameters(self) -> ModelRequestParameters:
@@ -107,6 +131,17 @@ class Connection:
             name="vote", description=Vote.__doc__, json_schema=schema, strict=True if mode == "native" else None
         )
         return ModelRequestParameters(output_mode=mode, output_object=vote)
+
+
+def _with_cache_points(prompt: str, prefixes: Sequence[int]) -> Iterator[UserContent]:
+    """The prompt with a cache point after every beginning that other prompts repeat."""
+    ends = set(prefixes)
+    end = 0
+    for piece in pieces(prompt, prefixes):
+        yield piece
+        end += len(piece)
+        if end in ends:
+            yield CachePoint()
 
 
 def _settings(sampling: Sampling) -> ModelSettings:

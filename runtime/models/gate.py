@@ -27,6 +27,7 @@ class CallLimits:
     attempts: int = 6           # requests sent for one call
     backoff_s: float = 1.0      # mean wait after the first failure, doubled after each further one
     backoff_cap_s: float = 60.0
+    cache_wait_s: float = 15.0  # for another call with the same beginning, before the limits above begin
 
     def __post_init__(self) -> None:
         for name in ("total_s", "read_s", "connect_s", "attempts"):

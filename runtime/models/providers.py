@@ -1,4 +1,5 @@
-"""What differs between providers: the client library of each, and how each is asked for a judge's typed answer.
+"""What differs between providers: the client library of each, and what its cache
+needs, and how each is asked for a judge's typed answer.
 
 A new provider needs its form and key variable in `spec.py`, its client in `open_client` here, and its prices in
 `prices.py`. A server with OpenAI's chat completions needs no code: it is a `compatible` model.
@@ -52,6 +53,13 @@ def open_client(spec: ModelSpec, key: str | None, base_url: str | None, limits: 
     if spec.scheme == "openai":
         return openai, OpenAIResponsesModel(spec.model, provider=provider)
     return openai, OpenAIChatModel(spec.model, provider=provider, profile=_CHAT_PROFILE)
+
+
+def takes_cache_points(spec: ModelSpec, model: Model) -> bool:
+    """Whether requests mark where the repeated beginnings end. The other services find them without marks."""
+    if spec.scheme == "anthropic":
+        return True
+    return spec.scheme != "compatible" and bool(model.profile.get("openai_supports_prompt_cache_breakpoints", False))
 
 
 def typed_mode(spec: ModelSpec, model: Model) -> TypedMode:

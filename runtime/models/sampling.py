@@ -24,6 +24,7 @@ class Sampling:
     max_output_tokens: int | None = None
     thinking: Thinking | None = None
     stream: bool = False
+    cache: bool = True  # whether prompts are marked for the service's cache, and equal ones sent one before the others
 
     def __post_init__(self) -> None:
         if self.temperature is not None and not 0 <= self.temperature <= 2:
@@ -40,4 +41,6 @@ class Answer:
     stop: str
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
+    cache_written_tokens: int = 0
     cost_usd: float | None = None

@@ -10,8 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
-JSONObject = dict[str, Any]
-
+from .prompt_cache import JSONObject, PromptCache
 
 ENDINGS = {
     "reset": "the connection is cut in the middle of the body",
@@ -40,6 +39,8 @@ class Act:
     error_event: JSONObject | None = None   # an error inside an open stream
     compressed: bool = False
     echo: bool = False          # repeat the request's key in every response
+    cache: PromptCache | None = None        # counts tokens, cached ones among them, as the real service does
+    tokens: JSONObject | None = None        # the usage that this response reports
 
 
 @dataclass(kw_only=True)
@@ -81,6 +82,8 @@ async def serving(*acts: Act, dialect: str) -> AsyncIterator[Service]:
             act = service.next_act()
             if act.repeat:
                 act = replace(act, text=re.findall(act.repeat, json.dumps(body))[-1])
+            if act.cache is not None:
+                act = replace(act, tokens=await act.cache.tokens_of(dialect, body))
             return await answer(request, body, act, whole, frames)
         finally:
             service.in_flight -= 1
@@ -169,6 +172,9 @@ def words(text: str) -> list[str]:
 # ------------------------------------------------------------------------------------- chat completions
 
 
+CHAT_TOKENS = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
+
+
 def chat_whole(body: JSONObject, act: Act) -> JSONObject:
     refused = act.finish == "refusal"
     message: JSONObject = {"role": "assistant", "content": None if refused else act.text}
@@ -178,7 +184,7 @@ def chat_whole(body: JSONObject, act: Act) -> JSONObject:
     return {
         "id": "c1", "object": "chat.completion", "created": 1, "model": body["model"],
         "choices": [{"index": 0, "message": message, "finish_reason": finish, "logprobs": None}],
-        **({"usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}} if act.usage else {}),
+        **({"usage": act.tokens or CHAT_TOKENS} if act.usage else {}),
     }
 
 
@@ -200,7 +206,7 @@ def chat_frames(body: JSONObject, act: Act) -> tuple[list[bytes], list[bytes]]:
     if act.usage and body.get("stream_options", {}).get("include_usage"):
         tail.append(sse({
             "id": "c1", "object": "chat.completion.chunk", "created": 1, "model": body["model"], "choices": [],
-            "usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18},
+            "usage": act.tokens or CHAT_TOKENS,
         }))
     return head, [*tail, sse("[DONE]")]
 
@@ -226,7 +232,7 @@ def responses_whole(body: JSONObject, act: Act) -> JSONObject:
             "type": "message", "id": "m1", "role": "assistant", "status": "completed", "content": [content],
         }],
         "parallel_tool_calls": True, "tool_choice": "auto", "tools": [],
-        "usage": usage if act.usage else None,
+        "usage": (act.tokens or usage) if act.usage else None,
     }
 
 
@@ -276,7 +282,7 @@ def anthropic_whole(body: JSONObject, act: Act) -> JSONObject:
     return {
         "id": "a1", "type": "message", "role": "assistant", "model": body["model"],
         "content": [] if act.finish == "refusal" else [content],
-        "stop_reason": stop, "stop_sequence": None, "usage": {"input_tokens": 11, "output_tokens": 7},
+        "stop_reason": stop, "stop_sequence": None, "usage": act.tokens or {"input_tokens": 11, "output_tokens": 7},
     }
 
 
@@ -285,7 +291,7 @@ def anthropic_frames(body: JSONObject, act: Act) -> tuple[list[bytes], list[byte
         return sse({"type": kind, **fields}, event=kind)
 
     done = anthropic_whole(body, act)
-    start = {**done, "content": [], "stop_reason": None, "usage": {"input_tokens": 11, "output_tokens": 1}}
+    start = {**done, "content": [], "stop_reason": None, "usage": {**done["usage"], "output_tokens": 1}}
     head = [event("message_start", message=start)]
     tail: list[bytes] = []
     for block in done["content"]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from textual.content import Content
 
 from ...core.order_ids import EVALUATOR, parse
-from ...core.text import cost, counted, number, one_line, share
+from ...core.text import cost, counted, number, one_line, share, token_count
 from ...memory.run_status import list_failures
 from ...memory.slots import Slot
 from ..snapshot import RunSnapshot, asked_slots, evaluator_lanes, search_lanes, trials_now, under_way
@@ -207,7 +207,8 @@ def draw_spending(snapshot: RunSnapshot, *, width: int, height: int, now: float)
     """Calls, tokens and money, in total and by role; then failures of programs."""
     spending = snapshot.run.spending
     total = spending.total
-    lines = [Content(f"{counted(total.calls, 'call')}, {total.tokens:,} tokens, {cost(total.cost_usd)}")]
+    tokens = token_count(total.tokens, total.cached_tokens)
+    lines = [Content(f"{counted(total.calls, 'call')}, {tokens}, {cost(total.cost_usd)}")]
     if len(spending.by_role) > 1:
         lines += [
             Content.styled(f"{role}: {counted(each.calls, 'call')}, {each.tokens:,} tokens, {cost(each.cost_usd)}", DIM)

@@ -47,12 +47,13 @@ def client(
     key: str = KEY,
     in_flight: int = 8,
     prices: dict[str, Price] | None = None,
+    cache: bool = True,
 ) -> Model:
     clock = clock or JumpingClock()
     settings = ClientSettings(
         limits=limits,
         # Anthropic's client streams automatically if it expects a long reply.
-        sampling=Sampling(stream=stream, max_output_tokens=4096 if kind == "anthropic" else None),
+        sampling=Sampling(stream=stream, cache=cache, max_output_tokens=4096 if kind == "anthropic" else None),
         in_flight=in_flight,
         prices=prices or {},
         elapsed=clock.elapsed,

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.widgets import Static, TabbedContent, TabPane
 
 from ....core.errors import MementoError
-from ....core.text import cost, counted, number, one_line, share
+from ....core.text import cost, counted, number, one_line, share, tokens_of_call
 from ....memory.slots import Slot
 from ...snapshot import RunSnapshot
 from ...words import fault_words
@@ -171,9 +171,13 @@ def _talk(details: Details, pick: str) -> list[tuple[str, str]]:
     texts = []
     for row in details.record.calls:
         usage, text = row.call.usage, getattr(row.call, pick).text
+        tokens = tokens_of_call(
+            usage.input_tokens, usage.output_tokens,
+            cached=usage.cached_tokens, cache_written=usage.cache_written_tokens,
+        )
         texts.append((
-            f"{row.role} {one_line(row.call.model, 100)}: {usage.input_tokens:,} tokens in, "
-            f"{usage.output_tokens:,} out, {cost(usage.cost_usd)}, {usage.latency_s:.1f} s; "
+            f"{row.role} {one_line(row.call.model, 100)}: {tokens}, "
+            f"{cost(usage.cost_usd)}, {usage.latency_s:.1f} s; "
             f"this {pick} has {len(text):,} characters", text,
         ))
     return texts

@@ -9,7 +9,8 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from ....core.order_ids import owner_of
-from ....core.text import cost, one_line
+from ....core.text import cost, one_line, share
+from ....core.values import Usage
 from ....memory.slots import CallLine, Slot
 from ...snapshot import RunSnapshot, asked_slots
 from ...words import clock, fault_words
@@ -21,8 +22,9 @@ from .page import Page
 ROLES = (
     Column(title="role", width=15), Column(title="model", width=1, grows=True),
     Column(title="calls", width=6, right=True), Column(title="tries", width=6, right=True, least=90),
-    Column(title="in", width=10, right=True), Column(title="out", width=9, right=True),
-    Column(title="median", width=7, right=True), Column(title="slowest", width=7, right=True),
+    Column(title="in", width=10, right=True), Column(title="cached", width=6, right=True, least=110),
+    Column(title="out", width=9, right=True), Column(title="median", width=7, right=True),
+    Column(title="slowest", width=7, right=True),
     Column(title="cost", width=13, right=True),
 )
 CALLS = (
@@ -97,13 +99,21 @@ def _roles(snapshot: RunSnapshot) -> list[list[Cell]]:
         known = [price for price in prices if price is not None]
         rows.append([
             role, one_line(model, 60), str(len(lines)), str(sum(usage.attempts for usage in usages)),
-            f"{sum(usage.input_tokens for usage in usages):,}", f"{sum(usage.output_tokens for usage in usages):,}",
+            f"{sum(usage.input_tokens for usage in usages):,}", _cached(usages),
+            f"{sum(usage.output_tokens for usage in usages):,}",
             f"{times[len(times) // 2]:.1f} s", f"{times[-1]:.1f} s",
             cost(sum(known) if len(known) == len(prices) else None),
         ])
     total = snapshot.run.spending.total
+    cached = _cached([line.usage for line in snapshot.slots.calls])
     rows.append([
-        Content.styled("all", DIM), "", str(total.calls), str(total.attempts), f"{total.input_tokens:,}",
+        Content.styled("all", DIM), "", str(total.calls), str(total.attempts), f"{total.input_tokens:,}", cached,
         f"{total.output_tokens:,}", "", "", cost(total.cost_usd),
     ])
     return rows
+
+
+def _cached(usages: Sequence[Usage]) -> str:
+    """The share of the input tokens that came from a service's cache; empty where none did."""
+    cached, whole = sum(usage.cached_tokens for usage in usages), sum(usage.input_tokens for usage in usages)
+    return share(cached / whole) if cached and whole else ""
