@@ -22,7 +22,7 @@ class Outline:
 
 def outline_of(store: RunStore) -> Outline:
     """The outline of the run in `store`. Raises StoreError for a run that was killed before its first fact."""
-    facts = tuple(store.facts(only=(RunStarted, RunResumed, RunStopped, StageEntered), texts=False))
+    facts = tuple(store.facts(only=(RunStarted, RunResumed, RunStopped, StageEntered)))  # few, with their texts
     started = next((fact for fact in facts if isinstance(fact, RunStarted)), None)
     settings = settings_in(facts)
     if started is None or settings is None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..core.errors import UsageError
 from ..core.events import RunStarted, StageEntered
-from ..core.values import JSON, Program
+from ..core.values import JSON, Program, PromptText
 from ..memory.store import RunStore
 from ..runtime.models.tape import Tape, tape_of
 from ..settings import Settings, recorded_settings
@@ -27,6 +27,7 @@ class RecordedRun:
     evaluator: Program | None
     tape: Tape
     rules: int
+    prompts: tuple[PromptText, ...]
 
 
 def read_recorded(folder: Path, *, trusted: bool = True) -> RecordedRun:
@@ -49,4 +50,5 @@ def read_recorded(folder: Path, *, trusted: bool = True) -> RecordedRun:
         evaluator=started.evaluator,
         tape=tape_of(facts),
         rules=started.rules,
+        prompts=started.prompts,
     )

@@ -23,6 +23,7 @@ from .budgets import balance_of, require_usable
 from .history import Outline, outline_of, past_use
 from .isolation import live_layers, require_sandbox, warn_of_lost
 from .program_files import read_evaluator, read_initial
+from .prompt_files import read_prompts
 from .replay import RecordedRun, read_recorded
 from .results import RunResult, result_of
 from .salt import new_salt
@@ -46,6 +47,7 @@ async def run(
     domain = load_domain(settings.domain)
     recorded = _recorded(settings)
     initial, evaluator = _given_programs(settings, domain, recorded)
+    prompts = read_prompts(settings.prompts) if recorded is None else recorded.prompts
     layers = live_layers()
     if settings.require_sandbox:
         require_sandbox(layers)
@@ -58,7 +60,7 @@ async def run(
         with RunStore.create(folder, clock=clock) as store:
             started = RunStarted(
                 settings=settings.as_json(), versions=versions(), sandbox=layers, initial=initial, evaluator=evaluator,
-                rules=RULES if recorded is None else recorded.rules,
+                prompts=prompts, rules=RULES if recorded is None else recorded.rules,
             )
             work = Work(
                 settings=settings, domain=domain, started=started, models=models, workers=settings.workers,

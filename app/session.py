@@ -113,7 +113,9 @@ class Session:
 
         started = work.started
         plan = plan_of(work.settings, work.domain, started.initial, started.evaluator, rules=started.rules)
-        lanes = make_lanes(work.settings, work.domain, work.models.within(ledger), pool, workers=work.workers)
+        lanes = make_lanes(
+            work.settings, work.domain, work.models.within(ledger), pool, workers=work.workers, replaced=started.prompts
+        )
         return Supervisor(
             keeper=Sequencer(plan),
             bus=bus,

@@ -2,7 +2,7 @@
 
 import asyncio
 import gc
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,7 +18,7 @@ from ..core.methods import edits
 from ..core.order_ids import HILL, owner_of, parse
 from ..core.ports import Domain, Generalising, Model, Pool
 from ..core.seeds import UNSALTED
-from ..core.values import JSON, Operator
+from ..core.values import JSON, Operator, PromptText
 from ..runtime.models import ClientSettings, close_model, make_model
 from ..runtime.models.budget import BudgetedModel, Ledger
 from ..runtime.models.gate import CallLimits, Gate
@@ -26,10 +26,10 @@ from ..runtime.models.sampling import Sampling
 from ..runtime.models.spec import parse_specs
 from ..runtime.models.tape import ReplayModel, Tape
 from ..runtime.offline import OfflineModel
-from ..runtime.prompts import PromptFolder
 from ..runtime.supervisor import Agent, Lane
 from ..settings import ALL, Asking, Settings
 from .budgets import models_of, prices_of
+from .prompt_files import prompts_with
 
 CLOSING_S = 5.0             # time to close the sockets of one model at the end of a run
 
@@ -145,10 +145,14 @@ def _sampling(asking: Asking) -> Sampling:
 
 
 def make_lanes(
-    settings: Settings, domain: Domain, models: Models, pool: Pool, *, workers: int
+    settings: Settings, domain: Domain, models: Models, pool: Pool, *, workers: int,
+    replaced: Iterable[PromptText] = (),
 ) -> tuple[Lane, ...]:
-    """Three lanes that never wait for one another: proposals, judges, rollouts."""
-    prompts = PromptFolder()
+    """Three lanes that never wait for one another: proposals, judges, rollouts.
+
+    `replaced` are prompts of the user. Raises UsageError if one does not fit.
+    """
+    prompts = prompts_with(replaced)
     brief = domain.brief(settings.options)
     feedback = settings.feedback
     proposals: dict[Operator, Agent] = {

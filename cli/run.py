@@ -39,6 +39,9 @@ Evaluator = Annotated[
     str | None, typer.Option(metavar="NAME|FILE", help="The evaluator: {evaluators}, or a Python file.")
 ]
 Initial = Annotated[str | None, typer.Option(metavar="FILE", help="The policy to start from.")]
+Prompts = Annotated[
+    str | None, typer.Option(metavar="DIR", help="A folder of prompts that replace those of MEMENTO by file name.")
+]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="The seed of all randomness.")]
 Scenes = Annotated[str | None, typer.Option(metavar="A,B", help="The scenes to search in, if the domain has scenes.")]
 Replay = Annotated[
@@ -62,6 +65,7 @@ def run(
     judge: Judge = None,
     evaluator: Evaluator = None,
     initial: Initial = None,
+    prompts: Prompts = None,
     seed: Seed = None,
     scenes: Scenes = None,
     workers: flags.Workers = None,
@@ -88,8 +92,8 @@ def run(
 
     given: dict[str, JSON] = {
         "domain": domain, "preset": preset, "method": method, "model": model, "judges": [*judge] if judge else None,
-        "evaluator_model": evaluator_model, "evaluator": evaluator, "initial": initial, "seed": seed,
-        "workers": workers, "require_sandbox": require_sandbox or None, "budget_calls": budget_calls,
+        "evaluator_model": evaluator_model, "evaluator": evaluator, "initial": initial, "prompts": prompts,
+        "seed": seed, "workers": workers, "require_sandbox": require_sandbox or None, "budget_calls": budget_calls,
         "budget_tokens": budget_tokens, "budget_usd": budget_usd, "budget_wall_s": budget_wall_s,
     }
     in_scenes = [] if scenes is None else [f"options.scenes={scenes}"]

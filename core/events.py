@@ -18,6 +18,7 @@ from .values import (
     Focus,
     Operator,
     Program,
+    PromptText,
     Rejection,
     Score,
 )
@@ -129,6 +130,7 @@ class RunStarted(Fact):
     sandbox: tuple[str, ...] = ()            # the active isolation layers
     initial: Program | None = None           # the text of a given p_0, so that a resumed run needs no file
     evaluator: Program | None = None         # the text of a given E*
+    prompts: tuple[PromptText, ...] = ()     # the user's own; a resumed run and a replay use these texts
     rules: int = 1                           # the version of the keepers' rules (RULES); 1 in older logs
 
 

@@ -9,7 +9,7 @@ from .order_ids import RANDOM
 from .values import JSON, Operator
 
 _ALWAYS = frozenset({
-    "domain", "method", "preset", "model", "judges", "evaluator", "initial", "seed", "salt", "workers",
+    "domain", "method", "preset", "model", "judges", "evaluator", "initial", "prompts", "seed", "salt", "workers",
     "require_sandbox", "n_roll", "final_episodes", "keep_trajectories", "trajectories_limit_mb",
     "evaluator_pool", "evaluator_generations", "evaluator_judges", "duplicates",
 })

@@ -25,6 +25,14 @@ class Document:
         return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptText:
+    """A prompt file that replaces the shipped one of the same name."""
+
+    name: str  # of the file, without its suffix
+    text: Document
+
+
 @dataclass(frozen=True, slots=True)
 class Program(Document):
     """The text of a generated program, a policy `p` or an evaluator `E`. Never executed in this process."""

@@ -29,7 +29,7 @@ from .records import RunRecord
 SUFFIX: Final = ".json.xz"
 VERSION: Final = 1
 LARGEST: Final = 2**26      # bytes of JSON; a damaged or hostile file must not fill the memory
-_PATHS: Final = ("initial", "evaluator")    # settings that may be the path of a file
+_PATHS: Final = ("initial", "evaluator", "prompts")    # settings that may be the path of a file
 _NOT_KEPT: Final = Document("")
 _COLLECTIONS: Final = ("list", "tuple", "set", "frozenset", "dict")
 _ABSOLUTE: Final = re.compile(r"(?:/|[A-Za-z]:[\\/])")

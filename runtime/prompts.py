@@ -50,12 +50,17 @@ class Prompt:
 class PromptFolder:
     """The prompts of a folder, one `*.md` file each, all read and checked on construction.
 
+    `replaced` holds texts that are used instead of the files with these names; their variables must be the same.
     Raises UsageError with the file if its header is malformed, or if a variable is used and not declared, or
     declared and not used.
     """
 
-    def __init__(self, folder: Path = SHIPPED) -> None:
+    def __init__(self, folder: Path = SHIPPED, *, replaced: Mapping[str, str] | None = None) -> None:
         self._prompts = {path.stem: _read(path) for path in sorted(folder.glob("*.md"))}
+        for name, text in (replaced or {}).items():
+            own = _parse(f"{name}.md", text)
+            _check_same_variables(own, self[name])
+            self._prompts[name] = own
         if not self._prompts:
             raise UsageError(f"there is no prompt (*.md) in {folder}")
 
@@ -77,20 +82,35 @@ def _read(path: Path) -> Prompt:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"prompt {path.name} cannot be read: {error}") from error
+    return _parse(path.name, text)
+
+
+def _parse(file: str, text: str) -> Prompt:
     parts = _FILE.fullmatch(text.replace("\r\n", "\n"))
     if parts is None:
         raise UsageError(
-            f"prompt {path.name} must begin with a header: '---', 'purpose: …', 'variables:', "
+            f"prompt {file} must begin with a header: '---', 'purpose: …', 'variables:', "
             "one line '  name: meaning' for each variable, '---'"
         )
     variables: dict[str, str] = {}
     for line in parts["variables"].splitlines():
         found = _VARIABLE.fullmatch(line)
         if found is None or found[1] in variables:
-            raise UsageError(f"prompt {path.name}: malformed or repeated variable in the header: {line.strip()!r}")
+            raise UsageError(f"prompt {file}: malformed or repeated variable in the header: {line.strip()!r}")
         variables[found[1]] = line.strip().partition(": ")[2]
-    _check_places(path.name, parts["body"], variables)
-    return Prompt(name=path.stem, purpose=parts["purpose"], variables=variables, body=parts["body"])
+    _check_places(file, parts["body"], variables)
+    name = file.removesuffix(".md")
+    return Prompt(name=name, purpose=parts["purpose"], variables=variables, body=parts["body"])
+
+
+def _check_same_variables(own: Prompt, shipped: Prompt) -> None:
+    flaws = [f"has no place for {{{{{name}}}}}" for name in shipped.variables if name not in own.variables]
+    flaws += [f"uses {{{{{name}}}}}, which is unknown here" for name in own.variables if name not in shipped.variables]
+    if flaws:
+        raise UsageError(
+            f"your prompt {own.name}.md {', '.join(flaws)}: its variables must be those of the shipped file"
+            f" ({', '.join(shipped.variables) or 'none'})"
+        )
 
 
 def _check_places(file: str, body: str, variables: Mapping[str, str]) -> None:

@@ -60,8 +60,9 @@ def settle_paths(values: dict[str, Any]) -> None:
     evaluator = values.get("evaluator", "evolve")
     if isinstance(evaluator, str) and evaluator not in EVALUATORS:
         values["evaluator"] = evaluator_file(evaluator, EVALUATORS)
-    if isinstance(values.get("initial"), str):
-        values["initial"] = str(Path(values["initial"]).absolute())
+    for key in ("initial", "prompts"):
+        if isinstance(values.get(key), str):
+            values[key] = str(Path(values[key]).absolute())
 
 
 def evaluator_file(given: str, words: Iterable[str]) -> str:

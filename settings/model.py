@@ -96,6 +96,7 @@ class Settings(BaseModel):
     replay: str | None = Field(None, description="the recorded run whose replies are repeated; set by --replay")
     evaluator: str = Field("evolve", description="evolve, reference, zero-shot or the path of a Python file")
     initial: str | None = Field(None, description="the path of a policy file to begin with as p_0")
+    prompts: str | None = Field(None, description="the path of a folder whose prompts replace those of MEMENTO")
     seed: int = Field(0, ge=0, lt=2**63, description="all randomness of the run comes from it and from the salt")
     salt: Salt | None = Field(None, description="128 bits that no program can guess; none given: drawn for the run")
     workers: Workers = Field(1, description="rollouts at once; the result does not depend on it")

@@ -87,7 +87,7 @@ def from_file(path: Path) -> dict[str, Given]:
         if isinstance(value, dict):
             inner = _flat(value, key, depth=2 if key in ("budget", "sampling") else 1)
             found |= {name: Given(value=each, origin=str(path)) for name, each in inner}
-        elif key in {"initial", "evaluator"} and isinstance(value, str) and value not in EVALUATORS:
+        elif key in {"initial", "evaluator", "prompts"} and isinstance(value, str) and value not in EVALUATORS:
             found[key] = Given(value=str(path.parent / value), origin=str(path))   # relative to the file
         else:
             found[key] = Given(value=value, origin=str(path))
@@ -103,7 +103,9 @@ def _flat(table: Mapping[str, JSON], name: str, *, depth: int) -> Iterator[tuple
             yield f"{name}.{key}", value
 
 
-_TEXTS = frozenset({"domain", "method", "preset", "model", "evaluator_model", "evaluator", "initial", "salt"})
+_TEXTS = frozenset(
+    {"domain", "method", "preset", "model", "evaluator_model", "evaluator", "initial", "prompts", "salt"}
+)
 
 
 def _parse(key: str, text: str) -> JSON:
