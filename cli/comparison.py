@@ -8,6 +8,7 @@ from ..core.errors import RunRefused, UsageError
 from ..core.text import duration
 from ..core.values import JSON
 from ..evidence.comparing import LOST_MEASURE, Comparing, Effort
+from ..evidence.plan import shared_runs
 from ..evidence.scheduling import Progress
 from ..evidence.summary import Row, spread
 from ..memory.lock import WriterLock
@@ -33,6 +34,10 @@ def carry_out(planned: Planned, effort: Effort, *, display: DisplayKind, as_json
         lock = WriterLock.acquire(folder.path, now=clock.now())
     except RunRefused:
         raise UsageError(f"the comparison {folder.path} is being run by another process: wait for it") from None
+    shared = shared_runs(planned.experiment)
+    if shared:
+        which = ", ".join(f"{name} ({count})" for name, count in shared.items())
+        say(f"{len(planned.settings)} runs; some of them also belong to {which}, and are made once")
     results = ComparisonResults(planned)
     try:
         progress = _compared(planned, effort, clock, results, display)

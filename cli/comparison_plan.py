@@ -9,7 +9,8 @@ from ..app.budgets import models_of
 from ..app.salt import new_salt
 from ..core.errors import UsageError
 from ..core.values import JSON
-from ..evidence.experiment import Experiment, load_experiment, with_flags
+from ..evidence.experiment import Experiment, load_experiment
+from ..evidence.experiment_changes import with_flags
 from ..evidence.folder import ComparisonFolder
 from ..evidence.plan import check, merge
 from ..runtime.models.spec import key_of, parse_specs

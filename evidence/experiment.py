@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
@@ -17,6 +17,7 @@ DEFAULT_EPISODES = 10
 _SHIPPED = files(__package__) / "experiments"
 _RANGE = re.compile(r"(\d+)(?:-(\d+))?")
 MOST_SEEDS = 1000
+PART_OF, LISTS = "part_of", ("tasks", "arms", "measures")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,11 +31,15 @@ class Task:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arm:
-    """A method with its settings and options. `evaluator` is "shared" or a value of `memento run --evaluator`."""
+    """A method with its settings and options. `evaluator` is "shared" or a value of `memento run --evaluator`.
+
+    `tasks` names the tasks that have it, empty for all.
+    """
 
     name: str
     method: str
     evaluator: str = SHARED
+    tasks: tuple[str, ...] = ()
     settings: Mapping[str, JSON] = field(default_factory=dict)
     options: Mapping[str, JSON] = field(default_factory=dict)
 
@@ -43,7 +48,7 @@ class Arm:
 class Measure:
     """A final measure of every elite on held-out seeds. `options` override the run's options.
 
-    `tasks` names the tasks that have it, empty for all. The first `skip` episodes are rolled out but not
+    `tasks` and `arms` name those that have it, empty for all. The first `skip` episodes are rolled out but not
     counted: in a kitchen they have the initial states of the search's own first episodes.
     """
 
@@ -51,12 +56,16 @@ class Measure:
     episodes: int = DEFAULT_EPISODES
     skip: int = 0
     tasks: tuple[str, ...] = ()
+    arms: tuple[str, ...] = ()
     options: Mapping[str, JSON] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experiment:
-    """The definition of a comparison. `evaluator` is the evaluator of each seed's leader: evolve, zero-shot, …"""
+    """The definition of a comparison. `evaluator` is the evaluator of each seed's leader: evolve, zero-shot, …
+
+    `part_of` names the experiment whose runs this one takes some of; parts of one experiment share a comparison.
+    """
 
     name: str
     title: str = ""
@@ -69,10 +78,14 @@ class Experiment:
     seeds: tuple[int, ...] = (1, 2, 3)
     settings: Mapping[str, JSON] = field(default_factory=dict)
     measures: tuple[Measure, ...] = (Measure(name=AS_SEARCHED),)
+    part_of: str | None = None
 
-    def measures_of(self, task: str) -> tuple[Measure, ...]:
-        """The final measures of this task's elites."""
-        return tuple(measure for measure in self.measures if not measure.tasks or task in measure.tasks)
+    def measures_of(self, task: str, arm: str) -> tuple[Measure, ...]:
+        """The final measures of the elites of this task and arm."""
+        return tuple(
+            measure for measure in self.measures
+            if (not measure.tasks or task in measure.tasks) and (not measure.arms or arm in measure.arms)
+        )
 
 
 def shipped() -> tuple[str, ...]:
@@ -94,17 +107,19 @@ def load_experiment(given: str) -> Experiment:
     except UnicodeDecodeError:
         raise UsageError(f"the experiment file {path} is not UTF-8 text") from None
     experiment = parse_experiment(text, name=path.stem, origin=str(path))
-    return replace(experiment, initial=_beside(path, experiment.initial), evaluator=_file(path, experiment.evaluator),
-                   arms=tuple(replace(arm, evaluator=_file(path, arm.evaluator)) for arm in experiment.arms))
+    return replace(
+        experiment, initial=_file_next_to(path, experiment.initial), evaluator=_file(path, experiment.evaluator),
+        arms=tuple(replace(arm, evaluator=_file(path, arm.evaluator)) for arm in experiment.arms),
+    )
 
 
-def _beside(experiment: Path, given: str | None) -> str | None:
+def _file_next_to(experiment: Path, given: str | None) -> str | None:
     return None if given is None else str((experiment.parent / given).absolute())
 
 
 def _file(experiment: Path, evaluator: str) -> str:
     """The arm with its evaluator file relative to the experiment's file."""
-    return str(_beside(experiment, evaluator)) if evaluator.endswith(".py") else evaluator
+    return str(_file_next_to(experiment, evaluator)) if evaluator.endswith(".py") else evaluator
 
 
 def parse_experiment(text: str, *, name: str, origin: str) -> Experiment:
@@ -113,7 +128,45 @@ def parse_experiment(text: str, *, name: str, origin: str) -> Experiment:
         table = tomllib.loads(text)
     except (ValueError, RecursionError) as error:      # also a number of too many digits, and tables nested too deep
         raise UsageError(f"the experiment {origin} is not TOML: {error}") from None
+    if PART_OF in table:
+        return _part(table, f"the experiment {origin}")
     return build_experiment(table, name=name, origin=origin)
+
+
+def _part(table: Mapping[str, Any], where: str) -> Experiment:
+    """Some tasks, arms and measures of another experiment, named by `part_of`. Raises UsageError."""
+    read = _Reader(table, where)
+    whole = load_experiment(read.word(PART_OF))
+    tasks, arms, measures = (_chosen(getattr(whole, what), read.words(what), f"{where}, {what}") for what in LISTS)
+    part = replace(
+        whole, title=read.word("title", whole.title), part_of=whole.name, tasks=tasks, arms=arms, measures=measures
+    )
+    read.finish()
+    if leader_of(part) != leader_of(whole):
+        raise UsageError(
+            f"{where} lacks the arm {leader_of(whole).name!r}, which settles p_0 and the evaluator of {whole.name}"
+        )
+    return part
+
+
+def _chosen(items: tuple[Any, ...], names: Sequence[str], where: str) -> tuple[Any, ...]:
+    """The items with these names, in the order of the whole; all without names."""
+    for name in names:
+        if name not in [item.name for item in items]:
+            raise UsageError(f"{where}: {unknown('name', name, [item.name for item in items])}")
+    return tuple(item for item in items if not names or item.name in names)
+
+
+def leader_of(experiment: Experiment) -> Arm:
+    """The arm whose run settles p_0 and E* of its seed: the first one with the shared evaluator."""
+    return next((arm for arm in experiment.arms if arm.evaluator == SHARED), experiment.arms[0])
+
+
+def parts_of(whole: str) -> tuple[Experiment, ...]:
+    """The shipped experiments that are parts of the experiment named `whole`."""
+    texts = {name: (_SHIPPED / f"{name}.toml").read_text(encoding="utf-8") for name in shipped()}
+    parts = {name: parse_experiment(text, name=name, origin=name) for name, text in texts.items() if PART_OF in text}
+    return tuple(replace(part, name=name) for name, part in parts.items() if part.part_of == whole)
 
 
 def build_experiment(table: Mapping[str, Any], *, name: str, origin: str) -> Experiment:
@@ -159,13 +212,28 @@ def check_experiment(experiment: Experiment, where: str) -> None:
         for each in names:
             if names.count(each) > 1:
                 raise UsageError(f"{where} has the {what} {each!r} twice: keep only one, or name it differently")
-    tasks = {task.name for task in experiment.tasks}
+    _check_names(experiment, where)
     for measure in experiment.measures:
-        for task in measure.tasks:
-            if task not in tasks:
-                raise UsageError(f"{where}, measure {measure.name!r}: {unknown('task', task, tasks)}")
         if measure.episodes < 1 or not 0 <= measure.skip < measure.episodes:
             raise UsageError(f"{where}, measure {measure.name!r}: skip must be less than episodes")
+
+
+def _check_names(experiment: Experiment, where: str) -> None:
+    """Raise UsageError for an arm or a measure that names a task or an arm which does not exist.
+
+    A part of an experiment keeps the names of the whole.
+    """
+    whole = experiment if experiment.part_of is None else load_experiment(experiment.part_of)
+    known = {"task": {task.name for task in whole.tasks}, "arm": {arm.name for arm in whole.arms}}
+    known["task"] |= {task.name for task in experiment.tasks}
+    known["arm"] |= {arm.name for arm in experiment.arms}
+    named = [(f"arm {arm.name!r}", "task", arm.tasks) for arm in experiment.arms]
+    named += [(f"measure {measure.name!r}", "task", measure.tasks) for measure in experiment.measures]
+    named += [(f"measure {measure.name!r}", "arm", measure.arms) for measure in experiment.measures]
+    for owner, what, names in named:
+        for name in names:
+            if name not in known[what]:
+                raise UsageError(f"{where}, {owner}: {unknown(what, name, known[what])}")
 
 
 def parse_seeds(given: object, where: str) -> tuple[int, ...]:
@@ -215,6 +283,7 @@ def _arm(table: Mapping[str, Any], where: str) -> Arm:
         name=read.word("name", method),
         method=method,
         evaluator=read.word("evaluator", SHARED),
+        tasks=tuple(read.words("tasks")),
         settings=flatten(read.table("set")),
         options=read.table("options"),
     )
@@ -229,6 +298,7 @@ def _measure(table: Mapping[str, Any], where: str) -> Measure:
         episodes=read.number("episodes", DEFAULT_EPISODES),
         skip=read.number("skip", 0),
         tasks=tuple(read.words("tasks")),
+        arms=tuple(read.words("arms")),
         options=read.table("options"),
     )
     read.finish()
@@ -275,57 +345,3 @@ class _Reader:
             words = {str: "a text", int: "a whole number", list: "a list", dict: "a table"}
             raise UsageError(f"{self.where}: {key} = {value!r} is not {words[kind]}")
         return value
-
-
-def with_flags(
-    experiment: Experiment | None,
-    *,
-    domains: Iterable[str] = (),
-    methods: Iterable[str] = (),
-    models: Iterable[str] = (),
-    seeds: str | None = None,
-    preset: str | None = None,
-    evaluator: str | None = None,
-    initial: str | None = None,
-    settings: Mapping[str, JSON] | None = None,
-    episodes: int | None = None,
-) -> Experiment:
-    """The experiment with the changes of the flags; without one, an experiment from the flags alone. Raises UsageError.
-
-    `domains` and `methods` select tasks and arms of the experiment, by name or else by domain or method. One that
-    matches nothing becomes a new task or arm.
-    """
-    changed = experiment or Experiment(name="comparison", preset="quick", tasks=(), arms=(), measures=(
-        Measure(name=AS_SEARCHED),))
-    in_domains, by_methods = tuple(domains), tuple(methods)
-    if in_domains:
-        tasks = [_pick(changed.tasks, name, lambda task: task.domain) or (Task(name=name, domain=name),)
-                 for name in in_domains]
-        kept = tuple(task for each in tasks for task in each)
-        names = {task.name for task in kept}
-        changed = replace(changed, tasks=kept, measures=tuple(
-            replace(measure, tasks=tuple(name for name in measure.tasks if name in names))
-            for measure in changed.measures if not measure.tasks or names & {*measure.tasks}
-        ) or (Measure(name=AS_SEARCHED),))
-    if by_methods:
-        arms = [_pick(changed.arms, name, lambda arm: arm.method) or (Arm(name=name, method=name),)
-                for name in by_methods]
-        changed = replace(changed, arms=tuple(arm for each in arms for arm in each))
-    changed = replace(
-        changed,
-        models=tuple(models) or changed.models,
-        seeds=changed.seeds if seeds is None else parse_seeds(seeds, "--seeds"),
-        preset=preset or changed.preset,
-        evaluator=evaluator or changed.evaluator,
-        initial=initial or changed.initial,
-        settings={**changed.settings, **(settings or {})},
-    )
-    if episodes is not None:
-        changed = replace(changed, measures=tuple(
-            replace(measure, episodes=episodes + measure.skip) for measure in changed.measures))
-    check_experiment(changed, "the comparison" if experiment is None else f"the experiment {experiment.name}")
-    return changed
-
-
-def _pick(items: tuple[Any, ...], name: str, kind: Any) -> tuple[Any, ...]:
-    return tuple(item for item in items if item.name == name) or tuple(item for item in items if kind(item) == name)

@@ -190,8 +190,11 @@ def _write_whole(path: Path, text: str) -> None:
 def _experiment(table: Mapping[str, Any]) -> Experiment:
     parts = {
         "tasks": tuple(Task(**each) for each in table["tasks"]),
-        "arms": tuple(Arm(**each) for each in table["arms"]),
-        "measures": tuple(Measure(**{**each, "tasks": tuple(each["tasks"])}) for each in table["measures"]),
+        "arms": tuple(Arm(**{**each, "tasks": tuple(each.get("tasks", ()))}) for each in table["arms"]),
+        "measures": tuple(
+            Measure(**{**each, "tasks": tuple(each["tasks"]), "arms": tuple(each.get("arms", ()))})
+            for each in table["measures"]
+        ),
         "models": tuple(table["models"]),
         "seeds": tuple(table["seeds"]),
     }

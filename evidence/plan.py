@@ -13,7 +13,8 @@ from ..core.values import JSON
 from ..domains import load as load_domain
 from ..settings import BRANCHES, OPTIONS, Settings, build_settings, without_effect
 from ..settings.presets import preset_named
-from .experiment import SHARED, Arm, Experiment, Measure, Task
+from .experiment import SHARED, Arm, Experiment, Measure, Task, leader_of, parts_of
+from .experiment_changes import joined
 
 GENERATED = ("evolve", "zero-shot")  # evaluators written by a model: a seed's runs must share one
 _UNFIT = re.compile(r"[^A-Za-z0-9._]+")
@@ -58,12 +59,18 @@ def list_jobs(experiment: Experiment) -> tuple[Job, ...]:
         for model in experiment.models
         for leader in [leader_of(experiment)]
         for arm in sorted(experiment.arms, key=lambda arm: arm is not leader)
+        if not arm.tasks or task.name in arm.tasks
     )
 
 
-def leader_of(experiment: Experiment) -> Arm:
-    """The arm whose run settles p_0 and E* of its seed: the first one with the shared evaluator."""
-    return next((arm for arm in experiment.arms if arm.evaluator == SHARED), experiment.arms[0])
+def shared_runs(experiment: Experiment) -> dict[str, int]:
+    """How many runs of this experiment also belong to each other part of the same whole, by the part's name."""
+    if experiment.part_of is None:
+        return {}
+    own = {job.name for job in list_jobs(experiment)}
+    parts = [replace(part, seeds=experiment.seeds, models=experiment.models) for part in parts_of(experiment.part_of)]
+    names = {part.name: {job.name for job in list_jobs(part)} for part in parts}
+    return {name: len(own & theirs) for name, theirs in names.items() if own & theirs and own != theirs}
 
 
 def _needs_beginning(experiment: Experiment, arm: Arm) -> bool:
@@ -162,7 +169,7 @@ def check(experiment: Experiment) -> dict[str, Settings]:
 
 def _check_measures(experiment: Experiment, settings: Mapping[str, Settings]) -> None:
     for job in list_jobs(experiment):
-        for measure in experiment.measures_of(job.task.name):
+        for measure in experiment.measures_of(job.task.name, job.arm.name):
             options = measured_options(settings[job.name].options, measure)
             try:
                 load_domain(job.task.domain).options(options, preset="paper")
@@ -246,10 +253,13 @@ def _flags(flags: Mapping[str, str]) -> Iterator[str]:
 def merge(old: Experiment, new: Experiment) -> Experiment:
     """The experiment with which an existing comparison continues: `new`, which may have more of everything.
 
-    Raises UsageError if `new` has less, or changes settings of runs of `old`; budgets may change.
+    Parts of one experiment are joined. Raises UsageError if `new` has less, or changes settings of runs of `old`;
+    budgets may change.
     """
     if replace(new, name=old.name, title=old.title) == replace(old, title=old.title):
         return old
+    if old.part_of is not None and old.part_of == new.part_of:
+        new = joined(old, new)
     for what in ("preset", "evaluator", "initial", "settings"):
         before, after = _unbudgeted(getattr(old, what)), _unbudgeted(getattr(new, what))
         if before != after:

@@ -64,7 +64,7 @@ def units_of(experiment: Experiment, jobs: Sequence[Job], *, measure: bool) -> t
     for job in jobs:
         found.append(Unit(job=job))
         if measure:
-            found += [Unit(job=job, measure=each) for each in experiment.measures_of(job.task.name)]
+            found += [Unit(job=job, measure=each) for each in experiment.measures_of(job.task.name, job.arm.name)]
     return tuple(found)
 
 

@@ -22,10 +22,12 @@ TRAINING: Final = (1, 2, 3)
 HELD_OUT: Final = tuple(range(4, 30))
 LAST_PUBLIC: Final = 1_000      # the numbers of drawn kitchens come after this, and are so many
 DRAWN: Final = 998_000
-_GROUPS: Final = {"training": TRAINING, "held-out": HELD_OUT}
+_GROUPS: Final = {"first": TRAINING[:1], "training": TRAINING, "held-out": HELD_OUT}
+RULES: Final = ("strict", "paper")
 
 DEFAULTS: Final[dict[str, JSON]] = {
     "backend": "generated",
+    "rules": "strict",
     "scenes": ["training"],
     "final_scenes": None,
     "horizon": 250,
@@ -67,6 +69,10 @@ def complete(given: Mapping[str, JSON], *, preset: str) -> dict[str, JSON]:
     horizon = options["horizon"]
     if isinstance(horizon, bool) or not isinstance(horizon, int) or not 1 <= horizon <= MAX_HORIZON:
         raise UsageError(f"kitchen.horizon cannot be {horizon!r}; it must be a whole number from 1 to {MAX_HORIZON}")
+    if options["rules"] not in RULES:
+        raise unknown("kitchen.rules", str(options["rules"]), RULES)
+    if REVEAL not in given:
+        options[REVEAL] = options["rules"] == "paper"      # the paper's environment most likely gave the object ids
     if not isinstance(options[REVEAL], bool):
         raise UsageError(f"kitchen.{REVEAL} cannot be {options[REVEAL]!r}; it must be true or false")
     if backend == "recorded":
@@ -128,7 +134,7 @@ def _unity_build(given: JSON) -> Path:
 
 
 def _scenes(given: JSON, backend: str, recordings: JSON, option: str) -> tuple[str, ...]:
-    """Scene names from names, ranges ("Kitchen4-9") and groups ("training", "held-out"), listed or comma-separated."""
+    """Scene names from names, ranges ("Kitchen4-9") and groups ("training"), in a list or separated by commas."""
     entries = given.split(",") if isinstance(given, str) else given
     if not isinstance(entries, list) or not entries:
         raise UsageError(f"kitchen.{option} cannot be {given!r}; it must be a list of names such as {PREFIX[backend]}1")
@@ -165,7 +171,7 @@ def _expanded(entry: JSON, prefix: str, option: str, *, own: bool) -> list[str]:
     if found is None:
         raise UsageError(
             f"kitchen.{option} cannot contain {entry!r}; scenes are {prefix}1, {prefix}2 and so on, a range"
-            f" ({prefix}4-29), or a group (training, held-out)"
+            f" ({prefix}4-29), or a group (first, training, held-out)"
             + ("" if own else "; FloorPlan scenes need kitchen.backend=recorded or unity")
         )
     first = int(found[2])

@@ -107,7 +107,7 @@ def comparison(folder: Path, **table: object) -> ComparisonFolder:
     found.write_plan(experiment)
     for job in list_jobs(experiment):
         store(found.run_of(job), log(job.arm.method, seed=job.seed, domain=job.task.domain, model=job.model))
-        for measure in experiment.measures_of(job.task.name):
+        for measure in experiment.measures_of(job.task.name, job.arm.name):
             found.append_measured(measured(job, measure))
     return found
 

@@ -13,8 +13,8 @@ from memento.evidence.experiment import (
     parse_experiment,
     parse_seeds,
     shipped,
-    with_flags,
 )
+from memento.evidence.experiment_changes import with_flags
 from memento.evidence.plan import (
     Beginning,
     arguments_of,
@@ -25,6 +25,7 @@ from memento.evidence.plan import (
     measure_seed,
     merge,
     run_arguments,
+    shared_runs,
 )
 
 MAIN = {"domains": ["hanoi-kinematic"], "methods": ["memento", "random"], "seeds": "1-2", "preset": "smoke"}
@@ -39,6 +40,46 @@ def test_the_experiments_of_the_paper_ship():
     assert paper <= set(shipped())
 
 
+PARTS = ("main", "generalisation", "zero-shot", "evaluator", "operators", "search-scenes")
+
+
+def test_the_parts_of_the_paper_share_their_runs():
+    runs = {name: {job.name for job in list_jobs(load_experiment(name))} for name in (*PARTS, "paper")}
+    assert sum(len(runs[name]) for name in PARTS) == 24 + 18 + 12 + 12 + 18 + 6
+    assert set().union(*(runs[name] for name in PARTS)) == runs["paper"]
+    assert len(runs["paper"]) == 51, "45 of the paper, and 6 with our defaults"
+    assert {load_experiment(name).name for name in PARTS} == {"paper"}, "one comparison holds them"
+    assert shared_runs(load_experiment("zero-shot")) == {
+        "evaluator": 6, "generalisation": 6, "main": 6, "operators": 6, "search-scenes": 3,
+    }
+
+
+def test_parts_join_in_any_order_to_the_whole():
+    joined = load_experiment(PARTS[0])
+    for name in PARTS[1:]:
+        joined = merge(joined, load_experiment(name))
+        assert check(joined)
+    whole = load_experiment("paper")
+    assert (joined.tasks, joined.arms, joined.measures) == (whole.tasks, whole.arms, whole.measures)
+    assert merge(joined, load_experiment("main")) == joined
+    with pytest.raises(UsageError, match="preset"):
+        merge(joined, replace(load_experiment("main"), preset="quick"))
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ('part_of = "papr"', "papr"),
+        ('part_of = "paper"\narms = ["memento", "revolv"]', "mean 'revolve'"),
+        ('part_of = "paper"\narms = ["revolve"]', "lacks the arm 'memento'"),
+        ('part_of = "paper"\nseeds = "1"', "unknown key 'seeds'"),
+    ],
+)
+def test_what_is_wrong_in_a_part_is_named(text, complaint):
+    with pytest.raises(UsageError, match=complaint):
+        parse_experiment(text, name="x", origin="x.toml")
+
+
 @pytest.mark.parametrize("name", shipped())
 def test_every_shipped_experiment_can_be_run_as_it_is(name):
     experiment = load_experiment(name)
@@ -46,6 +87,7 @@ def test_every_shipped_experiment_can_be_run_as_it_is(name):
     assert len(settings) == len(list_jobs(experiment)) > 1
     assert experiment.title
     budgets = {candidates_of(each) for each in settings.values() if each.method != "zero-shot"}
+    assert {each.preset for each in settings.values()} == {"paper"}
     assert budgets == {120}, "all methods have the paper's budget"
 
 
@@ -53,7 +95,7 @@ def test_no_measure_meets_a_seed_of_another_measure_or_of_another_run():
     jobs = list_jobs(replace(load_experiment("generalisation"), seeds=tuple(range(20))))
     experiment = load_experiment("generalisation")
     first = {(measure_seed(job, measure), measure.name, job.task.name, job.seed)
-             for job in jobs for measure in experiment.measures_of(job.task.name)}
+             for job in jobs for measure in experiment.measures_of(job.task.name, job.arm.name)}
     assert len({seed for seed, *_ in first}) == len(first), "the arms of a seed have the same episodes, others do not"
 
 
