@@ -123,6 +123,18 @@ class GroupFinding:
     pairs: tuple[tuple[str, float, float], ...]  # (arm, F, S) of every elite, p_0 included
     correlation: Correlation
 
+    @property
+    def title(self) -> str:
+        """The task, the model, the episodes per candidate and, where the task has several, the back end."""
+        settings = self.arms[0].records[0].settings
+        options = settings.get("options")
+        backend = options.get("backend") if isinstance(options, Mapping) else None
+        parts = (
+            self.task, self.model, f"{settings['n_roll']} episodes per candidate" if "n_roll" in settings else "",
+            f"back end {backend}" if backend is not None else "",
+        )
+        return "; ".join(part for part in parts if part)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VotingFinding:

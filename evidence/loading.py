@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..core.errors import StoreError
+from ..core.text import one_line
+from ..core.values import JSON
 from ..memory.run_status import status_of
 from ..memory.runs import is_run
 from ..memory.store import RunStore
@@ -84,7 +86,25 @@ def load_runs(folders: Sequence[Path]) -> Evidence:
     names = [record.name for record in records]
     named = [record if names.count(record.name) == 1 else replace(record, name=record.folder) for record in records]
     title = named[0].name if len(named) == 1 else f"{len(named)} runs"
-    return Evidence(title=title, records=tuple(named))
+    return Evidence(title=title, records=tuple(_with_tasks(named)))
+
+
+def _with_tasks(records: Sequence[RunRecord]) -> list[RunRecord]:
+    """The records with a task for each domain and options, named by what differs: runs in one task are compared."""
+    named = []
+    for record in records:
+        others = [_task_settings(one) for one in records if one.domain == record.domain]
+        own = _task_settings(record)
+        differing = [key for key in own if any(other.get(key) != own[key] for other in others)]
+        words = ", ".join(f"{key} = {own[key]}" for key in differing)
+        named.append(replace(record, task=one_line(f"{record.domain}: {words}", 160) if words else record.domain))
+    return named
+
+
+def _task_settings(record: RunRecord) -> dict[str, JSON]:
+    """What makes two runs of a domain incomparable: the domain's options, and the episodes per candidate."""
+    options = record.settings.get("options")
+    return {"episodes": record.settings.get("n_roll"), **(options if isinstance(options, Mapping) else {})}
 
 
 def load_comparison(folder: ComparisonFolder) -> Evidence:

@@ -13,10 +13,11 @@ from ..core.operators import OPERATORS
 from ..core.text import bounded, number, one_line
 from ..core.values import Operator
 from ..memory.evaluator_pools import Pool
-from . import paper, paper_tables, tables
+from . import tables
 from .descent import PLACES, Descent, descend
-from .findings import ArmFinding, Findings, GroupFinding, find
+from .findings import ArmFinding, GroupFinding, find
 from .loading import Evidence
+from .paper_tables import paper_tables
 from .reading import sentences
 from .records import RunRecord
 from .svg import Dots, Line, Mark, bars, curves, dot_rows, scatter, swatch
@@ -88,7 +89,7 @@ def render(evidence: Evidence, frame: Frame) -> str:
         banners=tuple(banners(evidence, frame)),
         words=tuple(sentences(findings)),
         sections=tuple(_section(group) for group in findings.groups),
-        paper=_paper_tables(evidence, findings),
+        paper=paper_tables(evidence),
         shown=tuple(_run_view(record, evidence, frame) for record in shown_runs(evidence)),
         correlations=tables.correlations(findings),
         voting=tables.voting(findings.voting),
@@ -209,21 +210,6 @@ def _operator_legend() -> tuple[tuple[str, Markup], ...]:
     box = Markup('<svg class="swatch" width="14" height="10" viewBox="0 0 14 10" aria-hidden="true">'
                  '<rect class="bar c{}" width="14" height="10"/></svg>')
     return tuple((OPERATORS[operator].title, box.format(PLACES[operator])) for operator in Operator)
-
-
-# ------------------------------------------------------------------------------ the paper's tables
-
-
-def _paper_tables(evidence: Evidence, findings: Findings) -> tuple[Table, ...]:
-    domains = [domain for domain in paper.FINAL if any(group.domain == domain for group in findings.groups)]
-    if not domains:
-        return ()
-    scenes = paper_tables.paper_scenes(findings)
-    return (
-        paper_tables.paper_generalisation(evidence, findings),
-        *(paper_tables.paper_final(evidence, findings, domain) for domain in domains),
-        *([scenes] if scenes is not None else []),
-    )
 
 
 # ------------------------------------------------------------------------------ single runs

@@ -9,6 +9,7 @@ from ..core.values import Operator
 from . import paper
 from .findings import ArmFinding, Findings, GroupFinding, MeasureFinding, VotingFinding
 from .loading import Evidence
+from .paper_setting import differences
 from .records import RunRecord
 from .statistics import Spread, ratio
 
@@ -46,7 +47,7 @@ def glance(group: GroupFinding) -> Table:
     ]
     count = len(measures)
     return Table(
-        title=f"Results: {group.task}",
+        title=f"Results: {group.title}",
         columns=("Method", "Runs", "F", "S", *measures, *measures, "Area under F"),
         groups=(("", 2), ("in the search", 2), *((("success, held-out", count), ("reference F, held-out", count))
                                             if count else ()), ("", 1)),
@@ -67,7 +68,7 @@ def intervals(group: GroupFinding) -> Table:
             if measure is not None:
                 rows.append((name, arm.arm, *_interval_cells(measure)))
     return Table(
-        title=f"Success on held-out seeds, with intervals: {group.task}",
+        title=f"Success on held-out seeds, with intervals: {group.title}",
         columns=("Measure", "Method", "Runs", "Mean ± std", "95 % over runs", "Episodes", "Succeeded", "95 % over "
                  "episodes"),
         rows=tuple(rows),
@@ -111,7 +112,7 @@ def tests(group: GroupFinding) -> Table | None:
         " Arms whose evaluators differ are not compared by their own F."
     )
     return Table(
-        title=f"Paired tests on common seeds: {group.task}",
+        title=f"Paired tests on common seeds: {group.title}",
         columns=("Quantity", "Difference", "Seeds", "Mean", "95 %", "Won : lost", "Wilcoxon p", "Permutation p",
                  "Adjusted p"),
         rows=tuple(rows),
@@ -143,7 +144,7 @@ def operators(group: GroupFinding) -> Table:
                 number(max(best, default=None)),
             ))
     return Table(
-        title=f"Operators: {group.task}",
+        title=f"Operators: {group.title}",
         columns=("Method", "Operator", "Slots", "Failed", "Pruned by racing", "Accepted", "New elites", "Best F"),
         rows=tuple(rows),
         texts=2,
@@ -165,7 +166,7 @@ def memory(group: GroupFinding) -> Table:
         for arm in group.arms
     ]
     return Table(
-        title=f"Acceptance, repeats and failures: {group.task}",
+        title=f"Acceptance, repeats and failures: {group.title}",
         columns=("Method", "Accepted", "Same program again", "Same words again", "Failed"),
         rows=tuple(rows),
         strong=frozenset({0}),
@@ -188,7 +189,7 @@ def savings(group: GroupFinding) -> Table:
             share(ratio(kept, ahead)),
         ))
     return Table(
-        title=f"What was saved, all runs together: {group.task}",
+        title=f"What was saved, all runs together: {group.title}",
         columns=("Method", "Run", "By racing", "By duplicates", "Saved", "Known programs", "Proposed ahead", "Kept"),
         groups=(("", 1), ("episodes", 4), ("", 1), ("climbs", 2)),
         rows=tuple(rows),
@@ -215,7 +216,7 @@ def costs(group: GroupFinding) -> Table:
             cost(arm.usd_per_point, digits=4, unknown=DASH),
         ))
     return Table(
-        title=f"Costs: {group.task}",
+        title=f"Costs: {group.title}",
         columns=("Method", "Proposals", "Tokens", "Cost", "Episodes", "Minutes", "Proposals", "Episodes", "Cost"),
         groups=(("", 1), ("per run, on average", 5), ("per 0.01 of F gained", 3)),
         rows=tuple(rows),
@@ -265,7 +266,8 @@ def correlations(findings: Findings) -> Table:
     """F against S of the elites of every generation, p_0 included, as the paper pairs them."""
     rows = []
     for group in findings.groups:
-        published = paper.CORRELATION.get(group.domain)
+        same = not any(differences(record) for arm in group.arms for record in arm.records)
+        published = paper.CORRELATION.get(group.domain) if same else None
         found = group.correlation
         rows.append((
             group.task, group.model, str(found.n), number(found.pearson), number(found.spearman),
@@ -278,7 +280,8 @@ def correlations(findings: Findings) -> Table:
         rows=tuple(rows),
         texts=2,
         note="Pairs (F, S) of each generation's elite: methods × seeds × (G + 1). The pairs of one run depend on one "
-        "another, so this describes the selected candidates and is not a test.",
+        "another, so this describes the selected candidates and is not a test. The paper's values stand next to "
+        "runs in the paper's setting only.",
     )
 
 
