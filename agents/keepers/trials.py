@@ -344,8 +344,12 @@ def never_started(episodes: tuple[Episode, ...]) -> Fault | None:
 
 
 def brief_of(candidate: Candidate) -> Candidate:
-    """The candidate for a fact: without episodes and scores, which are separate facts, and what follows from others."""
-    return replace(candidate, episodes=(), scores=(), lineage=(), shape="")
+    """The candidate for a fact: without episodes and scores, which are separate facts, and what follows from others.
+
+    Metrics that no episode has are left out, as in the logs of older versions, from which a replay must not differ.
+    """
+    metrics = {name: entry for name, entry in candidate.metrics.items() if entry != {"count": 0}}
+    return replace(candidate, episodes=(), scores=(), metrics=metrics, lineage=(), shape="")
 
 
 def chained(first: Decision[S], then: Decision[S]) -> Decision[S]:

@@ -1,18 +1,21 @@
 """What the keepers tell prompts of earlier edits: independent of the order of arrival, bounded, in no fact."""
 
 import random
+from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memento.agents.keepers.by_method import KEEPERS
 from memento.agents.keepers.lineage import LINEAGE, inherited
 from memento.agents.keepers.memento import Slots
+from memento.agents.keepers.trials import brief_of
 from memento.agents.keepers.tried import TRIED
 from memento.core.events import CandidateRejected, CandidateScored, Order, Propose
 from memento.core.values import Ancestor, Candidate, Operator, Program, Rejection, Verdict
 from memento.memory.codec import encode
 
 from ...support.keeper_world import Repeating, play
+from ...support.prompt_samples import candidate
 from ...support.searches import budgets, make, seeds
 
 methods = st.sampled_from(sorted(set(KEEPERS) - {"random"}))  # which asks without parents
@@ -75,6 +78,15 @@ def test_lineage_and_attempts_are_bounded_true_and_in_no_fact(seed: int, arrival
             assert not fact.candidate.lineage
             assert not fact.candidate.shape
             assert len(encode(fact).body) < 2000
+
+
+def test_a_fact_names_no_metric_that_no_episode_has() -> None:
+    """Older versions wrote none, and a log is continued only if it follows from the rules."""
+    whole = candidate()
+    known = {"never_m": {"count": 0}, "m": {"rate": 0.5, "count": 2}}
+    assert brief_of(replace(whole, metrics=known)) == replace(
+        whole, episodes=(), scores=(), metrics={"m": {"rate": 0.5, "count": 2}}
+    )
 
 
 def test_each_kind_of_rejection_is_noted() -> None:
