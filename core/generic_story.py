@@ -21,6 +21,7 @@ MAX_FIELDS = 64
 MAX_CHANGES = 4
 SUDDEN = 0.25  # of a number's range in one step: a change worth a line
 SECRET = frozenset({"success"})  # policy search never uses the success predicate (paper, section 3.2)
+NOISE = 1e-9  # a number whose range is smaller does not change
 _NAME = 24  # characters of a name
 _VALUE = 10  # characters of a text
 
@@ -69,7 +70,7 @@ class _Part:
     @property
     def moves(self) -> bool:
         """Whether the value changes in the episode."""
-        return bool((self.values[1:] != self.values[:-1]).any()) and self.spread > 0.0
+        return bool((self.values[1:] != self.values[:-1]).any()) and self.spread > NOISE
 
     @property
     def spread(self) -> float:
@@ -134,7 +135,7 @@ def _largest_change(part: _Part) -> tuple[float, int, str] | None:
         halves = np.where(np.isfinite(numbers), numbers, np.nan) / 2  # so that no difference overflows
         jumps = np.nan_to_num(np.abs(np.diff(halves)), nan=0.0)
     step = int(jumps.argmax())
-    if jumps[step] <= 0.0 or part.spread <= 0.0:
+    if jumps[step] <= 0.0 or part.spread <= NOISE:
         return None
     words = f"step {step + 1}: {part.name} {part.at(step)} -> {part.at(step + 1)}"
     return float(jumps[step] / part.spread), step, words

@@ -19,6 +19,7 @@ CART = Recording(
         "phase": np.array(["go", "stop"])[(TIME > 12).astype(int)],
         "height": np.where(TIME < 20, 0.9, 0.1),
         "rail": np.zeros((STEPS + 1, 2)),
+        "rounding": np.where(TIME < 9, 0.0, 1e-14),
         "success": TIME > 35,
     },
     actions={"push": np.sin(TIME[:STEPS])},
@@ -44,7 +45,7 @@ def test_numbers_at_ten_points_of_time_and_sudden_changes() -> None:
     assert len(cells["push"]) == 9, "the last state has no action"
     events = [line for line in lines if " -> " in line]
     assert events == ["step 13: phase go -> stop", "step 20: height 0.900 -> 0.100", "step 31: held no -> yes"]
-    assert lines[-1] == "never changed: rail"
+    assert lines[-1] == "never changed: rail, rounding"
     assert "position[1]" not in cells
 
 
