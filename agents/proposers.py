@@ -21,11 +21,11 @@ SUMMARY = "what changed and where, old and new values, the effect expected"
 class _Proposer:
     """The common part of the proposers: a model, the prompts, and the domain's texts and policy contract.
 
-    `feedback` is what the prompts show of the parents' episodes.
+    `limits` says in sentences what a policy may use; `feedback` is what the prompts show of the parents' episodes.
     """
 
     def __init__(
-        self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract,
+        self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, limits: str,
         feedback: FeedbackDetail = "stories",
     ) -> None:
         self._feedback = feedback
@@ -36,7 +36,7 @@ class _Proposer:
             "policy-situation",
             **situation(brief),
             interface=brief.policy_interface.strip(),
-            rules=rules(prompts, "program-rules", contract),
+            rules=rules(prompts, "program-rules", contract, limits=limits),
         )
 
     def _rest(self, name: str, **variables: str) -> str:
@@ -69,9 +69,9 @@ class Initiator(_Proposer):
     """
 
     def __init__(
-        self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, edited: bool = True
+        self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, limits: str, edited: bool = True
     ) -> None:
-        super().__init__(model=model, prompts=prompts, brief=brief, contract=contract)
+        super().__init__(model=model, prompts=prompts, brief=brief, contract=contract, limits=limits)
         self._use = prompts.fill("starting-point" if edited else "used-as-is").strip()
 
     async def carry_out(self, order: Propose) -> ProposalMade | ProposalFailed:
@@ -89,10 +89,12 @@ class HillClimber(_Proposer):
     """
 
     def __init__(
-        self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract,
+        self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, limits: str,
         memory_detail: MemoryDetail = "summary", feedback: FeedbackDetail = "stories",
     ) -> None:
-        super().__init__(model=model, prompts=prompts, brief=brief, contract=contract, feedback=feedback)
+        super().__init__(
+            model=model, prompts=prompts, brief=brief, contract=contract, limits=limits, feedback=feedback
+        )
         self._memory_detail = memory_detail
 
     async def carry_out(self, order: Propose) -> ProposalMade | ProposalFailed:
@@ -115,10 +117,12 @@ class Mutator(_Proposer):
     """Requests a bold revision of one parent (q_macro), with a focus if the order has one."""
 
     def __init__(
-        self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract,
+        self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, limits: str,
         feedback: FeedbackDetail = "stories",
     ) -> None:
-        super().__init__(model=model, prompts=prompts, brief=brief, contract=contract, feedback=feedback)
+        super().__init__(
+            model=model, prompts=prompts, brief=brief, contract=contract, limits=limits, feedback=feedback
+        )
         self._remedies = remedies(prompts)
 
     async def carry_out(self, order: Propose) -> ProposalMade | ProposalFailed:

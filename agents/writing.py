@@ -104,13 +104,14 @@ def call_of(prompt: str, reply: Reply) -> Call:
     )
 
 
-def rules(prompts: Prompts, name: str, contract: Contract, limit: int = MAX_PROGRAM) -> str:
-    """The rules file `name`, filled for a contract and at most `limit` characters."""
+def rules(prompts: Prompts, name: str, contract: Contract, limit: int = MAX_PROGRAM, **variables: str) -> str:
+    """The rules file `name`, filled for a contract and at most `limit` characters; `variables` are its further ones."""
     return prompts.fill(
         name,
         class_name=contract.class_name,
         methods=methods_in_words(contract),
         max_characters=f"{limit:,}",
+        **variables,
     )
 
 

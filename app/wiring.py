@@ -26,6 +26,7 @@ from ..runtime.models.sampling import Sampling
 from ..runtime.models.spec import parse_specs
 from ..runtime.models.tape import ReplayModel, Tape
 from ..runtime.offline import OfflineModel
+from ..runtime.rollouts.limits import policy_limits_in_words
 from ..runtime.supervisor import Agent, Lane
 from ..settings import ALL, Asking, Settings
 from .budgets import models_of, prices_of
@@ -156,7 +157,10 @@ def make_lanes(
     brief = domain.brief(settings.options)
     feedback = settings.feedback
     proposals: dict[Operator, Agent] = {
-        operator: agent(model=models.proposer, prompts=prompts, brief=brief, contract=domain.contract)
+        operator: agent(
+            model=models.proposer, prompts=prompts, brief=brief, contract=domain.contract,
+            limits=policy_limits_in_words(),
+        )
         for operator, agent in (
             (Operator.INITIAL, partial(Initiator, edited=edits(settings.as_json()))),
             (Operator.HILL_CLIMB, partial(HillClimber, memory_detail=settings.memory_detail, feedback=feedback)),

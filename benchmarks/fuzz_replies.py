@@ -30,6 +30,7 @@ from ..core.values import Candidate, EvaluatorCandidate, Examination, Fault, Ope
 from ..domains import load
 from ..memory.codec import decode, encode, revive
 from ..runtime.prompts import PromptFolder
+from ..runtime.rollouts.limits import policy_limits_in_words
 from .hostile_replies import Drawn, draw_reply
 
 SLOW_S = 10.0  # of CPU time for one reply, at most
@@ -60,9 +61,10 @@ class Readers:
         self.evaluators = (reference, *shelf.evaluators)
         self.model = Answering()
         brief, prompts = self.domain.brief(self.domain.options({}, preset="smoke")), PromptFolder()
+        limits = policy_limits_in_words()
         policy, evaluator = self.domain.contract, self.domain.evaluator_contract
-        self.climber = HillClimber(model=self.model, prompts=prompts, brief=brief, contract=policy)
-        self.crosser = Crosser(model=self.model, prompts=prompts, brief=brief, contract=policy)
+        self.climber = HillClimber(model=self.model, prompts=prompts, brief=brief, contract=policy, limits=limits)
+        self.crosser = Crosser(model=self.model, prompts=prompts, brief=brief, contract=policy, limits=limits)
         self.evolver = EvaluatorEvolver(model=self.model, prompts=prompts, brief=brief, contract=evaluator)
         self.judges = Judges(models=[self.model], prompts=prompts, brief=brief, run_seed=1)
 

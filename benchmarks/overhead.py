@@ -44,6 +44,7 @@ from ..runtime.bus import EventBus
 from ..runtime.clock import SystemClock
 from ..runtime.models import ClientSettings, close_model, make_model
 from ..runtime.prompts import PromptFolder
+from ..runtime.rollouts.limits import policy_limits_in_words
 from ..runtime.supervisor import Agent, Lane, Supervisor
 
 IN_FLIGHT = (16, 32, 64)
@@ -192,7 +193,8 @@ def _plan(in_flight: int, rounds: int) -> RunPlan:
 def _lanes(model: Model, in_flight: int) -> tuple[Lane, ...]:
     domain = load("hanoi")
     brief = domain.brief(domain.options({}, preset="quick"))
-    initiator = Initiator(model=model, prompts=PromptFolder(), brief=brief, contract=domain.contract)
+    initiator = Initiator(model=model, prompts=PromptFolder(), brief=brief, contract=domain.contract,
+                          limits=policy_limits_in_words())
     pool = FreePool()
     rollouts: dict[type[Order], Agent] = {
         Roll: Roller(pool=pool), ScoreEpisode: Scorer(pool=pool), Examine: Examiner(pool=pool),

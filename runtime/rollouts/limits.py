@@ -36,3 +36,13 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
+
+
+def policy_limits_in_words(limits: Limits = DEFAULT_LIMITS) -> str:
+    """The limits of a policy, for the prompts of those who write one: sentences with numbers."""
+    return (
+        f"{limits.step_cpu_s:g} s of CPU time for a call of `compute_action` ({limits.start_cpu_s:g} s for the first), "
+        f"{limits.start_cpu_s:g} s to load the program and `reset`, {limits.episode_cpu_s:g} s for all of an "
+        f"episode; {limits.address_bytes / 1024 / MIB:g} GiB of memory; {limits.output_bytes // MIB} MiB of "
+        f"printed text. A call that sleeps ends after {limits.step_wall_s:g} s."
+    )

@@ -51,7 +51,7 @@ ORDERS = (
 
 
 def made(kind: type, model: Scripted, **more: object):
-    return kind(model=model, prompts=PROMPTS, brief=BRIEF, contract=CONTRACT, **more)
+    return kind(model=model, prompts=PROMPTS, brief=BRIEF, contract=CONTRACT, limits="1 s a call.", **more)
 
 
 def evolver(model: Scripted) -> EvaluatorEvolver:

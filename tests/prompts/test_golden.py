@@ -14,6 +14,7 @@ from memento.agents.proposers import Crosser, HillClimber, Initiator, Mutator
 from memento.core.ports import Ask
 from memento.core.values import Focus, Operator
 from memento.runtime.prompts import PromptFolder
+from memento.runtime.rollouts.limits import policy_limits_in_words
 
 from ..support.prompt_samples import (
     BRIEF,
@@ -72,7 +73,7 @@ async def asked(case: str) -> Ask:
     """The question that the agent asks."""
     model = Scripted(lambda ask: '{"choice": "none"}' if ask.role == "judge" else program_reply())
     common = {"prompts": PromptFolder(), "brief": BRIEF}
-    policy = {"model": model, "contract": CONTRACT, **common}
+    policy = {"model": model, "contract": CONTRACT, "limits": policy_limits_in_words(), **common}
     climb = propose(Operator.HILL_CLIMB, candidate(), rejections=REJECTIONS)
     failure = candidate(fault=CRASH)
     evolver = EvaluatorEvolver(model=model, contract=EVALUATOR_CONTRACT, **common)

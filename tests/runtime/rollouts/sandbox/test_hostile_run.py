@@ -33,7 +33,7 @@ from memento.core.ports import Ask, Reply
 from memento.core.values import Brief, Contract, Operator, Program
 from memento.runtime.bus import EventBus
 from memento.runtime.prompts import PromptFolder
-from memento.runtime.rollouts.limits import Limits
+from memento.runtime.rollouts.limits import Limits, policy_limits_in_words
 from memento.runtime.supervisor import Lane, Supervisor
 
 from ....support import ON_PATH
@@ -117,8 +117,10 @@ def hostile_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 async def _run(model: HostileModel, log: Log, folder: Path) -> str:
     parts = {"model": model, "prompts": PromptFolder(), "brief": BRIEF}
     propose = {
-        Operator.HILL_CLIMB: HillClimber(contract=POLICY, **parts), Operator.MACRO: Mutator(contract=POLICY, **parts),
-        Operator.CROSSOVER: Crosser(contract=POLICY, **parts),
+        operator: agent(contract=POLICY, limits=policy_limits_in_words(), **parts)
+        for operator, agent in (
+            (Operator.HILL_CLIMB, HillClimber), (Operator.MACRO, Mutator), (Operator.CROSSOVER, Crosser),
+        )
     }
 
     class Proposers:
