@@ -5,9 +5,12 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 
 from ...core.ports import Environment, Renderer, Shelf
+from ...core.recording import Recording
+from ...core.story import Story
 from ...core.values import JSON, Brief, Contract, Program
 from .interface import Motion, brief
 from .options import complete, settings
+from .story import episode_story
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +50,10 @@ class HanoiDomain:
         from .render import renderer
 
         return renderer(options, by_hand=not self.has_arm)
+
+    def story(self, recording: Recording) -> Story:
+        """The story of an episode: see `core.ports.Narrating`."""
+        return episode_story(recording)
 
     def reference_evaluator(self) -> Program:
         """The evaluator that the paper selected."""

@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from ...core.ports import Environment, Renderer, Shelf
+from ...core.recording import Recording
+from ...core.story import Story
 from ...core.values import JSON, Brief, Contract, Program
 from .interface import brief
 from .options import complete, final_options, settings
+from .story import episode_story
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +50,10 @@ class KitchenDomain:
         from .render import renderer
 
         return renderer(options)
+
+    def story(self, recording: Recording) -> Story:
+        """The story of an episode: see `core.ports.Narrating`."""
+        return episode_story(recording)
 
     def reference_evaluator(self) -> Program:
         """The evaluator that the paper selected."""

@@ -1,0 +1,171 @@
+"""The story of a Hanoi episode for those who write policies: moves, phases, what is held, and what went wrong.
+
+Pure: it reads the recorded arrays only, so it serves every Hanoi environment. It does not say whether the success
+predicate held, and names no draw that a policy cannot observe.
+"""
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+
+from ...core.recording import Recording
+from ...core.story import MAX_ROWS, Story
+from ...core.values import JSON
+from . import task
+from .narration import Moment
+from .narration import Story as Narration
+from .task import Array
+
+READ_ROWS: Final = 1_500    # of a longer episode every second, third … row is read
+LATEST: Final = 7           # rows of the story for the latest changes; the others are spread over the earlier ones
+NOTED_SCORE: Final = 0.3    # an illegal score from which its largest value is noted
+NOTED_M: Final = 0.005      # how far a container was moved at least to be noted
+HEAD: Final = ("step", "phase", "hand x y z", "fingers", "nearest cube", "cubes in A B C", "what changed")
+
+
+def episode_story(recording: Recording) -> Story:
+    """What happened: a row for each change of phase, the latest ones and some of the earlier ones."""
+    stride = 1 + recording.steps // READ_ROWS
+    told = _Told(recording, stride)
+    changes = [row for row in range(1, told.rows) if told.changed(row)]
+    rows = sorted({0, *_chosen(changes, MAX_ROWS - 2), told.rows - 1})
+    return Story(
+        head=HEAD,
+        rows=tuple(told.line(since, row) for since, row in pairwise([-1, *rows])),
+        notes=tuple(_notes(recording, told)),
+        conditions=_conditions(recording),
+    )
+
+
+def _chosen(changes: list[int], count: int) -> list[int]:
+    """At most `count` of the changes: the latest, and others evenly spread before them."""
+    if len(changes) <= count:
+        return changes
+    early, late = changes[:-LATEST], changes[-LATEST:]
+    places = np.linspace(0, len(early) - 1, count - LATEST).round().astype(int)
+    return [*(early[place] for place in places), *late]
+
+
+class _Told:
+    """The rows of a recording that are read, with their moments."""
+
+    def __init__(self, recording: Recording, stride: int) -> None:
+        last = recording.steps
+        self.steps = np.unique(np.append(np.arange(0, last + 1, stride), last))
+        states = {name: np.asarray(rows)[self.steps] for name, rows in recording.states.items()}
+        period = np.array(float(recording.constants["control_period_s"]) * stride)
+        self._told = Narration(replace(
+            recording, states=states, actions={}, constants={**recording.constants, "control_period_s": period},
+        ))
+        self.rows = len(self.steps)
+        self.names = self._told.names
+        self._half = np.asarray(recording.constants["cube_size"], dtype=np.float64)
+        self._hand = np.asarray(states["eef_pos"], dtype=np.float64)
+        self._cubes = np.asarray(states["cube_pos"], dtype=np.float64)
+        self._opening = np.asarray(states["gripper_qpos"], dtype=np.float64)[:, 0]
+        boxes, turns = (np.asarray(states[f"container_{kind}"], dtype=np.float64) for kind in ("pos", "quat"))
+        self._gate = task.in_gate(self._cubes, boxes, turns)
+
+    def moment(self, row: int) -> Moment:
+        """The moment of a row."""
+        return self._told.moments[row]
+
+    def changed(self, row: int) -> bool:
+        """Whether the phase, the cube in the hand, or the number of moves differs from the row before."""
+        now, before = self.moment(row), self.moment(row - 1)
+        return (now.moves, now.phase, now.cube) != (before.moves, before.phase, before.cube)
+
+    def line(self, since: int, row: int) -> tuple[str, ...]:
+        """One row of the story; `since` is the row of the line before, -1 for none."""
+        moment, hand = self.moment(row), self._hand[row]
+        away = np.linalg.norm(self._cubes[row] - hand, axis=-1)
+        nearest = int(away.argmin())
+        return (
+            str(int(self.steps[row])),
+            moment.phase if moment.cube is None else f"{moment.phase} {self.names[moment.cube]}",
+            " ".join(f"{value:.3f}" for value in hand),
+            f"q {self._opening[row]:.3f}",
+            f"{self.names[nearest]} {100 * away[nearest]:.1f} cm",
+            self._places(row),
+            self._change(max(since, 0), row),
+        )
+
+    def _places(self, row: int) -> str:
+        """How many cubes are over each container's gate, those that are carried included."""
+        inside = self._gate[row].sum(axis=0)
+        return " ".join(str(int(count)) for count in inside)
+
+    def _change(self, since: int, row: int) -> str:
+        """The cubes that another container holds than at the line before, and the moves since then."""
+        parts = []
+        moved = self.moment(row).moves - self.moment(since).moves
+        if moved:
+            parts.append(f"{moved} moves ended" if moved > 1 else "1 move ended")
+        for cube, name in enumerate(self.names):
+            before, now = self._place(since, cube), self._place(row, cube)
+            if before != now:
+                parts.append(f"{name} {before} to {now}")
+        return ", ".join(parts)
+
+    def _place(self, row: int, cube: int) -> str:
+        inside = np.flatnonzero(self._gate[row, cube])
+        return task.CONTAINERS[int(inside[0])] if len(inside) else "outside"
+
+
+def _notes(recording: Recording, told: _Told) -> list[str]:
+    states = recording.states
+    cubes = np.asarray(states["cube_pos"], dtype=np.float64)
+    half = np.asarray(recording.constants["cube_size"], dtype=np.float64)
+    names, last = told.names, told.moment(told.rows - 1)
+    held = "nothing" if last.cube is None or last.phase == "grasp" else names[last.cube]
+    least = 2 ** len(names) - 1
+    notes = [
+        f"cubes let go elsewhere than taken: {last.moves}, at least {least} needed; at the end {last.on_target} of"
+        f" {len(names)} cubes stand right on C, counted from the largest; the hand holds {held}"
+    ]
+    lifted = cubes[..., 2] - cubes[0, :, 2]
+    step, cube = np.unravel_index(int(lifted.argmax()), lifted.shape)
+    notes.append(f"highest lift: {names[cube]} by {100 * lifted[step, cube]:.1f} cm at step {step}")
+    return [*notes, *_illegal(states["illegal_score"], cubes, half, names), *_containers(states["container_pos"])]
+
+
+def _illegal(scores: np.ndarray, cubes: Array, half: Array, names: tuple[str, ...]) -> list[str]:  # type: ignore[type-arg]
+    """The step at which a larger cube came nearest to standing on a smaller one."""
+    step = int(np.asarray(scores).argmax())
+    if float(scores[step]) < NOTED_SCORE:
+        return []
+    pairs = [(lower, upper) for lower in range(len(half)) for upper in range(lower + 1, len(half))]
+    lower, upper = max(pairs, key=lambda pair: float(
+        task.stack_score(cubes[step, pair[0]], cubes[step, pair[1]], half[pair[0]], half[pair[1]])))
+    return [f"illegal score at most {float(scores[step]):.2f} ({task.ILLEGAL_AT} ends the episode): "
+            f"{names[upper]} on {names[lower]} at step {step}"]
+
+
+def _containers(positions: np.ndarray) -> list[str]:  # type: ignore[type-arg]
+    """The containers that were pushed, and how far."""
+    places = np.asarray(positions, dtype=np.float64)
+    away = np.linalg.norm(places - places[0], axis=-1)
+    return [
+        f"container {name} was pushed by up to {100 * away[:, index].max():.1f} cm, first at step "
+        f"{int((away[:, index] > NOTED_M).argmax())}"
+        for index, name in enumerate(task.CONTAINERS) if away[:, index].max() > NOTED_M
+    ]
+
+
+def _conditions(recording: Recording) -> dict[str, JSON]:
+    """Where the containers and the tower stood at the start, as the policy's observation shows with noise."""
+    boxes = np.asarray(recording.states["container_pos"][0], dtype=np.float64)
+    w, _, _, z = np.asarray(recording.states["container_quat"][0], dtype=np.float64).T
+    tower = np.asarray(recording.states["cube_pos"][0], dtype=np.float64)[-1]
+    yaw = np.degrees(2.0 * np.arctan2(z, w))
+    return {
+        "tower x y [m]": _listed(tower[:2]),
+        "yaw of A B C [deg]": " ".join(f"{value + 0.0:.0f}" for value in yaw.round()),
+        **{f"{name} x y [m]": _listed(place[:2]) for name, place in zip(task.CONTAINERS, boxes, strict=True)},
+    }
+
+
+def _listed(values: Array) -> str:
+    return " ".join(f"{value:.3f}" for value in values)

@@ -1,0 +1,128 @@
+"""The story of a kitchen episode for those who write policies: pose, action, error, what is held, what changed.
+
+Pure: it reads the recorded arrays only. It says neither whether the success predicate held nor which kitchen it was.
+"""
+
+from collections import Counter
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+
+from ...core.recording import Recording
+from ...core.story import MAX_ROWS, Story
+from ...core.values import JSON
+from .observation import PREDICATES
+from .trace import TARGET_WORDS
+
+TOLD: Final = tuple(name for name in PREDICATES if name != "success")
+HEAD: Final = ("step", "x z yaw camera", "action", "error", "held", "what changed")
+UNREMARKABLE: Final = 3     # the rank of a step that is told only in the notes
+STILL: Final = 20       # steps without a new thing seen or done that are worth a note
+
+
+def episode_story(recording: Recording) -> Story:
+    """What happened: a row for each step that changed something, then for what was first seen, then for errors."""
+    told = _Told(recording)
+    ranked = sorted(range(1, recording.steps + 1), key=lambda row: (told.rank(row), row))
+    worth = [row for row in ranked if told.rank(row) < UNREMARKABLE]
+    rows = sorted({0, recording.steps, *worth[: MAX_ROWS - 2]})
+    return Story(
+        head=HEAD, rows=tuple(told.line(row) for row in rows), notes=tuple(told.notes()), conditions=told.conditions()
+    )
+
+
+class _Told:
+    """The recorded arrays in words."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._steps = recording.steps
+        self._states: dict[str, Any] = {name: np.asarray(rows) for name, rows in recording.states.items()}
+        self._actions: dict[str, Any] = {name: np.asarray(rows) for name, rows in recording.actions.items()}
+        self._words = {
+            name: [str(word) for word in np.asarray(recording.constants[f"{name}_names"])]
+            for name in ("action", "error", "target")
+        }
+        self._changes = [self._change(row) for row in range(self._steps + 1)]
+        self._seen = [self._first_seen(row) for row in range(self._steps + 1)]
+        self._errors: Counter[str] = Counter()
+        self._new_error = [self._is_new_error(row) for row in range(self._steps + 1)]
+
+    def rank(self, row: int) -> int:
+        """How much a row is worth telling, 0 first."""
+        return 0 if self._changes[row] else 1 if self._seen[row] else 2 if self._new_error[row] else UNREMARKABLE
+
+    def line(self, row: int) -> tuple[str, ...]:
+        """The row: the action that led to it, and the state after it."""
+        x, z = self._states["agent_xz_m"][row]
+        pose = f"{x:.2f} {z:.2f} {self._states['agent_yaw_deg'][row]} {self._states['camera_horizon_deg'][row]}"
+        seen = [f"sees {', '.join(self._seen[row])}"] if self._seen[row] else []
+        error = self._error(row)
+        return (str(row), pose, self._action(row), error, self._held(row), ", ".join([*self._changes[row], *seen]))
+
+    def notes(self) -> list[str]:
+        """The failed actions by their errors, what was never seen, and the longest time in which nothing happened."""
+        failed = Counter(
+            f"{self._action_name(row)} {self._error(row)}" for row in range(1, self._steps + 1) if self._error(row)
+        )
+        words = [f"{count} x {name}" for name, count in sorted(failed.items(), key=lambda item: (-item[1], item[0]))]
+        notes = [f"failed actions: {', '.join(words[:5])}{', …' if len(words) > 5 else ''}"] if words else []
+        unseen = [word for word in TARGET_WORDS if not self._states[f"{word}_seen"][-1]]
+        notes += [f"never seen: {', '.join(unseen)}"] if unseen else []
+        return [*notes, *self._still()]
+
+    def conditions(self) -> dict[str, JSON]:
+        """The pose at the start, which the policy observes."""
+        x, z = (float(value) for value in self._states["agent_xz_m"][0])
+        return {
+            "start x z [m]": f"{x:.2f} {z:.2f}",
+            "start yaw [deg]": int(self._states["agent_yaw_deg"][0]),
+            "start camera [deg]": int(self._states["camera_horizon_deg"][0]),
+        }
+
+    def _change(self, row: int) -> list[str]:
+        """The predicates that changed in the step to this row."""
+        if row == 0:
+            return []
+        changed = [name for name in TOLD if self._states[name][row] != self._states[name][row - 1]]
+        begun = [name for name in changed if self._states[name][row]]
+        return [*begun, *(f"not {name}" for name in changed if name not in begun)]
+
+    def _first_seen(self, row: int) -> list[str]:
+        return [
+            word for word in TARGET_WORDS
+            if self._states[f"{word}_seen"][row] and (row == 0 or not self._states[f"{word}_seen"][row - 1])
+        ]
+
+    def _is_new_error(self, row: int) -> bool:
+        """Whether this action fails in this way for the first time."""
+        error = self._error(row)
+        key = f"{self._action_name(row)} {error}" if error else ""
+        self._errors[key] += 1
+        return bool(error) and self._errors[key] == 1
+
+    def _held(self, row: int) -> str:
+        held = [word for word in ("apple", "bread") if self._states[f"{word}_picked"][row]]
+        return " ".join(held) or "-"
+
+    def _action_name(self, row: int) -> str:
+        return self._words["action"][int(self._actions["action"][row - 1])] if row else "start"
+
+    def _action(self, row: int) -> str:
+        target = self._words["target"][int(self._actions["action_target"][row - 1])] if row else "none"
+        return self._action_name(row) if target == "none" else f"{self._action_name(row)} {target}"
+
+    def _error(self, row: int) -> str:
+        if row == 0 or self._actions["action_success"][row - 1]:
+            return ""
+        return self._words["error"][int(self._actions["error_category"][row - 1])]
+
+    def _still(self) -> list[str]:
+        """The longest time without a change of the task's state and without a new thing seen."""
+        marks = [0, *(row for row in range(1, self._steps + 1) if self.rank(row) < 2), self._steps]
+        length, begin = max((late - early, early) for early, late in pairwise(marks))
+        if length < STILL:
+            return []
+        done = Counter(self._action_name(row) for row in range(begin + 1, begin + length + 1))
+        most = ", ".join(f"{count} x {name}" for name, count in done.most_common(4))
+        return [f"nothing changed and nothing new was seen from step {begin} to {begin + length}: {most}"]
