@@ -58,6 +58,8 @@ class EvaluatorEvolver:
         )
 
 
-def success_in_words(success_rate: float, episodes: int) -> str:
+def success_in_words(success_rate: float | None, episodes: int) -> str:
     """S_0 as a sentence."""
+    if success_rate is None:
+        return f"The task has no success predicate; it has {episodes} rollouts here."
     return f"The task's own success predicate held at the end of {success_rate:.0%} of these {episodes} rollouts."

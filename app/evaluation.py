@@ -6,7 +6,8 @@ from math import fsum
 from pathlib import Path
 
 from ..core.order_ids import episode_id
-from ..core.ports import RollTask
+from ..core.ports import RollTask, has_success
+from ..core.returns import mean_return, return_of
 from ..core.seeds import salted
 from ..core.values import Episode, Program, Score
 from ..domains import import_string
@@ -47,6 +48,7 @@ async def evaluate(settings: EvaluateSettings) -> EvaluateResult:
     results = [task.result() for task in tasks]
     wall_s = clock.elapsed() - began_s
     episodes = [episode for episode, _ in results]
+    succeeds = has_success(domain, settings.options)
     return EvaluateResult(
         policy=str(settings.policy),
         domain=settings.domain,
@@ -54,13 +56,16 @@ async def evaluate(settings: EvaluateSettings) -> EvaluateResult:
         randomisation=settings.option("randomisation"),
         episodes=len(results),
         seed=settings.seed,
-        success_rate=sum(episode.success for episode in episodes) / len(episodes),
+        success_rate=sum(episode.success for episode in episodes) / len(episodes) if succeeds else None,
+        return_mean=mean_return(episodes),
         fitness=None if evaluator is None else fsum(score.fitness for _, score in results) / len(results),
         steps_per_s=round(sum(episode.steps for episode in episodes) / wall_s, 1),
         wall_s=round(wall_s, 3),
         salt=settings.salt,
         sandbox=live_layers(),
-        per_episode=tuple(_result_of(episode, score, graded=evaluator is not None) for episode, score in results),
+        per_episode=tuple(
+            _result_of(episode, score, graded=evaluator is not None, succeeds=succeeds) for episode, score in results
+        ),
     )
 
 
@@ -74,14 +79,15 @@ async def _one(
     return episode, await pool.score(evaluator, episode)
 
 
-def _result_of(episode: Episode, score: Score, *, graded: bool) -> EpisodeResult:
+def _result_of(episode: Episode, score: Score, *, graded: bool, succeeds: bool) -> EpisodeResult:
     fault = episode.fault or score.fault
     return EpisodeResult(
         seed=episode.seed,
         scene=episode.scene,
-        success=episode.success,
+        success=episode.success if succeeds else None,
         fitness=score.fitness if graded else None,
         steps=episode.steps,
         ended_by=episode.ended_by,
+        episode_return=return_of(episode),
         error=None if fault is None else f"{fault.kind}: {fault.message}",
     )

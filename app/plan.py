@@ -7,7 +7,7 @@ from ..agents.keepers.options import SearchOptions
 from ..agents.keepers.sequencer import RunPlan
 from ..core.events import RULES
 from ..core.methods import method_named
-from ..core.ports import Domain
+from ..core.ports import Domain, has_success
 from ..core.seeds import derive_seed
 from ..core.values import Program
 from ..settings import Settings
@@ -43,6 +43,7 @@ def plan_of(
         evaluator=evaluator,
         evaluator_budget=budget if settings.evaluator == "evolve" else None,
         reference=domain.reference_evaluator(),
+        has_success=has_success(domain, settings.options),
         refuses_dead=rules >= 2,
     )
 

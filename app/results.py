@@ -29,7 +29,7 @@ class RunResult(Result):
     `fitness` and `success` are F and S of the elite on the search's own episodes, under the run's own
     evaluator. `reference_initial`, `reference_fitness` and `final_success` are measured on held-out
     seeds, under the reference evaluator and the success predicate. None stands for a value that was not reached (a
-    stopped run), does not exist (no reference evaluator) or is unknown (a price).
+    stopped run), does not exist (no reference evaluator, success predicate or rewards) or is unknown (a price).
     """
 
     run: str                            # the run's folder
@@ -46,6 +46,8 @@ class RunResult(Result):
     reference_initial: float | None
     reference_fitness: float | None
     final_success: float | None
+    initial_return: float | None        # the mean return of p_0 on held-out seeds, and of the elite
+    final_return: float | None
     candidates: int                     # policies proposed and evaluated, including failed ones
     episodes_run: int
     episodes_saved: int                 # not rolled out: racing, duplicates
@@ -58,14 +60,19 @@ class RunResult(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeResult:
-    """One episode of `memento evaluate`; `fitness` is None if the domain has no reference evaluator."""
+    """One episode of `memento evaluate`.
+
+    `fitness` is None if the domain has no reference evaluator, `success` if it has no success predicate,
+    `episode_return` if it has no rewards or the policy failed.
+    """
 
     seed: int
     scene: str | None
-    success: bool
+    success: bool | None
     fitness: float | None
     steps: int
     ended_by: str
+    episode_return: float | None
     error: str | None                   # the fault of the policy or the evaluator, in one line
 
 
@@ -79,8 +86,9 @@ class EvaluateResult(Result):
     randomisation: str | None
     episodes: int
     seed: int                           # of the first episode, before the salt
-    success_rate: float
+    success_rate: float | None
     fitness: float | None               # the mean over the episodes
+    return_mean: float | None           # over the episodes without a fault
     steps_per_s: float
     wall_s: float
     salt: str                           # with it and the same seed, the same episodes
@@ -108,6 +116,8 @@ def result_of(store: RunStore, *, status: str) -> RunResult:
         reference_initial=final.initial_fitness if final else None,
         reference_fitness=final.elite_fitness if final else None,
         final_success=final.elite_success if final else None,
+        initial_return=final.initial_return if final else None,
+        final_return=final.elite_return if final else None,
         candidates=run.candidates,
         episodes_run=run.episodes,
         episodes_saved=run.episodes_saved,

@@ -42,6 +42,7 @@ def progress_of(status: RunStatus, settings: Settings) -> dict[str, JSON]:
         "generation": status.generation, "generations": settings.generations,
         "elite": None if elite is None else {
             "candidate": elite.candidate, "fitness": elite.fitness, "success": elite.success_rate,
+            "return": elite.mean_return,
         },
         "candidates": status.candidates, "candidates_expected": status.candidates_expected,
         "candidates_failed": status.failed, "episodes_run": status.episodes, "replies_unusable": status.unusable,
@@ -111,7 +112,10 @@ class StatusFeed:
         if run.elite is not None:
             values["memento_generation"] = run.elite.generation
             values["memento_elite_fitness"] = run.elite.fitness
-            values["memento_elite_success"] = run.elite.success_rate
+            if run.elite.success_rate is not None:
+                values["memento_elite_success"] = run.elite.success_rate
+            if run.elite.mean_return is not None:
+                values["memento_elite_return"] = run.elite.mean_return
         for name, pick in _ROLE_METRICS.items():
             for role, spent in run.spending.by_role.items():
                 value = pick(spent)

@@ -62,7 +62,7 @@ class ComparisonResults:
         """The state of a unit's run; None if it has no elite yet."""
         return self._standings.get(unit.job.name)
 
-    def success(self, unit: Unit) -> float:
+    def success(self, unit: Unit) -> float | None:
         """The success rate of a measure. The unit must be a measure that is done."""
         assert unit.measure is not None
         return self._folder.measured()[unit.job.name, unit.measure.name].success

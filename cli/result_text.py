@@ -5,7 +5,7 @@ from typing import Final
 
 from ..app.results import EpisodeResult, EvaluateResult, RunResult
 from ..core import text
-from ..core.text import cost, counted, duration, one_line
+from ..core.text import both, cost, counted, duration, one_line, success_and_return
 from ..tui.words import isolation
 
 MOST: Final = 600      # characters of a text from a program
@@ -21,7 +21,7 @@ def describe_run(result: RunResult) -> str:
         f"  fitness          {number(result.initial_fitness)} -> {number(result.fitness)}"
         "   under the run's own evaluator",
         f"  held-out         {number(result.reference_initial)} -> {number(result.reference_fitness)}"
-        f"   under the reference evaluator; success {share(result.final_success)}",
+        f"   under the reference evaluator{_measured(result)}",
         f"  candidates       {result.candidates}, over {counted(result.episodes_run, 'episode')}"
         f" ({result.episodes_saved} saved)",
         f"  model            {result.model}: {counted(result.model_calls, 'call')}, {counted(result.tokens, 'token')},"
@@ -40,19 +40,34 @@ def describe_evaluation(result: EvaluateResult) -> str:
     ]
     for place, episode in enumerate(result.per_episode, start=1):
         lines.append(
-            f"  {place:>3}  {'success' if episode.success else 'failure'}  fitness {number(episode.fitness)}"
+            f"  {place:>3}  {_outcome(episode)}fitness {number(episode.fitness)}"
             f"  {episode.steps:>6} steps, ended by {episode.ended_by}"
             + (f" in {one_line(episode.scene, MOST)}" if episode.scene else "")
             + (f": {one_line(episode.error, MOST)}" if episode.error else "")
         )
     lines += _by_scene(result)
+    also = success_and_return(result.success_rate, result.return_mean)
     lines.append(
-        f"success {share(result.success_rate)}, fitness {number(result.fitness)}"
+        f"{also.removeprefix(', ')}{', ' if also else ''}fitness {number(result.fitness)}"
         f" over {counted(result.episodes, 'episode')}; {result.steps_per_s:.0f} steps/s, {duration(result.wall_s)}"
     )
     lines.append(f"the same episodes again: --seed {result.seed} --salt {result.salt}")
     lines.append(isolation(result.sandbox))
     return "\n".join(lines)
+
+
+def _measured(result: RunResult) -> str:
+    """Success and return of the elite on held-out seeds, where the task has them."""
+    success = f"; success {share(result.final_success)}" if result.final_success is not None else ""
+    returns = both(result.initial_return, result.final_return, partial(number, digits=2))
+    return f"{success}{f'; return {returns}' if returns else ''}"
+
+
+def _outcome(episode: EpisodeResult) -> str:
+    """Success and return of an episode, where the task has them."""
+    word = "" if episode.success is None else "success  " if episode.success else "failure  "
+    total = episode.episode_return
+    return f"{word}{'' if total is None else f'return {number(total, digits=2)}  '}"
 
 
 def _by_scene(result: EvaluateResult) -> list[str]:
@@ -67,6 +82,7 @@ def _by_scene(result: EvaluateResult) -> list[str]:
     for scene, episodes in scenes.items():
         fitness = [episode.fitness for episode in episodes if episode.fitness is not None]
         mean = sum(fitness) / len(fitness) if len(fitness) == len(episodes) else None
-        won = sum(episode.success for episode in episodes)
-        lines.append(f"  {scene:<14} success {won} of {len(episodes)}, fitness {number(mean)}")
+        won = [episode.success for episode in episodes if episode.success is not None]
+        success = f"success {sum(won)} of {len(won)}, " if won else ""
+        lines.append(f"  {scene:<14} {success}fitness {number(mean)}")
     return lines

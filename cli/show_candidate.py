@@ -5,9 +5,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from ..core.line_diff import diff_lines
 from ..core.metrics import NEVER
 from ..core.order_ids import evaluator as evaluator_id
-from ..core.text import cost, counted, number, one_line, printable, printable_line, share, tokens_of_call
+from ..core.text import (
+    cost,
+    counted,
+    number,
+    one_line,
+    printable,
+    printable_line,
+    success_and_return,
+    tokens_of_call,
+)
 from ..core.values import JSON, Fault
 from ..memory.lookup import Evaluator, Policy, Record, Vote
+from ..tui.words import episode_outcome
 
 PARTS = ("metrics", "diff", "code", "prompt", "reply")
 LINE, PARAGRAPH = 100, 300      # characters of a text from a candidate
@@ -80,8 +90,8 @@ def _policy(policy: Policy) -> list[str]:
     elif policy.bound is not None:
         lines.append(f"pruned after {rolled}: F cannot exceed {number(policy.bound)}")
     else:
-        fitness, success = number(policy.fitness, unknown=UNKNOWN), share(policy.success_rate, unknown=UNKNOWN)
-        lines.append(f"F {fitness}, success {success}, {rolled} run")
+        also = success_and_return(policy.success_rate, policy.mean_return)
+        lines.append(f"F {number(policy.fitness, unknown=UNKNOWN)}{also}, {rolled} run")
     if policy.duplicate_of is not None:
         lines.append(f"the same program as {policy.duplicate_of}: it shares that program's episodes")
     if policy.accepted is not None:
@@ -147,7 +157,7 @@ def _episodes(record: Record) -> Iterator[str]:
         scene = f" in {one_line(episode.scene, LINE)}" if episode.scene else ""
         fault = episode.fault or (score.fault if score is not None else None)
         wrong = f": {fault.kind}, {one_line(fault.message, LINE)}" if fault is not None else ""
-        word = "success" if episode.success else "failure"
+        word = episode_outcome(episode)
         ended = f"{episode.steps:>5} steps, ended by {episode.ended_by}"
         yield f"  {episode.index:>3}  {fitness}  {word}  {ended}{scene}{wrong}"
 

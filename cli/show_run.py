@@ -8,12 +8,21 @@ from pathlib import Path
 from ..core.events import BranchEnded, EliteChanged
 from ..core.methods import branches_of
 from ..core.operators import OPERATORS
-from ..core.text import cost, counted, duration, number, one_line, printable_line, share, token_count
+from ..core.text import (
+    cost,
+    counted,
+    duration,
+    number,
+    one_line,
+    printable_line,
+    success_and_return,
+    token_count,
+)
 from ..memory.evaluator_pools import Pool, list_pools
 from ..memory.run_status import FailureCount, RunStatus, list_failures, state_of
 from ..memory.run_view import GenerationRow, RunView, list_generations, list_rejections
 from ..memory.slots import Slots
-from ..tui.words import isolation, sparkline
+from ..tui.words import final_words, isolation, sparkline
 
 LABEL = 12                # columns of the left margin, which holds the names of sections
 FAILURES_SHOWN = 4
@@ -130,7 +139,8 @@ def _elites(slots: Slots, width: int) -> Iterator[str]:
     for elite in changed[-GENERATIONS_SHOWN:]:
         slot = slots.get(elite.candidate)
         what = one_line(slot.summary, width) if slot is not None else ""
-        line = _row(label, f"{elite.candidate:<11} F {number(elite.fitness)}  success {share(elite.success_rate)}")
+        line = _row(label, f"{elite.candidate:<11} F {number(elite.fitness)}"
+                    f"{success_and_return(elite.success_rate, elite.mean_return, before='  ')}")
         yield _fit(f"{line}  “{what}", width - 1) + "”" if what else line
         label = ""
 
@@ -140,8 +150,7 @@ def _measured(status: RunStatus) -> Iterator[str]:
     if final is not None:
         yield _row(
             "held-out",
-            f"F {_number(final.initial_fitness)} -> {_number(final.elite_fitness)}, success"
-            f" {share(final.initial_success)} -> {share(final.elite_success)}"
+            f"F {_number(final.initial_fitness)} -> {_number(final.elite_fitness)}{final_words(final)}"
             f"   ({counted(final.episodes, 'episode')}, p_0 -> elite)",
         )
 

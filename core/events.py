@@ -55,7 +55,7 @@ class ProposeEvaluator(Order):
     slot: int
     parent: EvaluatorCandidate | None  # None in generation 0
     episodes: tuple[Episode, ...]  # T_0
-    success_rate: float  # S_0
+    success_rate: float | None  # S_0; None if the task has no success predicate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +91,7 @@ class Judge(Order):
     generation: int
     seat: int
     pool: tuple[EvaluatorCandidate, ...]  # valid ones only, in slot order; the judge sees its own order
-    success_rate: float  # S_0
+    success_rate: float | None  # S_0; None if the task has no success predicate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -332,8 +332,9 @@ class EliteChanged(Fact):
     candidate: str
     origin: Operator
     fitness: float
-    success_rate: float
+    success_rate: float | None  # None if the task has no success predicate
     changed: bool = True  # False: the old elite stays
+    mean_return: float | None = None  # as in Candidate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -343,18 +344,21 @@ class SearchEnded(Fact):
     elite: str
     program: Program
     fitness: float
-    success_rate: float
+    success_rate: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinalMeasured(Fact):
     """p_0 and the elite on held-out seeds, under the reference evaluator.
 
-    The fitnesses are None if the domain has no reference evaluator.
+    The fitnesses are None if the domain has no reference evaluator, the rates of success if it has no success
+    predicate, the mean returns if it has no rewards.
     """
 
     episodes: int
     initial_fitness: float | None
-    initial_success: float
+    initial_success: float | None
     elite_fitness: float | None
-    elite_success: float
+    elite_success: float | None
+    initial_return: float | None = None
+    elite_return: float | None = None

@@ -1,5 +1,7 @@
 """Text for display: foreign text bounded and printable, and numbers in the one format of all outputs."""
 
+from collections.abc import Callable
+
 ELLIPSIS = " […] "
 DASH = "–"  # stands for a missing value
 
@@ -50,6 +52,20 @@ def number(value: float | None, *, digits: int = 3, unknown: str = DASH) -> str:
 def share(value: float | None, *, unknown: str = DASH) -> str:
     """A share in [0, 1] as a percentage; `unknown` for None."""
     return unknown if value is None else f"{100 * value:.0f} %"
+
+
+def success_and_return(
+    success: float | None, mean_return: float | None, *, before: str = ", "
+) -> str:
+    """What stands next to F, each after `before`: ", success 40 %, return 1,250.00"; "" for what the task lacks."""
+    words = [f"success {share(success)}"] if success is not None else []
+    words += [f"return {number(mean_return, digits=2)}"] if mean_return is not None else []
+    return "".join(before + word for word in words)
+
+
+def both(initial: float | None, final: float | None, words: Callable[[float | None], str]) -> str:
+    """Two values of p_0 and the elite: "20 % -> 40 %"; "" if neither exists."""
+    return "" if initial is None and final is None else f"{words(initial)} -> {words(final)}"
 
 
 def cost(usd: float | None, *, digits: int = 2, unknown: str = "price unknown") -> str:

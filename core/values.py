@@ -194,7 +194,7 @@ class Candidate:
     parents: tuple[str, ...] = ()
     summary: str = ""  # history(p): the edit summary
     fitness: float = 0.0  # F
-    success_rate: float = 0.0  # S: recorded and shown, never used in policy search
+    success_rate: float | None = 0.0  # S: recorded and shown, never used in policy search; None: the task has none
     metrics: Mapping[str, JSON] = field(default_factory=dict)  # M: aggregated over the episodes
     episodes: tuple[Episode, ...] = ()
     scores: tuple[Score, ...] = ()
@@ -202,6 +202,7 @@ class Candidate:
     bound: float | None = None  # set if racing pruned it: F is unknown, but at most this
     lineage: tuple[Ancestor, ...] = ()  # the latest edits that led to it, its own last; in no fact
     shape: str = ""  # as in ProposalMade; in no fact
+    mean_return: float | None = None  # of the episodes without a fault; None if the task has no rewards
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,6 +54,7 @@ def _runs(evidence: Evidence, findings: Findings) -> Iterator[Row]:
             "cached_tokens": spent.cached_tokens, "cost_usd": spent.cost_usd, "wall_s": record.wall_s,
             "own_final_fitness": final.elite_fitness if final else None,
             "own_final_success": final.elite_success if final else None,
+            "own_final_return": final.elite_return if final else None,
             "initial_program": record.initial.digest if record.initial else None,
             "evaluator_program": record.evaluator.digest if record.evaluator else None,
             "elite_program": record.elite.digest if record.elite else None,

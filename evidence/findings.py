@@ -38,13 +38,17 @@ class BandPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureFinding:
-    """One final measure of an arm: success (and fitness under the reference evaluator) of each run's elite."""
+    """One final measure of an arm: success (and fitness under the reference evaluator) of each run's elite.
+
+    `success` is None if the task has no success predicate, `returns` if it has no rewards.
+    """
 
     name: str
-    success: Spread
+    success: Spread | None
     fitness: Spread | None
     by_seed: Mapping[int, float]
     fitness_by_seed: Mapping[int, float]
+    returns: Spread | None
     episodes: int
     successes: int
     low: float | None  # Wilson, over all episodes
@@ -173,7 +177,8 @@ def _group(task: str, model: str, records: Sequence[RunRecord], evidence: Eviden
     arms = tuple(_arm(name, [record for record in records if record.arm == name], evidence) for name in names)
     shared = same_evaluators(records)
     pairs = tuple(
-        (record.arm, point.fitness, point.success) for record in records for point in record.curve
+        (record.arm, point.fitness, point.success)
+        for record in records for point in record.curve if point.success is not None
     )
     return GroupFinding(
         task=task,
@@ -211,7 +216,9 @@ def _arm(name: str, records: Sequence[RunRecord], evidence: Evidence) -> ArmFind
         success=spread([record.best_success for record in records if record.best_success is not None]),
         area=spread(areas),
         fitness_curve=band([[point.best_fitness for point in record.curve] for record in records]),
-        success_curve=band([[point.best_success for point in record.curve] for record in records]),
+        success_curve=band([
+            [point.best_success for point in record.curve if point.best_success is not None] for record in records
+        ]),
         measures=tuple(_measure(measure, records, evidence) for measure in measured),
         rates=rates_of(records),
         calls=spread(calls),
@@ -257,19 +264,18 @@ def _measure(name: str, records: Sequence[RunRecord], evidence: Evidence) -> Mea
     found = {record.seed: measures[name] for record in records if name in (measures := evidence.held_out_of(record))}
     episodes = sum(held_out.episodes for held_out in found.values())
     successes = sum(held_out.successes for held_out in found.values())
-    interval = share_interval(successes, episodes)
-    success = {seed: held_out.success for seed, held_out in found.items()}
+    success = {seed: held_out.success for seed, held_out in found.items() if held_out.success is not None}
+    interval = share_interval(successes, episodes) if success else None
     fitness = {
         seed: held_out.fitness for seed, held_out in found.items() if held_out.fitness is not None
     }
-    over_seeds = spread([*success.values()])
-    assert over_seeds is not None  # the measure's name came from one of these runs
     return MeasureFinding(
         name=name,
-        success=over_seeds,
+        success=spread([*success.values()]),
         fitness=spread([*fitness.values()]),
         by_seed=success,
         fitness_by_seed=fitness,
+        returns=spread([held_out.mean_return for held_out in found.values() if held_out.mean_return is not None]),
         episodes=episodes,
         successes=successes,
         low=interval[0] if interval else None,

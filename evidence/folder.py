@@ -37,16 +37,22 @@ class Measured:
         return list(self.result["per_episode"][self.skip :])
 
     @property
-    def success(self) -> float:
-        """S over the episodes that count."""
-        episodes = self.episodes
-        return sum(bool(episode["success"]) for episode in episodes) / len(episodes)
+    def success(self) -> float | None:
+        """S over the episodes that count; None for a task without a success predicate."""
+        values = [episode["success"] for episode in self.episodes]
+        return None if None in values else sum(map(bool, values)) / len(values)
 
     @property
     def fitness(self) -> float | None:
         """F under the reference evaluator over the episodes that count; None for a domain without one."""
         values = [episode["fitness"] for episode in self.episodes]
         return None if None in values else sum(values) / len(values)
+
+    @property
+    def mean_return(self) -> float | None:
+        """The mean return over the episodes that count and have one; None if none has."""
+        values = [found for each in self.episodes if (found := each.get("episode_return")) is not None]
+        return sum(values) / len(values) if values else None
 
 
 class ComparisonFolder:

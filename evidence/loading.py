@@ -20,12 +20,16 @@ OWN_FINAL = "the run's own"  # measure: the final measure of a run itself, on he
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldOut:
-    """An elite's result on held-out episodes. `fitness` is under the reference evaluator."""
+    """An elite's result on held-out episodes. `fitness` is under the reference evaluator.
 
-    success: float
+    `success` and `successes` are None and 0 if the task has no success predicate.
+    """
+
+    success: float | None
     fitness: float | None
     episodes: int
     successes: int
+    mean_return: float | None = None    # None if the task has no rewards
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +59,7 @@ class Evidence:
                 fitness=measured.fitness,
                 episodes=len(measured.episodes),
                 successes=sum(bool(episode["success"]) for episode in measured.episodes),
+                mean_return=measured.mean_return,
             )
             for name, measured in self.measures_of(record.name).items()
         }
@@ -66,7 +71,8 @@ class Evidence:
                 success=final.elite_success,
                 fitness=final.elite_fitness,
                 episodes=final.episodes,
-                successes=round(final.elite_success * final.episodes),
+                successes=round((final.elite_success or 0.0) * final.episodes),
+                mean_return=final.elite_return,
             )
         }
 

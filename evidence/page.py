@@ -143,18 +143,23 @@ def _section(group: GroupFinding) -> Section:
     legend = tuple((arm.arm, swatch(place)) for place, arm in enumerate(group.arms))
     charts = [
         ("Best fitness so far, under the run's own evaluator", _curves(group, "fitness_curve", "fitness F")),
-        ("Success of the best so far, on the search's own episodes", _curves(group, "success_curve", "success S")),
     ]
+    if any(arm.success_curve for arm in group.arms):
+        charts.append((
+            "Success of the best so far, on the search's own episodes", _curves(group, "success_curve", "success S"),
+        ))
     for name in dict.fromkeys(measure.name for arm in group.arms for measure in arm.measures):
-        charts.append((f"Success on held-out seeds: {name}", _dots(group.arms, name, fitness=False)))
+        if any(one.success is not None for arm in group.arms for one in arm.measures if one.name == name):
+            charts.append((f"Success on held-out seeds: {name}", _dots(group.arms, name, fitness=False)))
         if any(one.fitness is not None for arm in group.arms for one in arm.measures if one.name == name):
             charts.append((f"Reference fitness on held-out seeds: {name}", _dots(group.arms, name, fitness=True)))
     places = {arm.arm: place for place, arm in enumerate(group.arms)}
     marks = [Mark(x=fitness, y=success, place=places[arm]) for arm, fitness, success in group.pairs]
-    charts.append((
-        "F against S of each generation's elite",
-        scatter(marks, label=f"F against S in {group.task}", x_label="fitness F", y_label="success S"),
-    ))
+    if marks:
+        charts.append((
+            "F against S of each generation's elite",
+            scatter(marks, label=f"F against S in {group.task}", x_label="fitness F", y_label="success S"),
+        ))
     charts.append(("Where new elites came from", _origins(group)))
     details = (tables.intervals(group),) if any(arm.measures for arm in group.arms) else ()
     tests = tables.tests(group)

@@ -28,9 +28,9 @@ class Point:
     origin: Operator
     changed: bool
     fitness: float
-    success: float
+    success: float | None               # S; None if the task has no success predicate
     best_fitness: float
-    best_success: float
+    best_success: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +164,7 @@ def read_record(facts: Sequence[Fact], *, name: str, folder: str, wall_s: float)
 def curve_of(elites: Iterable[EliteChanged]) -> tuple[Point, ...]:
     """The points of a run's curve. Of equal F the later one counts, as in the search."""
     points: list[Point] = []
-    best: tuple[float, float] | None = None
+    best: tuple[float, float | None] | None = None
     for row in elites:
         if best is None or row.fitness >= best[0]:
             best = (row.fitness, row.success_rate)

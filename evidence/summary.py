@@ -85,7 +85,7 @@ def _row(
     measures: dict[str, list[float]] = {}
     for job in jobs:
         for (name, measure), found in measured.items():
-            if name == job.name and phases[name] is Phase.DONE:
+            if name == job.name and phases[name] is Phase.DONE and found.success is not None:
                 measures.setdefault(measure, []).append(found.success)
     return Row(
         task=jobs[0].task.name,

@@ -46,11 +46,18 @@ def glance(group: GroupFinding) -> Table:
         for arm in group.arms
     ]
     count = len(measures)
+    rewarded = [name for name in measures if any(_returns(arm, name) is not None for arm in group.arms)]
+    heads = [(words, number) for words, number in (
+        ("success, held-out", count), ("reference F, held-out", count), ("return, held-out", len(rewarded))
+    ) if number]
+    rows = [
+        (*row[:-1], *(_span(_returns(arm, name)) for name in rewarded), row[-1])
+        for row, arm in zip(rows, group.arms, strict=True)
+    ]
     return Table(
         title=f"Results: {group.title}",
-        columns=("Method", "Runs", "F", "S", *measures, *measures, "Area under F"),
-        groups=(("", 2), ("in the search", 2), *((("success, held-out", count), ("reference F, held-out", count))
-                                            if count else ()), ("", 1)),
+        columns=("Method", "Runs", "F", "S", *measures, *measures, *rewarded, "Area under F"),
+        groups=(("", 2), ("in the search", 2), *heads, ("", 1)),
         rows=tuple(rows),
         strong=frozenset({0}),
         note="Mean ± standard deviation over runs with different seeds. F and S in the search are those of the best "
@@ -65,8 +72,8 @@ def intervals(group: GroupFinding) -> Table:
     for name in _measures(group):
         for arm in group.arms:
             measure = next((one for one in arm.measures if one.name == name), None)
-            if measure is not None:
-                rows.append((name, arm.arm, *_interval_cells(measure)))
+            if measure is not None and measure.success is not None:
+                rows.append((name, arm.arm, *_interval_cells(measure, measure.success)))
     return Table(
         title=f"Success on held-out seeds, with intervals: {group.title}",
         columns=("Measure", "Method", "Runs", "Mean ± std", "95 % over runs", "Episodes", "Succeeded", "95 % over "
@@ -78,11 +85,11 @@ def intervals(group: GroupFinding) -> Table:
     )
 
 
-def _interval_cells(measure: MeasureFinding) -> tuple[str, ...]:
+def _interval_cells(measure: MeasureFinding, success: Spread) -> tuple[str, ...]:
     return (
-        str(measure.success.n),
-        spread(measure.success),
-        between(measure.success.low, measure.success.high),
+        str(success.n),
+        spread(success),
+        between(success.low, success.high),
         str(measure.episodes),
         str(measure.successes),
         between(measure.low, measure.high),
@@ -289,7 +296,10 @@ def runs(evidence: Evidence) -> Table:
     """Every run, so that each number can be traced."""
     rows: list[tuple[str, ...]] = []
     for record in evidence.records:
-        held_out = "; ".join(f"{name} {found.success:.2f}" for name, found in evidence.held_out_of(record).items())
+        held_out = "; ".join(
+            f"{name} {found.success:.2f}" for name, found in evidence.held_out_of(record).items()
+            if found.success is not None
+        )
         rows.append((
             record.name, record.arm, str(record.seed), record.status, number(record.initial_fitness),
             number(record.best_fitness), number(record.best_success), str(record.candidates),
@@ -317,6 +327,19 @@ def measured(arm: ArmFinding, measure: str, *, fitness: bool) -> Spread | None:
     if found is None:
         return None
     return found.fitness if fitness else found.success
+
+
+def _returns(arm: ArmFinding, measure: str) -> Spread | None:
+    """The mean returns of an arm in a measure; None where there are none."""
+    found = next((one for one in arm.measures if one.name == measure), None)
+    return None if found is None else found.returns
+
+
+def _span(found: Spread | None) -> str:
+    """mean ± std of returns, which are of any size."""
+    if found is None:
+        return DASH
+    return f"{found.mean:,.2f}" if found.std is None else f"{found.mean:,.2f} ± {found.std:,.2f}"
 
 
 def spread(found: Spread | None) -> str:

@@ -60,6 +60,7 @@ class Policy(Record):
     generation: int = 0
     fitness: float | None = None
     success_rate: float | None = None
+    mean_return: float | None = None
     bound: float | None = None          # upper bound of F, if racing pruned it
     rolled: int = 0                     # episodes rolled out for it
     duplicate_of: str | None = None
@@ -169,6 +170,7 @@ def _policy(store: RunStore, name: str, facts: list[Fact], calls: tuple[CallRow,
         fault=scored.fault, calls=calls, operator=scored.operator, generation=scored.generation,
         fitness=last.fitness if last else scored.fitness if sound else None,
         success_rate=last.success_rate if last else scored.success_rate if sound else None,
+        mean_return=last.mean_return if last else scored.mean_return if sound else None,
         bound=scored.bound, rolled=rolled, duplicate_of=duplicate, accepted=_verdict(facts),
         elite_of=tuple(elite.generation for elite in elites),
     )
@@ -186,6 +188,7 @@ def _initial(
         episodes=_rolled(facts, name, scores), calls=calls, operator=Operator.INITIAL,
         rolled=sum(isinstance(fact, EpisodeEnded) for fact in facts),
         fitness=elites[-1].fitness if elites else None, success_rate=elites[-1].success_rate if elites else None,
+        mean_return=elites[-1].mean_return if elites else None,
         elite_of=tuple(elite.generation for elite in elites),
     )
 

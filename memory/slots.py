@@ -51,7 +51,8 @@ class Slot:
     parents: tuple[str, ...] = ()
     summary: str = ""
     fitness: float | None = None        # F; None until it is scored, and if it failed or was pruned
-    success_rate: float | None = None   # S
+    success_rate: float | None = None   # S; also None if the task has no success predicate
+    mean_return: float | None = None    # None if the task has no rewards
     bound: float | None = None          # upper bound of F, if racing pruned it
     difference: float | None = None     # F minus F of the climb's current policy
     accepted: bool | None = None        # verdict of the climb; None in other branches, and before the verdict
@@ -237,6 +238,7 @@ class Slots:
         slot.parents, slot.summary = candidate.parents, candidate.summary
         slot.fitness = candidate.fitness if sound else None
         slot.success_rate = candidate.success_rate if sound else None
+        slot.mean_return = candidate.mean_return if sound else None
         slot.bound, slot.fault, slot.settled = candidate.bound, candidate.fault, True
         self._open.discard(candidate.id)
         elite = self.elites[-1] if self.elites else None
@@ -256,7 +258,7 @@ class Slots:
     def _change_elite(self, fact: EliteChanged, at: float) -> None:
         self.elites.append(fact)
         slot = self._change(fact.candidate, at)
-        slot.fitness, slot.success_rate = fact.fitness, fact.success_rate
+        slot.fitness, slot.success_rate, slot.mean_return = fact.fitness, fact.success_rate, fact.mean_return
         slot.elite_of = (*slot.elite_of, fact.generation)
         if not self.points:
             self.points.append(Point(fact.fitness, fact.success_rate, fact.fitness, fact.success_rate))

@@ -23,7 +23,7 @@ from ..core.events import (
 from ..core.methods import branch_of, branches_of
 from ..core.operators import OPERATORS
 from ..core.order_ids import SEARCH, parse
-from ..core.text import cost, counted, number, one_line, share, token_count
+from ..core.text import cost, counted, number, one_line, success_and_return, token_count
 from ..core.values import EvaluatorCandidate, Fault, Operator
 from ..memory.run_status import RunStatus
 from ..memory.run_view import RunView
@@ -175,8 +175,8 @@ def _candidate(slot: Slot, status: RunStatus, verdict: str) -> str:
     if slot.bound is not None:
         verdict = "" if slot.accepted is None else verdict
         return f"{head}  pruned: F cannot exceed {number(slot.bound)}{verdict}{_summary(slot.summary)}"
-    success = f"  success {share(slot.success_rate)}" if slot.success_rate else ""
-    return f"{head}  F {number(slot.fitness)}{verdict}{success}{_summary(slot.summary)}"
+    also = success_and_return(slot.success_rate or None, slot.mean_return, before="  ")
+    return f"{head}  F {number(slot.fitness)}{verdict}{also}{_summary(slot.summary)}"
 
 
 def _word(status: RunStatus, operator: Operator) -> str:
@@ -186,25 +186,29 @@ def _word(status: RunStatus, operator: Operator) -> str:
 
 def _elite(fact: EliteChanged, status: RunStatus, now: float | None) -> tuple[str, ...]:
     if fact.generation == 0:
-        return (f"   elite: p_0  F {number(fact.fitness)}  success {share(fact.success_rate)}",)
+        return (f"   elite: p_0  F {number(fact.fitness)}{_also(fact)}",)
     before = status.elite_before
     gained = "" if before is None else f" ({fact.fitness - before.fitness:+.3f})"
     what = f"new elite from {fact.origin}: {fact.candidate}" if fact.changed else "the elite stays"
     return (
         f"-- generation {fact.generation} of {status.number('generations')}: {what}  F {number(fact.fitness)}{gained}"
-        f"  success {share(fact.success_rate)}{_spent(status)}{_left(status, now)}",
+        f"{_also(fact)}{_spent(status)}{_left(status, now)}",
     )
 
 
 def _final(fact: FinalMeasured) -> tuple[str, ...]:
-    def words(fitness: float | None, success: float) -> str:
-        graded = "" if fitness is None else f"F {number(fitness)}  "
-        return f"{graded}success {share(success)}"
+    def words(fitness: float | None, success: float | None, mean_return: float | None) -> str:
+        graded = "" if fitness is None else f"  F {number(fitness)}"
+        return f"{graded}{success_and_return(success, mean_return, before='  ')}"
 
     return (
-        f"   p_0    {words(fact.initial_fitness, fact.initial_success)}",
-        f"   elite  {words(fact.elite_fitness, fact.elite_success)}",
+        f"   p_0  {words(fact.initial_fitness, fact.initial_success, fact.initial_return)}",
+        f"   elite{words(fact.elite_fitness, fact.elite_success, fact.elite_return)}",
     )
+
+
+def _also(fact: EliteChanged) -> str:
+    return success_and_return(fact.success_rate, fact.mean_return, before="  ")
 
 
 # ------------------------------------------------------------------------------------------ small words

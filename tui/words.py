@@ -4,9 +4,12 @@ Each interface maps a role to a colour of its own library: `live/screen.py` for 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
-from ..core.text import cost, counted, number, one_line, token_count
-from ..core.values import Fault
+from ..core.events import FinalMeasured
+from ..core.returns import return_of
+from ..core.text import both, cost, counted, number, one_line, share, token_count
+from ..core.values import Episode, Fault
 from ..memory.run_status import RunStatus, state_of, time_left_s
 from ..memory.slots import Slot
 from .activity import Activity
@@ -51,6 +54,28 @@ def coarse(seconds: float) -> str:
     if seconds < 90:
         return f"{max(1, round(seconds / 10)) * 10} s"
     return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def success_or_return(success: float | None, mean_return: float | None) -> str:
+    """A cell of at most 8 characters: the mean return of a task with rewards, otherwise the share of successes."""
+    if mean_return is None:
+        return share(success)
+    return f"{mean_return:,.1f}" if abs(mean_return) < 99_999 else f"{mean_return:.2g}"
+
+
+def final_words(final: FinalMeasured) -> str:
+    """Success and return of p_0 and the elite on held-out seeds, after F: ", success 0 % -> 40 %"; "" for neither."""
+    success = both(final.initial_success, final.elite_success, share)
+    returns = both(final.initial_return, final.elite_return, partial(number, digits=2))
+    return f"{f', success {success}' if success else ''}{f', return {returns}' if returns else ''}"
+
+
+def episode_outcome(episode: Episode) -> str:
+    """The result of an episode: its return, for a task with rewards, and whether it succeeded."""
+    total = return_of(episode)
+    if total is None:
+        return "success" if episode.success else "failure"
+    return f"return {number(total, digits=2)}{', success' if episode.success else ''}"
 
 
 def left(status: RunStatus, *, now: float) -> str:

@@ -66,4 +66,6 @@ class FinalKeeper:
             initial_success=initial.success_rate,
             elite_fitness=elite.fitness if graded else None,
             elite_success=elite.success_rate,
+            initial_return=initial.mean_return,
+            elite_return=elite.mean_return,
         )

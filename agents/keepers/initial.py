@@ -48,10 +48,12 @@ class InitialKeeper:
     Without `refuses_dead`, as in the runs of older versions, it is enough that the program can start.
     """
 
-    def __init__(self, *, given: Program | None, seeds: tuple[int, ...], refuses_dead: bool = True) -> None:
+    def __init__(
+        self, *, given: Program | None, seeds: tuple[int, ...], refuses_dead: bool = True, has_success: bool = True
+    ) -> None:
         self._given = given
         self._refuses_dead = refuses_dead
-        self._plan = RolloutPlan(split="search", seeds=seeds, evaluator=None)
+        self._plan = RolloutPlan(split="search", seeds=seeds, evaluator=None, has_success=has_success)
 
     def start(self) -> Decision[Initial]:
         """Roll the given program out, or request one."""

@@ -22,6 +22,7 @@ def elite_changed(generation: int, elite: Candidate, before: Candidate | None) -
         origin=elite.operator,
         fitness=elite.fitness,
         success_rate=elite.success_rate,
+        mean_return=elite.mean_return,
         changed=before is None or elite.id != before.id,
     )
 

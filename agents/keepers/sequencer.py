@@ -33,6 +33,7 @@ class RunPlan:
     evaluator: Program | None = None  # a given E*
     evaluator_budget: EvaluatorBudget | None = None  # evolve E*; None without `evaluator`: request one evaluator
     reference: Program | None = None  # scores the final measure
+    has_success: bool = True  # whether the task has a success predicate
     refuses_dead: bool = True  # request p_0 again if it does nothing in any episode; not by rules of version 1
 
 
@@ -61,7 +62,8 @@ class Sequencer:
     def start(self) -> Decision[Stages]:
         """Begin with p_0, given or requested."""
         keeper = InitialKeeper(
-            given=self._plan.initial, seeds=self._plan.search_seeds, refuses_dead=self._plan.refuses_dead
+            given=self._plan.initial, seeds=self._plan.search_seeds, refuses_dead=self._plan.refuses_dead,
+            has_success=self._plan.has_success,
         )
         return self._enter("initial", keeper, lambda ended: self._begin_evaluator(ended.baseline))
 
@@ -92,6 +94,7 @@ class Sequencer:
             evaluator=chosen.program,
             racing=self._plan.racing,
             duplicates=self._plan.duplicates,
+            has_success=self._plan.has_success,
         )
         initial = score_baseline(baseline, chosen.examination)
         keeper = self._plan.method(initial, plan, self._plan.slots, self._plan.options)
@@ -100,7 +103,10 @@ class Sequencer:
     def _begin_final(self, initial: Program, elite: Program) -> Decision[Stages]:
         if not self._plan.final_seeds:
             return self._end()
-        plan = RolloutPlan(split="final", seeds=self._plan.final_seeds, evaluator=self._plan.reference)
+        plan = RolloutPlan(
+            split="final", seeds=self._plan.final_seeds, evaluator=self._plan.reference,
+            has_success=self._plan.has_success,
+        )
         keeper = FinalKeeper(initial=initial, elite=elite, plan=plan)
         return self._enter("final", keeper, lambda ended: self._end())
 

@@ -21,6 +21,7 @@ from ...core.keeper import Decision
 from ...core.metrics import aggregate
 from ...core.order_ids import SCORE, episode_id, score_id, split, withdraw_id
 from ...core.program_text import digest
+from ...core.returns import mean_return
 from ...core.values import Ancestor, Candidate, Episode, Fault, FaultKind, Operator, Program, Score
 from .lineage import extended, inherited
 from .places import put
@@ -45,6 +46,7 @@ class RolloutPlan:
     evaluator: Program | None
     racing: bool = False
     duplicates: bool = False
+    has_success: bool = True  # False: the task has no success predicate, so that S does not exist
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +165,7 @@ class Trials:
             if score is None and trial.source is None
         ]
         withdrawn = tuple(Withdraw(id=withdraw_id(target), target=target) for target in targets)
-        candidate = replace(evaluated(trial), fitness=0.0, bound=bound(trial))
+        candidate = replace(evaluated(trial, self.plan), fitness=0.0, bound=bound(trial))
         trials = self._without(trial)
         heirs = [trials.open[name] for name in trials._sharing(trial.id)]
         rolls: tuple[Order, ...] = ()
@@ -212,7 +214,7 @@ class Trials:
         trial = self.open[name]
         if any(score is None for score in trial.scores):
             return Step(trials=self)
-        return Step(trials=self._without(trial), settled=(evaluated(trial),))
+        return Step(trials=self._without(trial), settled=(evaluated(trial, self.plan),))
 
     def _rolls(self, trial: Trial) -> tuple[Roll, ...]:
         """The episodes that a trial still lacks."""
@@ -289,7 +291,7 @@ def _most(episode: Episode | None, score: Score | None) -> float:
     return 0.0 if episode is not None and episode.fault is not None else 1.0
 
 
-def evaluated(trial: Trial) -> Candidate:
+def evaluated(trial: Trial, plan: RolloutPlan) -> Candidate:
     """The candidate state C(p) of a trial with all its episodes.
 
     F is the mean of f_e and S the share of successes (paper, section 3). A program that could not start
@@ -308,7 +310,8 @@ def evaluated(trial: Trial) -> Candidate:
         parents=trial.parents,
         summary=trial.summary,
         fitness=fitness,
-        success_rate=sum(episode.success for episode in episodes) / count if count else 0.0,
+        success_rate=_success_rate(episodes) if plan.has_success else None,
+        mean_return=mean_return(episodes),
         metrics=aggregate(scores),
         episodes=episodes,
         scores=scores,
@@ -319,6 +322,10 @@ def evaluated(trial: Trial) -> Candidate:
         ),
         shape=trial.shape,
     )
+
+
+def _success_rate(episodes: Sequence[Episode]) -> float:
+    return sum(episode.success for episode in episodes) / len(episodes) if episodes else 0.0
 
 
 def failed(trial: Trial, fault: Fault) -> Candidate:

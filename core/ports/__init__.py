@@ -5,7 +5,7 @@ determinism, exceptions, and deadlines. `tests/conformance` has one class of tes
 """
 
 from .clock import Clock
-from .domain import Domain, Generalising, Starting
+from .domain import Domain, Generalising, Starting, Succeeding, has_success
 from .environment import Action, Encoding, Environment, InvalidAction, Observation
 from .model import Ask, Model, Reply
 from .narrating import Narrating
@@ -18,5 +18,5 @@ from .store import Store
 __all__ = [
     "Action", "Ask", "Clock", "Domain", "Drawable", "Encoding", "Environment", "Generalising", "InvalidAction", "Model",
     "Narrating", "Observation", "Part", "Picture", "Playback", "Pool", "Prompts", "Renderer", "Reply", "RollTask",
-    "Shelf", "Starting", "Store",
+    "Shelf", "Starting", "Store", "Succeeding", "has_success",
 ]

@@ -70,6 +70,19 @@ class Generalising(Protocol):
 
 
 @runtime_checkable
+class Succeeding(Protocol):
+    """An optional port of a domain that has a success predicate under some options only."""
+
+    def has_success(self, options: Mapping[str, JSON]) -> bool:
+        """Whether environments with these (completed) options decide success. If not, S does not exist."""
+
+
+def has_success(domain: Domain, options: Mapping[str, JSON]) -> bool:
+    """Whether episodes under these (completed) options succeed or fail; domains that do not say so do."""
+    return not isinstance(domain, Succeeding) or domain.has_success(options)
+
+
+@runtime_checkable
 class Starting(Protocol):
     """What a domain offers as well if its environments start programs of the user's, such as a simulator's build."""
 

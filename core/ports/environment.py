@@ -72,6 +72,7 @@ class Environment(Protocol):
         """The trajectory so far: T + 1 states and T actions for T steps, also for T = 0, all under different names.
 
         Arrays hold plain numbers, flags or texts. `info` is JSON without NaN, and may name the scene under "scene".
+        A task with rewards puts their sum under "return": every display shows it next to F.
         """
 
     def close(self) -> None:

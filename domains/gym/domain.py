@@ -7,7 +7,7 @@ from importlib.resources import files
 from ...core.ports import Environment, Renderer, Shelf
 from ...core.values import JSON, Brief, Contract, Program
 from .names import parse_id
-from .options import complete, settings
+from .options import NONE, complete, settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +48,10 @@ class GymDomain:
         from .render import GymRenderer
 
         return GymRenderer(settings=settings(options))
+
+    def has_success(self, options: Mapping[str, JSON]) -> bool:
+        """Whether the environment reports success, or a return counts as one: see `core.ports.Succeeding`."""
+        return options["success"] != NONE
 
     def reference_evaluator(self) -> Program:
         """The return, mapped to (0, 1)."""

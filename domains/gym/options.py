@@ -6,10 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import structlog
+
 from ...core.errors import UsageError, unknown
 from ...core.files import read_bounded
 from ...core.values import JSON
 from .description import Description, describe, description_of
+
+_log = structlog.get_logger("memento.gym")
 
 KNOWN: Final = (
     "max_episode_steps", "kwargs", "task", "low", "high", "threshold", "success", "success_at", "check", "description",
@@ -59,6 +63,8 @@ def complete(given: Mapping[str, JSON], *, environment_id: str) -> dict[str, JSO
             f"gym:{environment_id} is not repeatable: the same seed gave different episodes in two processes; make "
             "all its randomness depend on reset(seed=...), or go on with --set gym.check=warn"
         )
+    if not found.repeatable and known is None:
+        _log.warning("not-repeatable", environment=environment_id, why="the same seed gave different episodes")
     threshold = _number(options, "threshold", found.threshold)
     low = _number(options, "low", found.random_mean)
     assert low is not None

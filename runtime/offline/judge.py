@@ -51,7 +51,7 @@ def reason_for(merit: Merits, emphasis: dict[str, float]) -> str:
     return f"By this seat's emphasis it is the best of the pool: {found} of 1."
 
 
-def merits_of(entry: EvaluatorCandidate, success_rate: float) -> Merits:
+def merits_of(entry: EvaluatorCandidate, success_rate: float | None) -> Merits:
     """The criteria from an evaluator's scores on T_0."""
     scores = entry.examination.scores
     good = [score for score in scores if score.fault is None and math.isfinite(score.fitness)]
@@ -60,7 +60,8 @@ def merits_of(entry: EvaluatorCandidate, success_rate: float) -> Merits:
     fitness = [score.fitness for score in good]
     mean = math.fsum(fitness) / len(fitness)
     spread = math.sqrt(math.fsum((value - mean) ** 2 for value in fitness) / len(fitness))
-    due = success_rate + (1 - success_rate) * ROOM
+    succeeded = success_rate or 0.0     # a task without a success predicate has room above any fitness
+    due = succeeded + (1 - succeeded) * ROOM
     progress = [mean_level(list(score.metrics.values())) for score in good]
     names = {name for score in good for name in score.metrics}
     telling = sum(1 for name in names if len({str(score.metrics.get(name)) for score in good}) > 1)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from rich.console import Group
 from rich.text import Text
 
-from ...core.text import counted, number, one_line, share
+from ...core.text import counted, number, one_line, success_and_return
 from ..lines import SUMMARY_LENGTH
 from ..snapshot import RunSnapshot, evaluator_lanes, search_lanes, search_slots, trials_now
 from ..words import (
@@ -116,7 +116,8 @@ def _elite(snapshot: RunSnapshot, width: int) -> Iterator[Text]:
     ])
     yield _styled([
         (f"{'elite':<{LABEL}}", LOUD), (elite.candidate, BEST),
-        (f" from {elite.origin}, F {number(elite.fitness)}, success {share(elite.success_rate)}", PLAIN),
+        (f" from {elite.origin}, F {number(elite.fitness)}"
+         f"{success_and_return(elite.success_rate, elite.mean_return)}", PLAIN),
     ])
     slot = snapshot.slots.get(elite.candidate)
     if slot is not None and slot.summary.strip():

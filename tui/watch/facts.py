@@ -20,8 +20,8 @@ from ...core.events import (
     RunStarted,
     VoteCast,
 )
-from ...core.text import counted, number, one_line, share
-from ..words import fault_words, isolation
+from ...core.text import both, counted, number, one_line, share, success_and_return
+from ..words import episode_outcome, fault_words, isolation
 
 LENGTH = 400
 TROUBLE = frozenset({"ProposalFailed"})
@@ -44,7 +44,7 @@ def _words(fact: Fact) -> str:
         case ProposalFailed():
             return fault_words(fact.fault)
         case EpisodeEnded(episode=episode):
-            word = "success" if episode.success else "failure"
+            word = episode_outcome(episode)
             wrong = f"; {fault_words(episode.fault)}" if episode.fault else ""
             return f"{word}, {episode.steps} steps in {episode.wall_s:.1f} s, ended by {episode.ended_by}{wrong}"
         case EpisodeScored(score=score):
@@ -65,7 +65,8 @@ def _words(fact: Fact) -> str:
                 return f"failed: {fault_words(candidate.fault)}"
             if candidate.bound is not None:
                 return f"pruned: F is at most {number(candidate.bound)}"
-            return f"F {candidate.fitness:.3f}, success {share(candidate.success_rate)}: {candidate.summary}"
+            also = success_and_return(candidate.success_rate, candidate.mean_return)
+            return f"F {candidate.fitness:.3f}{also}: {candidate.summary}"
         case CandidateAccepted():
             return f"F {fact.fitness:.3f} ({fact.fitness_difference:+.3f})"
         case CandidateRejected(rejection=rejection):
@@ -78,8 +79,9 @@ def _words(fact: Fact) -> str:
             stays = "" if fact.changed else ", stays"
             return f"g{fact.generation}: {fact.candidate} from {fact.origin.value}, F {fact.fitness:.3f}{stays}"
         case FinalMeasured():
-            return (f"success {share(fact.initial_success)} -> {share(fact.elite_success)} over "
-                    f"{counted(fact.episodes, 'episode')}")
+            success = both(fact.initial_success, fact.elite_success, share)
+            fitness = "" if success else f"F {both(fact.initial_fitness, fact.elite_fitness, number)}"
+            return f"{f'success {success}' if success else fitness} over {counted(fact.episodes, 'episode')}"
     plain = {field.name: getattr(fact, field.name) for field in dataclasses.fields(fact) if field.name != "order"}
     return ", ".join(f"{name} {value}" for name, value in plain.items()
                      if isinstance(value, str | int | float | bool) and not _is_reference(value))

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from textual.content import Content
 
 from ...core.order_ids import EVALUATOR, parse
-from ...core.text import cost, counted, number, one_line, share, token_count
+from ...core.text import cost, counted, number, one_line, success_and_return, token_count
 from ...memory.run_status import list_failures
 from ...memory.slots import Slot
 from ..snapshot import RunSnapshot, asked_slots, evaluator_lanes, search_lanes, trials_now, under_way
-from ..words import LEGEND, clock, lane_words, rolling_words, worker_words
+from ..words import LEGEND, clock, final_words, lane_words, rolling_words, worker_words
 from .braille import Curve, draw_curves
 from .colours import ACCENT, BAD, CANDIDATE, DIM, ELITE, GOOD, LOUD, SUCCESS, coloured, difference, mark, stack
 
@@ -105,16 +105,17 @@ def draw_fitness(snapshot: RunSnapshot, *, width: int, height: int, now: float) 
     success = [point.elite_success for point in points]
     if last is not None:
         elite[-1], success[-1] = last.fitness, last.success_rate
+    succeeds = any(value is not None for value in success)
     picture = draw_curves(
         [
             Curve(values=[point.fitness for point in points], style=CANDIDATE, line=False),
-            Curve(values=success, style=SUCCESS, step=True),
+            *([Curve(values=success, style=SUCCESS, step=True)] if succeeds else []),
             Curve(values=elite, style=ELITE, step=True),
         ],
         width=width, height=height - 1, low=0.0, high=1.0,
     )
     key = Content.assemble(
-        ("  elite F", ELITE), ("   its success", SUCCESS), ("   candidates", CANDIDATE),
+        ("  elite F", ELITE), *([("   its success", SUCCESS)] if succeeds else []), ("   candidates", CANDIDATE),
         (f"   over {counted(snapshot.run.candidates, 'candidate')}", DIM),
     )
     return stack([picture, key.truncate(width, ellipsis=True)])
@@ -129,8 +130,8 @@ def draw_elites(snapshot: RunSnapshot, *, width: int, height: int, now: float) -
     lines: list[Content] = []
     if final is not None:
         lines.append(Content.assemble(
-            ("held-out episodes ", LOUD), f"F {number(final.initial_fitness)} -> {number(final.elite_fitness)}, "
-            f"success {share(final.initial_success)} -> {share(final.elite_success)}",
+            ("held-out episodes ", LOUD), f"F {number(final.initial_fitness)} -> {number(final.elite_fitness)}",
+            final_words(final),
         ))
     for place in range(len(elites) - 1, -1, -1):
         if len(lines) >= height:
@@ -140,7 +141,7 @@ def draw_elites(snapshot: RunSnapshot, *, width: int, height: int, now: float) -
         gained = difference(None if before is None else elite.fitness - before)
         head = Content.assemble(
             (f"g{elite.generation:<3}", LOUD), f" {elite.candidate:<12} F {number(elite.fitness)} ", gained,
-            f" {share(elite.success_rate):>5}",
+            f"{success_and_return(elite.success_rate, elite.mean_return, before='  ')}",
         )
         slot = snapshot.slots.candidates.get(elite.candidate)
         if elite.changed and slot is not None and slot.summary:

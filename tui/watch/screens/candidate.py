@@ -9,10 +9,10 @@ from textual.content import Content
 from textual.widgets import Static, TabbedContent, TabPane
 
 from ....core.errors import MementoError
-from ....core.text import cost, counted, number, one_line, share, tokens_of_call
+from ....core.text import cost, counted, number, one_line, success_and_return, tokens_of_call
 from ....memory.slots import Slot
 from ...snapshot import RunSnapshot
-from ...words import fault_words
+from ...words import episode_outcome, fault_words
 from ..colours import BAD, DIM, GOOD, LOUD, difference, fitness_of, mark, state_of_slot
 from ..details import Details, read_details
 from ..keys import bindings
@@ -26,7 +26,7 @@ METRICS = (
     Column(title="parent", width=18, right=True), Column(title="moved by", width=9, right=True),
 )
 EPISODES = (
-    Column(title="e", width=3, right=True), Column(title="f", width=6, right=True), Column(title="", width=7),
+    Column(title="e", width=3, right=True), Column(title="f", width=6, right=True), Column(title="", width=24),
     Column(title="steps", width=6, right=True), Column(title="ended by", width=10),
     Column(title="seconds", width=7, right=True, least=70), Column(title="scene", width=12, least=100),
     Column(title="what went wrong", width=10, grows=True),
@@ -152,7 +152,7 @@ def _facts(slot: Slot) -> Content:
     facts: list[Cell | tuple[str, str]] = [
         Content.styled(slot.id, LOUD), "  ", mark(slot.state), f" {state_of_slot(slot)}",
         "  F ", fitness_of(slot), "  ", difference(slot.difference),
-        f"  success {share(slot.success_rate)}  {counted(slot.rolled, 'episode')}",
+        f"{success_and_return(slot.success_rate, slot.mean_return, before='  ')}  {counted(slot.rolled, 'episode')}",
     ]
     if slot.elite_of:
         facts.append(("  elite of g" + ", g".join(map(str, slot.elite_of)), GOOD))
@@ -192,7 +192,8 @@ def _episode_rows(details: Details) -> list[list[Cell]]:
         if episode is None:
             rows.append([str(place), number(fitness), "on T_0", "", "", "", "", Content.styled(wrong, BAD)])
             continue
-        word = Content.styled("success", GOOD) if episode.success else Content("failure")
+        outcome = episode_outcome(episode)
+        word = Content.styled(outcome, GOOD) if episode.success else Content(outcome)
         rows.append([
             str(episode.index), number(fitness), word, str(episode.steps), one_line(episode.ended_by, 20),
             f"{episode.wall_s:.1f}", one_line(episode.scene or "", 30), Content.styled(wrong, BAD),

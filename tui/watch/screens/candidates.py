@@ -7,9 +7,10 @@ from textual import on
 from textual.binding import BindingType
 from textual.content import Content
 
-from ....core.text import one_line, share
+from ....core.text import one_line
 from ....memory.slots import Slot
 from ...snapshot import RunSnapshot, search_slots
+from ...words import success_or_return
 from ..colours import BAD, DIM, GOOD, difference, fitness_of, mark, state_of_slot, why_failed
 from ..keys import bindings
 from ..rows import Cell, Column, Rows
@@ -18,7 +19,7 @@ from .filtered import FilteredPage
 COLUMNS = (
     Column(title="candidate", width=12), Column(title="", width=1), Column(title="state", width=14),
     Column(title="F", width=6, right=True), Column(title="gain", width=7, right=True),
-    Column(title="S", width=5, right=True), Column(title="e", width=3, right=True, least=90),
+    Column(title="S/return", width=8, right=True), Column(title="e", width=3, right=True, least=90),
     Column(title="from", width=24, least=130), Column(title="what was changed", width=10, grows=True),
 )
 ORDERS: tuple[tuple[str, Callable[[Slot], Any] | None], ...] = (
@@ -65,7 +66,8 @@ class CandidatesScreen(FilteredPage):
         elite = bool(slot.elite_of)
         return [
             Content.styled(slot.id, f"bold {GOOD}") if elite else slot.id, mark(slot.state), state_of_slot(slot),
-            fitness_of(slot), difference(slot.difference), share(slot.success_rate), str(slot.rolled),
+            fitness_of(slot), difference(slot.difference),
+            success_or_return(slot.success_rate, slot.mean_return), str(slot.rolled),
             Content.styled(" ".join(slot.parents), DIM), what,
         ]
 

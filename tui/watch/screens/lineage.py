@@ -7,9 +7,10 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 
-from ....core.text import one_line, share
+from ....core.text import one_line
 from ....memory.slots import ancestors_of
 from ...snapshot import RunSnapshot
+from ...words import success_or_return
 from ..colours import DIM, GOOD, difference, fitness_of, mark, why_failed
 from ..descent import Branching, tree_of
 from ..keys import bindings
@@ -18,7 +19,7 @@ from .page import Page
 
 COLUMNS = (
     Column(title="descent", width=34), Column(title="F", width=6, right=True),
-    Column(title="gain", width=7, right=True, least=100), Column(title="S", width=5, right=True),
+    Column(title="gain", width=7, right=True, least=100), Column(title="S/return", width=8, right=True),
     Column(title="elite of", width=9, least=70), Column(title="what was changed", width=10, grows=True),
 )
 NAMED = 4       # generations that a cell names
@@ -59,7 +60,8 @@ class LineageScreen(Page):
         also = f"with {' and '.join(line.also)}: " if line.also else ""
         elite_of = " ".join(f"g{generation}" for generation in slot.elite_of[-NAMED:])
         what = why_failed(slot) or one_line(slot.summary, 300)
-        return [name, fitness_of(slot), difference(slot.difference), share(slot.success_rate), elite_of,
+        return [name, fitness_of(slot), difference(slot.difference),
+                success_or_return(slot.success_rate, slot.mean_return), elite_of,
                 Content.assemble((also, DIM), what)]
 
     def chosen(self) -> str | None:

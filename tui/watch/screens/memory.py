@@ -8,9 +8,10 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from ....core.events import EliteChanged
-from ....core.text import number, one_line, share
+from ....core.text import number, one_line
 from ....memory.slots import Remembered, Slots
 from ...snapshot import RunSnapshot
+from ...words import success_or_return
 from ..colours import DIM, difference
 from ..keys import bindings
 from ..rows import Cell, Column, Rows
@@ -19,7 +20,7 @@ from .page import Page
 ELITES = (
     Column(title="g", width=4), Column(title="elite", width=12), Column(title="from", width=14, least=70),
     Column(title="F", width=6, right=True), Column(title="gain", width=7, right=True),
-    Column(title="S", width=5, right=True), Column(title="what was changed", width=10, grows=True),
+    Column(title="S/return", width=8, right=True), Column(title="what was changed", width=10, grows=True),
 )
 REJECTED = (
     Column(title="g", width=4), Column(title="candidate", width=12), Column(title="gain", width=7, right=True),
@@ -75,7 +76,8 @@ class MemoryScreen(Page):
         what = one_line(slot.summary, 400) if slot is not None else ""
         return [
             f"g{elite.generation}", elite.candidate, elite.origin.value, number(elite.fitness),
-            difference(None if before is None else elite.fitness - before), share(elite.success_rate),
+            difference(None if before is None else elite.fitness - before),
+            success_or_return(elite.success_rate, elite.mean_return),
             Content(what) if elite.changed else Content.styled("stays", DIM),
         ]
 

@@ -12,7 +12,7 @@ from textual.message import Message
 
 from ....core.text import number, share
 from ...snapshot import RunSnapshot
-from ...words import sparkline, state_words
+from ...words import sparkline, state_words, success_or_return
 from ..braille import Curve, draw_curves
 from ..colours import BAD, DIM, ROLES, RUNS, stack
 from ..keys import bindings
@@ -26,7 +26,7 @@ COLUMNS = (
     Column(title="domain", width=16, least=90), Column(title="method", width=12, least=90),
     Column(title="model", width=18, least=130), Column(title="seed", width=5, right=True, least=130),
     Column(title="g", width=3, right=True), Column(title="F of p_0", width=8, right=True),
-    Column(title="F", width=6, right=True), Column(title="S", width=5, right=True),
+    Column(title="F", width=6, right=True), Column(title="S/return", width=8, right=True),
     Column(title="curve", width=8, grows=True),
 )
 AGAIN_S = 3.0
@@ -117,7 +117,8 @@ class RunsScreen(Page):
             dot, run.folder.name, Content.styled(state, ROLES[role]), str(words.get("domain", "")),
             str(words.get("method", "")), str(words.get("model", "")), str(words.get("seed", "")),
             str(last.generation) if last else "", number(first.fitness if first else None),
-            number(last.fitness if last else None), share(last.success_rate if last else None),
+            number(last.fitness if last else None),
+            success_or_return(last.success_rate, last.mean_return) if last else share(None),
             Content.styled(sparkline(run.curve[-CURVE:], low=0.0, high=1.0), style or DIM),
         ]
 
