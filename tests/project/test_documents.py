@@ -84,7 +84,7 @@ SPAN = re.compile(r"`([^`\n]+)`")
 FENCE = re.compile(r"```.*?```", flags=re.DOTALL)
 FILE = re.compile(r"[\w.*-]+(?:/[\w.*-]+)*/?")
 ENDINGS = (".py", ".md", ".toml", ".tcss", ".css", ".html", ".lock", "/")
-MADE = {"runs/", "trajectories/", "elite.py", "mine.py", "cart.py", "test_cart.py", "buoy.py"}   # by a command or reader
+MADE = {"runs/", "trajectories/", "elite.py", "mine.py", "cart.py", "test_cart.py", "buoy.py"}   # made by readers
 PACKAGES = "agents|app|benchmarks|cli|core|domains|evidence|memory|runtime|settings|tui"
 MODULE = re.compile(rf"(?:memento\.)?((?:{PACKAGES})\.[\w.]+)")
 
