@@ -47,4 +47,6 @@ class RobosuiteDomain:
 
     def shelf(self) -> Shelf | None:
         """The parts of the offline model; None for tasks without a shelf, which need a language model."""
-        return None
+        from .shelf import shelf
+
+        return shelf(self.task_name)

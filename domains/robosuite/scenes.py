@@ -1,5 +1,6 @@
 """robosuite's environments, made lean: no renderer, cameras or observables, little memory, one generator."""
 
+import logging
 from collections import OrderedDict
 from typing import Any
 
@@ -69,6 +70,7 @@ class Lean:
 def make_scene(name: str, task: Task, *, horizon: int) -> Any:
     """The environment of a task: a subclass of robosuite's own, which decides reward and success."""
     base = REGISTERED_ENVS[task.environment or name]
+    logging.getLogger("robosuite_logs").setLevel(logging.ERROR)     # it reports joint limits at every step
     with quiet_robosuite():
         scene = type(f"Lean{name}", (Lean, base), {})(
             robots=["Panda"] * task.arms,

@@ -4,6 +4,7 @@ Progress is robosuite's shaped reward, clipped to [0, 1], except where it misses
 
     a door      half of it is the hinge's angle, up to 0.3 rad
     wiping      the share of wiped markers, plus up to 0.1 for nearness to the nearest marker that is left
+    peg, hole   what the reward gains over 0.55, since it begins near 0.6
 
 The fitness is 0.02 + 0.9 (0.35 mean + 0.45 best + 0.20 last progress), below 1; it is 1 where the task succeeded.
 Needs numpy only.
@@ -17,6 +18,7 @@ Array = Any     # numpy arrays
 Metrics = dict[str, Any]
 
 DOOR_OPEN_RAD = 0.3
+PEG_START = 0.55
 NEAR_M = 0.05
 LIFTED_M = 0.02
 SETTLED_ROWS = 10
@@ -60,6 +62,8 @@ def progress_of(trajectory: dict[str, Array]) -> Array:
         away = norm(markers - np.asarray(trajectory["robot0_eef_pos"], dtype=float)[:, None, :])
         nearest = np.where(wiped > 0.5, np.inf, away).min(axis=1)
         return np.clip(0.9 * wiped.mean(axis=1) + 0.1 * np.exp(-nearest / 0.15), 0.0, 1.0)
+    if "peg_pos" in trajectory:
+        return np.clip((reward - PEG_START) / (1.0 - PEG_START), 0.0, 1.0)
     return reward
 
 

@@ -1,0 +1,32 @@
+"""robosuite's tasks keep the contracts of domains and environments: one with one arm, one with two."""
+
+from typing import ClassVar
+
+from ...conformance.domain import DomainContract
+from ...conformance.environment import EnvironmentContract
+
+
+class OneArm:
+    domain: ClassVar[str] = "robosuite:Lift"
+    given: ClassVar = {"horizon": 10, "noise": "hard"}
+
+
+class TwoArms:
+    domain: ClassVar[str] = "robosuite:TwoArmPegInHole"
+    given: ClassVar = {"horizon": 10}
+
+
+class TestLiftDomain(OneArm, DomainContract):
+    pass
+
+
+class TestLiftEnvironment(OneArm, EnvironmentContract):
+    pass
+
+
+class TestTwoArmDomain(TwoArms, DomainContract):
+    pass
+
+
+class TestTwoArmEnvironment(TwoArms, EnvironmentContract):
+    pass
