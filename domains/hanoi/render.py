@@ -60,9 +60,9 @@ class _Playback:
     def __init__(
         self, recording: Recording, camera: str, width: int, height: int, *, variant: str, by_hand: bool,
     ) -> None:
-        from ..arm.graphics import open_context
+        from ..arm.drawing import Drawing
 
-        self._context = open_context(width, height)
+        self._drawing = Drawing(width, height)
 
         import mujoco
 
@@ -76,34 +76,16 @@ class _Playback:
             names=task.cube_names(len(half_edges)), half_edges_m=half_edges, variant=variant,
         )
         model = self.scene.mj_model
-        model.vis.global_.offwidth, model.vis.global_.offheight = width, height
-        model.vis.quality.shadowsize = 2048
         self._mujoco: Any = mujoco
         self._cubes, self._containers = object_addresses(self.scene)
-        self._view = mujoco.MjvScene(model, maxgeom=2000)
-        self._option = mujoco.MjvOption()
-        self._option.geomgroup[0] = 0       # robosuite's contact shapes; group 1 holds the visual ones
-        self._option.sitegroup[:] = 0
-        self._camera = _camera(mujoco, model, camera)
-        self._renderer = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
-        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._renderer)
-        self._rectangle = mujoco.MjrRect(0, 0, width, height)
+        self._drawing.connect(model, self.scene.mj_data, lambda mujoco: _camera(mujoco, model, camera))
         self._states = recording.states
         self._arm = _Reacher(mujoco, self.scene) if by_hand else None
 
     def picture(self, row: int) -> Picture:
         """The state of this row as an image (height, width, 3) of uint8."""
-        mujoco = self._mujoco
         self.pose(row)
-        mujoco.mjv_updateScene(
-            self.scene.mj_model, self.scene.mj_data, self._option, None, self._camera, mujoco.mjtCatBit.mjCAT_ALL,
-            self._view,
-        )
-        self._name_containers()
-        mujoco.mjr_render(self._rectangle, self._view, self._renderer)
-        picture = np.empty((self._rectangle.height, self._rectangle.width, 3), dtype=np.uint8)
-        mujoco.mjr_readPixels(picture, None, self._rectangle, self._renderer)
-        return picture[::-1].copy()
+        return self._drawing.picture(self._name_containers)
 
     def caption(self, row: int) -> tuple[str, ...]:
         """The move with its phase, and the state of the tower."""
@@ -125,9 +107,9 @@ class _Playback:
         qpos: Array = data.qpos.copy()
         return qpos
 
-    def _name_containers(self) -> None:
+    def _name_containers(self, view: Any) -> None:
         """Draw the labels A, B and C, each in front of its container."""
-        mujoco, view = self._mujoco, self._view
+        mujoco = self._mujoco
         for name, start in zip(task.CONTAINERS, self._containers, strict=True):
             if view.ngeom < view.maxgeom:
                 label, place = view.geoms[view.ngeom], self.scene.mj_data.qpos[start : start + 3] + LABEL_AT_M
@@ -139,21 +121,20 @@ class _Playback:
 
     def close(self) -> None:
         """Release the graphics context."""
-        self._renderer.free()
-        self._context.free()
+        self._drawing.close()
         self.scene.close()
 
 
 def _camera(mujoco: Any, model: Any, name: str) -> Any:
+    from ..arm.drawing import fixed_camera
+
+    if name != "table":
+        return fixed_camera(mujoco, model, name)
     camera = mujoco.MjvCamera()
-    if name == "table":
-        camera.type = mujoco.mjtCamera.mjCAMERA_FREE
-        camera.lookat[:] = TABLE_VIEW["lookat"]
-        camera.distance, camera.azimuth = TABLE_VIEW["distance"], TABLE_VIEW["azimuth"]
-        camera.elevation = TABLE_VIEW["elevation"]
-        return camera
-    camera.type = mujoco.mjtCamera.mjCAMERA_FIXED
-    camera.fixedcamid = model.camera(name).id
+    camera.type = mujoco.mjtCamera.mjCAMERA_FREE
+    camera.lookat[:] = TABLE_VIEW["lookat"]
+    camera.distance, camera.azimuth = TABLE_VIEW["distance"], TABLE_VIEW["azimuth"]
+    camera.elevation = TABLE_VIEW["elevation"]
     return camera
 
 

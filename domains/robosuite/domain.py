@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 
-from ...core.ports import Environment, Shelf
+from ...core.ports import Environment, Renderer, Shelf
 from ...core.values import JSON, Brief, Contract, Program
 from . import options as task_options
 from .brief import brief
@@ -39,6 +39,12 @@ class RobosuiteDomain:
         from .environment import RobosuiteEnvironment
 
         return RobosuiteEnvironment(self.task_name, options)
+
+    def renderer(self, options: Mapping[str, JSON]) -> Renderer:
+        """The renderer of episodes under these (completed) options: see `core.ports.Drawable`."""
+        from .render import RobosuiteRenderer
+
+        return RobosuiteRenderer(task_name=self.task_name)
 
     def reference_evaluator(self) -> Program:
         """robosuite's staged reward over the episode, with metrics."""

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from ...conformance.domain import DomainContract
 from ...conformance.environment import EnvironmentContract
+from ...conformance.renderer import RendererContract
 
 
 class OneArm:
@@ -21,6 +22,10 @@ class TestLiftDomain(OneArm, DomainContract):
 
 
 class TestLiftEnvironment(OneArm, EnvironmentContract):
+    pass
+
+
+class TestLiftRenderer(OneArm, RendererContract):
     pass
 
 
