@@ -1,11 +1,23 @@
 """The agent that requests evaluators: each ProposeEvaluator order gives one evaluator program or a failure."""
 
 from ..core.events import ProposalFailed, ProposalMade, ProposeEvaluator
+from ..core.patch_form import Form
 from ..core.ports import Model, Prompts
 from ..core.program_text import MAX_EVALUATOR
 from ..core.values import Brief, Contract, Program
 from .feedback import evaluator_feedback, rollouts_table
-from .writing import EVALUATOR_WRITER, Question, evaluator_situation, program_block, question, rules, write
+from .writing import (
+    AS_PUBLISHED,
+    EVALUATOR_WRITER,
+    Answers,
+    Question,
+    Writer,
+    evaluator_situation,
+    program_block,
+    question,
+    rules,
+    with_form,
+)
 
 SUMMARY = "what this evaluator measures, or what changed and why"
 
@@ -13,10 +25,14 @@ SUMMARY = "what this evaluator measures, or what changed and why"
 class EvaluatorEvolver:
     """Requests evaluators: new ones for the first pool, then revisions of the selected one (q_eval^macro)."""
 
-    def __init__(self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract) -> None:
-        self._model = model
+    def __init__(
+        self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, answers: Answers = AS_PUBLISHED
+    ) -> None:
+        self._writer = Writer(
+            model=model, prompts=prompts, role=EVALUATOR_WRITER, contract=contract, answers=answers,
+            limit=MAX_EVALUATOR,
+        )
         self._prompts = prompts
-        self._contract = contract
         self._common = {
             **evaluator_situation(brief),
             "interface": brief.evaluator_interface.strip(),
@@ -26,33 +42,28 @@ class EvaluatorEvolver:
     async def carry_out(self, order: ProposeEvaluator) -> ProposalMade | ProposalFailed:
         """Answer an order for an evaluator program. Raises ModelError if it is fatal."""
         parent = None if order.parent is None else order.parent.program
-        return await write(
-            order,
-            self._question(order, parent),
-            model=self._model,
-            role=EVALUATOR_WRITER,
-            contract=self._contract,
-            parents=[] if parent is None else [parent],
-            limit=MAX_EVALUATOR,
-        )
+        parents = [] if parent is None else [parent]
+        form: Form = "whole" if parent is None else self._writer.answers.edits
+        return await self._writer.write(order, self._question(order, parent, form), parents, form=form)
 
-    def _question(self, order: ProposeEvaluator, parent: Program | None) -> Question:
+    def _question(self, order: ProposeEvaluator, parent: Program | None, form: Form) -> Question:
         constant = self._prompts.fill(
             "evaluator-situation",
             **self._common,
             success_rate=success_in_words(order.success_rate, len(order.episodes)),
             rollouts=rollouts_table(order.episodes),
         )
-        rest = self._rest(order, parent)
+        rest = self._rest(order, parent, form)
         return question(constant, rest, again=rest)  # all evaluators of a generation have one parent, or none
 
-    def _rest(self, order: ProposeEvaluator, parent: Program | None) -> str:
-        reply = self._prompts.fill("reply-program", summary=SUMMARY)
+    def _rest(self, order: ProposeEvaluator, parent: Program | None, form: Form) -> str:
         if order.parent is None or parent is None:
-            return self._prompts.fill("initial-evaluator", reply=reply)
-        return self._prompts.fill(
+            return with_form(self._prompts, "initial-evaluator", SUMMARY, form)
+        return with_form(
+            self._prompts,
             "evaluator-macro-mutation",
-            reply=reply,
+            SUMMARY,
+            form,
             program=program_block(parent),
             feedback=evaluator_feedback(order.parent, order.episodes),
         )

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from ..core.events import ProposalFailed, ProposalMade, Propose
+from ..core.patch_form import Form
 from ..core.ports import Model, Prompts
 from ..core.program_text import digest
 from ..core.values import Brief, Candidate, Contract, FeedbackDetail, MemoryDetail
@@ -11,7 +12,7 @@ from .fencing import fenced
 from .foci import focus_of, remedies
 from .memory_text import history, rejections_list, tried_list
 from .parents_text import pair_table, title_of
-from .writing import PROPOSER, program_block, question, rules, situation, write
+from .writing import AS_PUBLISHED, PROPOSER, Answers, Writer, program_block, question, rules, situation, with_form
 
 NO_REJECTIONS = "None so far in this chain."
 NOT_SHOWN = "Not told in this run."
@@ -26,12 +27,12 @@ class _Proposer:
 
     def __init__(
         self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, limits: str,
+        answers: Answers = AS_PUBLISHED,
         feedback: FeedbackDetail = "stories",
     ) -> None:
+        self._writer = Writer(model=model, prompts=prompts, role=PROPOSER, contract=contract, answers=answers)
         self._feedback = feedback
-        self._model = model
         self._prompts = prompts
-        self._contract = contract
         self._situation = prompts.fill(
             "policy-situation",
             **situation(brief),
@@ -39,9 +40,8 @@ class _Proposer:
             rules=rules(prompts, "program-rules", contract, limits=limits),
         )
 
-    def _rest(self, name: str, **variables: str) -> str:
-        reply = self._prompts.fill("reply-program", summary=SUMMARY)
-        return self._prompts.fill(name, reply=reply, **variables)
+    def _rest(self, name: str, form: Form = "whole", /, **variables: str) -> str:
+        return with_form(self._prompts, name, SUMMARY, form, **variables)
 
     def _shown(self, candidate: Candidate, order: Propose) -> dict[str, str]:
         return {
@@ -50,15 +50,11 @@ class _Proposer:
             "history": _history(candidate, order),
         }
 
-    async def _write(self, order: Propose, rest: str, again: str = "") -> ProposalMade | ProposalFailed:
-        return await write(
-            order,
-            question(self._situation, rest, again),
-            model=self._model,
-            role=PROPOSER,
-            contract=self._contract,
-            parents=[parent.program for parent in order.parents],
-        )
+    async def _write(
+        self, order: Propose, rest: str, again: str = "", *, form: Form = "whole"
+    ) -> ProposalMade | ProposalFailed:
+        parents = [parent.program for parent in order.parents]
+        return await self._writer.write(order, question(self._situation, rest, again), parents, form=form)
 
 
 class Initiator(_Proposer):
@@ -69,9 +65,10 @@ class Initiator(_Proposer):
     """
 
     def __init__(
-        self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, limits: str, edited: bool = True
+        self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, limits: str,
+        answers: Answers = AS_PUBLISHED, edited: bool = True,
     ) -> None:
-        super().__init__(model=model, prompts=prompts, brief=brief, contract=contract, limits=limits)
+        super().__init__(model=model, prompts=prompts, brief=brief, contract=contract, limits=limits, answers=answers)
         self._use = prompts.fill("starting-point" if edited else "used-as-is").strip()
 
     async def carry_out(self, order: Propose) -> ProposalMade | ProposalFailed:
@@ -90,11 +87,13 @@ class HillClimber(_Proposer):
 
     def __init__(
         self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, limits: str,
-        memory_detail: MemoryDetail = "summary", feedback: FeedbackDetail = "stories",
+        answers: Answers = AS_PUBLISHED, memory_detail: MemoryDetail = "summary", feedback: FeedbackDetail = "stories",
     ) -> None:
         super().__init__(
-            model=model, prompts=prompts, brief=brief, contract=contract, limits=limits, feedback=feedback
+            model=model, prompts=prompts, brief=brief, contract=contract, limits=limits, answers=answers,
+            feedback=feedback,
         )
+        self._form = answers.edits
         self._memory_detail = memory_detail
 
     async def carry_out(self, order: Propose) -> ProposalMade | ProposalFailed:
@@ -104,9 +103,10 @@ class HillClimber(_Proposer):
             order, memory = replace(order, rejections=()), NOT_SHOWN
         else:
             memory = self._memory(order)
-        shown = self._shown(current, order)
-        rest = self._rest("hill-climb", **shown, memory=memory)
-        return await self._write(order, rest, again=self._rest("hill-climb", **shown, memory=""))
+        form, shown = self._form, self._shown(current, order)
+        rest = self._rest("hill-climb", form, **shown, memory=memory)
+        again = self._rest("hill-climb", form, **shown, memory="")
+        return await self._write(order, rest, again, form=form)
 
     def _memory(self, order: Propose) -> str:
         memory = rejections_list(order.rejections, full=self._memory_detail == "full")
@@ -118,10 +118,11 @@ class Mutator(_Proposer):
 
     def __init__(
         self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, limits: str,
-        feedback: FeedbackDetail = "stories",
+        answers: Answers = AS_PUBLISHED, feedback: FeedbackDetail = "stories",
     ) -> None:
         super().__init__(
-            model=model, prompts=prompts, brief=brief, contract=contract, limits=limits, feedback=feedback
+            model=model, prompts=prompts, brief=brief, contract=contract, limits=limits, answers=answers,
+            feedback=feedback,
         )
         self._remedies = remedies(prompts)
 

@@ -1,17 +1,23 @@
-"""Reads a model's reply to a program prompt: exactly one fenced Python block and a one-line summary."""
+"""Reads a model's reply to a program prompt: one fenced Python block, a program or a patch, and a one-line summary."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ..core.patch_form import Form, form_of, split_mark
+from ..core.patches import merge
 from ..core.ports import Reply
-from ..core.program_text import MAX_FAULT, MAX_PROGRAM, MAX_SUMMARY, summary_of
+from ..core.program_text import MAX_FAULT, MAX_PROGRAM, MAX_SUMMARY, parse, summary_of
 from ..core.text import one_line
 from ..core.values import Contract, Fault, FaultKind, Program
 from .contract_check import check
 
 MAX_REPLY = 1_000_000  # characters of a reply that are kept
 TOO_LONG = "too-long"  # the stop of a reply that was longer
+UNCLEAR_FORM = (
+    "the block can be a whole program or a patch, since it looks names up as it runs and lacks functions of the "
+    "parent: begin it with the line `# whole program` or `# patch`"
+)
 
 _FENCE = re.compile(r"( {0,3})(`{3,}+|~{3,}+)[ \t]*+([^`\s]*+)(?:\s[^`]*+)?")  # possessive, so linear in the line
 _SUMMARY = re.compile(r"[\s>*_#-]{0,8}summary[\s*_]{0,8}:(.*)", re.IGNORECASE)
@@ -42,9 +48,15 @@ def within_limit(reply: Reply) -> Reply:
 
 
 def read_program(
-    reply: Reply, contract: Contract, parents: Sequence[Program] = (), limit: int = MAX_PROGRAM
+    reply: Reply,
+    contract: Contract,
+    parents: Sequence[Program] = (),
+    limit: int = MAX_PROGRAM,
+    form: Form = "whole",
 ) -> Reading:
     """The program of a reply and its edit summary, or a Fault of the kind that fits. Never raises.
+
+    With the form "patch", a block may be a patch of the first parent; the program is then the merged one.
 
     A refused, cut off or broken off reply is never a program, whatever it holds. Of the fenced blocks the
     Python ones count; where none says its language, those without a language do. Where several count, exactly
@@ -55,26 +67,53 @@ def read_program(
     python = _stopped(reply) or _python_blocks(reply.text, blocks)
     if isinstance(python, Fault):
         return Reading(program=None, summary=said, fault=python)
-    reading = _only_one([_read_block(block, contract, limit) for block in python])
+    parent = parents[0] if form == "patch" and parents else None
+    reading = _only_one([_read_block(block, contract, limit, parent) for block in python], parent)
     if reading.program is None or (reading.fault is not None and reading.fault.kind is FaultKind.NOT_PYTHON):
         return replace(reading, summary=said)
     return replace(reading, summary=summary_of(reading.program, parents, said))
 
 
-def _read_block(block: Block, contract: Contract, limit: int) -> Reading:
-    program = Program(block.text)
-    return Reading(program=program, fault=check(program, contract, limit))
+def _read_block(block: Block, contract: Contract, limit: int, parent: Program | None) -> Reading:
+    """What a block holds; with a parent it may be a patch of it, unless its first line says otherwise."""
+    mark, text = split_mark(block.text)
+    program = Program(text)
+    fault = check(program, contract, limit)
+    if parent is None or mark == "whole" or (fault is not None and fault.kind is FaultKind.NOT_PYTHON):
+        return Reading(program=program, fault=fault)
+    form: Form | None = mark or "patch"
+    if mark is None and fault is None:
+        form = _form(program, parent)
+    if form == "whole":
+        return Reading(program=program)
+    if form is None:
+        return Reading(program=None, fault=_fault(FaultKind.BAD_PATCH, UNCLEAR_FORM))
+    merged = merge(parent, program, limit)
+    if isinstance(merged, Fault):
+        return Reading(program=None, fault=merged)
+    return Reading(program=merged, fault=check(merged, contract, limit))
 
 
-def _only_one(readings: Sequence[Reading]) -> Reading:
-    """The one reading with a program that keeps the contract; of a single block whatever it holds."""
+def _form(program: Program, parent: Program) -> Form | None:
+    block, old = parse(program), parse(parent)
+    return "whole" if isinstance(block, Fault) or isinstance(old, Fault) else form_of(block, old)
+
+
+def _only_one(readings: Sequence[Reading], parent: Program | None) -> Reading:
+    """The one reading with a program that keeps the contract; of a single block whatever it holds.
+
+    Of several blocks, one that only repeats a part of the parent does not count.
+    """
     if len(readings) == 1:
         return readings[0]
-    sound = {reading.program: reading for reading in readings if reading.fault is None}
+    sound = {reading.program: reading for reading in readings if reading.fault is None and reading.program != parent}
     if len(sound) == 1:
         return next(iter(sound.values()))
-    held = f"{len(sound)} of them hold a program" if sound else "none of them holds a program"
-    fault = _fault(FaultKind.MANY_PROGRAMS, f"the reply has {len(readings)} Python blocks, and {held}; send one")
+    what = "a program" if parent is None else "a program or a patch"
+    last = readings[-1].fault
+    held = f"{len(sound)} of them hold {what}" if sound else f"none of them holds {what}"
+    why = f" (the last: {last.message})" if last is not None and not sound else ""
+    fault = _fault(FaultKind.MANY_PROGRAMS, f"the reply has {len(readings)} Python blocks, and {held}; send one{why}")
     return Reading(program=None, fault=fault)
 
 

@@ -1,12 +1,13 @@
 """The common part of all agents that request programs: the model call, and the parts of their prompts."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import structlog
 
 from ..core.errors import ModelError
 from ..core.events import ProposalFailed, ProposalMade, Propose, ProposeEvaluator
+from ..core.patch_form import Form
 from ..core.ports import Ask, Model, Prompts, Reply
 from ..core.program_text import MAX_FAULT, MAX_PROGRAM, digest
 from ..core.text import one_line
@@ -18,6 +19,9 @@ _log = structlog.get_logger("memento.replies")
 
 PROPOSER = "proposer"
 EVALUATOR_WRITER = "evaluator-writer"
+REPLY: Mapping[Form, str] = {"whole": "reply-program", "patch": "reply-patch"}  # the prompt files of the forms
+MAX_SHOWN = 24_000  # characters of an answer that a further question shows; less is of no use for putting it right
+_WORTH_SHOWING = (FaultKind.NOT_PYTHON, FaultKind.BROKEN_CONTRACT, FaultKind.BAD_PATCH, FaultKind.MANY_PROGRAMS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,52 +49,90 @@ def _common(first: str, second: str) -> int:
     return next((place for place, (one, other) in pairs if one != other), min(len(first), len(second)))
 
 
-async def write(
-    order: Propose | ProposeEvaluator,
-    asked: Question,
-    *,
-    model: Model,
-    role: str,
-    contract: Contract,
-    parents: Sequence[Program] = (),
-    limit: int = MAX_PROGRAM,
-) -> ProposalMade | ProposalFailed:
-    """Request a program once and read the reply; any outcome spends the order's slot.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """How models answer. `edits` is the form of the replies to small edits and to revisions of evaluators.
 
-    A call that failed for good fails the slot. Raises ModelError only if it is fatal, that is, if every
-    further call would fail too.
+    A reply that cannot be used gets up to `repairs` more questions in the same slot.
     """
-    try:
-        ask = Ask(order=order, attempt=0, role=role, prompt=asked.text, prefixes=asked.prefixes)
-        reply = within_limit(await model.complete(ask))
-    except ModelError as error:
-        if error.fatal:
-            raise
-        fault = Fault(kind=FaultKind.MODEL_FAILED, message=one_line(str(error), MAX_FAULT))
-        return ProposalFailed(order=order.id, fault=fault)
-    call = call_of(asked.text, reply)
-    try:
-        return _read(order, reply, call, contract, parents, limit)
-    except Exception as error:  # noqa: BLE001 - no reply may end a run, whatever a reader of it runs into
-        _log.exception("reply-not-read", order=order.id)
-        message = one_line(f"the reply cannot be read: {type(error).__name__}: {error}", MAX_FAULT)
-        return ProposalFailed(order=order.id, fault=Fault(kind=FaultKind.NOT_PYTHON, message=message), call=call)
+
+    edits: Form = "whole"
+    repairs: int = 0
 
 
-def _read(
-    order: Propose | ProposeEvaluator,
-    reply: Reply,
-    call: Call,
-    contract: Contract,
-    parents: Sequence[Program],
-    limit: int,
-) -> ProposalMade | ProposalFailed:
-    reading = read_program(reply, contract, parents, limit)
-    if reading.program is None or reading.fault is not None:
-        fault = reading.fault or Fault(kind=FaultKind.NO_PROGRAM, message="the reply holds no program")
-        return ProposalFailed(order=order.id, fault=fault, summary=reading.summary, call=call)
-    shape = digest(reading.program)
-    return ProposalMade(order=order.id, program=reading.program, summary=reading.summary, call=call, shape=shape)
+AS_PUBLISHED = Answers()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writer:
+    """Asks a model for programs that keep a contract and have at most `limit` characters."""
+
+    model: Model
+    prompts: Prompts
+    role: str
+    contract: Contract
+    answers: Answers = AS_PUBLISHED
+    limit: int = MAX_PROGRAM
+
+    async def write(
+        self, order: Propose | ProposeEvaluator, asked: Question, parents: Sequence[Program], *, form: Form = "whole"
+    ) -> ProposalMade | ProposalFailed:
+        """Request a program, and again after a reply that cannot be used; any outcome spends the order's slot.
+
+        A call that failed for good fails the slot. Raises ModelError only if it is fatal, that is, if every
+        further call would fail too.
+        """
+        earlier: tuple[Call, ...] = ()
+        question = asked
+        while True:
+            attempt = len(earlier)
+            ask = Ask(order=order, attempt=attempt, role=self.role, prompt=question.text, prefixes=question.prefixes)
+            try:
+                reply = within_limit(await self.model.complete(ask))
+            except ModelError as error:
+                if error.fatal:
+                    raise
+                fault = Fault(kind=FaultKind.MODEL_FAILED, message=one_line(str(error), MAX_FAULT))
+                return ProposalFailed(order=order.id, fault=fault, earlier=earlier)
+            call = replace(call_of(question.text, reply), attempt=attempt)
+            fact = replace(self._read(order, reply, call, parents, form), earlier=earlier)
+            if isinstance(fact, ProposalMade) or attempt >= self.answers.repairs:
+                return fact
+            earlier = (*earlier, call)
+            question = replace(asked, text=f"{asked.text}\n{self._once_more(fact.fault, reply, form)}")
+
+    def _read(
+        self, order: Propose | ProposeEvaluator, reply: Reply, call: Call, parents: Sequence[Program], form: Form
+    ) -> ProposalMade | ProposalFailed:
+        try:
+            reading = read_program(reply, self.contract, parents, self.limit, form)
+            if reading.program is None or reading.fault is not None:
+                fault = reading.fault or Fault(kind=FaultKind.NO_PROGRAM, message="the reply holds no program")
+                return ProposalFailed(order=order.id, fault=fault, summary=reading.summary, call=call)
+            shape = digest(reading.program)
+            return ProposalMade(
+                order=order.id, program=reading.program, summary=reading.summary, call=call, shape=shape
+            )
+        except Exception as error:  # noqa: BLE001 - no reply may end a run, whatever a reader of it runs into
+            _log.exception("reply-not-read", order=order.id)
+            message = one_line(f"the reply cannot be read: {type(error).__name__}: {error}", MAX_FAULT)
+            return ProposalFailed(order=order.id, fault=Fault(kind=FaultKind.NOT_PYTHON, message=message), call=call)
+
+    def _once_more(self, fault: Fault, reply: Reply, form: Form) -> str:
+        """The end of a further question: why the last answer could not be used, and the answer where that helps."""
+        shown = fault.kind in _WORTH_SHOWING and len(reply.text) <= MAX_SHOWN
+        return self.prompts.fill(
+            "once-more",
+            reason=fenced(fault.message),
+            answer=f"The answer:\n\n{fenced(reply.text)}" if shown else "",
+            form=self.prompts.fill(f"{REPLY[form]}-reminder").strip(),
+        )
+
+
+def with_form(prompts: Prompts, name: str, summary: str, form: Form, /, **variables: str) -> str:
+    """The prompt `name` with the form of its reply, which its last two lines repeat."""
+    reply = prompts.fill(REPLY[form], summary=summary)
+    return f"{prompts.fill(name, reply=reply, **variables)}\n{prompts.fill(f'{REPLY[form]}-reminder')}"
 
 
 def call_of(prompt: str, reply: Reply) -> Call:

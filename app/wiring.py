@@ -12,6 +12,7 @@ from ..agents.evaluator_evolver import EvaluatorEvolver
 from ..agents.judging import Judges
 from ..agents.proposers import Crosser, HillClimber, Initiator, Mutator
 from ..agents.rollout_agents import Examiner, Roller, Scorer
+from ..agents.writing import Answers
 from ..core.errors import UsageError
 from ..core.events import Examine, Fact, Judge, Order, Propose, ProposeEvaluator, Roll, ScoreEpisode
 from ..core.methods import edits
@@ -156,10 +157,11 @@ def make_lanes(
     prompts = prompts_with(replaced)
     brief = domain.brief(settings.options)
     feedback = settings.feedback
+    answers = Answers(edits=settings.reply, repairs=settings.repairs)
     proposals: dict[Operator, Agent] = {
         operator: agent(
             model=models.proposer, prompts=prompts, brief=brief, contract=domain.contract,
-            limits=policy_limits_in_words(),
+            limits=policy_limits_in_words(), answers=answers,
         )
         for operator, agent in (
             (Operator.INITIAL, partial(Initiator, edited=edits(settings.as_json()))),
@@ -169,7 +171,8 @@ def make_lanes(
         )
     }
     evolver = EvaluatorEvolver(
-        model=models.evaluator_writer, prompts=prompts, brief=brief, contract=domain.evaluator_contract
+        model=models.evaluator_writer, prompts=prompts, brief=brief, contract=domain.evaluator_contract,
+        answers=answers,
     )
     judges = Judges(models=models.judges, prompts=prompts, brief=brief, run_seed=settings.root_seed)
     return (

@@ -93,7 +93,7 @@ class Repeating:
         number = derive_seed(self._seed, "repeat", ask.order.id)
         if self._given and number % 1000 < 1000 * self._share:
             earlier = self._given[number // 1000 % len(self._given)]
-            return replace(earlier, text=earlier.text.replace("```python\n", f"```python\n# {ask.order.id}\n", 1))
+            return replace(earlier, text=earlier.text.replace("\n```\n", f"\n# {ask.order.id}\n```\n", 1))
         self._given.append(reply)
         return reply
 

@@ -114,7 +114,7 @@ def layout_cuts(environment: Environment) -> list[tuple[str, int, int]]:
 def ask(model: OfflineModel, order: Propose) -> tuple[Program, str]:
     """The program and the summary of a reply."""
     reply = asyncio.run(model.complete(Ask(order=order, attempt=0, role="proposer", prompt="")))
-    (text,) = re.findall(r"^```python\n(.*?)^```$", reply.text, re.MULTILINE | re.DOTALL)
+    (text,) = re.findall(r"^```python\n# whole program\n(.*?)^```$", reply.text, re.MULTILINE | re.DOTALL)
     return Program(text), reply.text.splitlines()[0].removeprefix("Summary: ")
 
 

@@ -70,6 +70,7 @@ class FaultKind(StrEnum):
     TRUNCATED = "truncated"
     NO_PROGRAM = "no-program"  # prose only
     MANY_PROGRAMS = "many-programs"
+    BAD_PATCH = "bad-patch"  # cannot be merged into its parent
     NOT_PYTHON = "not-python"  # does not parse
     BROKEN_CONTRACT = "broken-contract"  # lacks the class or a method
     MODEL_FAILED = "model-failed"  # the call itself failed for good

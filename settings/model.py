@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..core.methods import method_named
+from ..core.patch_form import Form
 from ..core.seeds import salted
 from ..core.values import JSON, FeedbackDetail, MemoryDetail
 from .presets import DEFAULT_PRESET
@@ -21,6 +22,7 @@ Count = Annotated[int, Field(ge=0, le=1_000_000)]
 Positive = Annotated[int, Field(ge=1, le=1_000_000)]
 MOST_WORKERS = 256  # each worker is a process with a simulator; more than one machine can use
 Workers = Annotated[int, Field(ge=1, le=MOST_WORKERS)]
+Repairs = Annotated[int, Field(ge=0, le=5)]
 Limit = Annotated[int, Field(ge=1, le=10**15)]
 SALT_PATTERN = r"^([0-9a-f]{32}|none)$"
 Salt = Annotated[str, Field(pattern=SALT_PATTERN)]
@@ -118,6 +120,8 @@ class Settings(BaseModel):
     memory_detail: MemoryDetail = Field("full", description="what prompts show of edits that did not stay")
     memory_scope: Literal["generation", "run"] = Field("generation", description="how long rejected edits are kept")
     macro_focus: bool = Field(True, description="each macro-mutation of a generation gets another focus")
+    reply: Form = Field("patch", description="what climbs and evaluator revisions send: a patch, or the whole program")
+    repairs: Repairs = Field(1, description="further questions after an answer that cannot be used; 0 is the paper's")
     keep_trajectories: bool = Field(False, description="keep every recorded episode, not T_0's and the elites' only")
     trajectories_limit_mb: Amount | None = Field(None, description="room for recorded episodes; the least needed go")
     final_episodes: Positive = Field(description="held-out episodes on which p_0 and the elite are compared")
@@ -160,6 +164,8 @@ def without_effect(method: str, evaluator: str) -> frozenset[str]:
     }
     if "evaluator-writer" not in roles_of(evaluator):
         silent |= {"evaluator_model"}
+    if evaluator != "evolve" and "memory_detail" in silent:
+        silent |= {"reply"}  # no climb and no revision of an evaluator
     if "judge" not in roles_of(evaluator):
         silent |= {"evaluator_pool", "evaluator_generations", "evaluator_judges", "judges"}
     return silent

@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from ..core.values import JSON
 from .model import Settings
 
-BEFORE: Mapping[str, JSON] = {"feedback": "metrics", "macro_focus": False, "memory_detail": "summary"}
+BEFORE: Mapping[str, JSON] = {
+    "feedback": "metrics", "macro_focus": False, "memory_detail": "summary", "repairs": 0, "reply": "whole",
+}
 """What runs did before a setting existed, where that differs from the setting's default."""
 
 

@@ -58,4 +58,4 @@ class OfflineModel:
 def program_reply(program: str, summary: str) -> str:
     """A reply that holds a program: one summary line, without fences, and one fenced block."""
     line = one_line(summary.replace("```", "'''"), MAX_LINE)
-    return f"Summary: {line}\n\n```python\n{program.rstrip()}\n```\n"
+    return f"Summary: {line}\n\n```python\n# whole program\n{program.rstrip()}\n```\n"

@@ -134,11 +134,12 @@ async def test_the_hill_climb_prompt_shows_edit_summaries_of_the_memory_only() -
     assert "1. gain 0.8 -> 1.2 -- F lower by 0.1250\n" in full
     none = await asked(HillClimber, order, memory_detail="none")
     assert "gain 0.8 -> 1.2" not in none
-    assert none.endswith(f"{NOT_SHOWN}\n")
+    assert f"\n{NOT_SHOWN}\n\nYour reply ends" in none
 
 
 async def test_an_empty_memory_is_stated() -> None:
-    assert (await asked(HillClimber, propose(Operator.HILL_CLIMB, candidate()))).endswith(f"{NO_REJECTIONS}\n")
+    prompt = await asked(HillClimber, propose(Operator.HILL_CLIMB, candidate()))
+    assert f"\n{NO_REJECTIONS}\n\nYour reply ends" in prompt
 
 
 async def test_the_prompt_states_that_both_parents_are_the_same_program() -> None:

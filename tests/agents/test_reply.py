@@ -45,9 +45,9 @@ def test_a_good_reply() -> None:
     assert reading.summary == "gain up"
 
 
-def test_the_history_in_the_program_counts_before_the_summary_line() -> None:
-    reading = read_program(reply(f"Summary: gain up\n{block(POLICY.text)}"), CONTRACT)
-    assert reading.summary == "gain 0.5 -> 0.8"
+def test_the_summary_line_counts_before_a_history_in_the_program() -> None:
+    assert read_program(reply(f"Summary: gain up\n{block(POLICY.text)}"), CONTRACT).summary == "gain up"
+    assert read_program(reply(block(POLICY.text)), CONTRACT).summary == "gain 0.5 -> 0.8"
 
 
 BAD = {

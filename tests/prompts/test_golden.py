@@ -11,6 +11,7 @@ import pytest
 from memento.agents.evaluator_evolver import EvaluatorEvolver
 from memento.agents.judging import Judges
 from memento.agents.proposers import Crosser, HillClimber, Initiator, Mutator
+from memento.agents.writing import Answers
 from memento.core.ports import Ask
 from memento.core.values import Focus, Operator
 from memento.runtime.prompts import PromptFolder
@@ -36,6 +37,7 @@ from ..support.prompt_samples import (
     propose_evaluator,
 )
 
+AMBIGUOUS_PATCH = "Summary: gain up\n```python\n# patch\nGAIN = 1.2\n```\n"
 GOLDEN = Path(__file__).parent / "golden"
 
 CASES = (
@@ -43,6 +45,8 @@ CASES = (
     "initial-policy-again",
     "initial-policy-as-is",
     "hill-climb",
+    "hill-climb-whole",
+    "hill-climb-once-more",
     "hill-climb-no-memory",
     "hill-climb-full-memory",
     "hill-climb-metrics-alone",
@@ -52,10 +56,11 @@ CASES = (
     "crossover-same-parents",
     "initial-evaluator",
     "evaluator-macro-mutation",
+    "evaluator-macro-mutation-whole",
     "judge",
     "judge-once-more",
 )
-EVALUATOR_CASES = ("initial-evaluator", "evaluator-macro-mutation")
+EVALUATOR_CASES = ("initial-evaluator", "evaluator-macro-mutation", "evaluator-macro-mutation-whole")
 JUDGE_CASES = ("judge", "judge-once-more")
 ROLES = (
     (tuple(case for case in CASES if case not in EVALUATOR_CASES + JUDGE_CASES), "- At most 64,000 characters."),
@@ -71,8 +76,11 @@ async def filled(case: str) -> str:
 
 async def asked(case: str) -> Ask:
     """The question that the agent asks."""
-    model = Scripted(lambda ask: '{"choice": "none"}' if ask.role == "judge" else program_reply())
+    reply = AMBIGUOUS_PATCH if case == "hill-climb-once-more" else program_reply()
+    model = Scripted(lambda ask: '{"choice": "none"}' if ask.role == "judge" else reply)
     common = {"prompts": PromptFolder(), "brief": BRIEF}
+    judges = Judges(models=[model], run_seed=7, **common)
+    common["answers"] = Answers(edits="whole" if case.endswith("whole") else "patch", repairs=1)
     policy = {"model": model, "contract": CONTRACT, "limits": policy_limits_in_words(), **common}
     climb = propose(Operator.HILL_CLIMB, candidate(), rejections=REJECTIONS)
     failure = candidate(fault=CRASH)
@@ -84,7 +92,7 @@ async def asked(case: str) -> Ask:
             await Initiator(**policy, edited=False).carry_out(propose(Operator.INITIAL))
         case "initial-policy-again":
             await Initiator(**policy).carry_out(propose(Operator.INITIAL, rejections=REJECTIONS[1:]))
-        case "hill-climb":
+        case "hill-climb" | "hill-climb-whole" | "hill-climb-once-more":
             await HillClimber(**policy).carry_out(climb)
         case "hill-climb-no-memory":
             await HillClimber(**policy).carry_out(propose(Operator.HILL_CLIMB, candidate()))
@@ -108,11 +116,11 @@ async def asked(case: str) -> Ask:
             await Crosser(**policy).carry_out(propose(Operator.CROSSOVER, candidate(), candidate()))
         case "initial-evaluator":
             await evolver.carry_out(propose_evaluator(None))
-        case "evaluator-macro-mutation":
+        case "evaluator-macro-mutation" | "evaluator-macro-mutation-whole":
             await evolver.carry_out(propose_evaluator(evaluator_entry(2)))
         case "judge" | "judge-once-more":
-            await Judges(models=[model], run_seed=7, **common).carry_out(judge_order())
-    return model.asked[-1 if case == "judge-once-more" else 0]
+            await judges.carry_out(judge_order())
+    return model.asked[-1 if case.endswith("once-more") else 0]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -143,7 +151,15 @@ async def test_a_growing_memory_leaves_the_rest_of_a_climb_prompt_as_it_was() ->
     assert none.prefixes == some.prefixes
     shared = none.prefixes[-1]
     assert none.prompt[:shared] == some.prompt[:shared]
-    assert none.prompt[:shared].endswith("## Edits already tried and rejected\n")
+    assert none.prompt[:shared].rstrip("\n").endswith("## Edits already tried and rejected")
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case not in JUDGE_CASES])
+async def test_the_form_of_the_reply_is_repeated_at_the_end(case: str) -> None:
+    patch = case in ("evaluator-macro-mutation",) or (case.startswith("hill-climb") and not case.endswith("whole"))
+    *_, first, second = (await filled(case)).splitlines()
+    assert first.startswith("Your reply ends with the line `Summary: …` and one code block")
+    assert ("# patch" in first, "# whole program" in second) == (patch, patch)
 
 
 async def test_equal_prompts_share_all_their_text() -> None:
@@ -164,7 +180,8 @@ def test_no_golden_file_is_left_over() -> None:
 async def test_every_prompt_file_is_used() -> None:
     parts = {"program-rules", "evaluator-rules", "rejection-memory", "earlier-attempts", "reply-program"}
     parts |= {"policy-situation", "evaluator-situation", "judge-situation"}
-    parts |= {"starting-point", "used-as-is"}
+    parts |= {"starting-point", "used-as-is", "once-more"}
+    parts |= {"reply-program-reminder", "reply-patch", "reply-patch-reminder"}
     parts |= {"crossover-with-itself", "macro-focus", "macro-foci"}
     used = parts | set(CASES)
     assert set(PromptFolder()) <= used

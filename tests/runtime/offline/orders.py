@@ -41,7 +41,7 @@ def model_for(run_seed: int) -> OfflineModel:
 
 
 def program_of(reply: Reply) -> str:
-    (block,) = re.findall(r"^```python\n(.*?)^```$", reply.text, re.MULTILINE | re.DOTALL)
+    (block,) = re.findall(r"^```python\n# whole program\n(.*?)^```$", reply.text, re.MULTILINE | re.DOTALL)
     assert reply.text.count("```") == 2
     return str(block)
 
