@@ -6,6 +6,7 @@ from ..core.events import ProposalFailed, ProposalMade, Propose
 from ..core.patch_form import Form
 from ..core.ports import Model, Prompts
 from ..core.program_text import digest
+from ..core.text import bounded
 from ..core.values import Brief, Candidate, Contract, FeedbackDetail, MemoryDetail
 from .feedback import faults_text, policy_feedback
 from .fencing import fenced
@@ -14,6 +15,7 @@ from .memory_text import history, rejections_list, tried_list
 from .parents_text import pair_table, title_of
 from .writing import AS_PUBLISHED, PROPOSER, Answers, Writer, program_block, question, rules, situation, with_form
 
+MAX_FITNESS = 600  # characters of what f_e measures
 NO_REJECTIONS = "None so far in this chain."
 NOT_SHOWN = "Not told in this run."
 SUMMARY = "what changed and where, old and new values, the effect expected"
@@ -50,11 +52,20 @@ class _Proposer:
             "history": _history(candidate, order),
         }
 
+    def _measure(self, order: Propose) -> str:
+        """What f_e measures, with its heading; empty where it is not known, or prompts show metrics alone."""
+        if not order.fitness or self._feedback == "metrics":
+            return ""
+        measure = fenced(bounded(order.fitness, MAX_FITNESS))
+        return self._prompts.fill("fitness-measure", measure=measure) + "\n"
+
     async def _write(
         self, order: Propose, rest: str, again: str = "", *, form: Form = "whole"
     ) -> ProposalMade | ProposalFailed:
         parents = [parent.program for parent in order.parents]
-        return await self._writer.write(order, question(self._situation, rest, again), parents, form=form)
+        measure = self._measure(order)  # the same in all prompts of the search
+        asked = question(self._situation, measure + rest, measure + again)
+        return await self._writer.write(order, asked, parents, form=form)
 
 
 class Initiator(_Proposer):

@@ -44,8 +44,14 @@ def plan_of(
         evaluator_budget=budget if settings.evaluator == "evolve" else None,
         reference=domain.reference_evaluator(),
         has_success=has_success(domain, settings.options),
+        fitness=_fitness_of(settings, domain),
         refuses_dead=rules >= 2,
     )
+
+
+def _fitness_of(settings: Settings, domain: Domain) -> str:
+    """What f_e measures, where the settings alone decide it: under the domain's reference evaluator."""
+    return domain.brief(settings.options).reference_fitness if settings.evaluator == "reference" else ""
 
 
 def slots_of(settings: Settings) -> Slots:

@@ -45,6 +45,7 @@ class Propose(Order):
     tried: tuple[Rejection, ...] = ()  # edits of the parents and their ancestors that did not stay; full memory only
     focus: Focus | None = None  # of a macro-mutation; None for none
     elite: str = ""  # the id of C_(g-1), so that a prompt can name the parents
+    fitness: str = ""  # what f_e measures under the evaluator in use, in its writer's words; "" where nothing is known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -305,3 +305,4 @@ class Brief:
     uncertainties: str = ""  # what differs between episodes, and what a policy cannot know
     # what differs between recordings, which hold true states; None: the same text as for policies
     evaluator_uncertainties: str | None = None
+    reference_fitness: str = ""  # what f_e is made of under the domain's reference evaluator, in two lines

@@ -269,6 +269,7 @@ class MementoKeeper:
             tried=state.tried,
             focus=self._options.focus(state.generation, slot, self._slots.macro) if macro else None,
             elite=state.elite.id,
+            fitness=self._plan.fitness,
         )
 
     def _winner(self, state: Search, operator: Operator) -> Candidate | None:

@@ -131,6 +131,7 @@ class RoundsKeeper:
             parents=request.parents,
             focus=self._options.focus(generation, slot, len(requests)) if macro else None,
             elite=elite.id,
+            fitness=self._plan.fitness,
         )
 
     def _take_proposal(self, state: Round, fact: ProposalMade | ProposalFailed) -> Decision[Round]:

@@ -34,6 +34,7 @@ class RunPlan:
     evaluator_budget: EvaluatorBudget | None = None  # evolve E*; None without `evaluator`: request one evaluator
     reference: Program | None = None  # scores the final measure
     has_success: bool = True  # whether the task has a success predicate
+    fitness: str = ""  # what f_e measures under a given `evaluator`, for prompts
     refuses_dead: bool = True  # request p_0 again if it does nothing in any episode; not by rules of version 1
 
 
@@ -95,6 +96,7 @@ class Sequencer:
             racing=self._plan.racing,
             duplicates=self._plan.duplicates,
             has_success=self._plan.has_success,
+            fitness=chosen.summary if self._plan.evaluator is None else self._plan.fitness,
         )
         initial = score_baseline(baseline, chosen.examination)
         keeper = self._plan.method(initial, plan, self._plan.slots, self._plan.options)

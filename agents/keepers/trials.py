@@ -47,6 +47,7 @@ class RolloutPlan:
     racing: bool = False
     duplicates: bool = False
     has_success: bool = True  # False: the task has no success predicate, so that S does not exist
+    fitness: str = ""  # what the evaluator measures, for prompts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,7 +43,7 @@ class UnevolvedEvaluatorKeeper:
         name = self._id(state)
         match fact:
             case ProposalMade() if fact.order == name and self._given is None:
-                return self._examine(state, fact.program)
+                return self._examine(state, fact.program, fact.summary)
             case ProposalFailed() if fact.order == name and self._given is None:
                 return self._retry(state, fact.fault)
             case EvaluatorExamined() if state.examined and fact.order == order_ids.examine_id(name):
@@ -69,8 +69,10 @@ class UnevolvedEvaluatorKeeper:
         )
         return Decision(state=state, orders=(order,))
 
-    def _examine(self, state: Unevolved, program: Program) -> Decision[Unevolved]:
-        candidate = EvaluatorCandidate(id=self._id(state), generation=0, slot=state.attempt, program=program)
+    def _examine(self, state: Unevolved, program: Program, summary: str = "") -> Decision[Unevolved]:
+        candidate = EvaluatorCandidate(
+            id=self._id(state), generation=0, slot=state.attempt, program=program, summary=summary
+        )
         order = Examine(
             id=order_ids.examine_id(candidate.id), evaluator=program, episodes=self._baseline.episodes
         )

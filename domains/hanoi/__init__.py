@@ -7,6 +7,7 @@ from ...core.values import JSON
 from ..arm.motion import ACHIEVED, CONTROL_PERIOD_S, DESIRED, GRIPPER, MOVE_PER_UNIT_M, TURN_PER_UNIT_RAD
 from .domain import HanoiDomain
 from .interface import Motion
+from .touch import CONTAINERS_YIELD, TOUCH, TURNING_ACHIEVED, TURNING_DESIRED, YAW
 
 MOTION = Motion(
     control_period_s=CONTROL_PERIOD_S,
@@ -16,15 +17,20 @@ MOTION = Motion(
     achieved=(
         f"{ACHIEVED} Where its weight is not compensated exactly (see the actuators' strength) it"
         " also drifts up or down, by up to 1 mm a step, and a command proportional to the remaining error then"
-        " comes to rest some millimetres off."
+        f" comes to rest some millimetres off.{TURNING_ACHIEVED}"
     ),
-    desired=f"{DESIRED} At rest the arm is within a few millimetres of the goal (see the actuators' strength).",
+    desired=(
+        f"{DESIRED} At rest the arm is within a few millimetres of the goal (see the actuators' strength)."
+        f"{TURNING_DESIRED}"
+    ),
     hand=(
         "At the start the end effector is near (-0.10, 0, 1.01), the tool points straight down to within 0.15 rad"
         " (`robot0_eef_quat` near (1, 0, 0.06, 0)), and the fingers, half open, move along the world's y axis."
         " The fingers move along the hand's own y axis, whatever way it is turned; a positive `rz` turns it"
-        " counter-clockwise seen from above."
+        f" counter-clockwise seen from above.{YAW}"
     ),
+    touch=f"{TOUCH} {CONTAINERS_YIELD}",
+    push="A push of 0.1 m/s slides a cube by about 1 mm.",
 )
 
 _DEFAULTS: dict[str, JSON] = {

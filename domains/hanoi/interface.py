@@ -22,9 +22,17 @@ class Motion:
     achieved: str                   # text for goal_update "achieved"
     desired: str                    # text for goal_update "desired"
     hand: str                       # the start pose, the fingers' axis, the reach
+    touch: str                      # fingers, grasps, readings, what yields to a push
+    push: str                       # how far a push of 0.1 m/s slides a cube
     timing: str = ""
     placing: str = ""
     friction_matters: bool = True   # False where torsional and rolling friction have no effect
+
+
+REFERENCE_FITNESS = """\
+f_e = 0.45 mean of P over all steps + 0.45 best P + 0.10 score of the tower on C at the end; 1 with success.
+P = 0.95 (0.14 approach + 0.18 grasp and lift + 0.20 transport + 0.20 placement + 0.28 tower on C), less up to 15 %
+for a near-illegal stack, + 0.05 smoothness. So early progress counts, and success at any step gives 1."""
 
 
 def brief(settings: Settings, motion: Motion) -> Brief:
@@ -68,6 +76,7 @@ def brief(settings: Settings, motion: Motion) -> Brief:
         "gripper": motion.gripper,
         "goal_text": motion.achieved if settings.goal_update == "achieved" else motion.desired,
         "hand_text": motion.hand,
+        "touch_text": motion.touch,
         "timing_text": motion.timing,
     }
     return Brief(
@@ -76,6 +85,7 @@ def brief(settings: Settings, motion: Motion) -> Brief:
         evaluator_interface=_filled("evaluator", facts),
         uncertainties=_uncertainties(randomisation, motion),
         evaluator_uncertainties=_seen_on_record(randomisation),
+        reference_fitness=REFERENCE_FITNESS,
     )
 
 
@@ -156,6 +166,7 @@ _SENTENCES: tuple[tuple[str, str, bool], ...] = (
     ("torsional_friction", "The torsional friction coefficient is drawn from {}.", True),
     ("rolling_friction", "The rolling friction coefficient is drawn from {}.", True),
     ("push_rate_hz", "From time to time a random cube gets a small push; the rate is {} per second.", False),
+    ("push_speed_m_s", "A push changes the cube's speed by {} m/s in a random horizontal direction.", False),
 )
 # The range with which a quantity has no effect; (0, 0) where it is not listed.
 _NOTHING: Mapping[str, Range] = {
@@ -176,6 +187,8 @@ def _uncertainties(randomisation: Randomisation, motion: Motion) -> str:
         if bounds == _NOTHING.get(quantity, (0.0, 0.0)) or (contacts_only and not motion.friction_matters):
             continue
         lines.append(f"- {sentence.format(_words(bounds))}")
+        if quantity == "push_speed_m_s":
+            lines[-1] += f" {motion.push}"
         if quantity == "noise_std_m" and randomisation.noise_correlation == (0.0, 0.0):
             lines.append("- This noise is independent from one control step to the next.")
     if not lines:

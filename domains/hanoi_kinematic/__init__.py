@@ -31,6 +31,17 @@ MOTION = Motion(
         " The fingers move along the hand's own y axis, whatever way it is turned; a positive `rz` turns it"
         " counter-clockwise seen from above. It reaches x from -0.25 to 0.32, y from -0.45 to 0.45, z up to 1.25."
     ),
+    touch=(
+        "**Fingers.** Each is 2 cm wide and 1 cm thick. Open, q is 0.04, or 0.04 times an actuator strength below 1;"
+        " closed on nothing it is 0. Closing on a cube moves it to the middle between the fingers and straightens it;"
+        " then q is its half-edge. It is held if the end effector is at least 2 mm below the cube's top and the"
+        " fingertips are above its bottom, the cube's middle is no more than its half-edge less 2 to 8 mm (by"
+        " friction) off along the hand's x axis, the hand is turned against its faces by at most 0.6 rad and tilted by"
+        " at most 0.35 rad; otherwise it is squeezed out. A cube that carries another one cannot be taken."
+        " One unit of rotation turns the hand by 0.21 rad in a step; any yaw can be reached, a tilt up to 0.6 rad."
+        " A cube looks the same after a quarter turn."
+    ),
+    push="A push of 0.1 m/s slides a cube by 1 mm, divided by the scale of its sliding friction.",
     timing=(
         "The physics is simplified: fingers, held cubes and cubes stop at what they touch or push it aside, and what"
         " is let go falls at once, toppling where its centre is not supported. Containers do not move."

@@ -108,7 +108,7 @@ def test_a_brief_lists_exactly_the_uncertainties(domain: HanoiDomain) -> None:
         return brief.uncertainties + brief.policy_interface
 
     assert "[0.002, 0.025] m" in texts_of({}) and "**noisy**" in texts_of({})
-    assert "late" not in texts_of({})
+    assert "are late" not in texts_of({})
     assert "late" in texts_of({"randomisation": "hard"}) and "AR(1)" in texts_of({"randomisation": "hard"})
     assert "noisy" not in texts_of({"randomisation": "none"})
     assert "Gaussian" in texts_of({"randomisation": "none", "noise_std_m": 0.01})

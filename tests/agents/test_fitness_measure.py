@@ -1,0 +1,40 @@
+"""What f_e measures reaches the prompts of the search: a reference evaluator's text, or the chosen one's summary."""
+
+from dataclasses import replace
+
+import pytest
+from memento.agents.proposers import MAX_FITNESS, HillClimber
+from memento.core.values import Operator
+from memento.domains import load
+from memento.runtime.prompts import PromptFolder
+
+from ..support.prompt_samples import BRIEF, CONTRACT, Scripted, candidate, program_reply, propose
+
+
+async def prompt_of(fitness: str, **settings: object) -> str:
+    model = Scripted(lambda _: program_reply())
+    texts = {"prompts": PromptFolder(), "brief": BRIEF, "limits": "1 s a call."}
+    climber = HillClimber(model=model, contract=CONTRACT, **texts, **settings)
+    await climber.carry_out(replace(propose(Operator.HILL_CLIMB, candidate()), fitness=fitness))
+    return model.asked[0].prompt
+
+
+async def test_prompts_show_it_bounded_and_as_data_unless_they_show_metrics_alone() -> None:
+    heading = "## What the fitness measures"
+    assert heading in await prompt_of("milestones")
+    assert heading not in await prompt_of("")
+    assert heading not in await prompt_of("milestones", feedback="metrics")
+    assert len(await prompt_of("x" * 100_000)) < len(await prompt_of("")) + MAX_FITNESS + 300
+
+
+@pytest.mark.parametrize("name", ["hanoi", "hanoi-kinematic", "kitchen"])
+def test_the_texts_name_the_constants_of_the_reference_evaluators(name: str) -> None:
+    domain = load(name)
+    text = domain.brief(domain.options({}, preset="quick")).reference_fitness
+    program = domain.reference_evaluator()
+    assert program is not None
+    numbers = [word.strip("(),;") for word in text.split() if word.strip("(),;").replace(".", "").isdigit()]
+    decimals = [number for number in numbers if "." in number]
+    assert len(decimals) >= 6
+    assert not [number for number in decimals if number not in program.text and f"{number}0" not in program.text]
+    assert len(text) <= 600
