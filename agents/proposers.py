@@ -17,7 +17,7 @@ from .writing import AS_PUBLISHED, PROPOSER, Answers, Writer, program_block, que
 
 MAX_FITNESS = 600  # characters of what f_e measures
 NO_REJECTIONS = "None so far in this chain."
-NOT_SHOWN = "Not told in this run."
+NOT_SHOWN = "Not shown in this run."
 SUMMARY = "what changed and where, old and new values, the effect expected"
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from .support.nightly import is_sampled
 from .support.processes import end_started
 
 # A script's background job ignores SIGINT, and so would all that the tests start and interrupt.
@@ -15,3 +16,18 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 def _processes_end_with_their_test() -> Iterator[None]:
     yield
     end_started()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--nightly", action="store_true", help="run every nightly test, not only a sample of them")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of the nightly tests, which repeat others with other values, keep a sample that changes with every commit."""
+    if config.getoption("--nightly"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("nightly") and not is_sampled(item.nodeid)]
+    if left_out and len(items) > len(left_out):     # a test that was asked for alone runs
+        config.hook.pytest_deselected(items=left_out)
+        gone = {id(item) for item in left_out}
+        items[:] = [item for item in items if id(item) not in gone]

@@ -1,0 +1,22 @@
+"""Which of the nightly tests run in every test run: a sample that depends on the commit, so that all get their turn."""
+
+import hashlib
+import subprocess
+from functools import cache
+from pathlib import Path
+
+SHARE = 4       # one in so many
+
+
+def is_sampled(test: str) -> bool:
+    """Whether the nightly test with this id is in the sample of this commit."""
+    return int(hashlib.sha256(f"{_commit()} {test}".encode()).hexdigest(), 16) % SHARE == 0
+
+
+@cache
+def _commit() -> str:
+    """The commit of the checkout; "" outside of a repository, where the sample is always the same."""
+    done = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=Path(__file__).parent, capture_output=True, text=True, check=False, timeout=20
+    )
+    return done.stdout.strip()
