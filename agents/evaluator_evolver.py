@@ -4,8 +4,11 @@ from ..core.events import ProposalFailed, ProposalMade, ProposeEvaluator
 from ..core.patch_form import Form
 from ..core.ports import Model, Prompts
 from ..core.program_text import MAX_EVALUATOR
-from ..core.values import Brief, Contract, Program
+from ..core.values import Brief, Contract, EvaluatorCandidate, Program
 from .feedback import evaluator_feedback, rollouts_table
+from .fencing import fenced
+from .probes_text import order_line, probe_scores_table, probes_table, violations_list
+from .reasons import reasons_list
 from .writing import (
     AS_PUBLISHED,
     EVALUATOR_WRITER,
@@ -16,6 +19,7 @@ from .writing import (
     program_block,
     question,
     rules,
+    section,
     with_form,
 )
 
@@ -26,12 +30,15 @@ class EvaluatorEvolver:
     """Requests evaluators: new ones for the first pool, then revisions of the selected one (q_eval^macro)."""
 
     def __init__(
-        self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, answers: Answers = AS_PUBLISHED
+        self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, answers: Answers = AS_PUBLISHED,
+        judge_reasons: bool = True,
     ) -> None:
+        """`judge_reasons`: whether writers read why the last judges voted as they did."""
         self._writer = Writer(
             model=model, prompts=prompts, role=EVALUATOR_WRITER, contract=contract, answers=answers,
             limit=MAX_EVALUATOR,
         )
+        self._judge_reasons = judge_reasons
         self._prompts = prompts
         self._common = {
             **evaluator_situation(brief),
@@ -52,6 +59,7 @@ class EvaluatorEvolver:
             **self._common,
             success_rate=success_in_words(order.success_rate, len(order.episodes)),
             rollouts=rollouts_table(order.episodes),
+            probes=self._probes(order),
         )
         rest = self._rest(order, parent, form)
         return question(constant, rest, again=rest)  # all evaluators of a generation have one parent, or none
@@ -65,8 +73,31 @@ class EvaluatorEvolver:
             SUMMARY,
             form,
             program=program_block(parent),
-            feedback=evaluator_feedback(order.parent, order.episodes),
+            feedback=_feedback(order, order.parent),
+            reasons=self._reasons(order),
         )
+
+    def _probes(self, order: ProposeEvaluator) -> str:
+        if not order.probes:
+            return ""
+        return self._prompts.fill("probes", probes=probes_table(order.probes))
+
+    def _reasons(self, order: ProposeEvaluator) -> str:
+        if not order.reasons or not self._judge_reasons:
+            return ""
+        return section("Why the judges of the last round voted as they did", fenced(reasons_list(order.reasons)))
+
+
+def _feedback(order: ProposeEvaluator, parent: EvaluatorCandidate) -> str:
+    """What the parent gave on T_0 and on the probes, with the known orders that it violates."""
+    parts = [evaluator_feedback(parent, order.episodes)]
+    found = parent.examination
+    if order.probes and found.probe_scores:
+        parts += ["f_e of each probe:", fenced(probe_scores_table(found, order.probes))]
+        parts.append(f"It violates {order_line(found)}.")
+        wrong = violations_list(found, order.episodes, order.probes)
+        parts += [fenced(wrong)] if wrong else []
+    return "\n\n".join(parts)
 
 
 def success_in_words(success_rate: float | None, episodes: int) -> str:

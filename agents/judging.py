@@ -9,13 +9,12 @@ import structlog
 from ..core.errors import ModelError
 from ..core.events import Judge, VoteCast
 from ..core.ports import Ask, Model, Prompts, Reply
-from ..core.program_text import MAX_EVALUATOR, bare
 from ..core.seeds import derive_seed
-from ..core.text import bounded, one_line
-from ..core.values import Brief, Call, EvaluatorCandidate, Program
+from ..core.text import one_line
+from ..core.values import Brief, Call, EvaluatorCandidate
+from .ballots import ballot
 from .evaluator_evolver import success_in_words
-from .feedback import evaluator_feedback
-from .fencing import fenced
+from .labels import label
 from .reply import within_limit
 from .verdict import MAX_REASON, Unusable, Verdict, read_verdict
 from .writing import Question, call_of, evaluator_situation, question, section
@@ -23,7 +22,6 @@ from .writing import Question, call_of, evaluator_situation, question, section
 _log = structlog.get_logger("memento.replies")
 
 JUDGE = "judge"
-NOT_SHOWN = "# The text of this program cannot be shown."  # in the logs of versions that took such programs
 ATTEMPTS = 2  # after an unusable answer the judge is asked once more
 
 
@@ -41,16 +39,6 @@ class Labelling:
     def slots(self) -> dict[str, int]:
         """The slot of the pool for each label."""
         return {name: entry.slot for name, entry in zip(self.labels, self.entries, strict=True)}
-
-
-def label(place: int) -> str:
-    """A, B, … Z, AA, AB, … for 0, 1, … 25, 26, 27, …"""
-    text = ""
-    place += 1
-    while place:
-        place, rest = divmod(place - 1, 26)
-        text = chr(ord("A") + rest) + text
-    return text
 
 
 def labelling(order: Judge, run_seed: int) -> Labelling:
@@ -93,29 +81,22 @@ class Judges:
             calls = (*calls, replace(call_of(asked.text, reply), attempt=attempt))
             verdict = _verdict(order, reply, seen)
             if not isinstance(verdict, Unusable):
-                return _vote(order, verdict.slot, verdict.reason, calls)
+                return _vote(order, seen, verdict.slot, verdict.reason, calls)
             flaw = verdict.why
-        return _vote(order, None, f"abstained: {flaw}", calls)
+        return _vote(order, seen, None, f"abstained: {flaw}", calls)
 
     def _question(self, order: Judge, seen: Labelling, flaw: str) -> Question:
         episodes = max((len(entry.examination.scores) for entry in order.pool), default=0)
-        shown = zip(seen.labels, seen.entries, strict=True)
         constant = self._prompts.fill(
             "judge-situation", **self._common, success_rate=success_in_words(order.success_rate, episodes)
         )
         rest = self._prompts.fill(
             "judge",
-            pool="\n\n".join(_entry(name, entry) for name, entry in shown),
+            pool=ballot(order, dict(zip(seen.labels, seen.entries, strict=True))),
             labels=", ".join(seen.labels),
             correction=section("Once more", f"Your first answer could not be used: {flaw}.") if flaw else "",
         )
         return question(constant, rest)
-
-
-def _entry(name: str, entry: EvaluatorCandidate) -> str:
-    """One evaluator for a judge: its bare program and its results on T_0, without name or history."""
-    text = bounded(bare(entry.program or Program("")), 2 * MAX_EVALUATOR) or NOT_SHOWN  # unparsing may lengthen it
-    return f"### Evaluator {name}\n\n{fenced(text, 'python')}\n\n{evaluator_feedback(entry)}"
 
 
 def _verdict(order: Judge, reply: Reply, seen: Labelling) -> Verdict | Unusable:
@@ -126,7 +107,7 @@ def _verdict(order: Judge, reply: Reply, seen: Labelling) -> Verdict | Unusable:
         return Unusable(why=f"it cannot be read: {type(error).__name__}")
 
 
-def _vote(order: Judge, slot: int | None, reason: str, calls: tuple[Call, ...]) -> VoteCast:
+def _vote(order: Judge, seen: Labelling, slot: int | None, reason: str, calls: tuple[Call, ...]) -> VoteCast:
     return VoteCast(
         order=order.id,
         generation=order.generation,
@@ -135,4 +116,5 @@ def _vote(order: Judge, slot: int | None, reason: str, calls: tuple[Call, ...]) 
         reason=one_line(reason, MAX_REASON),
         call=calls[-1] if calls else None,
         earlier=calls[:-1],
+        seen=tuple(entry.slot for entry in seen.entries),
     )

@@ -1,7 +1,21 @@
 """The agents that run programs in the pool: roll an episode out, score it, examine an evaluator."""
 
-from ..core.events import EpisodeEnded, EpisodeScored, EvaluatorExamined, Examine, Roll, ScoreEpisode
-from ..core.ports import Pool, RollTask
+import asyncio
+from dataclasses import replace
+
+from ..core.events import (
+    EpisodeEnded,
+    EpisodeScored,
+    EvaluatorExamined,
+    Examine,
+    ProbesRecorded,
+    RecordProbes,
+    Roll,
+    ScoreEpisode,
+)
+from ..core.ports import Pool, Prober, ProbeTask, RollTask
+from ..core.probes import cuts_of, known_order, length_of, violations
+from ..core.values import Examination
 
 
 class Roller:
@@ -34,13 +48,52 @@ class Scorer:
         return EpisodeScored(order=order.id, score=order.episode.counted(score))
 
 
+class ProbeAgent:
+    """Puts the probes of a run on record."""
+
+    def __init__(self, *, pool: Prober) -> None:
+        self._pool = pool
+
+    async def carry_out(self, order: RecordProbes) -> ProbesRecorded:
+        """Record the probes for T_0. Raises RolloutError and StoreError."""
+        task = ProbeTask(
+            order=order.id, split=order.split, seed=order.seed, steps=length_of(order.episodes),
+            cuts=cuts_of(order.episodes),
+        )
+        return ProbesRecorded(order=order.id, probes=await self._pool.record_probes(task))
+
+
 class Examiner:
-    """Examines evaluators on T_0."""
+    """Examines evaluators on T_0 and on the probes."""
 
     def __init__(self, *, pool: Pool) -> None:
         self._pool = pool
 
     async def carry_out(self, order: Examine) -> EvaluatorExamined:
-        """Apply an evaluator to T_0 and check it. Raises RolloutError."""
+        """Apply an evaluator to T_0 and check it; a valid one is applied to the probes. Raises RolloutError."""
         examination = await self._pool.examine(order.evaluator, order.episodes)
+        if examination.valid and order.probes:
+            examination = await self._on_probes(order, examination)
         return EvaluatorExamined(order=order.id, examination=examination)
+
+    async def _on_probes(self, order: Examine, found: Examination) -> Examination:
+        """The examination with the scores of the probes. An evaluator that fails on a probe is not valid."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(self._pool.score(order.evaluator, each.episode)) for each in order.probes]
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+        scores = tuple(task.result() for task in tasks)
+        faults = (
+            replace(score.fault, message=f"on the probe {probe.name!r}: {score.fault.message}")
+            for probe, score in zip(order.probes, scores, strict=True) if score.fault is not None
+        )
+        fault = next(faults, None)
+        if fault is not None:
+            return replace(found, fault=fault)
+        return replace(
+            found,
+            probe_scores=scores,
+            order_pairs=len(known_order(order.episodes, order.probes)),
+            order_violations=len(violations(order.episodes, found.scores, order.probes, scores)),
+        )

@@ -42,6 +42,7 @@ def plan_of(
         initial=initial,
         evaluator=evaluator,
         evaluator_budget=budget if settings.evaluator == "evolve" else None,
+        probe_seed=derive_seed(settings.root_seed, "probes") if settings.probes == "on" else None,
         reference=domain.reference_evaluator(),
         has_success=has_success(domain, settings.options),
         fitness=_fitness_of(settings, domain),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import structlog
 
-from ..core.events import EpisodeEnded, Fact
+from ..core.events import EpisodeEnded, Fact, ProbesRecorded
 from ..core.order_ids import episode_id
 from ..core.recording_file import load_recording, owner_of_key, save_recording, trajectory_key
 from ..memory.retention_policy import Change, RetentionPolicy
@@ -49,6 +49,9 @@ class Retention:
         change = self._policy.apply(fact)
         if isinstance(fact, EpisodeEnded) and fact.episode.trajectory is not None:
             self._measure(fact.episode.trajectory)
+        elif isinstance(fact, ProbesRecorded):
+            for probe in fact.probes:
+                self._measure(str(probe.episode.trajectory))
         self._carry_out(change)
         self._fit()
 

@@ -11,13 +11,13 @@ from importlib import import_module
 from ..agents.evaluator_evolver import EvaluatorEvolver
 from ..agents.judging import Judges
 from ..agents.proposers import Crosser, HillClimber, Initiator, Mutator
-from ..agents.rollout_agents import Examiner, Roller, Scorer
+from ..agents.rollout_agents import Examiner, ProbeAgent, Roller, Scorer
 from ..agents.writing import Answers
 from ..core.errors import UsageError
-from ..core.events import Examine, Fact, Judge, Order, Propose, ProposeEvaluator, Roll, ScoreEpisode
+from ..core.events import Examine, Fact, Judge, Order, Propose, ProposeEvaluator, RecordProbes, Roll, ScoreEpisode
 from ..core.methods import edits
 from ..core.order_ids import HILL, owner_of, parse
-from ..core.ports import Domain, Generalising, Model, Pool
+from ..core.ports import Domain, Generalising, Model, Pool, Prober
 from ..core.seeds import UNSALTED
 from ..core.values import JSON, Operator, PromptText
 from ..runtime.models import ClientSettings, close_model, make_model
@@ -172,7 +172,7 @@ def make_lanes(
     }
     evolver = EvaluatorEvolver(
         model=models.evaluator_writer, prompts=prompts, brief=brief, contract=domain.evaluator_contract,
-        answers=answers,
+        answers=answers, judge_reasons=settings.judge_reasons,
     )
     judges = Judges(models=models.judges, prompts=prompts, brief=brief, run_seed=settings.root_seed)
     return (
@@ -186,7 +186,10 @@ def make_lanes(
         Lane(
             name="rollouts",
             limit=workers,
-            agents={Roll: Roller(pool=pool), ScoreEpisode: Scorer(pool=pool), Examine: Examiner(pool=pool)},
+            agents={
+                Roll: Roller(pool=pool), ScoreEpisode: Scorer(pool=pool), Examine: Examiner(pool=pool),
+                **({RecordProbes: ProbeAgent(pool=pool)} if isinstance(pool, Prober) else {}),
+            },
             urgency=urgency,
         ),
     )

@@ -17,7 +17,7 @@ from ..core.text import (
 )
 from ..core.values import JSON, Fault
 from ..memory.lookup import Evaluator, Policy, Record, Vote
-from ..tui.words import episode_outcome
+from ..tui.words import episode_outcome, order_words
 
 PARTS = ("metrics", "diff", "code", "prompt", "reply")
 LINE, PARAGRAPH = 100, 300      # characters of a text from a candidate
@@ -105,13 +105,17 @@ def _evaluator(evaluator: Evaluator) -> list[str]:
     lines = ["an evaluator", *_quoted(evaluator)]
     if evaluator.fault is not None:
         lines.append(f"invalid: {_fault(evaluator.fault)}")
+    if evaluator.examination.order_pairs:
+        lines.append(order_words(evaluator.examination))
     votes = [vote for vote in evaluator.votes if vote.choice == evaluator.slot]
     if evaluator.votes:
         of = counted(len(evaluator.votes), "vote")
         lines.append(f"{len(votes)} of {of} in generation {evaluator.generation}")
     lines += [f"chosen in generation {fact.generation}{'; frozen as E*' if fact.final else ''}"
               for fact in evaluator.chosen]
-    return lines + [f"judge {vote.seat}: “{one_line(vote.reason, 200)}”" for vote in votes if vote.reason]
+    lines += [f"judge {vote.seat}: “{one_line(vote.reason, 200)}”" for vote in votes if vote.reason]
+    scores = zip(evaluator.probes, evaluator.examination.probe_scores, strict=False)
+    return lines + [f"f {number(score.fitness)} on the probe: {one_line(name, 80)}" for name, score in scores]
 
 
 def _vote(record: Vote) -> list[str]:

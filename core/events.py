@@ -16,7 +16,9 @@ from .values import (
     Examination,
     Fault,
     Focus,
+    JudgeReason,
     Operator,
+    Probe,
     Program,
     PromptText,
     Rejection,
@@ -57,6 +59,17 @@ class ProposeEvaluator(Order):
     parent: EvaluatorCandidate | None  # None in generation 0
     episodes: tuple[Episode, ...]  # T_0
     success_rate: float | None  # S_0; None if the task has no success predicate
+    probes: tuple[Probe, ...] = ()
+    reasons: tuple[JudgeReason, ...] = ()  # of the judges who chose the parent, in the order of their seats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordProbes(Order):
+    """Put the probes of the run on record. Answered by ProbesRecorded."""
+
+    split: str
+    seed: int
+    episodes: tuple[Episode, ...]  # T_0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,10 +92,11 @@ class ScoreEpisode(Order):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examine(Order):
-    """Apply an evaluator candidate to T_0 and check it. Answered by EvaluatorExamined."""
+    """Apply an evaluator candidate to T_0 and to the probes, and check it. Answered by EvaluatorExamined."""
 
     evaluator: Program
     episodes: tuple[Episode, ...]
+    probes: tuple[Probe, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +107,8 @@ class Judge(Order):
     seat: int
     pool: tuple[EvaluatorCandidate, ...]  # valid ones only, in slot order; the judge sees its own order
     success_rate: float | None  # S_0; None if the task has no success predicate
+    episodes: tuple[Episode, ...] = ()  # T_0
+    probes: tuple[Probe, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,15 +220,25 @@ class EpisodeScored(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProbesRecorded(Fact):
+    """The probes of the run; their trajectories were written before this fact."""
+
+    probes: tuple[Probe, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluatorExamined(Fact):
-    """The results of an evaluator candidate on T_0."""
+    """The results of an evaluator candidate on T_0 and the probes."""
 
     examination: Examination
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoteCast(Fact):
-    """One judge's vote; `choice` is a slot of the pool, None an abstention."""
+    """One judge's vote; `choice` is a slot of the pool, None an abstention.
+
+    `seen` holds the slots in the order in which the judge saw them, A first; empty in the logs of older versions.
+    """
 
     generation: int
     seat: int
@@ -220,6 +246,7 @@ class VoteCast(Fact):
     reason: str
     call: Call | None = None
     earlier: tuple[Call, ...] = ()  # earlier, unusable answers
+    seen: tuple[int, ...] = ()
 
 
 # Conclusions of keepers; replaying the facts above produces them again:

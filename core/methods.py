@@ -11,7 +11,7 @@ from .values import JSON, Operator
 _ALWAYS = frozenset({
     "domain", "method", "preset", "model", "judges", "evaluator", "initial", "prompts", "seed", "salt", "workers",
     "require_sandbox", "n_roll", "final_episodes", "keep_trajectories", "trajectories_limit_mb",
-    "evaluator_pool", "evaluator_generations", "evaluator_judges", "duplicates",
+    "evaluator_pool", "evaluator_generations", "evaluator_judges", "probes", "judge_reasons", "duplicates",
     "reply", "repairs",
 })
 _CLIMB = frozenset({"generations", "feedback", "racing", "speculation", "memory_detail", "memory_scope"})

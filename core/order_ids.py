@@ -8,6 +8,7 @@ An id names the purpose of its order, so that seeds and replays never depend on 
     g2/cross/2            crossover slot 2                  eval/zero-shot/1    attempt 1 at the one unevolved evaluator
     g2/random/3           slot 3 of random search           final/initial       p_0 on held-out episodes
     g2/initial/3          slot 3 of zero-shot search        final/elite         the elite on held-out episodes
+    eval/probes           the recording of the probes
 
 and, for one of these (its *owner*):
 
@@ -25,7 +26,7 @@ from typing import Final, Literal, cast
 INITIAL, EVALUATOR, SEARCH, FINAL = "initial", "evaluator", "search", "final"   # as in StageEntered
 HILL, MACRO, CROSS = "hill", "macro", "cross"   # branches of a generation
 PROGRAM, RANDOM = "initial", "random"           # independent programs, of zero-shot and of random search
-JUDGE, FIXED, ZERO_SHOT = "judge", "fixed", "zero-shot"
+JUDGE, FIXED, ZERO_SHOT, PROBES = "judge", "fixed", "zero-shot", "probes"
 P_0, ELITE = "initial", "elite"                 # the policies measured on held-out episodes
 SCORE: Final = "score"
 EXAMINE: Final = "examine"
@@ -116,6 +117,11 @@ def fixed_evaluator() -> OrderId:
     return OrderId(stage=EVALUATOR, branch=FIXED)
 
 
+def probes() -> OrderId:
+    """The recording of the probes."""
+    return OrderId(stage=EVALUATOR, branch=PROBES)
+
+
 def zero_shot_evaluator(attempt: int) -> OrderId:
     """Attempt `attempt` at the one evaluator of a search without evaluator evolution."""
     return OrderId(stage=EVALUATOR, branch=ZERO_SHOT, slot=attempt)
@@ -195,6 +201,8 @@ def _owner(text: str) -> OrderId:
             return final(who)
         case ["eval", "fixed"]:
             return fixed_evaluator()
+        case ["eval", "probes"]:
+            return probes()
         case ["eval", "zero-shot", slot] if _is_number(slot):
             return zero_shot_evaluator(int(slot))
         case ["eval", word, slot] if _is_number(slot) and (number := _numbered("g", word)) is not None:
@@ -231,8 +239,8 @@ def _owner_text(order: OrderId) -> str:
             return f"final/{order.branch}"
         case "search":
             return f"g{order.generation}/{order.branch}/{order.slot}"
-        case "evaluator" if order.branch == FIXED:
-            return "eval/fixed"
+        case "evaluator" if order.branch in (FIXED, PROBES):
+            return f"eval/{order.branch}"
         case "evaluator" if order.branch == ZERO_SHOT:
             return f"eval/zero-shot/{order.slot}"
         case "evaluator":

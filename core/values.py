@@ -237,11 +237,27 @@ class Focus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """A recording that shows how evaluators rank episodes; no policy of the search made it. See `core.probes`."""
+
+    name: str  # such as "idle" or "3 moves done and kept"; unique among the probes of a run
+    episode: Episode
+    below: tuple[str, ...] = ()  # the names of recordings that are certain to be worth more
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Examination:
-    """The results of an evaluator program on the fixed rollouts T_0: one entry of the scored pool D_i."""
+    """The results of an evaluator program on the fixed rollouts T_0: one entry of the scored pool D_i.
+
+    `order_pairs` counts the pairs of recordings, probes among them, whose order is known; of these `order_violations`
+    are ranked the wrong way round or alike.
+    """
 
     scores: tuple[Score, ...] = ()
     fault: Fault | None = None  # set if it is not valid: judges cannot vote for it
+    probe_scores: tuple[Score, ...] = ()
+    order_pairs: int = 0
+    order_violations: int = 0
 
     @property
     def valid(self) -> bool:
@@ -260,6 +276,18 @@ class EvaluatorCandidate:
     summary: str = ""
     examination: Examination = Examination()
     carried_over: bool = False  # the previous generation's choice, kept because no entry of this pool was valid
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeReason:
+    """Why a judge of the last round voted as it did, for the writers of the next evaluators.
+
+    `place` is where this judge saw the evaluator that was chosen, from 0; None in the logs of older versions.
+    """
+
+    text: str
+    agrees: bool  # whether it voted for the evaluator that was chosen
+    place: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

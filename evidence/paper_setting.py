@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from ..core.methods import METHODS
 from ..core.text import one_line
 from ..core.values import JSON
+from ..settings import without_effect
 from . import paper
 from .experiment import Measure
 from .records import RunRecord
@@ -28,7 +29,7 @@ TASKS: Mapping[str, Mapping[str, JSON]] = {
 SEARCH: Mapping[str, JSON] = {
     "generations": 5, "k_hc": 10, "k_macro": 10, "k_cross": 4, "k": 24, "n_roll": 10, "memory_detail": "summary",
     "memory_scope": "generation", "feedback": "metrics", "reply": "whole", "repairs": 0, "macro_focus": False,
-    "probes": False,
+    "probes": "off", "judge_reasons": False,
 }
 ONE_KITCHEN = ("scenes = FloorPlan1",)     # what differs in the paper's search in one kitchen
 
@@ -42,6 +43,8 @@ def differences(record: RunRecord) -> tuple[str, ...]:
     found = options if isinstance(options, Mapping) else {}
     different = [_words(key, found.get(key)) for key, value in wanted.items() if found.get(key) != value]
     known = METHODS[record.method].settings if record.method in METHODS else frozenset()
+    if known:
+        known -= without_effect(record.method, str(record.settings.get("evaluator", "evolve")))
     return (*different, *(
         _words(key, record.settings[key]) for key, value in SEARCH.items()
         if key in known and key in record.settings and record.settings[key] != value

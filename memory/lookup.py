@@ -19,14 +19,26 @@ from ..core.events import (
     EvaluatorPoolScored,
     Fact,
     InitialChosen,
+    ProbesRecorded,
     ProposalFailed,
     ProposalMade,
     SpeculationEnded,
     VoteCast,
 )
 from ..core.metrics import aggregate
-from ..core.order_ids import EVALUATOR, FINAL, owner_of, parse
-from ..core.values import JSON, Candidate, Episode, EvaluatorCandidate, Fault, Operator, Program, Score
+from ..core.order_ids import EVALUATOR, FINAL, PROBES, owner_of, parse
+from ..core.values import (
+    JSON,
+    Candidate,
+    Episode,
+    EvaluatorCandidate,
+    Examination,
+    Fault,
+    Operator,
+    Probe,
+    Program,
+    Score,
+)
 from .spending import CallRow, list_calls
 from .store import RunStore
 from .tail import read_names
@@ -76,6 +88,8 @@ class Evaluator(Record):
     slot: int
     votes: tuple[VoteCast, ...] = ()
     chosen: tuple[EvaluatorChosen, ...] = ()
+    examination: Examination = Examination()
+    probes: tuple[str, ...] = ()  # the names of the run's probes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +106,8 @@ def look_up(store: RunStore, name: str) -> Record:
     """
     record = find(store, first_policy(store) or name if name == INITIAL_POLICY else name)
     if record is None:
-        known = {each for each in read_names(store.folder) if parse(each).stage != FINAL}
+        named = ((each, parse(each)) for each in read_names(store.folder))
+        known = {each for each, order in named if order.stage != FINAL and order.branch != PROBES}
         raise unknown("candidate", name, {*known, INITIAL_POLICY})
     return record
 
@@ -256,4 +271,10 @@ def _evaluator(store: RunStore, name: str) -> Evaluator | None:
         generation=entry.generation, slot=entry.slot,
         votes=tuple(vote for vote in votes if vote.generation == entry.generation),
         chosen=tuple(fact for fact in choices if fact.chosen.id == name),
+        examination=entry.examination,
+        probes=tuple(probe.name for fact in store.facts(only=(ProbesRecorded,)) for probe in _probes_of(fact)),
     )
+
+
+def _probes_of(fact: Fact) -> tuple[Probe, ...]:
+    return fact.probes if isinstance(fact, ProbesRecorded) else ()

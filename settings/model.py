@@ -113,6 +113,8 @@ class Settings(BaseModel):
     evaluator_pool: Positive = Field(description="n, evaluators in a pool")
     evaluator_generations: Positive = Field(description="T, generations of evaluator search, the first pool among them")
     evaluator_judges: Positive = Field(description="k, judges who vote on a pool")
+    probes: Literal["on", "off"] = Field("on", description="evaluators are compared on more recordings than T_0")
+    judge_reasons: bool = Field(True, description="writers of evaluators read why the last judges voted as they did")
     racing: bool = Field(True, description="end a candidate's rollouts once it cannot win; changes no result")
     duplicates: bool = Field(False, description="a known program takes its episodes over; changes no result")
     speculation: bool = Field(False, description="ask for the next climb before the verdict; changes no result")
@@ -167,7 +169,7 @@ def without_effect(method: str, evaluator: str) -> frozenset[str]:
     if evaluator != "evolve" and "memory_detail" in silent:
         silent |= {"reply"}  # no climb and no revision of an evaluator
     if "judge" not in roles_of(evaluator):
-        silent |= {"evaluator_pool", "evaluator_generations", "evaluator_judges", "judges"}
+        silent |= {"evaluator_pool", "evaluator_generations", "evaluator_judges", "judges", "probes", "judge_reasons"}
     return silent
 
 

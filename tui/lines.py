@@ -12,6 +12,7 @@ from ..core.events import (
     Fact,
     FinalMeasured,
     InitialChosen,
+    ProbesRecorded,
     ProposalFailed,
     RunContinued,
     RunPaused,
@@ -29,7 +30,7 @@ from ..memory.run_status import RunStatus
 from ..memory.run_view import RunView
 from ..memory.slots import Slot
 from .activity import ActivityNote
-from .words import coarse, isolation, left
+from .words import coarse, isolation, left, order_words
 
 SUMMARY_LENGTH = 72
 FAULT_LENGTH = 100
@@ -59,6 +60,8 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
             return ("   p_0 is settled, its rollouts T_0 are recorded",)
         case ProposalFailed() if parse(fact.order or "").stage != SEARCH:
             return (f"   {fact.order}  no program: {_fault(fact.fault)}",)
+        case ProbesRecorded():
+            return (f"   {counted(len(fact.probes), 'probe')} on record, on which evaluators are compared",)
         case EvaluatorPoolScored():
             return tuple(_evaluator(entry) for entry in fact.pool)
         case EvaluatorChosen():
@@ -142,7 +145,8 @@ def _evaluator(entry: EvaluatorCandidate) -> str:
     if entry.examination.fault is not None:
         return f"{head}  invalid: {_fault(entry.examination.fault)}"
     scores = [score.fitness for score in entry.examination.scores]
-    return f"{head}  f on T_0: {' '.join(f'{score:.3f}' for score in scores)}{_summary(entry.summary)}"
+    order = "" if not entry.examination.order_pairs else f"  {order_words(entry.examination)}"
+    return f"{head}  f on T_0: {' '.join(f'{score:.3f}' for score in scores)}{order}{_summary(entry.summary)}"
 
 
 def _chosen(fact: EvaluatorChosen) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from functools import partial
 from ..core.events import FinalMeasured
 from ..core.returns import return_of
 from ..core.text import both, cost, counted, number, one_line, share, token_count
-from ..core.values import Episode, Fault
+from ..core.values import Episode, Examination, Fault
 from ..memory.run_status import RunStatus, state_of, time_left_s
 from ..memory.slots import Slot
 from .activity import Activity
@@ -104,6 +104,11 @@ def fault_words(fault: Fault | None, limit: int = 200) -> str:
         return ""
     message = one_line(fault.message, limit)
     return f"{fault.kind.value}: {message}" if message else fault.kind.value
+
+
+def order_words(examination: Examination) -> str:
+    """How often an evaluator ranked recordings of known order wrongly."""
+    return f"{examination.order_violations} of {counted(examination.order_pairs, 'known order')} violated"
 
 
 def isolation(sandbox: Sequence[str]) -> str:

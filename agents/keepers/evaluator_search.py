@@ -12,13 +12,15 @@ from ...core.events import (
     Examine,
     Fact,
     Judge,
+    ProbesRecorded,
     ProposalFailed,
     ProposalMade,
     ProposeEvaluator,
+    RecordProbes,
     VoteCast,
 )
 from ...core.keeper import Decision
-from ...core.values import Candidate, EvaluatorCandidate, Examination
+from ...core.values import Candidate, EvaluatorCandidate, Examination, JudgeReason, Probe
 from .places import put
 from .votes import majority, tally
 
@@ -33,6 +35,20 @@ class EvaluatorBudget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ballot:
+    """A vote without its calls: the slot (None for an abstention), the reason, the slots in the order seen."""
+
+    choice: int | None
+    reason: str
+    seen: tuple[int, ...]
+
+    def reason_for(self, chosen: int) -> JudgeReason:
+        """The reason as the next writers read it; `chosen` is the slot that won."""
+        place = self.seen.index(chosen) if chosen in self.seen else None
+        return JudgeReason(text=self.reason, agrees=self.choice == chosen, place=place)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Evolution:
     """The state between two facts: generation i, its pool D_i and the votes on it."""
 
@@ -40,7 +56,9 @@ class Evolution:
     parent: EvaluatorCandidate | None = None  # E*_(i-1)
     written: Mapping[int, EvaluatorCandidate]  # programs that are being examined
     pool: tuple[EvaluatorCandidate | None, ...]
-    votes: Mapping[int, int | None]  # seat -> slot, None for an abstention
+    votes: Mapping[int, Ballot]  # by seat
+    probes: tuple[Probe, ...] | None = ()  # None while they are being recorded
+    reasons: tuple[JudgeReason, ...] = ()  # of the judges who chose the parent
     voting: bool = False
     chosen: EvaluatorCandidate | None = None  # E*, once frozen
 
@@ -48,18 +66,28 @@ class Evolution:
 class EvaluatorKeeper:
     """Decides evaluator evolution over the fixed rollouts T_0 of p_0."""
 
-    def __init__(self, *, baseline: Candidate, budget: EvaluatorBudget) -> None:
+    def __init__(self, *, baseline: Candidate, budget: EvaluatorBudget, probe_seed: int | None = None) -> None:
+        """`probe_seed` is the seed of the probes; None for a search without probes, as in the paper."""
         self._baseline = baseline
         self._budget = budget
+        self._probe_seed = probe_seed
 
     def start(self) -> Decision[Evolution]:
-        """Request the initial pool."""
-        return self._begin_generation(0, None)
+        """Request the probes, if there are any, then the initial pool."""
+        begun = self._begin_generation(0, None, probes=(), reasons=())
+        if self._probe_seed is None:
+            return begun
+        order = RecordProbes(
+            id=str(order_ids.probes()), split="search", seed=self._probe_seed, episodes=self._baseline.episodes
+        )
+        return Decision(state=replace(begun.state, probes=None), orders=(order,))
 
     def decide(self, state: Evolution, fact: Fact) -> Decision[Evolution]:
         """The decision after one reply, examination or vote."""
         if state.chosen is not None:
             return Decision(state=state)
+        if state.probes is None:
+            return self._take_probes(state, fact)
         match fact:
             case ProposalMade() | ProposalFailed():
                 return self._take_proposal(state, fact)
@@ -75,7 +103,15 @@ class EvaluatorKeeper:
 
     # ------------------------------------------------------------------------------------- the pool
 
-    def _begin_generation(self, generation: int, parent: EvaluatorCandidate | None) -> Decision[Evolution]:
+    def _take_probes(self, state: Evolution, fact: Fact) -> Decision[Evolution]:
+        if not isinstance(fact, ProbesRecorded):
+            return Decision(state=state)
+        return self._begin_generation(0, None, probes=fact.probes, reasons=())
+
+    def _begin_generation(
+        self, generation: int, parent: EvaluatorCandidate | None, *, probes: tuple[Probe, ...],
+        reasons: tuple[JudgeReason, ...],
+    ) -> Decision[Evolution]:
         orders = tuple(
             ProposeEvaluator(
                 id=str(order_ids.evaluator(generation, slot)),
@@ -84,6 +120,8 @@ class EvaluatorKeeper:
                 parent=parent,
                 episodes=self._baseline.episodes,
                 success_rate=self._baseline.success_rate,
+                probes=probes,
+                reasons=reasons,
             )
             for slot in range(self._budget.pool)
         )
@@ -93,6 +131,8 @@ class EvaluatorKeeper:
             written={},
             pool=(None,) * self._budget.pool,
             votes={},
+            probes=probes,
+            reasons=reasons,
         )
         return Decision(state=state, orders=orders)
 
@@ -110,7 +150,8 @@ class EvaluatorKeeper:
         if isinstance(fact, ProposalFailed):
             return self._fill(state, replace(candidate, examination=Examination(fault=fact.fault)))
         order = Examine(
-            id=order_ids.examine_id(candidate.id), evaluator=fact.program, episodes=self._baseline.episodes
+            id=order_ids.examine_id(candidate.id), evaluator=fact.program, episodes=self._baseline.episodes,
+            probes=state.probes or (),
         )
         return Decision(state=replace(state, written={**state.written, slot: candidate}), orders=(order,))
 
@@ -136,6 +177,8 @@ class EvaluatorKeeper:
                 seat=seat,
                 pool=valid,
                 success_rate=self._baseline.success_rate,
+                episodes=self._baseline.episodes,
+                probes=state.probes or (),
             )
             for seat in range(self._budget.judges)
         )
@@ -152,7 +195,7 @@ class EvaluatorKeeper:
                 "use --evaluator reference, another model, or a larger pool"
             )
         choice = replace(state.parent, carried_over=True)
-        onward = self._choose(state, choice, {})
+        onward = self._choose(state, choice, {}, state.reasons)
         return replace(onward, facts=(scored, *onward.facts))
 
     # ------------------------------------------------------------------------------------ the judges
@@ -161,24 +204,30 @@ class EvaluatorKeeper:
         mine = state.voting and fact.generation == state.generation
         if not mine or fact.seat in state.votes or not 0 <= fact.seat < self._budget.judges:
             return Decision(state=state)
-        state = replace(state, votes={**state.votes, fact.seat: fact.choice})
+        ballot = Ballot(choice=fact.choice, reason=fact.reason, seen=fact.seen)
+        state = replace(state, votes={**state.votes, fact.seat: ballot})
         if len(state.votes) < self._budget.judges:
             return Decision(state=state)
         valid = {entry.slot: entry for entry in state.pool if entry is not None and entry.examination.valid}
-        slot = majority(slot for slot in state.votes.values() if slot in valid)
+        votes = [ballot.choice for _, ballot in sorted(state.votes.items())]
+        slot = majority(slot for slot in votes if slot in valid)
         if slot is None:
             raise SearchError(
                 f"no judge of evaluator generation {state.generation} gave a usable vote: use another "
                 "--judge model, or --evaluator reference"
             )
-        return self._choose(state, valid[slot], tally(state.votes.values()))
+        given = (ballot for _, ballot in sorted(state.votes.items()) if ballot.choice is not None)
+        reasons = tuple(ballot.reason_for(slot) for ballot in given)
+        return self._choose(state, valid[slot], tally(votes), reasons)
 
-    def _choose(self, state: Evolution, choice: EvaluatorCandidate, votes: Mapping[str, int]) -> Decision[Evolution]:
+    def _choose(
+        self, state: Evolution, choice: EvaluatorCandidate, votes: Mapping[str, int], reasons: tuple[JudgeReason, ...]
+    ) -> Decision[Evolution]:
         final = state.generation == self._budget.generations - 1
         fact = EvaluatorChosen(generation=state.generation, chosen=choice, votes=votes, final=final)
         if final:
             return Decision(state=replace(state, chosen=choice), facts=(fact,))
-        begun = self._begin_generation(state.generation + 1, choice)
+        begun = self._begin_generation(state.generation + 1, choice, probes=state.probes or (), reasons=reasons)
         return replace(begun, facts=(fact,))
 
     def _open_slot(self, state: Evolution, order: str | None, *, part: order_ids.Part) -> int | None:

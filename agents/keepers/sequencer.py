@@ -32,6 +32,7 @@ class RunPlan:
     initial: Program | None = None  # a given p_0; None requests one from the model
     evaluator: Program | None = None  # a given E*
     evaluator_budget: EvaluatorBudget | None = None  # evolve E*; None without `evaluator`: request one evaluator
+    probe_seed: int | None = None  # the seed of the probes in the evolution of E*; None: no probes
     reference: Program | None = None  # scores the final measure
     has_success: bool = True  # whether the task has a success predicate
     fitness: str = ""  # what f_e measures under a given `evaluator`, for prompts
@@ -81,7 +82,8 @@ class Sequencer:
     def _begin_evaluator(self, baseline: Candidate) -> Decision[Stages]:
         budget, given = self._plan.evaluator_budget, self._plan.evaluator
         keeper: Keeper[Any] = (
-            EvaluatorKeeper(baseline=baseline, budget=budget) if budget is not None and given is None
+            EvaluatorKeeper(baseline=baseline, budget=budget, probe_seed=self._plan.probe_seed)
+            if budget is not None and given is None
             else UnevolvedEvaluatorKeeper(baseline=baseline, given=given)
         )
         return self._enter("evaluator", keeper, lambda ended: self._begin_search(baseline, ended.chosen))

@@ -5,18 +5,19 @@ determinism, exceptions, and deadlines. `tests/conformance` has one class of tes
 """
 
 from .clock import Clock
-from .domain import Domain, Generalising, Starting, Succeeding, has_success
-from .environment import Action, Encoding, Environment, InvalidAction, Observation
+from .domain import Domain, Generalising, KnowingOrder, KnownEpisode, Starting, Succeeding, has_success
+from .environment import Action, Choosing, Encoding, Environment, InvalidAction, Observation
 from .model import Ask, Model, Reply
 from .narrating import Narrating
-from .pool import Pool, RollTask
+from .pool import Pool, Prober, ProbeTask, RollTask
 from .prompts import Prompts
 from .rendering import Drawable, Picture, Playback, Renderer
 from .shelf import Part, Shelf
 from .store import Store
 
 __all__ = [
-    "Action", "Ask", "Clock", "Domain", "Drawable", "Encoding", "Environment", "Generalising", "InvalidAction", "Model",
-    "Narrating", "Observation", "Part", "Picture", "Playback", "Pool", "Prompts", "Renderer", "Reply", "RollTask",
-    "Shelf", "Starting", "Store", "Succeeding", "has_success",
+    "Action", "Ask", "Choosing", "Clock", "Domain", "Drawable", "Encoding", "Environment", "Generalising",
+    "InvalidAction", "KnowingOrder", "KnownEpisode", "Model", "Narrating", "Observation", "Part", "Picture", "Playback",
+    "Pool", "ProbeTask", "Prober", "Prompts", "Renderer", "Reply", "RollTask", "Shelf", "Starting", "Store",
+    "Succeeding", "has_success",
 ]

@@ -1,8 +1,10 @@
 """The port of a task."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from ..recording import Recording
 from ..values import JSON, Brief, Contract, Program
 from .environment import Environment
 from .shelf import Shelf
@@ -66,6 +68,32 @@ class Generalising(Protocol):
 
         `seed` decides what is drawn for it, such as held-out scenes; None draws nothing (runs without a salt).
         The brief and the form of observations and actions must hold for both.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownEpisode:
+    """One episode that a domain put on record. `below` names those of its episodes that are certain to be worth more.
+
+    `ended_by` is as in `Environment.step`, or says that the episode could have gone on; `success` is σ(τ).
+    """
+
+    name: str
+    recording: Recording
+    ended_by: str
+    success: bool
+    below: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class KnowingOrder(Protocol):
+    """An optional port of a domain that can put episodes of known order of merit on record: probes of evaluators."""
+
+    def known_episodes(self, options: Mapping[str, JSON], *, seed: int) -> Iterable[KnownEpisode]:
+        """Such episodes under these (completed) options, each with another name; deterministic. Workers only.
+
+        Their recordings have the arrays of the domain's own, with the same names, types and shapes of a row. An
+        episode named "idle" replaces the one that is made of neutral actions.
         """
 
 

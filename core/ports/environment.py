@@ -85,3 +85,17 @@ class Encoding(Protocol):
 
     def observe_encoded(self) -> bytes:
         """The result of `observe` as JSON text in UTF-8. Called instead of `observe`, never in addition."""
+
+
+@runtime_checkable
+class Choosing(Protocol):
+    """An optional port of an environment: actions that need no policy, for an idle and a random episode.
+
+    Without it vectors are idle at 0 and random in [-1, 1], and an environment with JSON actions has no such episodes.
+    """
+
+    def idle_action(self) -> Action:
+        """An action that does nothing for the task."""
+
+    def random_action(self, rng: np.random.Generator) -> Action:
+        """A random action that is allowed now; it never ends the episode by itself."""

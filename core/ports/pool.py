@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from ..values import Episode, Examination, Program, Score
+from ..probes import Cut
+from ..values import Episode, Examination, Probe, Program, Score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +17,17 @@ class RollTask:
     split: str
     index: int
     seed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeTask:
+    """The probes of a run: rollouts to cut, an idle and a random episode of `steps`, what the domain stages."""
+
+    order: str
+    split: str
+    seed: int
+    steps: int
+    cuts: tuple[Cut, ...] = ()
 
 
 class Pool(Protocol):
@@ -66,4 +78,15 @@ class Pool(Protocol):
 
         For an invalid evaluator the result holds the first fault and possibly fewer scores. Raises RolloutError,
         also for an empty sequence of episodes.
+        """
+
+
+@runtime_checkable
+class Prober(Protocol):
+    """Records probes: what a pool offers as well where evaluators are examined on probes. Duties as in `Pool`."""
+
+    async def record_probes(self, task: ProbeTask) -> tuple[Probe, ...]:
+        """Put the probes of the task on record; their trajectories are on disk when this returns. Deterministic.
+
+        Raises RolloutError, also for a split that the pool does not have, and StoreError.
         """

@@ -44,6 +44,18 @@ class ActionReader:
             )
         return np.where(self._whole, rounded, np.clip(action, self.low, self.high))
 
+    def idle(self) -> NDArray[np.float64]:
+        """0 in every place, or the bound next to it."""
+        return np.clip(np.zeros(self.size), self.low, self.high)
+
+    def drawn(self, rng: np.random.Generator) -> NDArray[np.float64]:
+        """A uniform draw from the bounds; an infinite bound counts as 1 from 0, or from the other bound."""
+        low = np.where(np.isfinite(self.low), self.low, np.minimum(-1.0, self.high - 1.0))
+        high = np.where(np.isfinite(self.high), self.high, np.maximum(1.0, self.low + 1.0))
+        real = low + (high - low) * rng.random(self.size)
+        whole = np.minimum(np.floor(low + (high - low + 1.0) * rng.random(self.size)), high)
+        return np.where(self._whole, whole, real)
+
     def native(self, accepted: NDArray[np.float64]) -> Any:
         """The value of the action space for an accepted vector."""
         if self._box is not None:

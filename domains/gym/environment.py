@@ -94,6 +94,14 @@ class GymEnvironment:
             return "horizon"
         return "truncated" if truncated else None
 
+    def idle_action(self) -> Action:
+        """0, or the allowed value next to it."""
+        return self._reader.idle()
+
+    def random_action(self, rng: np.random.Generator) -> Action:
+        """A uniform draw within the bounds."""
+        return self._reader.drawn(rng)
+
     def _note_success(self, info: Mapping[str, Any]) -> None:
         key = self._settings.success
         if key in (BY_RETURN, NONE):

@@ -1,8 +1,8 @@
 """Tower of Hanoi with a simulated Franka Panda arm (paper, appendix A)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from ...core.ports import Environment
+from ...core.ports import Environment, KnownEpisode
 from ...core.values import JSON
 from ..arm.motion import ACHIEVED, CONTROL_PERIOD_S, DESIRED, GRIPPER, MOVE_PER_UNIT_M, TURN_PER_UNIT_RAD
 from .domain import HanoiDomain
@@ -51,11 +51,18 @@ def _environment(options: Mapping[str, JSON]) -> Environment:
     return HanoiEnvironment(options)
 
 
+def _known_episodes(options: Mapping[str, JSON], seed: int) -> Iterable[KnownEpisode]:
+    from .known_episodes import known_episodes
+
+    return known_episodes(options, seed=seed)
+
+
 DOMAIN = HanoiDomain(
     name="hanoi",
     title="Tower of Hanoi, Franka Panda in robosuite",
     motion=MOTION,
     make=_environment,
+    known=_known_episodes,
     defaults={
         "paper": _DEFAULTS,
         # Programs that solve the task never leave all cubes at rest for longer than 5 s: 30 s is hopeless.

@@ -1,10 +1,10 @@
 """The domain interface of a Hanoi task; the robosuite and the kinematic domain are its two instances."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 
-from ...core.ports import Environment, Renderer, Shelf
+from ...core.ports import Environment, KnownEpisode, Renderer, Shelf
 from ...core.recording import Recording
 from ...core.story import Story
 from ...core.values import JSON, Brief, Contract, Program
@@ -21,6 +21,7 @@ class HanoiDomain:
     title: str
     motion: Motion
     make: Callable[[Mapping[str, JSON]], Environment]   # imports the simulator
+    known: Callable[[Mapping[str, JSON], int], Iterable[KnownEpisode]]  # episodes of known order, for these options
     defaults: Mapping[str, Mapping[str, JSON]]          # by preset; every key that is always present
     choices: Mapping[str, tuple[str, ...]]              # allowed values of "variant" and of domain-specific keys
     numbers: Mapping[str, tuple[float, float]] = field(default_factory=dict)   # limits of domain-specific numeric keys
@@ -44,6 +45,10 @@ class HanoiDomain:
     def environment(self, options: Mapping[str, JSON]) -> Environment:
         """Make the environment for these (completed) options."""
         return self.make(options)
+
+    def known_episodes(self, options: Mapping[str, JSON], *, seed: int) -> Iterable[KnownEpisode]:
+        """Episodes of known order of merit: see `core.ports.KnowingOrder`."""
+        return self.known(options, seed)
 
     def renderer(self, options: Mapping[str, JSON]) -> Renderer:
         """The renderer of episodes under these (completed) options: see `core.ports.Drawable`."""

@@ -1,8 +1,8 @@
 """Tower of Hanoi without a physics engine: the same interface and rules, thousands of steps per second."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from ...core.ports import Environment
+from ...core.ports import Environment, KnownEpisode
 from ...core.values import JSON
 from ..hanoi.domain import HanoiDomain
 from ..hanoi.interface import Motion
@@ -66,11 +66,18 @@ def _environment(options: Mapping[str, JSON]) -> Environment:
     return KinematicHanoi(options)
 
 
+def _known_episodes(options: Mapping[str, JSON], seed: int) -> Iterable[KnownEpisode]:
+    from .known_episodes import known_episodes
+
+    return known_episodes(options, seed=seed)
+
+
 DOMAIN = HanoiDomain(
     name="hanoi-kinematic",
     title="Tower of Hanoi without physics, for quick experiments",
     motion=MOTION,
     make=_environment,
+    known=_known_episodes,
     defaults={"paper": _DEFAULTS, "quick": _DEFAULTS, "smoke": {**_DEFAULTS, "horizon": 120}},
     choices={"variant": ("cube",)},
     has_arm=False,

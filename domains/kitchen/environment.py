@@ -3,6 +3,8 @@
 import json
 from collections.abc import Sequence
 
+import numpy as np
+
 from ...core.errors import nearest
 from ...core.ports import Action, Observation
 from ...core.recording import Recording
@@ -98,6 +100,17 @@ class KitchenEnvironment:
         if name == "done":
             return "done"
         return "horizon" if self._steps >= self._horizon else None
+
+    def idle_action(self) -> Action:
+        """Looking up: at most one step of the camera, then it fails."""
+        return ["look_up", None]
+
+    def random_action(self, rng: np.random.Generator) -> Action:
+        """A move, or an action on an object that is valid now; never "done"."""
+        options: list[list[JSON]] = [[name, None] for name in MOVES]
+        for name, ids in sorted(self._fragment.allowed.items()):
+            options += [[name, object_id] for object_id in sorted(ids)]
+        return options[int(rng.integers(len(options)))]
 
     def _try(self, name: str, object_id: str | None) -> tuple[bool, str]:
         """Do an action; returns whether it was valid, and the simulator's error message."""

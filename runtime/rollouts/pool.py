@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from ...core.errors import RolloutError, StoreError
-from ...core.ports import RollTask
+from ...core.ports import ProbeTask, RollTask
 from ...core.recording_file import trajectory_key
-from ...core.values import JSON, Episode, Examination, Program, Score
+from ...core.values import JSON, Episode, Examination, Probe, Program, Score
 from . import worker_messages as messages
 from .limits import DEFAULT_LIMITS, Limits
 from .worker_handle import WorkerHandle, WorkerLost
@@ -25,7 +25,7 @@ class Activity:
 
     worker: int
     phase: str
-    doing: str | None = None    # "roll", "score", "examine"
+    doing: str | None = None    # "roll", "score", "examine", "probes"
     order: str | None = None    # the order, or the trajectory
     steps: int = 0              # of the episode so far
 
@@ -112,6 +112,14 @@ class ProcessPool:
             "seed": task.seed,
         }
         return messages.episode_of(await self._call(message, task.program, task.order))
+
+    async def record_probes(self, task: ProbeTask) -> tuple[Probe, ...]:
+        """Put the probes of the task on record. Raises RolloutError and StoreError."""
+        if task.split not in self._splits:
+            raise RolloutError(f"the pool has no split {task.split!r}, only {sorted(self._splits)}")
+        message = {"do": "probes", **asdict(task)}
+        answer: Any = await self._call(message, Program(""), task.order)
+        return tuple(messages.probe_of(probe) for probe in answer)
 
     async def score(self, evaluator: Program, episode: Episode) -> Score:
         """One evaluator's score of one recorded episode. Raises RolloutError."""

@@ -28,6 +28,7 @@ from .episode_notes import notes_of, with_stages
 from .evaluator_calls import evaluate, examine, failed_score
 from .limits import Limits
 from .policy_process import PolicyProcess
+from .probes import ProbeRecorder
 from .program_process import Aborted, ProgramFailed, ProgramLauncher, ProgramOverdue
 
 NOTE_S: Final = 0.2         # interval at which a worker reports its steps
@@ -56,7 +57,7 @@ class Worker:
             program = Program(blob.decode("utf-8", "surrogatepass"))
             self._steps = 0
             try:
-                answer = self._roll(request, program) if request["do"] == "roll" else self._apply(request, program)
+                answer = self._answer(request, program)
             except Aborted:
                 answer = {"aborted": True}
             except StoreError as error:
@@ -70,6 +71,29 @@ class Worker:
             environment.close()
 
     # -------------------------------------------------------------------------------------- tasks
+
+    def _answer(self, request: Mapping[str, Any], program: Program) -> messages.Message:
+        match request["do"]:
+            case "roll":
+                return self._roll(request, program)
+            case "probes":
+                return self._record_probes(request)
+            case _:
+                return self._apply(request, program)
+
+    def _record_probes(self, request: Mapping[str, Any]) -> messages.Message:
+        """The probes of the run: no program takes part."""
+        recorder = ProbeRecorder(
+            domain=self._domain, options=self._splits[request["split"]],
+            environment=self._environment(request["split"]), folder=self._folder, rest=self._rest,
+        )
+        return {"done": [messages.probe_message(probe) for probe in recorder.record(request)]}
+
+    def _rest(self) -> None:
+        """Report now and then. Raises Aborted if the controller withdrew the task."""
+        self._steps += 1
+        if time.perf_counter() - self._noted > NOTE_S and self._interrupted():
+            raise Aborted
 
     def _roll(self, request: Mapping[str, Any], program: Program) -> messages.Message:
         """One episode: its trajectory is on disk before the answer."""

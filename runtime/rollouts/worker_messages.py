@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
-from ...core.values import CallTimes, Episode, EpisodeNotes, Fault, FaultKind, Score, Stage
+from ...core.values import CallTimes, Episode, EpisodeNotes, Fault, FaultKind, Probe, Score, Stage
 from .program_frames import receive_exactly
 
 LENGTHS: Final = struct.Struct("<II")
@@ -89,6 +89,16 @@ def _notes_of(message: Message) -> EpisodeNotes:
         "problems": tuple(message["problems"]),
         "times": None if times is None else CallTimes(**times),
     })
+
+
+def probe_message(probe: Probe) -> Message:
+    """A probe as JSON."""
+    return {"name": probe.name, "episode": episode_message(probe.episode), "below": list(probe.below)}
+
+
+def probe_of(message: Message) -> Probe:
+    """The probe of `probe_message`."""
+    return Probe(name=message["name"], episode=episode_of(message["episode"]), below=tuple(message["below"]))
 
 
 def _fault_of(message: Message | None) -> Fault | None:

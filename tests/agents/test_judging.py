@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.agents.judging import Judges, label, labelling
+from memento.agents.judging import Judges, labelling
+from memento.agents.labels import label
 from memento.agents.verdict import MAX_REASON, Unusable, Verdict, read_verdict
 from memento.core.errors import ModelError
 from memento.core.events import Judge
@@ -49,13 +50,12 @@ def test_every_evaluator_is_seen_in_every_place() -> None:
 
 
 async def test_the_prompt_depends_on_nothing_but_programs_and_scores() -> None:
-    """Ids, summaries, generations, comments, docstrings and histories may differ: the prompt does not."""
+    """Ids, generations, comments, docstrings and histories may differ: the prompt does not."""
     order = judge_order(2, 5)
     silent = tuple(
         replace(
             entry,
             id="?",
-            summary="",
             generation=9,
             program=Program(re.sub(r'(?m)^""".*\n|^HISTORY.*\n|  #.*|^ +"+[\w ]+\.?"+$', "", entry.program.text)),
         )

@@ -2,15 +2,24 @@
 
 import dataclasses
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
-from memento.agents.rollout_agents import Examiner, Roller, Scorer
+from memento.agents.rollout_agents import Examiner, ProbeAgent, Roller, Scorer
 from memento.core.errors import RolloutError
-from memento.core.events import EpisodeEnded, EpisodeScored, EvaluatorExamined, Examine, Roll, ScoreEpisode
-from memento.core.ports import RollTask
-from memento.core.values import Episode, Examination, Program, Score
+from memento.core.events import (
+    EpisodeEnded,
+    EpisodeScored,
+    EvaluatorExamined,
+    Examine,
+    RecordProbes,
+    Roll,
+    ScoreEpisode,
+)
+from memento.core.ports import ProbeTask, RollTask
+from memento.core.values import Episode, Examination, Probe, Program, Score
 
-from ..support.prompt_samples import EPISODES, EVALUATOR, POLICY
+from ..support.prompt_samples import CRASH, EPISODES, EVALUATOR, POLICY
 
 
 class Counting:
@@ -57,3 +66,40 @@ async def test_examiner() -> None:
     assert isinstance(fact, EvaluatorExamined)
     assert fact.order == order.id
     assert [score.fitness for score in fact.examination.scores] == [0.0, 0.1, 0.2, 0.3]
+
+
+def probe(name: str, index: int, *below: str) -> Probe:
+    return Probe(name=name, episode=replace(EPISODES[1], index=index), below=below)
+
+
+async def test_the_examiner_counts_wrong_orders_on_the_probes() -> None:
+    probes = (probe("less", 5, "more"), probe("more", 7), probe("wrong", 9, "more"))
+    order = Examine(id="eval/g1/3/examine", evaluator=EVALUATOR, episodes=EPISODES, probes=probes)
+    examination = (await Examiner(pool=Counting()).carry_out(order)).examination
+    assert [score.fitness for score in examination.probe_scores] == [0.5, 0.7, 0.9]
+    # Episode 0 succeeded and got 0.0: worth more than episodes 1 and 2 and the probes; "more" beats "less" and "wrong".
+    assert (examination.order_pairs, examination.order_violations) == (7, 6)
+
+
+async def test_an_evaluator_that_fails_on_a_probe_is_not_valid() -> None:
+    class Failing(Counting):
+        async def score(self, evaluator: Program, episode: Episode) -> Score:
+            found = await super().score(evaluator, episode)
+            return found if episode.index < 9 else replace(found, fault=CRASH)
+
+    order = Examine(id="eval/g1/3/examine", evaluator=EVALUATOR, episodes=EPISODES, probes=(probe("idle", 9),))
+    examination = (await Examiner(pool=Failing()).carry_out(order)).examination
+    assert examination.fault == replace(CRASH, message="on the probe 'idle': KeyError: 'velocity'")
+
+
+async def test_probes_are_requested_for_the_rollouts_of_t0() -> None:
+    class Recording(Counting):
+        async def record_probes(self, task: ProbeTask) -> tuple[Probe, ...]:
+            return tuple(probe(f"{cut.key} {cut.steps}", task.steps) for cut in task.cuts)
+
+    episodes = tuple(replace(episode, trajectory=f"e{episode.index}", steps=40) for episode in EPISODES)
+    order = RecordProbes(id="eval/probes", split="search", seed=5, episodes=episodes)
+    fact = await ProbeAgent(pool=Recording()).carry_out(order)
+    assert [(each.name, each.episode.index) for each in fact.probes] == [
+        (f"{key} {steps}", 40) for key in ("e0", "e3") for steps in (10, 20, 30)
+    ]

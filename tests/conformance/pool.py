@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from memento.core.errors import RolloutError
-from memento.core.ports import RollTask
+from memento.core.ports import ProbeTask, RollTask
+from memento.core.probes import Cut
 from memento.core.recording import Recording
 from memento.core.recording_file import load_recording
 from memento.core.values import Episode, FaultKind, Program
@@ -131,6 +132,31 @@ class PoolContract:
             assert examination.valid and list(examination.scores) == scores
             invalid = await pool.examine(BROKEN, episodes)
             assert not invalid.valid and invalid.fault.kind is FaultKind.INVALID_RESULT
+
+    async def test_probes_are_recorded_the_same_on_any_number_of_workers(
+        self, open_pool: OpenPool, tmp_path: Path
+    ) -> None:
+        """Evaluators score them as they score rollouts; the cut is the beginning of its rollout."""
+        made = []
+        for workers, folder in ((1, "one"), (2, "two")):
+            async with open_pool(workers, folder=folder) as pool:
+                episode = await pool.roll(task(hostile.GOOD))
+                cut = Cut(name="cut", key=str(episode.trajectory), steps=5, below=("episode 0",))
+                probes = await pool.record_probes(
+                    ProbeTask(order="eval/probes", split="search", seed=3, steps=8, cuts=(cut,))
+                )
+                scores = [await pool.score(HALF, probe.episode) for probe in probes]
+                with pytest.raises(RolloutError, match="nowhere"):
+                    await pool.record_probes(ProbeTask(order="eval/probes", split="nowhere", seed=3, steps=8))
+            recordings = [load_recording(tmp_path / folder / f"{each.episode.trajectory}.npz") for each in probes]
+            made.append((probes, scores, [each.arrays()["action"].tobytes() for each in recordings]))
+        assert made[0] == made[1]
+        probes, scores, actions = made[0]
+        assert [(probe.name, probe.episode.steps, probe.below) for probe in probes] == [
+            ("cut", 5, ("episode 0",)), ("idle", 8, ()), ("random actions", 8, ()),
+        ]
+        assert [score.metrics["rows"] for score in scores] == [6, 9, 9]
+        assert not any(actions[1]) and any(actions[2])
 
     async def test_what_cannot_be_done_is_an_error(self, open_pool: OpenPool) -> None:
         async with open_pool(1) as pool:

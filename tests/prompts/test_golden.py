@@ -58,13 +58,16 @@ CASES = (
     "initial-evaluator",
     "evaluator-macro-mutation",
     "evaluator-macro-mutation-whole",
+    "evaluator-without-probes-whole",
     "judge",
     "judge-once-more",
 )
 EVALUATOR_CASES = ("initial-evaluator", "evaluator-macro-mutation", "evaluator-macro-mutation-whole")
+PAPER_CASES = ("evaluator-without-probes-whole",)
 JUDGE_CASES = ("judge", "judge-once-more")
+OTHERS = EVALUATOR_CASES + PAPER_CASES + JUDGE_CASES
 ROLES = (
-    (tuple(case for case in CASES if case not in EVALUATOR_CASES + JUDGE_CASES), "- At most 64,000 characters."),
+    (tuple(case for case in CASES if case not in OTHERS), "- At most 64,000 characters."),
     (EVALUATOR_CASES, "ended"),  # the table of T_0
     (JUDGE_CASES, "a reason to distrust it."),
 )
@@ -122,6 +125,11 @@ async def asked(case: str) -> Ask:
             await evolver.carry_out(propose_evaluator(None))
         case "evaluator-macro-mutation" | "evaluator-macro-mutation-whole":
             await evolver.carry_out(propose_evaluator(evaluator_entry(2)))
+        case "evaluator-without-probes-whole":
+            plain = replace(propose_evaluator(evaluator_entry(2)), probes=())
+            await EvaluatorEvolver(
+                model=model, contract=EVALUATOR_CONTRACT, **common, judge_reasons=False
+            ).carry_out(plain)
         case "judge" | "judge-once-more":
             await judges.carry_out(judge_order())
     return model.asked[-1 if case.endswith("once-more") else 0]
@@ -182,7 +190,7 @@ def test_no_golden_file_is_left_over() -> None:
 
 
 async def test_every_prompt_file_is_used() -> None:
-    parts = {"program-rules", "evaluator-rules", "rejection-memory", "earlier-attempts", "reply-program"}
+    parts = {"probes", "program-rules", "evaluator-rules", "rejection-memory", "earlier-attempts", "reply-program"}
     parts |= {"policy-situation", "evaluator-situation", "judge-situation"}
     parts |= {"starting-point", "used-as-is", "once-more", "fitness-measure"}
     parts |= {"reply-program-reminder", "reply-patch", "reply-patch-reminder"}

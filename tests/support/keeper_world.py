@@ -11,10 +11,12 @@ from memento.core.events import (
     Fact,
     Judge,
     Order,
+    ProbesRecorded,
     ProposalFailed,
     ProposalMade,
     Propose,
     ProposeEvaluator,
+    RecordProbes,
     Roll,
     ScoreEpisode,
     VoteCast,
@@ -29,6 +31,7 @@ from memento.core.values import (
     Examination,
     Fault,
     FaultKind,
+    Probe,
     Program,
     Score,
 )
@@ -56,10 +59,15 @@ class World:
                 return EpisodeScored(order=order.id, score=Score(fitness=fitness, metrics={"m": fitness}))
             case Examine():
                 return EvaluatorExamined(order=order.id, examination=self._examination(order, draw))
+            case RecordProbes():
+                episode = Episode(index=0, seed=order.seed, steps=1, ended_by="horizon", success=False)
+                return ProbesRecorded(order=order.id, probes=(Probe(name="idle", episode=episode),))
             case Judge():
                 choice = draw.choice([*(entry.slot for entry in order.pool), None])
+                seen = draw.sample([entry.slot for entry in order.pool], len(order.pool))
                 return VoteCast(
-                    order=order.id, generation=order.generation, seat=order.seat, choice=choice, reason=""
+                    order=order.id, generation=order.generation, seat=order.seat, choice=choice,
+                    reason=f"reason {order.id}", seen=tuple(seen),
                 )
         raise AssertionError(order)
 
@@ -93,7 +101,8 @@ class World:
         if draw.random() < self.failure_rate:
             return Examination(fault=Fault(kind=FaultKind.INVALID_RESULT, message="NaN"))
         scores = tuple(Score(fitness=draw.randrange(self.levels) / self.levels) for _ in order.episodes)
-        return Examination(scores=scores)
+        probes = tuple(Score(fitness=draw.randrange(self.levels) / self.levels) for _ in order.probes)
+        return Examination(scores=scores, probe_scores=probes)
 
 
 class Repeating(World):

@@ -15,13 +15,14 @@ from ...core.events import (
     EvaluatorPoolScored,
     Fact,
     FinalMeasured,
+    ProbesRecorded,
     ProposalFailed,
     ProposalMade,
     RunStarted,
     VoteCast,
 )
 from ...core.text import both, counted, number, one_line, share, success_and_return
-from ..words import episode_outcome, fault_words, isolation
+from ..words import episode_outcome, fault_words, isolation, order_words
 
 LENGTH = 400
 TROUBLE = frozenset({"ProposalFailed"})
@@ -52,7 +53,10 @@ def _words(fact: Fact) -> str:
         case EvaluatorExamined(examination=examination):
             if examination.fault:
                 return fault_words(examination.fault)
-            return "f on T_0: " + " ".join(f"{score.fitness:.3f}" for score in examination.scores)
+            order = f"; {order_words(examination)}" if examination.order_pairs else ""
+            return "f on T_0: " + " ".join(f"{score.fitness:.3f}" for score in examination.scores) + order
+        case ProbesRecorded():
+            return ", ".join(probe.name for probe in fact.probes)
         case EvaluatorPoolScored():
             valid = sum(entry.examination.valid for entry in fact.pool)
             return f"generation {fact.generation}: {valid} of {counted(len(fact.pool), 'evaluator')} valid"

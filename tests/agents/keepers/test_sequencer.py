@@ -23,9 +23,11 @@ from memento.core.events import (
     FinalMeasured,
     InitialChosen,
     Judge,
+    ProbesRecorded,
     ProposalFailed,
     Propose,
     ProposeEvaluator,
+    RecordProbes,
     Roll,
     SearchEnded,
     StageEntered,
@@ -38,6 +40,7 @@ from memento.core.values import (
     Examination,
     Fault,
     FaultKind,
+    JudgeReason,
     Operator,
     Program,
     Score,
@@ -52,6 +55,7 @@ PLAN = RunPlan(
     search_seeds=(1, 2),
     final_seeds=(91, 92, 93),
     evaluator_budget=EvaluatorBudget(pool=3, judges=3, generations=2),
+    probe_seed=7,
     reference=Program("reference"),
 )
 
@@ -289,3 +293,54 @@ def test_an_episode_ended_by_a_fault_scores_zero_in_c0() -> None:
     )
     examination = Examination(scores=(Score(fitness=0.6), Score(fitness=0.9)))
     assert score_baseline(baseline, examination).fitness == 0.3
+
+
+class Watching(World):
+    """Keeps the orders that it answers."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed, failure_rate=0.0)
+        self.orders: list = []
+
+    def answer(self, order):
+        self.orders.append(order)
+        return super().answer(order)
+
+    def of(self, kind: type) -> list:
+        return [order for order in self.orders if isinstance(order, kind)]
+
+
+def test_probes_are_recorded_once_and_reach_writers_examinations_and_judges() -> None:
+    world = Watching(3)
+    log = run(PLAN, world)
+    (fact,), (order,) = of(log, ProbesRecorded), world.of(RecordProbes)
+    assert (order.id, order.split, order.seed, len(order.episodes)) == ("eval/probes", "search", 7, 2)
+    for kind in (ProposeEvaluator, Examine, Judge):
+        assert world.of(kind)
+        assert all(each.probes == fact.probes and each.episodes == order.episodes for each in world.of(kind))
+    assert all(len(entry.examination.probe_scores) == 1 for entry in of(log, EvaluatorPoolScored)[0].pool)
+
+
+def test_the_log_of_a_run_without_probes_is_continued_without_them() -> None:
+    """The logs of older versions: their settings are read with `probes` off."""
+    old = replace(PLAN, probe_seed=None)
+    world = Watching(3)
+    log, last = play(Sequencer(old), world, lambda count: 0, steps=12)
+    assert not world.of(RecordProbes)
+    again = Replay(Sequencer(old)).replay(log)
+    assert again.state.inner == last.state.inner
+    assert {order.id for order in again.orders} == {order.id for order in last.orders}
+
+
+def test_the_next_writers_read_why_the_judges_chose_the_parent() -> None:
+    world = Watching(11)
+    log = run(PLAN, world)
+    votes = [fact for fact in of(log, VoteCast) if fact.generation == 0 and fact.choice is not None]
+    chosen = of(log, EvaluatorChosen)[0].chosen.slot
+    expected = {
+        JudgeReason(text=vote.reason, agrees=vote.choice == chosen, place=vote.seen.index(chosen)) for vote in votes
+    }
+    assert {order.reasons for order in world.of(ProposeEvaluator) if order.generation == 0} == {()}
+    (reasons,) = {order.reasons for order in world.of(ProposeEvaluator) if order.generation == 1}
+    assert set(reasons) == expected
+    assert len(reasons) == len(votes) > 0

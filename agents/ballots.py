@@ -1,0 +1,142 @@
+"""What a judge sees of a pool: the values of all evaluators in one table, and the code that several share only once."""
+
+from collections.abc import Mapping, Sequence
+
+from ..core.events import Judge
+from ..core.metrics import MAX_ENTRIES, NEVER, aggregate
+from ..core.probes import violations
+from ..core.program_text import MAX_EVALUATOR, bare
+from ..core.story import aligned
+from ..core.text import bounded, one_line
+from ..core.values import JSON, EvaluatorCandidate, Program
+from .fencing import fenced
+from .probes_text import MAX_PROBES, NAME, ending
+from .shared_code import Own, Shared, side_by_side
+
+NOT_SHOWN = "# The text of this program cannot be shown."  # in the logs of versions that took such programs
+MAX_SUMMARY = 240
+MAX_EPISODES = 24  # rows
+MAX_PAIRS = 12  # pairs shown
+MISSING = "-"
+
+Pool = Mapping[str, EvaluatorCandidate]
+"""The pool of one seat: the evaluators by label, in the order in which this seat sees them."""
+
+
+def ballot(order: Judge, pool: Pool) -> str:
+    """The pool for one judge: summaries, values, metrics, shared definitions, and what only one evaluator has."""
+    parts = [
+        "### Summaries, in the words of whoever wrote the evaluators",
+        fenced("\n".join(f"{label}: {one_line(entry.summary, MAX_SUMMARY) or '-'}" for label, entry in pool.items())),
+        "### Fitness of every recording", fenced(_values(order, pool)), *_violations(order, pool),
+        "### Metrics over the rollouts of the initial policy: mean (least to most)", fenced(_metrics(pool)),
+    ]
+    texts = {
+        # printing a program may lengthen it
+        label: bounded(bare(entry.program or Program("")), 2 * MAX_EVALUATOR) or NOT_SHOWN
+        for label, entry in pool.items()
+    }
+    shared, own = side_by_side(texts)
+    return "\n\n".join([*parts, *map(_shared, shared), *(_own(label, own[label], shared) for label in pool)])
+
+
+def _values(order: Judge, pool: Pool) -> str:
+    """f_e of every rollout of T_0 and every probe: recordings as rows, evaluators as columns."""
+    rows: list[tuple[str, ...]] = [("recording", "steps", "ended", *pool)]
+    for place in range(max((len(entry.examination.scores) for entry in pool.values()), default=0)):
+        if place == MAX_EPISODES:
+            rows.append(("… more episodes",))
+            break
+        about = ("episode", MISSING, MISSING)
+        if place < len(order.episodes):
+            episode = order.episodes[place]
+            about = (f"episode {episode.index}", str(episode.steps), ending(episode))
+        cells = [entry.examination.scores[place: place + 1] for entry in pool.values()]
+        rows.append((*about, *(f"{cell[0].fitness:.4f}" if cell else MISSING for cell in cells)))
+    means = [[score.fitness for score in entry.examination.scores] for entry in pool.values()]
+    rows.append(("mean: F of p_0", "", "", *(f"{sum(each) / len(each):.4f}" if each else MISSING for each in means)))
+    for place, probe in enumerate(order.probes[:MAX_PROBES]):
+        cells = [entry.examination.probe_scores[place: place + 1] for entry in pool.values()]
+        values = (f"{cell[0].fitness:.4f}" if cell else MISSING for cell in cells)
+        rows.append((f"probe: {one_line(probe.name, NAME)}", str(probe.episode.steps), ending(probe.episode), *values))
+    pairs = max((entry.examination.order_pairs for entry in pool.values()), default=0)
+    if pairs:
+        counts = (str(entry.examination.order_violations) for entry in pool.values())
+        rows.append((f"violated of {pairs} known orders", "", "", *counts))
+    return aligned(rows)
+
+
+def _violations(order: Judge, pool: Pool) -> list[str]:
+    """The pairs that are ranked wrongly, with the evaluators that do so; those of most evaluators first."""
+    labels: dict[tuple[str, str], list[str]] = {}
+    for label, entry in pool.items():
+        found = entry.examination
+        for pair in violations(order.episodes, found.scores, order.probes, found.probe_scores):
+            labels.setdefault((pair.better, pair.worse), []).append(label)
+    ranked = sorted(labels.items(), key=lambda item: -len(item[1]))
+    lines = [
+        f"{', '.join(wrong)}: {one_line(better, NAME)}, not above {one_line(worse, NAME)}"
+        for (better, worse), wrong in ranked[:MAX_PAIRS]
+    ]
+    lines += [f"… and {len(ranked) - MAX_PAIRS} more pairs"] if len(ranked) > MAX_PAIRS else []
+    return ["Known orders that are violated:", fenced("\n".join(lines))] if lines else []
+
+
+def _metrics(pool: Pool) -> str:
+    """Metrics by name, evaluators as columns; those with equal values everywhere share a line."""
+    found = {label: aggregate(entry.examination.scores) for label, entry in pool.items()}
+    names = list(dict.fromkeys(name for metrics in found.values() for name in metrics))
+    rows: list[tuple[str, ...]] = [("metric", *pool)]
+    same = []
+    for name in names[: 2 * MAX_ENTRIES]:
+        cells = [_cell(metrics[name]) if name in metrics else MISSING for metrics in found.values()]
+        if len(cells) > 1 and len(set(cells)) == 1:
+            same.append(f"{one_line(name, NAME)} {cells[0]}")
+        else:
+            rows.append((one_line(name, NAME), *cells))
+    lines = [aligned(rows)] if len(rows) > 1 else []
+    lines += [f"the same for all: {'; '.join(same)}"] if same else []
+    lines += [f"… and {len(names) - 2 * MAX_ENTRIES} more"] if len(names) > 2 * MAX_ENTRIES else []
+    return "\n".join(lines) or "none"
+
+
+def _cell(entry: JSON) -> str:
+    """One aggregated metric in a few characters."""
+    if entry == NEVER:
+        return "never"
+    if not isinstance(entry, Mapping):
+        return one_line(str(entry), 40)
+    if "mean" in entry:
+        mean, least, most = (_number(entry.get(key)) for key in ("mean", "min", "max"))
+        return mean if least == most else f"{mean} ({least} to {most})"
+    if "rate" in entry:
+        return f"{_number(entry['rate'])} true"
+    common = entry.get("most_common")
+    if isinstance(common, Mapping):
+        return one_line(", ".join(f"{text} × {count}" for text, count in common.items()), 40)
+    return one_line(str(entry), 40)
+
+
+def _number(value: JSON) -> str:
+    return f"{value:.3g}" if isinstance(value, int | float) else MISSING
+
+
+def _shared(section: Shared) -> str:
+    return f"### Shared by {_listed(section.labels)}\n\n{fenced(section.text, 'python')}"
+
+
+def _own(label: str, own: Own, shared: Sequence[Shared]) -> str:
+    """What only this evaluator has."""
+    sections = [_listed(section.labels) for section in shared if label in section.labels]
+    rest = f"The rest of its program is shared: see {'; '.join(sections)}." if sections else ""
+    parts = [f"### Evaluator {label}", rest]
+    parts += [fenced(own.text, "python")] if own.text else []
+    for name, other, change in own.differences:
+        parts += [f"Its `{one_line(name, NAME)}` is that of {other} with these changes:", fenced(change, "diff")]
+    if not own.text and not own.differences:
+        parts.append("It has no definitions of its own.")
+    return "\n\n".join(part for part in parts if part)
+
+
+def _listed(labels: Sequence[str]) -> str:
+    return " and ".join([", ".join(labels[:-1]), labels[-1]] if len(labels) > 1 else labels)
