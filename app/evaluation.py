@@ -5,6 +5,7 @@ import tempfile
 from math import fsum
 from pathlib import Path
 
+from ..core.call_times import times_of_all
 from ..core.order_ids import episode_id
 from ..core.ports import RollTask, has_success
 from ..core.returns import mean_return, return_of
@@ -49,6 +50,7 @@ async def evaluate(settings: EvaluateSettings) -> EvaluateResult:
     wall_s = clock.elapsed() - began_s
     episodes = [episode for episode, _ in results]
     succeeds = has_success(domain, settings.options)
+    times = times_of_all(episodes)
     return EvaluateResult(
         policy=str(settings.policy),
         domain=settings.domain,
@@ -63,6 +65,8 @@ async def evaluate(settings: EvaluateSettings) -> EvaluateResult:
         wall_s=round(wall_s, 3),
         salt=settings.salt,
         sandbox=live_layers(),
+        step_cpu_ms_median=None if times is None else times.median_ms,
+        step_cpu_ms_p99=None if times is None else times.p99_ms,
         per_episode=tuple(
             _result_of(episode, score, graded=evaluator is not None, succeeds=succeeds) for episode, score in results
         ),

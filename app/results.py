@@ -93,6 +93,8 @@ class EvaluateResult(Result):
     wall_s: float
     salt: str                           # with it and the same seed, the same episodes
     sandbox: tuple[str, ...]
+    step_cpu_ms_median: float | None = None     # CPU time of a call of the policy; None if no call ended
+    step_cpu_ms_p99: float | None = None        # of the slowest episode
     per_episode: tuple[EpisodeResult, ...] = field(default_factory=tuple)
 
 

@@ -51,6 +51,10 @@ def describe_evaluation(result: EvaluateResult) -> str:
         f"{also.removeprefix(', ')}{', ' if also else ''}fitness {number(result.fitness)}"
         f" over {counted(result.episodes, 'episode')}; {result.steps_per_s:.0f} steps/s, {duration(result.wall_s)}"
     )
+    if result.step_cpu_ms_median is not None and result.step_cpu_ms_p99 is not None:
+        lines.append(
+            f"CPU time of a call: median {result.step_cpu_ms_median:.3g} ms, 99 % {result.step_cpu_ms_p99:.3g} ms"
+        )
     lines.append(f"the same episodes again: --seed {result.seed} --salt {result.salt}")
     lines.append(isolation(result.sandbox))
     return "\n".join(lines)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from ..core.call_times import exact_time_words, times_of_all
 from ..core.line_diff import diff_lines
 from ..core.metrics import NEVER
 from ..core.order_ids import evaluator as evaluator_id
@@ -92,6 +93,9 @@ def _policy(policy: Policy) -> list[str]:
     else:
         also = success_and_return(policy.success_rate, policy.mean_return)
         lines.append(f"F {number(policy.fitness, unknown=UNKNOWN)}{also}, {rolled} run")
+    times = times_of_all(episode for episode, _ in policy.episodes if episode is not None)
+    if times is not None:
+        lines.append(exact_time_words(times))
     if policy.duplicate_of is not None:
         lines.append(f"the same program as {policy.duplicate_of}: it shares that program's episodes")
     if policy.accepted is not None:

@@ -5,13 +5,14 @@ are mostly equal, and `without_call_times` removes what is left: a replay compar
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import log10
+from statistics import median
 from typing import Final
 
 import numpy as np
 
-from .values import CallTimes
+from .values import CallTimes, Episode
 
 _WORDS: Final = re.compile(r"\b(?:under 1|about \d+(?:,\d{3})*) ms\b")
 _STEPS: Final = ((1.5, 1), (3.5, 2), (7.5, 5))    # leading digits up to this are rounded to this
@@ -30,6 +31,27 @@ def call_times(calls_s: Sequence[float], start_s: float) -> CallTimes | None:
         p99_ms=_ms(float(np.percentile(times, 99, method="higher"))),
         most_ms=_ms(float(times.max())),
         start_ms=_ms(start_s),
+    )
+
+
+def times_of_all(episodes: Iterable[Episode]) -> CallTimes | None:
+    """The times of all episodes: the median of their medians, otherwise the longest; None if none was measured."""
+    measured = [episode.notes.times for episode in episodes if episode.notes.times is not None]
+    if not measured:
+        return None
+    return CallTimes(
+        median_ms=round(median(times.median_ms for times in measured), 3),
+        p99_ms=max(times.p99_ms for times in measured),
+        most_ms=max(times.most_ms for times in measured),
+        start_ms=max(times.start_ms for times in measured),
+    )
+
+
+def exact_time_words(times: CallTimes) -> str:
+    """The same as `call_time_words` with the measured values, for a person."""
+    return (
+        f"CPU time of a call: median {times.median_ms:.3g} ms, 99 % {times.p99_ms:.3g} ms, most {times.most_ms:.3g} ms;"
+        f" of loading and reset {times.start_ms:.3g} ms"
     )
 
 

@@ -30,7 +30,7 @@ def test_the_keys_of_an_evaluation() -> None:
     values = json.loads(result.line())
     assert ", ".join(values) == (
         "policy, domain, variant, randomisation, episodes, seed, success_rate, fitness, steps_per_s, wall_s, salt, "
-        "sandbox, per_episode"
+        "sandbox, step_cpu_ms_median, step_cpu_ms_p99, per_episode"
     )
     assert ", ".join(values["per_episode"][0]) == "seed, scene, success, fitness, steps, ended_by, error"
 

@@ -6,10 +6,18 @@ import math
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.core.call_times import call_time_words, call_times, coarse_ms, without_call_times
+from memento.core.call_times import (
+    call_time_words,
+    call_times,
+    coarse_ms,
+    exact_time_words,
+    times_of_all,
+    without_call_times,
+)
 from memento.core.generic_story import generic_story
 from memento.core.recording import Recording
 from memento.core.recording_file import load_recording
+from memento.core.values import Episode, EpisodeNotes
 from memento.runtime.rollouts.episode_notes import safe_story
 from memento.runtime.rollouts.policy_notes import (
     CHANGES,
@@ -92,6 +100,18 @@ def test_call_times_are_those_of_calls():
     times = call_times([0.001] * 98 + [0.002, 0.5], 0.03)
     assert (times.median_ms, times.p99_ms, times.most_ms, times.start_ms) == (1, 500, 500, 30)
     assert call_times([], 0.1) is None
+
+
+def test_the_times_of_several_episodes() -> None:
+    def rolled(*calls_s: float) -> Episode:
+        notes = EpisodeNotes(times=call_times(calls_s, 0.01))
+        return Episode(index=0, seed=0, steps=1, ended_by="horizon", success=False, notes=notes)
+
+    times = times_of_all([rolled(0.001), rolled(0.003, 0.003, 0.2), rolled(0.002), rolled()])
+    assert (times.median_ms, times.p99_ms, times.most_ms) == (2, 200, 200)
+    assert exact_time_words(times) == (
+        "CPU time of a call: median 2 ms, 99 % 200 ms, most 200 ms; of loading and reset 10 ms")
+    assert times_of_all([rolled()]) is None
 
 
 @given(st.floats(0, 1e6))
