@@ -11,7 +11,8 @@ from ..support.program import RUN_KEYS
 RUN = RunResult(
     run="runs/a", domain="hanoi", method="memento", model="offline", seed=3, status="done", generations=1,
     elite="g1/macro/0", fitness=0.5, success=0.0, initial_fitness=0.25, reference_initial=0.2,
-    reference_fitness=0.4, final_success=0.0, candidates=3, episodes_run=9, episodes_saved=0, model_calls=7,
+    reference_fitness=0.4, final_success=0.0, initial_return=None, final_return=None,
+    candidates=3, episodes_run=9, episodes_saved=0, model_calls=7,
     tokens=0, cost_usd=None, wall_s=1.5, sandbox=("rlimits", "seccomp"),
 )
 def test_the_keys_of_a_run() -> None:
@@ -22,17 +23,20 @@ def test_the_keys_of_a_run() -> None:
 
 
 def test_the_keys_of_an_evaluation() -> None:
-    episode = EpisodeResult(seed=1, scene=None, success=True, fitness=1.0, steps=9, ended_by="success", error=None)
+    episode = EpisodeResult(seed=1, scene=None, success=True, fitness=1.0, steps=9, ended_by="success",
+                            episode_return=None, error=None)
     result = EvaluateResult(
         policy="p.py", domain="hanoi", variant=None, randomisation="table", episodes=1, seed=0, success_rate=1.0,
-        fitness=1.0, steps_per_s=10.0, wall_s=0.9, salt="none", sandbox=(), per_episode=(episode,),
+        fitness=1.0, return_mean=None, steps_per_s=10.0, wall_s=0.9, salt="none", sandbox=(), per_episode=(episode,),
     )
     values = json.loads(result.line())
     assert ", ".join(values) == (
-        "policy, domain, variant, randomisation, episodes, seed, success_rate, fitness, steps_per_s, wall_s, salt, "
-        "sandbox, step_cpu_ms_median, step_cpu_ms_p99, per_episode"
+        "policy, domain, variant, randomisation, episodes, seed, success_rate, fitness, return_mean, steps_per_s, "
+        "wall_s, salt, sandbox, step_cpu_ms_median, step_cpu_ms_p99, per_episode"
     )
-    assert ", ".join(values["per_episode"][0]) == "seed, scene, success, fitness, steps, ended_by, error"
+    assert ", ".join(values["per_episode"][0]) == (
+        "seed, scene, success, fitness, steps, ended_by, episode_return, error"
+    )
 
 
 def test_nan_is_refused_and_a_line_stays_one_line() -> None:

@@ -14,7 +14,8 @@ from .processes import start_process
 
 RUN_KEYS = (
     "run, domain, method, model, seed, status, generations, elite, fitness, success, initial_fitness, "
-    "reference_initial, reference_fitness, final_success, candidates, episodes_run, episodes_saved, model_calls, "
+    "reference_initial, reference_fitness, final_success, initial_return, final_return, "
+    "candidates, episodes_run, episodes_saved, model_calls, "
     "tokens, cost_usd, wall_s, sandbox"
 )
 """What a run's line of JSON holds, in this order."""

@@ -186,7 +186,7 @@ def test_a_run_that_requires_the_sandbox_does_not_start_without_it(monkeypatch, 
 def test_a_result_without_isolation_says_so_as_loudly_as_the_start() -> None:
     result = EvaluateResult(
         policy="p.py", domain="toy", variant=None, randomisation=None, episodes=0, seed=0, success_rate=0.0,
-        fitness=0.0, steps_per_s=0.0, wall_s=0.0, salt="none", sandbox=("rlimits",), per_episode=(),
+        fitness=0.0, return_mean=None, steps_per_s=0.0, wall_s=0.0, salt="none", sandbox=("rlimits",), per_episode=(),
     )
     assert "NOT ISOLATED" in describe_evaluation(result)
 
