@@ -15,7 +15,7 @@ from typing import Any, Final
 from ...core.errors import UsageError
 from ...core.text import one_line
 from ...core.values import JSON
-from .names import KEPT
+from .names import KEPT, MODES
 from .spaces import Leaf
 
 FORMAT: Final = 1
@@ -110,8 +110,11 @@ def _described(request: str) -> Description:
         raise
     digests = _answer(twin, request)["digests"]
     here = answer["digests"]
-    if not here[KEPT]:
-        digests |= _answer(_start(request, "repeat", [mode for mode in here if here[mode]]), request)["digests"]
+    if here[KEPT] != digests[KEPT]:     # then a new environment for each episode may help
+        modes = [mode for mode in MODES if mode != KEPT]
+        if here[KEPT]:
+            here |= _answer(_start(request, "repeat", modes), request)["digests"]
+        digests |= _answer(_start(request, "repeat", modes), request)["digests"]
     values = answer["description"]
     same = [mode for mode, digest in here.items() if digest and digest == digests.get(mode)]
     mode = same[0] if same else values["mode"]
