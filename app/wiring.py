@@ -17,7 +17,7 @@ from ..core.errors import UsageError
 from ..core.events import Examine, Fact, Judge, Order, Propose, ProposeEvaluator, RecordProbes, Roll, ScoreEpisode
 from ..core.methods import edits
 from ..core.order_ids import HILL, owner_of, parse
-from ..core.ports import Domain, Generalising, Model, Pool, Prober
+from ..core.ports import Domain, Generalising, Model, Pool, Prober, Prompts
 from ..core.seeds import UNSALTED
 from ..core.values import JSON, Operator, PromptText
 from ..runtime.models import ClientSettings, close_model, make_model
@@ -154,7 +154,38 @@ def make_lanes(
 
     `replaced` are prompts of the user. Raises UsageError if one does not fit.
     """
-    prompts = prompts_with(replaced)
+    askers = make_askers(settings, domain, models, prompts_with(replaced))
+    return (
+        Lane(
+            name="proposals",
+            limit=settings.calls_at_once,
+            agents={Propose: askers.proposer, ProposeEvaluator: askers.evolver},
+            urgency=urgency,
+        ),
+        Lane(name="judges", limit=settings.calls_at_once, agents={Judge: askers.judges}),
+        Lane(
+            name="rollouts",
+            limit=workers,
+            agents={
+                Roll: Roller(pool=pool), ScoreEpisode: Scorer(pool=pool), Examine: Examiner(pool=pool),
+                **({RecordProbes: ProbeAgent(pool=pool)} if isinstance(pool, Prober) else {}),
+            },
+            urgency=urgency,
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Askers:
+    """The agents that ask models."""
+
+    proposer: ByOperator
+    evolver: EvaluatorEvolver
+    judges: Judges
+
+
+def make_askers(settings: Settings, domain: Domain, models: Models, prompts: Prompts) -> Askers:
+    """The agents that ask models, with the texts of the domain under these settings."""
     brief = domain.brief(settings.options)
     feedback = settings.feedback
     answers = Answers(edits=settings.reply, repairs=settings.repairs)
@@ -175,24 +206,7 @@ def make_lanes(
         answers=answers, judge_reasons=settings.judge_reasons,
     )
     judges = Judges(models=models.judges, prompts=prompts, brief=brief, run_seed=settings.root_seed)
-    return (
-        Lane(
-            name="proposals",
-            limit=settings.calls_at_once,
-            agents={Propose: ByOperator(proposals), ProposeEvaluator: evolver},
-            urgency=urgency,
-        ),
-        Lane(name="judges", limit=settings.calls_at_once, agents={Judge: judges}),
-        Lane(
-            name="rollouts",
-            limit=workers,
-            agents={
-                Roll: Roller(pool=pool), ScoreEpisode: Scorer(pool=pool), Examine: Examiner(pool=pool),
-                **({RecordProbes: ProbeAgent(pool=pool)} if isinstance(pool, Prober) else {}),
-            },
-            urgency=urgency,
-        ),
-    )
+    return Askers(proposer=ByOperator(proposals), evolver=evolver, judges=judges)
 
 
 def urgency(order: Order) -> int:

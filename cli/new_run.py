@@ -1,5 +1,6 @@
 """Starts a run from settings, or repeats a finished one from its recorded replies."""
 
+import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from ..memory.runs import find_run
 from ..settings import Settings, build_settings
 from .execution import StatusOptions, execute, open_screen, print_run
 from .flags import DisplayKind, require_at_least
-from .output import say
+from .output import print_json, print_text, say
 from .terminal_ui import run_and_watch
 
 WITH_REPLAY: Final = frozenset({"domain", "workers", "require_sandbox"})     # settings that go together with --replay
@@ -40,17 +41,24 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Showing:
-    """How a run is shown. `command_line` holds this command's arguments if the terminal UI follows it, else None."""
+    """How a run is shown. `command_line` holds this command's arguments if the terminal UI follows it, else None.
+
+    With `only_estimate` there is no run: its cost is estimated and shown.
+    """
 
     display: DisplayKind
     status: StatusOptions
     as_json: bool
     command_line: Sequence[str] | None
+    only_estimate: bool = False
 
 
 def start(given: Given, *, replay: str | None, trust: bool, place: Place, showing: Showing) -> None:
     """Make the run and print its result. `trust` is about a recorded run from elsewhere."""
     address = showing.status.address()
+    if showing.only_estimate:
+        _show_estimate(given, replay=replay, showing=showing)
+        return
     settings = _settings(given, replay=replay, trust=trust, runs_dir=place.runs_dir)
     if showing.command_line is not None:
         raise typer.Exit(run_and_watch(
@@ -59,6 +67,23 @@ def start(given: Given, *, replay: str | None, trust: bool, place: Place, showin
     screen = open_screen(showing.display)
     work = app.run(settings, runs_dir=place.runs_dir, name=place.name, display=screen, address=address)
     print_run(execute(work, screen), as_json=showing.as_json)
+
+
+def _show_estimate(given: Given, *, replay: str | None, showing: Showing) -> None:
+    if replay is not None or showing.command_line is not None:
+        with_what = "--replay, which spends nothing" if replay is not None else "--tui"
+        raise UsageError(f"--estimate cannot go together with {with_what}: leave one out")
+    from ..app.estimate import as_json, estimate
+    from .estimate_text import describe_estimate
+
+    settings = build_settings(
+        given.flags, assignments=given.assignments, config=given.config, environment=os.environ
+    )
+    found = asyncio.run(estimate(settings))
+    if showing.as_json:
+        print_json(as_json(found))
+    else:
+        print_text(describe_estimate(found))
 
 
 def _settings(given: Given, *, replay: str | None, trust: bool, runs_dir: Path) -> Settings:

@@ -52,6 +52,9 @@ Name = Annotated[
     str | None, typer.Option(metavar="NAME", help="The name of the run; by default domain, time and a tag.")
 ]
 Config = Annotated[Path | None, typer.Option(metavar="FILE.toml", help="A file of settings.")]
+Estimate = Annotated[
+    bool, typer.Option("--estimate", help="Print the calls, tokens and dollars of the run as a range, and run nothing.")
+]
 Tui = Annotated[bool, typer.Option("--tui", help="Follow the run in the terminal UI; closing it leaves the run alive.")]
 
 
@@ -84,6 +87,7 @@ def run(
     status_host: flags.StatusHost = None,
     display: flags.Display = flags.DisplayKind.RICH,
     tui: Tui = False,
+    only_estimate: Estimate = False,
     as_json: flags.AsJson = False,
 ) -> None:
     """Evolve an evaluator, then a policy."""
@@ -104,6 +108,6 @@ def run(
         place=Place(runs_dir=runs, name=name),
         showing=Showing(
             display=display, status=StatusOptions(port=status_port, host=status_host), as_json=as_json,
-            command_line=context.find_root().obj if tui else None,
+            command_line=context.find_root().obj if tui else None, only_estimate=only_estimate,
         ),
     )

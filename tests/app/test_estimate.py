@@ -1,0 +1,95 @@
+"""`--estimate`: what a run would ask of its models, from the settings alone."""
+
+import json
+
+import pytest
+from memento.app.estimate import Estimate, Part, as_json, estimate, kinds_of
+from memento.cli.estimate_text import describe_estimate
+from memento.core.errors import UsageError
+from memento.core.methods import METHODS, candidates_expected
+from memento.settings import Settings, build_settings
+
+SONNET = "anthropic:claude-sonnet-5"
+LAB = "compatible:lab@http://127.0.0.1:1/v1#qwen3"
+
+
+def settings(**given: object) -> Settings:
+    flags = {"domain": "hanoi-kinematic", "preset": "smoke", "model": SONNET, **given}
+    assignments = flags.pop("assignments", [])
+    return build_settings(flags, assignments=assignments, config=None, environment={})
+
+
+async def found(**given: object) -> Estimate:
+    return await estimate(settings(**given))
+
+
+def part(of: Estimate, what: str) -> Part:
+    return next(each for each in of.parts if each.what == what)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("preset", ["smoke", "quick", "paper"])
+def test_every_slot_of_a_search_is_counted(method: str, preset: str) -> None:
+    chosen = settings(method=method, preset=preset, evaluator="reference")
+    of_search = [kind for kind in kinds_of(chosen) if kind.what != "first policy"]
+    assert sum(kind.calls[0] for kind in of_search) == candidates_expected(chosen.as_json())
+
+
+async def test_ranges_rise_and_add_up() -> None:
+    whole = await found()
+    assert {each.role for each in whole.parts} == {"proposer", "evaluator-writer", "judge"}
+    for each in (*whole.parts, *whole.roles(), whole.total):
+        for low, high in (each.calls, each.input_tokens, each.output_tokens, each.cost_usd):
+            assert 0 < low <= high
+    assert whole.total.calls[1] == sum(each.calls[1] for each in whole.roles())
+    first = part(whole, "first policy")
+    assert first.input_tokens == (first.calls[0] * first.prompt_tokens[0], first.calls[1] * first.prompt_tokens[1])
+
+
+async def test_repairs_speculation_patches_and_a_given_program_change_it() -> None:
+    usual = await found(preset="quick")
+    calm = await found(preset="quick", assignments=["repairs=0", "memory_detail=summary"])
+    eager = await found(preset="quick", assignments=["memory_detail=summary", "speculation=true"])
+    whole = await found(preset="quick", assignments=["reply=whole"])
+    climbs = [part(each, "hill-climb") for each in (calm, usual, eager)]
+    assert [climb.calls[0] for climb in climbs] == [16, 16, 16]
+    assert climbs[0].calls[1] < climbs[1].calls[1] < climbs[2].calls[1]
+    assert part(whole, "hill-climb").reply_tokens > part(usual, "hill-climb").reply_tokens
+    assert part(whole, "macro-mutation") == part(usual, "macro-mutation")
+
+
+async def test_an_unknown_price_is_unknown_and_a_given_one_counts() -> None:
+    unknown = await found(model=LAB)
+    assert unknown.total.cost_usd is None
+    assert "the price of a model is not known" in describe_estimate(unknown)
+    assert '"cost_usd": null' in json.dumps(as_json(unknown)["total"])
+    known = (await found(model=LAB, assignments=["prices.lab:qwen3={input=1.0,output=10.0}"])).total
+    assert known.cost_usd == pytest.approx(tuple(
+        (tokens_in + 10.0 * tokens_out) / 1e6
+        for tokens_in, tokens_out in zip(known.input_tokens, known.output_tokens, strict=True)
+    ), rel=0.001)
+
+
+async def test_a_cache_makes_the_low_end_cheaper() -> None:
+    plain = await found(preset="quick", assignments=["sampling.cache=false"])
+    cached = await found(preset="quick")
+    assert part(cached, "macro-mutation").cost_usd[0] < part(plain, "macro-mutation").cost_usd[0]
+    assert cached.total.cost_usd[1] == plain.total.cost_usd[1]
+
+
+async def test_the_offline_model_uses_no_tokens() -> None:
+    mixed = await found(model="offline", judges=[SONNET, "offline"])
+    spent = {each.role: each.input_tokens[1] for each in mixed.roles()}
+    assert (spent["proposer"], spent["evaluator-writer"]) == (0, 0)
+    votes = part(mixed, "vote")
+    assert votes.input_tokens[1] == pytest.approx(votes.calls[1] * votes.prompt_tokens[1] / 2, abs=1)
+
+
+async def test_what_a_run_refuses_is_refused() -> None:
+    with pytest.raises(UsageError, match="price of"):
+        await found(model=LAB, budget_usd=5.0)
+
+
+async def test_a_budget_that_ends_the_run_earlier_is_named() -> None:
+    assert "budget_calls of 2 " in describe_estimate(await found(budget_calls=2))
+    assert "budget_calls" not in describe_estimate(await found(budget_calls=2000))
