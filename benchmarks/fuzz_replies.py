@@ -2,9 +2,10 @@
 
     python -m memento.benchmarks.fuzz_replies [--minutes 60] [--seed 1] [--json]
 
-Each reply is parsed, its program is checked, summarised, hashed, printed for judges and compared with its parents, put
-into the prompts of the next orders, and kept as a fact. It ends with the number of replies for each way of drawing and
-outcome; with exit code 1 where a reply raised or took long, and the seeds of these. A reply's seed is given as
+Each reply is parsed, as a program or as a patch of a parent. Its program is checked, summarised, hashed, printed for
+judges and compared with its parents, put into the prompts of the next orders, and kept as a fact. It ends with the
+number of replies for each way of drawing and outcome; with exit code 1 where a reply raised or took long, and the seeds
+of these. A reply's seed is given as
 `--only SEED` to read it alone, with its traceback.
 """
 
@@ -22,6 +23,7 @@ from ..agents.evaluator_evolver import EvaluatorEvolver
 from ..agents.judging import Judges
 from ..agents.proposers import Crosser, HillClimber
 from ..agents.reply import read_program, within_limit
+from ..agents.writing import Answers
 from ..core.events import Fact, Judge, ProposalFailed, ProposalMade, Propose, ProposeEvaluator
 from ..core.line_diff import diff_lines
 from ..core.ports import Ask, Reply
@@ -63,9 +65,14 @@ class Readers:
         brief, prompts = self.domain.brief(self.domain.options({}, preset="smoke")), PromptFolder()
         limits = policy_limits_in_words()
         policy, evaluator = self.domain.contract, self.domain.evaluator_contract
-        self.climber = HillClimber(model=self.model, prompts=prompts, brief=brief, contract=policy, limits=limits)
+        answers = Answers(edits="patch", repairs=1)
+        self.climber = HillClimber(
+            model=self.model, prompts=prompts, brief=brief, contract=policy, limits=limits, answers=answers
+        )
         self.crosser = Crosser(model=self.model, prompts=prompts, brief=brief, contract=policy, limits=limits)
-        self.evolver = EvaluatorEvolver(model=self.model, prompts=prompts, brief=brief, contract=evaluator)
+        self.evolver = EvaluatorEvolver(
+            model=self.model, prompts=prompts, brief=brief, contract=evaluator, answers=answers
+        )
         self.judges = Judges(models=[self.model], prompts=prompts, brief=brief, run_seed=1)
 
     async def read(self, drawn: Drawn, *, evaluator: bool) -> str:
@@ -74,7 +81,7 @@ class Readers:
         contract = self.domain.evaluator_contract if evaluator else self.domain.contract
         limit = MAX_EVALUATOR if evaluator else MAX_PROGRAM
         self.model.reply = reply = within_limit(Reply(text=drawn.text, model="fuzz", stop=drawn.stop))
-        reading = read_program(reply, contract, parents[:1], limit)
+        reading = read_program(reply, contract, parents[:1], limit, "patch")
         read_text(reading.program or Program(reply.text), parents[0])
         if reading.program is not None and reading.fault is None and not bare(reading.program):
             raise AssertionError("an accepted program cannot be printed")

@@ -259,6 +259,49 @@ def _huge(random: Random, text: str, programs: Sequence[str]) -> str:
     ])  # fmt: skip
 
 
+def _patch(random: Random, text: str, programs: Sequence[str]) -> str:
+    """Definitions of real programs, changed or not, deletions, and statements that may define nothing."""
+    parts = [random.choice(["# patch", "# whole program", ""])]
+    for _ in range(random.randrange(1, 6)):
+        source = random.choice([text, *programs])
+        parts.append(random.choice([_definition, _definition, _deletion, _new])(random, source, programs))
+    return "\n".join(parts) + "\n"
+
+
+def _members(text: str) -> list[tuple[str, str, str]]:
+    """The owner ("" for the module), the name and the lines of the definitions of a program."""
+    tree = _tree(text)
+    found: list[tuple[str, str, str]] = []
+    for node in [] if tree is None else tree.body:
+        inner = node.body if isinstance(node, ast.ClassDef) else ()
+        for owner, each in [("", node), *((getattr(node, "name", ""), member) for member in inner)]:
+            names = [part.id for part in ast.walk(each) if isinstance(part, ast.Name)]
+            lines = re.split("\r\n|\r|\n", text)[each.lineno - 1 : each.end_lineno]
+            found.append((owner, getattr(each, "name", names[0] if names else "x"), "\n".join(lines)))
+    return found
+
+
+def _definition(random: Random, text: str, programs: Sequence[str]) -> str:
+    members = _members(text)
+    if not members:
+        return "X = 1"
+    owner, _, lines = random.choice(members)
+    if random.random() < 0.5:
+        lines = random.choice([_characters, _tokens, _places])(random, lines, programs)
+    return f"class {owner}:\n{lines}" if owner and random.random() < 0.9 else lines
+
+
+def _deletion(random: Random, text: str, programs: Sequence[str]) -> str:
+    names = [f"{owner}.{name}" if owner else name for owner, name, _ in _members(text)] or ["x"]
+    chosen = [random.choice([*names, _letters(random, 9), "x.y.z"]) for _ in range(random.randrange(1, 4))]
+    return f"{random.choice(['', '    '])}# delete: {', '.join(chosen)}"
+
+
+def _new(random: Random, text: str, programs: Sequence[str]) -> str:
+    owner = random.choice(["", *(owner for owner, _, _ in _members(text))])
+    return f"class {owner}:\n{_statement(random, '    ')}" if owner else _statement(random)
+
+
 WAYS: dict[str, Callable[[Random, str, Sequence[str]], str]] = {
     "as it is": _unchanged,
     "characters": _characters,
@@ -267,4 +310,5 @@ WAYS: dict[str, Callable[[Random, str, Sequence[str]], str]] = {
     "grammar": _grammar,
     "nested": _nested,
     "huge": _huge,
+    "patch": _patch,
 }
