@@ -89,7 +89,7 @@ async def test_a_hundred_candidates_through_a_bad_service_and_the_key_stays_in_t
             runs, "run", "hanoi-kinematic", *SHORT, "--name", "one", "--model", service.model, "--json",
             "--evaluator", "reference", "--set", "generations=2", "--set", "k_macro=50", "--set", "k_hc=0",
             "--set", "k_cross=0", "--set", "prices.lab:toy-1={input=1.0,output=2.0}", "--budget-usd", "5",
-            "--set", "sampling.read_s=2",
+            "--set", "sampling.read_s=2", "--set", "repairs=0",
         )
         seen: dict[int, bytes] = {}
         watching = asyncio.create_task(watch_environments(process.pid, seen))
@@ -191,9 +191,11 @@ async def test_wall_time_is_a_budget_of_everything(runs: Runs) -> None:
 @pytest.mark.timeout(300)
 async def test_a_killed_run_pays_for_no_finished_call_twice_and_its_replay_calls_no_service(runs: Runs) -> None:
     def act(number: int, prompt: str) -> Act:
-        if '"choice"' in prompt and "Once more" not in prompt:      # so that every judge is called twice
+        climbs = "## What to write: a micro-mutation" in prompt
+        if ('"choice"' in prompt or climbs) and "Once more" not in prompt:      # so that each of them is asked twice
             return Act(text="I like them all.")
-        return Act(text=sound_reply(number, prompt))
+        patch = program_reply(f"# patch\nNUMBER = {number}", f"number {number}")
+        return Act(text=patch if climbs else sound_reply(number, prompt))
 
     async with serving(act) as service:
         process = await start(runs, "run", "hanoi-kinematic", *SMALL, "--name", "one", "--model", service.model)
@@ -215,6 +217,12 @@ async def test_a_killed_run_pays_for_no_finished_call_twice_and_its_replay_calls
                         for call in (*getattr(fact, "earlier", ()), fact.call))
         asked = Counter(service.prompts)
         assert set(calls) <= set(asked)
+        climbs = [fact for fact in of(facts, ProposalMade) if "/hill/" in str(fact.order)]
+        assert climbs
+        for fact in climbs:
+            assert [each.attempt for each in (*fact.earlier, fact.call)] == [0, 1]
+            assert "# patch\nNUMBER = " in fact.call.reply.text
+            assert "class FrankaPolicy" in fact.program.text, "the merged program is what is kept"
         # A kill can lose what was in flight, at most `calls_at_once` of each lane; nothing that was committed.
         again = sum(asked.values()) - sum(calls.values())
         assert again <= kills * 16
