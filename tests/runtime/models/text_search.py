@@ -55,7 +55,7 @@ class ByOperator:
 
     def __init__(self, model: Model) -> None:
         brief = HANOI.brief(HANOI.options({}, preset="smoke"))
-        shared = {"model": model, "prompts": PromptFolder(), "brief": brief, "contract": HANOI.contract}
+        shared = {"model": model, "prompts": PromptFolder(), "brief": brief, "contract": HANOI.contract, "limits": "-"}
         kinds = {Operator.HILL_CLIMB: HillClimber, Operator.MACRO: Mutator, Operator.CROSSOVER: Crosser}
         self.agents = {operator: kind(**shared) for operator, kind in kinds.items()}  # type: ignore[arg-type]
 
