@@ -8,10 +8,10 @@ does not name, and its header unless the patch has bases or decorators.
 
 import ast
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 
 from .execution_order import Ordering, Piece, piece_of
+from .patch_scope import Added, Group, Scope, dependencies_first, grouped, preferred_gap, rows_of
 from .patch_statements import (
     OMISSION,
     Import,
@@ -23,7 +23,6 @@ from .patch_statements import (
     is_aside,
     is_filler,
     is_history,
-    is_text,
 )
 from .patch_text import Edit, Writer, applied, string_lines
 from .program_text import MAX_FAULT, MAX_PROGRAM, FunctionNode, parse
@@ -63,48 +62,6 @@ def merge(parent: Program, patch: Program, limit: int = MAX_PROGRAM) -> Program 
     return merged
 
 
-@dataclass(slots=True)
-class _Scope:
-    """The body of the module or of one class: its units, and what becomes of each (by their indices).
-
-    `path` is the class's dotted name with a dot behind it, "" for the module.
-    """
-
-    path: str
-    units: list[Unit]
-    indent: str
-    where: Mapping[str, list[int]] = field(default_factory=dict)  # the units that set a name
-    replaced: dict[int, list[Unit]] = field(default_factory=dict)
-    inner: dict[int, Unit] = field(default_factory=dict)  # classes of the parent that a class of the patch changes
-    gone: set[int] = field(default_factory=set)
-    added: list["_Added"] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        where: dict[str, list[int]] = {}
-        for index, unit in enumerate(self.units):
-            for name in unit.names:
-                where.setdefault(name, []).append(index)
-        self.where = where
-
-
-@dataclass(slots=True, eq=False)
-class _Added:
-    """A new definition; `code` stands for its own text where only a part of an import is new."""
-
-    unit: Unit
-    piece: Piece
-    code: str | None = None
-
-
-@dataclass(slots=True)
-class _Group:
-    """Definitions of a patch and the parent's units that they stand for, joined by common names."""
-
-    names: set[str]
-    old: set[int]
-    new: list[Unit]
-
-
 class _Merging:
     """One merge; `edits` holds its result."""
 
@@ -123,7 +80,7 @@ class _Merging:
         wanted = set(self._deletes)
         if len(wanted) > MAX_DEFINITIONS:
             raise _Unclear(f"the patch deletes more than {MAX_DEFINITIONS} definitions: {WHOLE}")
-        scope = _Scope(path="", units=units_of(self.old, self.old.tree.body, 0), indent="")
+        scope = Scope(path="", units=units_of(self.old, self.old.tree.body, 0), indent="")
         self._constants = constants(scope.units)
         self._merge(scope, units_of(self.new, self.new.tree.body, 0), imports(self.old.tree))
         if not self._count and not wanted:
@@ -133,7 +90,7 @@ class _Merging:
 
     # ------------------------------------------------------------------------------------ one scope
 
-    def _merge(self, scope: _Scope, patch: Iterable[Unit], known: set[Import]) -> None:
+    def _merge(self, scope: Scope, patch: Iterable[Unit], known: set[Import]) -> None:
         self._delete(scope)
         definitions: list[Unit] = []
         for unit in patch:
@@ -147,13 +104,13 @@ class _Merging:
             self._count += 1
             if self._count > MAX_DEFINITIONS:
                 raise _Unclear(f"the patch has more than {MAX_DEFINITIONS} definitions: {WHOLE}")
-        for group in _grouped(scope, definitions):
+        for group in grouped(scope, definitions):
             self._settle(scope, group)
         for index, unit in enumerate(scope.units):
             self._descend(scope, index, unit)
         self._write(scope)
 
-    def _delete(self, scope: _Scope) -> None:
+    def _delete(self, scope: Scope) -> None:
         for full in sorted(name for name in self._deletes if name.rpartition(".")[0] == scope.path.rstrip(".")):
             name = full.rpartition(".")[2]
             indices = scope.where.get(name)
@@ -167,7 +124,7 @@ class _Merging:
                 scope.gone.add(index)
             self._deletes.discard(full)
 
-    def _check(self, scope: _Scope, unit: Unit) -> None:
+    def _check(self, scope: Scope, unit: Unit) -> None:
         """Raise _Unclear for a statement that is no definition, or one that seems to stand in the wrong place."""
         line = self.new.line_of(unit.start) + 1
         if not unit.plain:
@@ -196,7 +153,7 @@ class _Merging:
         elif isinstance(node, ast.Assign | ast.AnnAssign) and owners:
             raise _Unclear(f"{name} is a constant of {owners[0]}: put it inside of `class {owners[0]}:` in the patch")
 
-    def _check_complete(self, scope: _Scope, unit: Unit) -> None:
+    def _check_complete(self, scope: Scope, unit: Unit) -> None:
         """Raise _Unclear for a definition in which a placeholder stands for code."""
         known = [scope.units[index] for name in unit.names for index in scope.where.get(name, ())]
         if isinstance(unit.node, ast.ClassDef) and any(isinstance(each.node, ast.ClassDef) for each in known):
@@ -211,11 +168,11 @@ class _Merging:
                 name = min(unit.names)
                 raise _Unclear(f"{scope.path}{name} is not written out: `{line.strip()}` stands for code in the patch")
 
-    def _settle(self, scope: _Scope, group: _Group) -> None:
+    def _settle(self, scope: Scope, group: Group) -> None:
         """Decide what a group replaces, changes or adds."""
         old, new = [scope.units[index] for index in sorted(group.old)], group.new
         if not old:
-            scope.added += [_Added(unit, piece_of(unit.node, unit.names)) for unit in new]
+            scope.added += [Added(unit, piece_of(unit.node, unit.names)) for unit in new]
             return
         name = scope.path + min(group.names)
         for index, unit in zip(sorted(group.old), old, strict=True):
@@ -233,7 +190,7 @@ class _Merging:
             lines = ", ".join(str(self.old.line_of(unit.start) + 1) for unit in old[:4])
             raise _Unclear(f"{name} is set in {len(old)} places of the program (lines {lines}): define all, or {WHOLE}")
 
-    def _replace(self, scope: _Scope, index: int, new: list[Unit], name: str) -> None:
+    def _replace(self, scope: Scope, index: int, new: list[Unit], name: str) -> None:
         unit = scope.units[index]
         classes = [each for each in new if isinstance(each.node, ast.ClassDef)]
         if isinstance(unit.node, ast.ClassDef) and classes:
@@ -246,7 +203,7 @@ class _Merging:
             raise _Unclear(f"{name} shares its line with other statements of the program: {WHOLE}")
         scope.replaced[index] = new
 
-    def _descend(self, scope: _Scope, index: int, unit: Unit) -> None:
+    def _descend(self, scope: Scope, index: int, unit: Unit) -> None:
         """Merge the members of a class that the patch changes."""
         if not isinstance(unit.node, ast.ClassDef) or index in scope.gone or index in scope.replaced:
             return
@@ -257,14 +214,14 @@ class _Merging:
         begin = body_begin(self.old, unit.node)
         members = units_of(self.old, unit.node.body, begin)
         indent = members[0].indent
-        inner = _Scope(path=path, units=members, indent=(unit.indent or "") + "    " if indent is None else indent)
+        inner = Scope(path=path, units=members, indent=(unit.indent or "") + "    " if indent is None else indent)
         changes: Sequence[Unit] = ()
         if patch is not None and isinstance(patch.node, ast.ClassDef):
             self.edits += self._writer.header(unit, unit.node, patch, patch.node)
             changes = units_of(self.new, patch.node.body, body_begin(self.new, patch.node))
         self._merge(inner, changes, imports(unit.node))
 
-    def _import(self, scope: _Scope, unit: Unit, known: set[Import]) -> None:
+    def _import(self, scope: Scope, unit: Unit, known: set[Import]) -> None:
         """Add the imports of a statement that the scope does not have yet."""
         given = imported(unit.node) or []
         fresh = [each for each in given if each not in known]
@@ -284,13 +241,13 @@ class _Merging:
             names = ", ".join(f"{alias.name} as {alias.asname}" if alias.asname else alias.name for alias in kept)
             origin = f"from {'.' * node.level}{node.module or ''} " if isinstance(node, ast.ImportFrom) else ""
             code = f"{origin}import {names}"
-        scope.added.append(_Added(unit, piece_of(unit.node, unit.names), code))
+        scope.added.append(Added(unit, piece_of(unit.node, unit.names), code))
 
     # ------------------------------------------------------------------------------------- the text
 
-    def _write(self, scope: _Scope) -> None:
+    def _write(self, scope: Scope) -> None:
         """The edits for what was decided on a scope."""
-        rows = _rows(scope.units)
+        rows = rows_of(scope.units)
         order = self._arranged(scope, rows)
         for index, new in scope.replaced.items():
             self.edits.append(self._writer.replacement(scope.units[index], new))
@@ -303,17 +260,17 @@ class _Merging:
         if host is not None:
             self.edits.append(self._writer.refill(scope.units[host], [(each.unit, each.code) for each in scope.added]))
             return
-        run: list[_Added] = []
+        run: list[Added] = []
         before: Unit | None = None
         for item in order:
-            if isinstance(item, _Added):
+            if isinstance(item, Added):
                 run.append(item)
             elif any(index not in gone for index in item):
                 self._insert(scope, before, run, scope.units[item[0]])
                 before, run = scope.units[item[-1]], []
         self._insert(scope, before, run, None)
 
-    def _insert(self, scope: _Scope, before: Unit | None, run: Sequence[_Added], after: Unit | None) -> None:
+    def _insert(self, scope: Scope, before: Unit | None, run: Sequence[Added], after: Unit | None) -> None:
         """New definitions between two units of the parent that stay."""
         if not run:
             return
@@ -328,21 +285,21 @@ class _Merging:
             name = scope.path + min(run[0].unit.names, default="")
             raise _Unclear(f"{name} has no place before the statements on the line of its class: {WHOLE}")
 
-    def _arranged(self, scope: _Scope, rows: Sequence[list[int]]) -> list["list[int] | _Added"]:
+    def _arranged(self, scope: Scope, rows: Sequence[list[int]]) -> list["list[int] | Added"]:
         """The rows of a scope and the new definitions, in an order that executes."""
-        order: list[list[int] | _Added] = [*rows]
+        order: list[list[int] | Added] = [*rows]
         if not scope.added:
             return order
         ordering = Ordering([self._piece(scope, row) for row in rows], [new.piece for new in scope.added])
-        for new in _dependencies_first(scope.added, ordering):
-            gap = ordering.insert(new.piece, _preferred(scope, order, new))
+        for new in dependencies_first(scope.added, ordering):
+            gap = ordering.insert(new.piece, preferred_gap(scope, order, new))
             if gap is None:
                 name = scope.path + min(new.unit.names, default="an import")
                 raise _Unclear(f"{name} is used before what it is made of is defined: {WHOLE}")
             order.insert(gap, new)
         return order
 
-    def _piece(self, scope: _Scope, row: Sequence[int]) -> Piece:
+    def _piece(self, scope: Scope, row: Sequence[int]) -> Piece:
         """What a row sets and uses after the patch."""
         total = Piece()
         for index in row:
@@ -364,66 +321,3 @@ class _Merging:
             if given:
                 found.update(name.strip(" \t`") for name in given[1].split(",") if name.strip(" \t`"))
         return found
-
-
-# ------------------------------------------------------------------------------------------- decisions
-
-
-def _grouped(scope: _Scope, new: Sequence[Unit]) -> list[_Group]:
-    """The patch's definitions, those together that share names with each other or with one unit of the parent."""
-    groups: list[_Group] = []
-    for unit in new:
-        group = _Group(set(unit.names), {i for name in unit.names for i in scope.where.get(name, ())}, [])
-        apart: list[_Group] = []
-        for other in groups:
-            if other.names & group.names or other.old & group.old:
-                group = _Group(group.names | other.names, group.old | other.old, [*group.new, *other.new])
-            else:
-                apart.append(other)
-        group.new.append(unit)
-        groups = [*apart, group]
-    return groups
-
-
-def _rows(units: Sequence[Unit]) -> list[list[int]]:
-    """The indices of the units, those together that share a line."""
-    rows: list[list[int]] = []
-    for index, unit in enumerate(units):
-        if rows and not units[index - 1].ends_line and unit.indent is None:
-            rows[-1].append(index)
-        else:
-            rows.append([index])
-    return rows
-
-
-def _dependencies_first(added: Sequence[_Added], ordering: Ordering) -> list[_Added]:
-    """The new definitions, each behind those that it needs when it is executed; otherwise in the patch's order."""
-    left, ordered = [*added], []
-    needs = {id(each): ordering.needs(each.piece) for each in added}
-    while left:
-        waiting = frozenset[str]().union(*(each.piece.names for each in left))
-        ready = (each for each in left if not needs[id(each)] & (waiting - each.piece.names))
-        ordered.append(next(ready, left[0]))
-        left.remove(ordered[-1])
-    return ordered
-
-
-def _preferred(scope: _Scope, order: Sequence["list[int] | _Added"], new: _Added) -> int | None:
-    """Where a new definition belongs by custom, as a gap in `order`; None for: before its first user."""
-    node = new.unit.node
-    if isinstance(node, FunctionNode | ast.ClassDef):
-        return len(order) if scope.path else None
-    nodes = [item.unit.node if isinstance(item, _Added) else scope.units[item[-1]].node for item in order]
-    kinds: tuple[type[ast.stmt], ...] = (ast.Import, ast.ImportFrom)
-    if isinstance(node, ast.Assign | ast.AnnAssign):
-        kinds = (*kinds, ast.Assign, ast.AnnAssign)
-    last = 0
-    for index, each in enumerate(nodes):
-        if isinstance(each, FunctionNode | ast.ClassDef):
-            break
-        is_future = isinstance(each, ast.ImportFrom) and each.module == "__future__"
-        if isinstance(node, ast.ImportFrom) and node.module == "__future__" and not is_future:
-            kinds = ()
-        if (index == 0 and is_text(each)) or isinstance(each, kinds) or is_future:
-            last = index + 1
-    return last
