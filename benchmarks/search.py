@@ -72,6 +72,7 @@ SAVINGS = {
 BUDGET: Mapping[str, JSON] = {
     "generations": 4, "k_hc": 5, "k_macro": 4, "k_cross": 2, "n_roll": 4, "final_episodes": 1,
     "evaluator": "reference", "seed": 2,  # a long search: racing needs an elite that is hard to reach
+    "memory_detail": "summary",  # with which climbs can be speculative
 }
 
 

@@ -6,7 +6,7 @@ import pytest
 from memento.benchmarks import search as bench
 
 TINY = {"generations": 2, "k_hc": 2, "k_macro": 2, "k_cross": 1, "n_roll": 1, "final_episodes": 1,
-        "evaluator": "reference", "seed": 2}
+        "evaluator": "reference", "seed": 2, "memory_detail": "summary"}
 
 
 def test_every_saving_is_measured_against_none() -> None:
