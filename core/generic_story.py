@@ -46,6 +46,7 @@ def generic_story(recording: Recording) -> Story:
     still = [name for name in still if moving and name not in {part.field for part in moving}]
     notes = [f"{len(shown) - MAX_ROWS} more numbers that change are left out"] if len(shown) > MAX_ROWS else []
     notes += [f"never changed: {', '.join(still)}"] if still else []
+    notes += [] if shown else ["nothing that can be shown was recorded"]
     return Story(
         head=("step", *map(str, points)),
         rows=tuple((part.name, *map(part.at, points)) for part in shown[:MAX_ROWS]),
