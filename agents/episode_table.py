@@ -134,6 +134,8 @@ def _head(episodes: Sequence[Episode], scores: Sequence[Score]) -> list[tuple[st
         rows.append(("scene", *(one_line(episode.scene or MISSING, _WORD) for episode in episodes)))
     if any(episode.ended_by not in REGULAR_ENDS for episode in episodes):
         rows.append(("ended", *(one_line(_ending(episode), _WORD) for episode in episodes)))
+        if any(_broken_rule(episode) != MISSING for episode in episodes):
+            rows.append(("broken rule", *map(_broken_rule, episodes)))
         rows.append(("after steps", *(_steps(episode) for episode in episodes)))
     if any(episode.notes.begins_solved for episode in episodes):
         rows.append(("begins solved", *(value_text(episode.notes.begins_solved) for episode in episodes)))
@@ -154,6 +156,12 @@ def _equal_conditions(episodes: Sequence[Episode]) -> dict[str, str]:
 
 def _ending(episode: Episode) -> str:
     return LAST_STEP if episode.ended_by in REGULAR_ENDS else episode.ended_by
+
+
+def _broken_rule(episode: Episode) -> str:
+    """The rule of the task that ended the episode, in the domain's word."""
+    rule = episode.info.get("broken_rule")
+    return one_line(rule, _WORD) if isinstance(rule, str) else MISSING
 
 
 def _steps(episode: Episode) -> str:

@@ -71,7 +71,8 @@ class Environment(Protocol):
     def recording(self) -> Recording:
         """The trajectory so far: T + 1 states and T actions for T steps, also for T = 0, all under different names.
 
-        Arrays hold plain numbers, flags or texts. `info` is JSON without NaN, and may name the scene under "scene".
+        Arrays hold plain numbers, flags or texts. `info` is JSON without NaN, and may name the scene under "scene" and
+        the rule of the task that ended the episode under "broken_rule", in a word that prompts may show.
         A task with rewards puts their sum under "return": every display shows it next to F.
         """
 

@@ -1,6 +1,7 @@
 """Episodes stand side by side, the worst first, and the metrics that say least about f_e leave first."""
 
 import re
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,6 +64,14 @@ def test_conditions_stand_next_to_the_fitness() -> None:
     assert row(table, "goal_m") == ["3", "1", "0", "2"]
     assert row(table, "begins solved") == ["no", "no", "no", "yes"]
     assert "the same in all 4 episodes: rail dry" in table
+
+
+def test_the_rule_that_an_episode_broke_stands_under_its_ending() -> None:
+    episodes = [replace(episode(index), ended_by="illegal", info={"broken_rule": "parking"}) if index == 3
+                else episode(index) for index in range(4)]
+    table = compare(episodes, scored(near_m=(0.1, 0.3, 0.0, 0.4)), ["near_m"]).table
+    assert row(table, "broken rule")[0] == "parking"
+    assert row(table, "broken rule")[1:] == ["-"] * 3
 
 
 def test_many_episodes_are_sampled_from_the_worst_to_the_best() -> None:
