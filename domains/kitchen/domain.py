@@ -10,7 +10,6 @@ from ...core.story import Story
 from ...core.values import JSON, Brief, Contract, Program
 from .interface import brief
 from .options import complete, final_options, settings
-from .story import episode_story
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +52,8 @@ class KitchenDomain:
 
     def story(self, recording: Recording) -> Story:
         """The story of an episode: see `core.ports.Narrating`."""
+        from .story import episode_story    # imports compiled loops
+
         return episode_story(recording)
 
     def reference_evaluator(self) -> Program:
