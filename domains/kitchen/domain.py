@@ -52,7 +52,7 @@ class KitchenDomain:
 
     def story(self, recording: Recording) -> Story:
         """The story of an episode: see `core.ports.Narrating`."""
-        from .story import episode_story    # imports compiled loops
+        from .story import episode_story  # imports compiled loops
 
         return episode_story(recording)
 
