@@ -13,7 +13,7 @@ from .fencing import fenced
 from .probes_text import MAX_PROBES, NAME, ending
 from .shared_code import Own, Shared, side_by_side
 
-NOT_SHOWN = "# The text of this program cannot be shown."  # in the logs of versions that took such programs
+NOT_SHOWN = '"The text of this program cannot be shown."'  # in the logs of versions that took such programs
 MAX_SUMMARY = 240
 MAX_EPISODES = 24  # rows
 MAX_PAIRS = 12  # pairs shown

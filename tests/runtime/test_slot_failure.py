@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from memento.agents import judging
+from memento.agents import ballots
 from memento.agents.judging import Judges
 from memento.agents.keepers.by_method import KEEPERS
 from memento.agents.keepers.evaluator_search import EvaluatorBudget
@@ -140,7 +140,7 @@ async def test_a_run_that_ended_by_a_reply_in_its_log_is_resumed_to_its_end(
 ) -> None:
     """The log is made as the version before did: it printed what it had taken without a guard, and had no net."""
     with monkeypatch.context() as before:
-        before.setattr(judging, "bare", lambda program: ast.unparse(ast.parse(program.text)))
+        before.setattr(ballots, "bare", lambda program: ast.unparse(ast.parse(program.text)))
         before.setattr(supervisor_module, "failed_slot", lambda order, error: None)
         for _ in range(2):
             with pytest.raises((ValueError, RecursionError)):
