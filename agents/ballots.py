@@ -134,7 +134,7 @@ def _own(label: str, own: Own, shared: Sequence[Shared]) -> str:
     for name, other, change in own.differences:
         parts += [f"Its `{one_line(name, NAME)}` is that of {other} with these changes:", fenced(change, "diff")]
     if not own.text and not own.differences:
-        parts.append("It has no definitions of its own.")
+        parts.append("It defines nothing that the others do not.")
     return "\n\n".join(part for part in parts if part)
 
 

@@ -37,7 +37,7 @@ def history(candidate: Candidate, tried: Sequence[Rejection] = ()) -> str:
     for place, ancestor in enumerate(candidate.lineage):
         lines.append(f"{_label(ancestor):<20}{_change(ancestor)}  {_summary(ancestor.summary, MAX_SUMMARY)}")
         aside = [one for one in tried if one.edited == ancestor.id]
-        if aside and place + 1 < len(candidate.lineage):  # those of the program itself have a list of their own
+        if aside and place + 1 < len(candidate.lineage):  # those of the program itself have a separate list
             lines.append(f"{'':<20}{_aside(aside)}")
     return "\n".join(lines)
 

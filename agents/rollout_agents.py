@@ -81,7 +81,7 @@ class Examiner:
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(self._pool.score(order.evaluator, each.episode)) for each in order.probes]
-        except ExceptionGroup as errors:
+        except ExceptionGroup as errors:    # the group cancels the other calls; the caller expects the error itself
             raise errors.exceptions[0] from None
         scores = tuple(task.result() for task in tasks)
         faults = (

@@ -25,13 +25,13 @@ def stories(episodes: Sequence[Episode], scores: Sequence[Score]) -> str:
         return ""
     worst, median = ranked[0], ranked[len(ranked) // 2]
     chosen = {worst: "worst" if len(ranked) > 1 else "only"} | ({median: "median"} if median != worst else {})
-    told = []
+    sections = []
     for place, word in chosen.items():
         parts = _parts(episodes[place].notes)
         if parts:
             title = f"The {word} episode, number {episodes[place].index} (f_e = {scores[place].fitness:.4f}):"
-            told += [title, *parts]
-    return "\n\n".join(told)
+            sections += [title, *parts]
+    return "\n\n".join(sections)
 
 
 def _parts(notes: EpisodeNotes) -> list[str]:

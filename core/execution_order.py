@@ -68,7 +68,7 @@ class Ordering:
 
         None as the preferred gap stands for the one before the first piece that uses it. What is called may be used:
         the names that a called function needs have to be set before the call too. Where that leaves no gap, only
-        the names count that the statements themselves use, since a name in a function may be one of its own.
+        the names count that the statements themselves use, since a name in a function may be local to it.
         """
         places = enumerate(self.pieces)
         if preferred is None:

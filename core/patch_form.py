@@ -90,7 +90,7 @@ def _attributes_set(tree: ast.Module) -> frozenset[str]:
 
 
 def _read(tree: ast.Module) -> tuple[frozenset[str], frozenset[str], bool]:
-    """The names that a program reads, the attributes that it reads of its own objects, and whether it looks some up."""
+    """The names that a program reads, the attributes that it reads of its objects, and whether it looks some up."""
     classes = {node.name for node in tree.body if isinstance(node, ast.ClassDef)} | {"self", "cls"}
     names: set[str] = set()
     attributes: set[str] = set()

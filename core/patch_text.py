@@ -89,7 +89,7 @@ class Writer:
         return Edit(unit.lead, unit.end, text)
 
     def opened(self, first: Unit, indent: str) -> Edit:
-        """The statements of a class that stand on the line of its header get a line of their own."""
+        """The statements of a class that stand on the line of its header get a separate line."""
         return Edit(first.floor, first.start, self._old.newline + indent)
 
     def behind(self, before: Unit, new: Sequence[New], after: Unit | None, indent: str) -> Edit:

@@ -1,7 +1,7 @@
 """The paper's own tables, in its layout, with published and measured values. Pure: evidence -> tables.
 
 A measured value stands next to a published one only where the run has the paper's setting; all other runs are in a
-table of their own, with what differs.
+separate table, with what differs.
 """
 
 from collections.abc import Sequence

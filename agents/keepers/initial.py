@@ -112,8 +112,8 @@ class InitialKeeper:
             fitness_difference=None,
             reason=f"{fault.kind}: {fault.message}",
         )
-        told = () if is_service_failure(fault) else (failure,)  # which says nothing about the program
-        return self._ask(Initial(attempt=state.attempt + 1, failures=(*state.failures, *told)))
+        explained = () if is_service_failure(fault) else (failure,)  # which says nothing about the program
+        return self._ask(Initial(attempt=state.attempt + 1, failures=(*state.failures, *explained)))
 
 
 def why_dead(episodes: tuple[Episode, ...]) -> Fault | None:

@@ -8,7 +8,7 @@ TURN_PER_UNIT_RAD = 0.5
 CONTROL_PERIOD_S = 0.05
 
 ACHIEVED = (
-    "**The goal is taken anew at every control step from where the hand is**: goal = current pose + increment."
+    "**The goal is computed again at every control step from where the hand is**: goal = current pose + increment."
     " Within a step the arm covers only a part of the way: held at 1, `dx` moves it about 1.25 cm a step"
     " after a few steps, and less at the start. A small command moves it in proportion. With 0 it stops after"
     " about a centimetre."

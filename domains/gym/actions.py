@@ -60,7 +60,7 @@ class ActionReader:
         """The value of the action space for an accepted vector."""
         if self._box is not None:
             return accepted.astype(self._dtype).reshape(self._box.shape)
-        root: dict[str, Any] = {}
+        root: dict[Any, Any] = {}
         start = 0
         for leaf in self._leaves:
             part = accepted[start : start + leaf.size]
@@ -70,8 +70,8 @@ class ActionReader:
                 return value
             inner = root
             for step in leaf.path[:-1]:
-                inner = inner.setdefault(step, {})  # type: ignore[arg-type]
-            inner[leaf.path[-1]] = value  # type: ignore[index]
+                inner = inner.setdefault(step, {})
+            inner[leaf.path[-1]] = value
         return _tuples(root)
 
 

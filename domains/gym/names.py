@@ -76,7 +76,7 @@ def parse_id(text: str) -> EnvironmentId:
 
 
 def suite_of(identity: EnvironmentId) -> Suite | None:
-    """The known package that registers this id; None for Gymnasium's own and for ids with a module of their own."""
+    """The known package that registers this id; None for Gymnasium's own and for ids that name a module."""
     if identity.module:
         return None
     return next((suite for suite in SUITES if re.match(suite.pattern, identity.id)), None)

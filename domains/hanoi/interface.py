@@ -145,7 +145,7 @@ _SENTENCES: tuple[tuple[str, str, bool], ...] = (
                " hand is differ by this offset.", False),
     ("noise_correlation", "This noise is correlated in time: AR(1), with a coefficient of {} from one control step"
                           " to the next.", False),
-    ("object_bias_m", "Each cube and each container has an offset of its own on top, fixed for the episode, each"
+    ("object_bias_m", "Each cube and each container has a separate offset on top, fixed for the episode, each"
                       " axis from {} m.", False),
     ("bias_drift_m_per_sqrt_s", "The shared offset drifts slowly, a random walk of {} m per square root of a second"
                                 " on each axis.", False),
@@ -193,7 +193,7 @@ def _uncertainties(randomisation: Randomisation, motion: Motion) -> str:
             lines.append("- This noise is independent from one control step to the next.")
     if not lines:
         return "Observations are exact, and every episode begins in nearly the same way.\n"
-    return "\n".join(["Drawn anew, uniformly, for every episode and not told to the policy:", "", *lines]) + "\n"
+    return "\n".join(["Drawn for every episode, uniformly, and not shown to the policy:", "", *lines]) + "\n"
 
 
 _ON_RECORD = frozenset({"world_offset_m", "container_yaw_rad", "initial_cube_xy_m", "push_rate_hz"})

@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from ...core.recording import Array as Recorded
 from ...core.recording import Recording
 from ...core.story import MAX_ROWS, Story
 from ...core.values import JSON
@@ -22,19 +23,20 @@ READ_ROWS: Final = 1_500    # of a longer episode every second, third … row is
 LATEST: Final = 7           # rows of the story for the latest changes; the others are spread over the earlier ones
 NOTED_SCORE: Final = 0.3    # an illegal score from which its largest value is noted
 NOTED_M: Final = 0.005      # how far a container was moved at least to be noted
+LIFTED_M: Final = 0.005     # how far a cube rose at least to count as lifted
 HEAD: Final = ("step", "phase", "hand x y z", "fingers", "nearest cube", "cubes in A B C", "what changed")
 
 
 def episode_story(recording: Recording) -> Story:
     """What happened: a row for each change of phase, the latest ones and some of the earlier ones."""
     stride = 1 + recording.steps // READ_ROWS
-    told = _Told(recording, stride)
-    changes = [row for row in range(1, told.rows) if told.changed(row)]
-    rows = sorted({0, *_chosen(changes, MAX_ROWS - 2), told.rows - 1})
+    timeline = _Timeline(recording, stride)
+    changes = [row for row in range(1, timeline.rows) if timeline.changed(row)]
+    rows = sorted({0, *_chosen(changes, MAX_ROWS - 2), timeline.rows - 1})
     return Story(
         head=HEAD,
-        rows=tuple(told.line(since, row) for since, row in pairwise([-1, *rows])),
-        notes=tuple(_notes(recording, told)),
+        rows=tuple(timeline.line(since, row) for since, row in pairwise([-1, *rows])),
+        notes=tuple(_notes(recording, timeline)),
         conditions=_conditions(recording),
     )
 
@@ -48,7 +50,7 @@ def _chosen(changes: list[int], count: int) -> list[int]:
     return [*(early[place] for place in places), *late]
 
 
-class _Told:
+class _Timeline:
     """The rows of a recording that are read, with their moments."""
 
     def __init__(self, recording: Recording, stride: int) -> None:
@@ -56,11 +58,11 @@ class _Told:
         self.steps = np.unique(np.append(np.arange(0, last + 1, stride), last))
         states = {name: np.asarray(rows)[self.steps] for name, rows in recording.states.items()}
         period = np.array(float(recording.constants["control_period_s"]) * stride)
-        self._told = Narration(replace(
+        self._narration = Narration(replace(
             recording, states=states, actions={}, constants={**recording.constants, "control_period_s": period},
         ))
         self.rows = len(self.steps)
-        self.names = self._told.names
+        self.names = self._narration.names
         self._half = np.asarray(recording.constants["cube_size"], dtype=np.float64)
         self._hand = np.asarray(states["eef_pos"], dtype=np.float64)
         self._cubes = np.asarray(states["cube_pos"], dtype=np.float64)
@@ -70,7 +72,7 @@ class _Told:
 
     def moment(self, row: int) -> Moment:
         """The moment of a row."""
-        return self._told.moments[row]
+        return self._narration.moments[row]
 
     def changed(self, row: int) -> bool:
         """Whether the phase, the cube in the hand, or the number of moves differs from the row before."""
@@ -114,11 +116,11 @@ class _Told:
         return task.CONTAINERS[int(inside[0])] if len(inside) else "outside"
 
 
-def _notes(recording: Recording, told: _Told) -> list[str]:
+def _notes(recording: Recording, timeline: _Timeline) -> list[str]:
     states = recording.states
     cubes = np.asarray(states["cube_pos"], dtype=np.float64)
     half = np.asarray(recording.constants["cube_size"], dtype=np.float64)
-    names, last = told.names, told.moment(told.rows - 1)
+    names, last = timeline.names, timeline.moment(timeline.rows - 1)
     held = "nothing" if last.cube is None or last.phase == "grasp" else names[last.cube]
     least = 2 ** len(names) - 1
     notes = [
@@ -127,11 +129,15 @@ def _notes(recording: Recording, told: _Told) -> list[str]:
     ]
     lifted = cubes[..., 2] - cubes[0, :, 2]
     step, cube = np.unravel_index(int(lifted.argmax()), lifted.shape)
-    notes.append(f"highest lift: {names[cube]} by {100 * lifted[step, cube]:.1f} cm at step {step}")
+    high_m = float(lifted[step, cube])
+    notes.append(
+        f"highest lift: {names[cube]} by {100 * high_m:.1f} cm at step {step}" if high_m >= LIFTED_M
+        else "no cube was lifted"
+    )
     return [*notes, *_illegal(states["illegal_score"], cubes, half, names), *_containers(states["container_pos"])]
 
 
-def _illegal(scores: np.ndarray, cubes: Array, half: Array, names: tuple[str, ...]) -> list[str]:  # type: ignore[type-arg]
+def _illegal(scores: Recorded, cubes: Array, half: Array, names: tuple[str, ...]) -> list[str]:
     """The step at which a larger cube came nearest to standing on a smaller one."""
     step = int(np.asarray(scores).argmax())
     if float(scores[step]) < NOTED_SCORE:
@@ -143,7 +149,7 @@ def _illegal(scores: np.ndarray, cubes: Array, half: Array, names: tuple[str, ..
             f"{names[upper]} on {names[lower]} at step {step}"]
 
 
-def _containers(positions: np.ndarray) -> list[str]:  # type: ignore[type-arg]
+def _containers(positions: Recorded) -> list[str]:
     """The containers that were pushed, and how far."""
     places = np.asarray(positions, dtype=np.float64)
     away = np.linalg.norm(places - places[0], axis=-1)

@@ -14,7 +14,7 @@ MOTION = Motion(
     turn_per_unit_rad=TURN_PER_UNIT_RAD,
     gripper="Opening or closing all the way takes 3 steps.",
     achieved=(
-        "**The goal is taken anew at every control step from where the hand is**: goal = current pose + increment."
+        "**The goal is computed again at every control step from where the hand is**: goal = current pose + increment."
         " Within a step the hand covers about 85 % of the way, then stands. Where the arm's weight is not"
         " compensated exactly (see the actuators' strength) it also drifts up or down, by up to 4 mm a step, and"
         " a command proportional to the remaining error then comes to rest some millimetres off. Its"

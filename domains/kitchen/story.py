@@ -15,24 +15,25 @@ from ...core.values import JSON
 from .observation import PREDICATES
 from .trace import TARGET_WORDS
 
-TOLD: Final = tuple(name for name in PREDICATES if name != "success")
+SHOWN: Final = tuple(name for name in PREDICATES if name != "success")
 HEAD: Final = ("step", "x z yaw camera", "action", "error", "held", "what changed")
-UNREMARKABLE: Final = 3     # the rank of a step that is told only in the notes
+UNREMARKABLE: Final = 3     # the rank of a step that appears only in the notes
 STILL: Final = 20       # steps without a new thing seen or done that are worth a note
 
 
 def episode_story(recording: Recording) -> Story:
     """What happened: a row for each step that changed something, then for what was first seen, then for errors."""
-    told = _Told(recording)
-    ranked = sorted(range(1, recording.steps + 1), key=lambda row: (told.rank(row), row))
-    worth = [row for row in ranked if told.rank(row) < UNREMARKABLE]
+    timeline = _Timeline(recording)
+    ranked = sorted(range(1, recording.steps + 1), key=lambda row: (timeline.rank(row), row))
+    worth = [row for row in ranked if timeline.rank(row) < UNREMARKABLE]
     rows = sorted({0, recording.steps, *worth[: MAX_ROWS - 2]})
     return Story(
-        head=HEAD, rows=tuple(told.line(row) for row in rows), notes=tuple(told.notes()), conditions=told.conditions()
+        head=HEAD, rows=tuple(timeline.line(row) for row in rows), notes=tuple(timeline.notes()),
+        conditions=timeline.conditions(),
     )
 
 
-class _Told:
+class _Timeline:
     """The recorded arrays in words."""
 
     def __init__(self, recording: Recording) -> None:
@@ -84,7 +85,7 @@ class _Told:
         """The predicates that changed in the step to this row."""
         if row == 0:
             return []
-        changed = [name for name in TOLD if self._states[name][row] != self._states[name][row - 1]]
+        changed = [name for name in SHOWN if self._states[name][row] != self._states[name][row - 1]]
         begun = [name for name in changed if self._states[name][row]]
         return [*begun, *(f"not {name}" for name in changed if name not in begun)]
 

@@ -21,7 +21,7 @@ _SENTENCES: Mapping[str, str] = {
                    " once an episode from {} m.",
     "bias_m": "All observed object positions share one unknown offset, fixed for the episode, each axis from {} m."
               " The end effector's own position does not have it.",
-    "object_bias_m": "Each observed position has an offset of its own on top, fixed for the episode, each axis from"
+    "object_bias_m": "Each observed position has a separate offset on top, fixed for the episode, each axis from"
                      " {} m.",
     "noise_correlation": "This noise is correlated in time: AR(1), with a coefficient of {} from one control step to"
                          " the next.",

@@ -33,14 +33,14 @@ def kitchen() -> Recording:
 
 
 @pytest.fixture(params=["hanoi", "hanoi-kinematic", "kitchen"])
-def told(request: pytest.FixtureRequest, tower: Recording, kitchen: Recording) -> tuple[Narrating, Recording]:
+def narrated(request: pytest.FixtureRequest, tower: Recording, kitchen: Recording) -> tuple[Narrating, Recording]:
     domain = load(request.param)
     assert isinstance(domain, Narrating)
     return domain, kitchen if request.param == "kitchen" else tower
 
 
-def test_every_beginning_of_an_episode_has_a_short_story(told: tuple[Narrating, Recording]) -> None:
-    domain, recording = told
+def test_every_beginning_of_an_episode_has_a_short_story(narrated: tuple[Narrating, Recording]) -> None:
+    domain, recording = narrated
     for steps in (0, 1, 2, recording.steps // 3, recording.steps):
         story = domain.story(recording.cut(steps))
         assert 1 <= len(story.rows) <= MAX_ROWS
@@ -50,8 +50,8 @@ def test_every_beginning_of_an_episode_has_a_short_story(told: tuple[Narrating, 
         assert shown_conditions(story) == shown_conditions(domain.story(recording)), "they are those of the start"
 
 
-def test_a_story_does_not_depend_on_the_success_predicate(told: tuple[Narrating, Recording]) -> None:
-    domain, recording = told
+def test_a_story_does_not_depend_on_the_success_predicate(narrated: tuple[Narrating, Recording]) -> None:
+    domain, recording = narrated
     states = {**recording.states, "success": np.logical_not(recording.states["success"])}
     other = replace(recording, states=states, info={"ended_by": "horizon", "scene": "FloorPlan99"})
     assert domain.story(other) == domain.story(recording)
@@ -101,6 +101,6 @@ def test_a_kitchen_tells_what_changed_and_what_failed(kitchen: Recording) -> Non
         "error_category": np.ones(30, dtype=np.int8), "action": np.zeros(30, dtype=np.int8),
         "action_target": np.zeros(30, dtype=np.int8),
     })
-    told = KITCHEN.story(failing)
-    assert told.notes[0] == "failed actions: 30 x move_ahead blocked"
-    assert "blocked" in cells(told, 3)
+    story = KITCHEN.story(failing)
+    assert story.notes[0] == "failed actions: 30 x move_ahead blocked"
+    assert "blocked" in cells(story, 3)

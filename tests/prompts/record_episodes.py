@@ -45,7 +45,8 @@ async def record(domain: str) -> list[tuple[Episode, Score]]:
                 )
                 episode = await pool.roll(task)
                 score = await pool.score(loaded.reference_evaluator(), episode)
-                plain = replace(episode, trajectory=None, wall_s=0.0, info={})
+                rule = {key: value for key, value in episode.info.items() if key == "broken_rule" and value}
+                plain = replace(episode, trajectory=None, wall_s=0.0, info=rule)
                 found.append((replace(plain, notes=replace(episode.notes, times=TIMES)), score))
     return found
 

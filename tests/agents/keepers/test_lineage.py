@@ -26,13 +26,13 @@ class Noting(Repeating):
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
-        self.told: dict[str, tuple[object, ...]] = {}
+        self.shown: dict[str, tuple[object, ...]] = {}
         self.orders: list[Propose] = []
 
     def answer(self, order: Order):
         if isinstance(order, Propose):
             parents = [(parent.id, parent.fitness, parent.lineage) for parent in order.parents]
-            self.told[order.id] = (parents, order.rejections, order.tried, order.focus, order.elite)
+            self.shown[order.id] = (parents, order.rejections, order.tried, order.focus, order.elite)
             self.orders.append(order)
         return super().answer(order)
 
@@ -51,7 +51,7 @@ def test_what_a_prompt_tells_depends_neither_on_arrival_nor_on_savings(
 ) -> None:
     plain, _ = noted(method, slots, seed, one, racing=False, duplicates=False)
     saved, _ = noted(method, slots, seed, other, racing=racing, duplicates=duplicates)
-    assert saved.told == plain.told
+    assert saved.shown == plain.shown
 
 
 @settings(max_examples=30, deadline=None)

@@ -97,8 +97,8 @@ def test_a_brief_describes_the_goal_update(domain: HanoiDomain) -> None:
         mode: domain.brief(domain.options({"goal_update": mode}, preset="paper")).policy_interface
         for mode in ("achieved", "desired")
     }
-    assert "taken anew" in texts["achieved"] and "accumulate" not in texts["achieved"]
-    assert "accumulate" in texts["desired"] and "taken anew" not in texts["desired"]
+    assert "computed again" in texts["achieved"] and "accumulate" not in texts["achieved"]
+    assert "accumulate" in texts["desired"] and "computed again" not in texts["desired"]
 
 
 @BOTH
