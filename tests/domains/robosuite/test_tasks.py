@@ -65,6 +65,7 @@ def test_exact_has_the_bits_of_robosuites_own_step(make: Make, name: str) -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.nightly     # every run compares Lift and Door, above; a task adds its objects
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", [name for name, task in TASKS.items() if task.compiled])
 def test_exact_has_the_bits_of_robosuites_own_step_in_every_task(make: Make, name: str) -> None:
