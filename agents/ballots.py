@@ -91,11 +91,11 @@ def _metrics(pool: Pool) -> str:
     for name in names[: 2 * MAX_ENTRIES]:
         cells = [_cell(metrics[name]) if name in metrics else MISSING for metrics in found.values()]
         if len(cells) > 1 and len(set(cells)) == 1:
-            same.append(f"{one_line(name, NAME)} {cells[0]}")
+            same.append(one_line(name, NAME))
         else:
             rows.append((one_line(name, NAME), *cells))
     lines = [aligned(rows)] if len(rows) > 1 else []
-    lines += [f"the same for all: {'; '.join(same)}"] if same else []
+    lines += [f"the same values for all: {', '.join(same)}"] if same else []
     lines += [f"… and {len(names) - 2 * MAX_ENTRIES} more"] if len(names) > 2 * MAX_ENTRIES else []
     return "\n".join(lines) or "none"
 

@@ -13,6 +13,7 @@ from .metrics_table import MISSING, NAME, equal_lines, number_text, value_text
 
 MAX_COLUMNS = 12  # episodes in the table
 MAX_TABLE = 4000  # characters of the rows of metrics
+MAX_ROWS = 20  # metrics in the table
 LAST_STEP = "last step"
 _WORD = 16  # characters of a text in a cell; a metric with longer ones is no row
 
@@ -33,14 +34,15 @@ def compare(
 ) -> Comparison:
     """The episodes side by side, the worst first: f_e, ending, conditions, and the metrics `names` that differ.
 
-    `scores` belong to the episodes in their order, at least one. The rows of metrics take at most `limit` characters:
-    those whose values go least with f_e leave first (`informative`). Metrics that are the same in every episode share
-    one line.
+    `scores` belong to the episodes in their order, at least one. There are at most 20 rows of metrics, of at most
+    `limit` characters: those whose values go least with f_e leave first (`informative`). Metrics that are the same in
+    every episode share one line, and so do those that look like an earlier one.
     """
     ranked = ranking(scores)
     shown = _evenly(ranked, MAX_COLUMNS)
     flats = [flat_metrics(score.metrics) for score in scores]
     rows, same, never = _rows(names, flats, ranked)
+    rows, twins = _without_twins(rows)
     kept, wide = _fitting(rows, [scores[place].fitness for place in ranked], limit)
     head = _head([episodes[place] for place in shown], [scores[place] for place in shown])
     fitness = mean([score.fitness for score in scores])
@@ -53,6 +55,9 @@ def compare(
         *((one_line(row.name, NAME), *(row.cells[column] for column in columns), row.mean) for row in kept),
     ]
     lines = [aligned(table), *equal_lines({**_equal_conditions(episodes), **same}, never, len(scores))]
+    if twins:
+        pairs = (f"{one_line(name, NAME)} is {one_line(like, NAME)}" for name, like in twins.items())
+        lines.append(f"the same numbers: {', '.join(pairs)}")
     if all(episode.ended_by in REGULAR_ENDS for episode in ends):
         lines.append("every episode ran to its last step")
     if len(shown) < len(ranked):
@@ -107,11 +112,20 @@ def _rows(
     return rows, same, never
 
 
+def _without_twins(rows: Sequence[_Row]) -> tuple[list[_Row], dict[str, str]]:
+    """The rows without those whose cells all look like an earlier row's; the name of that row for each of these."""
+    seen: dict[tuple[str, ...], str] = {}
+    for row in rows:
+        seen.setdefault(row.cells, row.name)
+    kept = [row for row in rows if seen[row.cells] == row.name]
+    return kept, {row.name: seen[row.cells] for row in rows if seen[row.cells] != row.name}
+
+
 def _fitting(rows: Sequence[_Row], fitnesses: Sequence[float], limit: int) -> tuple[list[_Row], list[str]]:
-    """The rows that fit into `limit` characters, in the given order, and the names of the others."""
+    """The rows that fit into 20 rows and `limit` characters, in the given order, and the names of the others."""
     short = [row for row in rows if max(map(len, row.cells)) <= _WORD]
     best = sorted(short, key=lambda row: informative(row.values, fitnesses), reverse=True)
-    while best and _size(best) > limit:
+    while len(best) > MAX_ROWS or (best and _size(best) > limit):
         best.pop()
     names = {row.name for row in best}
     return [row for row in short if row.name in names], [row.name for row in rows if row.name not in names]

@@ -11,13 +11,15 @@ from ..core.text import bounded, counted, one_line
 from ..core.values import Candidate, Episode, EvaluatorCandidate, Fault, FeedbackDetail, Score
 from .episode_table import REGULAR_ENDS, compare
 from .fencing import fenced
-from .metrics_table import metrics_table
+from .metrics_table import metrics_lines, metrics_table
 from .stories import stories
 
 MAX_EPISODES = 24  # rows of an episode table
 MAX_FAULTS = 3  # different faults shown
 MAX_MESSAGE = 240
 MAX_TRACEBACK = 1200
+LITTLE = 0.05  # loss of F below which feedback compares it with the standard error
+FULL = 1.0 - 1e-9  # f_e from which an episode loses nothing
 
 
 def policy_feedback(candidate: Candidate, detail: FeedbackDetail = "stories") -> str:
@@ -50,7 +52,7 @@ def _compared(candidate: Candidate) -> list[str]:
     ]
     others = {name: entry for name, entry in metrics.items() if name in {*comparison.left_out, OMITTED}}
     if others:
-        parts += ["More metrics that differ between the episodes:", fenced(metrics_table(others, count))]
+        parts += ["More metrics that differ, by mean (least to most):", fenced(metrics_lines(others, count))]
     return parts
 
 
@@ -72,12 +74,18 @@ def _fitness(candidate: Candidate) -> str:
 
 
 def _spread(fitnesses: Sequence[float]) -> str:
-    """The standard error of F, and the smallest step of F if f_e has steps."""
+    """The standard error of F, the smallest step of F if f_e has steps, and whether much is left to gain."""
     spread = spread_of(fitnesses)
+    lost = 1.0 - math.fsum(fitnesses) / len(fitnesses)
+    if min(fitnesses) >= FULL:
+        return " This is the most that F can be on these episodes: only other situations can show a loss."
     if spread.standard_error is None:
         return ""
     text = f" Its standard error over the episodes is {spread.standard_error:.4f}"
-    return f"{text}; its smallest step seems to be {spread.step:.4g}." if spread.step else f"{text}."
+    text = f"{text}; its smallest step seems to be {spread.step:.4g}." if spread.step else f"{text}."
+    if lost <= min(LITTLE, spread.standard_error * (1 + 1e-9)):
+        text += f" Little is left to gain on these episodes: {lost:.4f}, which is within that error."
+    return text
 
 
 def evaluator_feedback(entry: EvaluatorCandidate, episodes: Sequence[Episode] = ()) -> str:

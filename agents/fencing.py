@@ -1,10 +1,5 @@
 """Foreign text in a prompt: a Markdown code block that its content cannot leave."""
 
-import re
+from ..core.fences import fenced
 
-
-def fenced(text: str, language: str = "text") -> str:
-    """`text` as a Markdown code block whose fence is longer than any run of backticks in it."""
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
+__all__ = ["fenced"]

@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 import structlog
 
 from ..core.errors import ModelError
-from ..core.events import Judge, VoteCast
+from ..core.events import AskedAgain, Judge, VoteCast
+from ..core.labels import label
 from ..core.ports import Ask, Model, Prompts, Reply
 from ..core.seeds import derive_seed
 from ..core.text import one_line
 from ..core.values import Brief, Call, EvaluatorCandidate
 from .ballots import ballot
 from .evaluator_evolver import success_in_words
-from .labels import label
 from .reply import within_limit
 from .verdict import MAX_REASON, Unusable, Verdict, read_verdict
-from .writing import Question, call_of, evaluator_situation, question, section
+from .writing import Keep, Question, call_of, evaluator_situation, not_kept, question, section
 
 _log = structlog.get_logger("memento.replies")
 
@@ -51,9 +51,13 @@ def labelling(order: Judge, run_seed: int) -> Labelling:
 class Judges:
     """Casts votes: each order is the vote of one seat. Seats are assigned to the models round-robin."""
 
-    def __init__(self, *, models: Sequence[Model], prompts: Prompts, brief: Brief, run_seed: int) -> None:
+    def __init__(
+        self, *, models: Sequence[Model], prompts: Prompts, brief: Brief, run_seed: int, keep: Keep = not_kept
+    ) -> None:
+        """`keep` commits an unusable answer before the further question."""
         if not models:
             raise ValueError("a judge panel needs at least one model")
+        self._keep = keep
         self._models = tuple(models)
         self._prompts = prompts
         self._common = {**evaluator_situation(brief), "interface": brief.evaluator_interface.strip()}
@@ -83,6 +87,8 @@ class Judges:
             if not isinstance(verdict, Unusable):
                 return _vote(order, seen, verdict.slot, verdict.reason, calls)
             flaw = verdict.why
+            if attempt + 1 < ATTEMPTS:
+                self._keep(AskedAgain(order=order.id, call=calls[-1], reason=one_line(flaw, MAX_REASON)))
         return _vote(order, seen, None, f"abstained: {flaw}", calls)
 
     def _question(self, order: Judge, seen: Labelling, flaw: str) -> Question:

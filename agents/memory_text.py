@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from ..core.operators import OPERATORS
 from ..core.order_ids import parse
 from ..core.text import counted, one_line
-from ..core.values import Ancestor, Candidate, Operator, Rejection, Verdict
+from ..core.values import Ancestor, Candidate, Change, Operator, Rejection, Verdict
+from .episode_table import REGULAR_ENDS
 
 MAX_SUMMARY = 200  # characters of an edit summary in a prompt
 MAX_BRIEF = 100  # of one in a list that is only an overview
@@ -55,6 +56,8 @@ def verdict_in_words(rejection: Rejection, places: dict[str, int]) -> str:
     words = [f"F lower by {-change:.4f}"]
     if rejection.rose or rejection.fell:
         words.append(f"f_e fell in {rejection.fell} and rose in {rejection.rose} episodes")
+    if rejection.changes:
+        words.append("most in " + ", ".join(map(_of_episode, rejection.changes)))
     error = rejection.standard_error
     if error is not None and -change < error:
         words.append(f"less than the standard error of the difference, {error:.4f}: it may be chance")
@@ -64,6 +67,12 @@ def verdict_in_words(rejection: Rejection, places: dict[str, int]) -> str:
 
 
 LOWER = "lower fitness"  # the reason of a rejection that has no other
+
+
+def _of_episode(change: Change) -> str:
+    """One episode of a rejected edit: f_e before and after, and its ending if it was cut short."""
+    early = "" if change.ended_by in REGULAR_ENDS else f", {one_line(change.ended_by, 24)} after {change.steps} steps"
+    return f"episode {change.episode} ({change.before:.3f} -> {change.after:.3f}{early})"
 
 
 def _numbered(

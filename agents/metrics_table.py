@@ -10,6 +10,7 @@ from ..core.values import JSON
 
 MAX_WORDS = 120  # characters of a metric that is not a number
 NAME = 80  # characters of a name
+LINE = 120  # characters of a line of `metrics_lines`
 MISSING = "-"  # an episode without a value
 
 
@@ -31,6 +32,26 @@ def metrics_table(metrics: Mapping[str, JSON], episodes: int) -> str:
             rows.append((one_line(name, NAME), *_cells(name, entry, episodes)))
     table = [aligned([("metric", "mean", "min", "max", ""), *rows])] if rows else []
     return "\n".join([*table, *equal_lines(same, never, episodes)])
+
+
+def metrics_lines(metrics: Mapping[str, JSON], episodes: int) -> str:
+    """The same metrics without a table: `name mean (min to max)`, as many in a line as fit; texts in lines below."""
+    words: list[str] = []
+    texts: list[str] = []
+    for name, entry in list(metrics.items())[:MAX_ENTRIES]:
+        mean, low, high, *notes = _cells(name, entry, episodes)
+        shown = one_line(name, NAME)
+        if not mean:
+            texts.append(" ".join([shown, *notes]))
+        elif low:
+            words.append(" ".join([f"{shown} {mean} ({low} to {high})", *notes]))
+        else:
+            words.append(" ".join([shown, mean, *notes]))
+    lines = [""]
+    for word in words:
+        joined = f"{lines[-1]}, {word}" if lines[-1] else word
+        lines[-1:] = [joined] if len(joined) <= LINE else [lines[-1], word]
+    return "\n".join(filter(None, [*lines, *texts]))
 
 
 def equal_lines(same: Mapping[str, str], never: Sequence[str], episodes: int) -> list[str]:

@@ -2,22 +2,27 @@
 
 from dataclasses import replace
 
-from ..core.events import ProposalFailed, ProposalMade, Propose
+from ..core.events import ProposalFailed, ProposalMade, Propose, TurnTaken
 from ..core.patch_form import Form
 from ..core.ports import Model, Prompts
 from ..core.program_text import digest
 from ..core.text import bounded
 from ..core.values import Brief, Candidate, Contract, FeedbackDetail, MemoryDetail
+from .aids import Aids
 from .feedback import faults_text, policy_feedback
 from .fencing import fenced
-from .foci import focus_of, remedies
+from .foci import CROSSOVERS, crossing_of, focus_of, remedies
+from .hints import hints_text
 from .memory_text import history, rejections_list, tried_list
+from .notes import MAX_WORDS, note_of, notes_text
 from .parents_text import pair_table, title_of
+from .turns.talking import Talker
 from .writing import AS_PUBLISHED, PROPOSER, Answers, Writer, program_block, question, rules, situation, with_form
 
-MAX_FITNESS = 600  # characters of what f_e measures
+MAX_FITNESS = 900  # characters of what f_e measures
 NO_REJECTIONS = "None so far in this chain."
 NOT_SHOWN = "Not shown in this run."
+Proposed = ProposalMade | ProposalFailed | TurnTaken
 SUMMARY = "what changed and where, old and new values, the effect expected"
 
 
@@ -31,10 +36,14 @@ class _Proposer:
         self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, limits: str,
         answers: Answers = AS_PUBLISHED,
         feedback: FeedbackDetail = "stories",
+        aids: Aids | None = None,
     ) -> None:
-        self._writer = Writer(model=model, prompts=prompts, role=PROPOSER, contract=contract, answers=answers)
+        self._aids = aids or Aids()
+        writer = Writer(model=model, prompts=prompts, role=PROPOSER, contract=contract, answers=answers)
+        self._talker = Talker(writer=writer, prompts=prompts)
         self._feedback = feedback
         self._prompts = prompts
+        self._note = prompts.fill("reply-note", words=str(MAX_WORDS)) if self._aids.notes is not None else ""
         self._situation = prompts.fill(
             "policy-situation",
             **situation(brief),
@@ -43,7 +52,7 @@ class _Proposer:
         )
 
     def _rest(self, name: str, form: Form = "whole", /, **variables: str) -> str:
-        return with_form(self._prompts, name, SUMMARY, form, **variables)
+        return with_form(self._prompts, name, SUMMARY, form, self._note, **variables)
 
     def _shown(self, candidate: Candidate, order: Propose) -> dict[str, str]:
         return {
@@ -51,6 +60,17 @@ class _Proposer:
             "feedback": policy_feedback(candidate, self._feedback),
             "history": _history(candidate, order),
         }
+
+    def _notes(self, order: Propose) -> str:
+        """The notes of earlier proposers, with their heading; "" for none."""
+        notes = self._aids.notes
+        return notes_text(self._prompts, notes.of(order)) if notes is not None else ""
+
+    def _tried(self, order: Propose) -> str:
+        """What was tried before and not kept, and the notes, each with its heading; "" for nothing."""
+        lines = tried_list(order.tried, order.parents)
+        tried = f"## Tried before, and not kept\n\n{fenced(lines)}\n" if lines else ""
+        return "\n".join(filter(None, (tried, self._notes(order)))).rstrip("\n")
 
     def _measure(self, order: Propose) -> str:
         """What f_e measures, with its heading; empty where it is not known, or prompts show metrics alone."""
@@ -61,11 +81,15 @@ class _Proposer:
 
     async def _write(
         self, order: Propose, rest: str, again: str = "", *, form: Form = "whole"
-    ) -> ProposalMade | ProposalFailed:
+    ) -> Proposed:
         parents = [parent.program for parent in order.parents]
-        measure = self._measure(order)  # the same in all prompts of the search
-        asked = question(self._situation, measure + rest, measure + again)
-        return await self._writer.write(order, asked, parents, form=form)
+        hints = self._aids.hints.of(order.id)
+        common = self._measure(order) + hints_text(self._prompts, hints)  # the same in most prompts of the search
+        asked = question(self._situation, common + rest, common + again)
+        fact = await self._talker.write(order, asked, parents, form=form)
+        if isinstance(fact, ProposalMade) and self._note:
+            fact = replace(fact, note=note_of(fact.call.reply.text))
+        return replace(fact, hints=len(hints))
 
 
 class Initiator(_Proposer):
@@ -77,12 +101,16 @@ class Initiator(_Proposer):
 
     def __init__(
         self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, limits: str,
-        answers: Answers = AS_PUBLISHED, edited: bool = True,
+        answers: Answers = AS_PUBLISHED, edited: bool = True, feedback: FeedbackDetail = "stories",
+        aids: Aids | None = None,
     ) -> None:
-        super().__init__(model=model, prompts=prompts, brief=brief, contract=contract, limits=limits, answers=answers)
+        super().__init__(
+            model=model, prompts=prompts, brief=brief, contract=contract, limits=limits, answers=answers,
+            feedback=feedback, aids=aids,
+        )
         self._use = prompts.fill("starting-point" if edited else "used-as-is").strip()
 
-    async def carry_out(self, order: Propose) -> ProposalMade | ProposalFailed:
+    async def carry_out(self, order: Propose) -> Proposed:
         """Answer an order for a first policy. Raises ModelError if it is fatal."""
         failures = rejections_list(order.rejections, full=True)
         earlier = self._prompts.fill("earlier-attempts", failures=fenced(failures)) if failures else ""
@@ -99,21 +127,23 @@ class HillClimber(_Proposer):
     def __init__(
         self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, limits: str,
         answers: Answers = AS_PUBLISHED, memory_detail: MemoryDetail = "summary", feedback: FeedbackDetail = "stories",
+        aids: Aids | None = None,
     ) -> None:
         super().__init__(
             model=model, prompts=prompts, brief=brief, contract=contract, limits=limits, answers=answers,
-            feedback=feedback,
+            feedback=feedback, aids=aids,
         )
         self._form = answers.edits
         self._memory_detail = memory_detail
 
-    async def carry_out(self, order: Propose) -> ProposalMade | ProposalFailed:
+    async def carry_out(self, order: Propose) -> Proposed:
         """Answer an order for a hill-climb proposal. Raises ModelError if it is fatal."""
         (current,) = order.parents
         if self._memory_detail == "none":
             order, memory = replace(order, rejections=()), NOT_SHOWN
         else:
             memory = self._memory(order)
+        memory = "\n\n".join(filter(None, (memory.rstrip("\n"), self._notes(order))))
         form, shown = self._form, self._shown(current, order)
         rest = self._rest("hill-climb", form, **shown, memory=memory)
         again = self._rest("hill-climb", form, **shown, memory="")
@@ -129,18 +159,18 @@ class Mutator(_Proposer):
 
     def __init__(
         self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, limits: str,
-        answers: Answers = AS_PUBLISHED, feedback: FeedbackDetail = "stories",
+        answers: Answers = AS_PUBLISHED, feedback: FeedbackDetail = "stories", aids: Aids | None = None,
     ) -> None:
         super().__init__(
             model=model, prompts=prompts, brief=brief, contract=contract, limits=limits, answers=answers,
-            feedback=feedback,
+            feedback=feedback, aids=aids,
         )
         self._remedies = remedies(prompts)
 
-    async def carry_out(self, order: Propose) -> ProposalMade | ProposalFailed:
+    async def carry_out(self, order: Propose) -> Proposed:
         """Answer an order for a macro-mutation. Raises ModelError if it is fatal."""
         (parent,) = order.parents
-        shown = {**self._shown(parent, order), "tried": _tried(order)}
+        shown = {**self._shown(parent, order), "tried": self._tried(order)}
         focus = ""
         if order.focus is not None:
             focus = self._prompts.fill("macro-focus", **focus_of(order.focus, parent, self._remedies))
@@ -150,20 +180,42 @@ class Mutator(_Proposer):
 
 
 class Crosser(_Proposer):
-    """Requests a recombination of two parents, the hill-climb branch's first (q_cross)."""
+    """Requests a recombination of two parents, the hill-climb branch's first (q_cross), with a focus if it has one."""
 
-    async def carry_out(self, order: Propose) -> ProposalMade | ProposalFailed:
+    def __init__(
+        self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, limits: str,
+        answers: Answers = AS_PUBLISHED, feedback: FeedbackDetail = "stories", aids: Aids | None = None,
+    ) -> None:
+        super().__init__(
+            model=model, prompts=prompts, brief=brief, contract=contract, limits=limits, answers=answers,
+            feedback=feedback, aids=aids,
+        )
+        self._remedies = remedies(prompts)
+        self._ways = remedies(prompts, CROSSOVERS)
+
+    async def carry_out(self, order: Propose) -> Proposed:
         """Answer an order for a crossover. Raises ModelError if it is fatal."""
         first, second = order.parents
         same = digest(first.program) == digest(second.program)
-        return await self._write(order, self._of_one(order, first) if same else self._of_two(order, first, second))
+        focus = ""
+        if order.focus is not None and same:
+            focus = self._prompts.fill("macro-focus", **focus_of(order.focus, first, self._remedies))
+        elif order.focus is not None:
+            focus = self._prompts.fill("crossover-focus", **crossing_of(order.focus, first, second, self._ways))
+        # The crossovers of a generation have the same parents, and differ in the focus, which comes last.
+        rest, again = (
+            self._of_one(order, first, text) if same else self._of_two(order, first, second, text)
+            for text in (focus, "")
+        )
+        return await self._write(order, rest, again=again if focus else "")
 
-    def _of_one(self, order: Propose, parent: Candidate) -> str:
+    def _of_one(self, order: Propose, parent: Candidate, focus: str) -> str:
         return self._rest(
-            "crossover-with-itself", title=title_of(parent, order), **self._shown(parent, order), tried=_tried(order)
+            "crossover-with-itself", title=title_of(parent, order), **self._shown(parent, order),
+            tried=self._tried(order), focus=focus,
         )
 
-    def _of_two(self, order: Propose, first: Candidate, second: Candidate) -> str:
+    def _of_two(self, order: Propose, first: Candidate, second: Candidate, focus: str) -> str:
         return self._rest(
             "crossover",
             table=fenced(pair_table(first, second)),
@@ -175,18 +227,14 @@ class Crosser(_Proposer):
             second=program_block(second.program),
             second_history=_history(second, order, level=3),
             second_faults=_faults(second),
-            tried=_tried(order),
+            tried=self._tried(order),
+            focus=focus,
         )
 
 
 def _history(candidate: Candidate, order: Propose, *, level: int = 2) -> str:
     lines = history(candidate, order.tried)
     return f"{'#' * level} The edits that led to it, oldest first\n\n{fenced(lines)}" if lines else ""
-
-
-def _tried(order: Propose) -> str:
-    lines = tried_list(order.tried, order.parents)
-    return f"## Tried before, and not kept\n\n{fenced(lines)}" if lines else ""
 
 
 def _faults(candidate: Candidate) -> str:

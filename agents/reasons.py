@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from ..core.labels import label
 from ..core.text import one_line
 from ..core.values import JudgeReason
-from .labels import label
 from .verdict import MAX_REASON
 
 MAX_REASONS = 10

@@ -64,7 +64,7 @@ def read_program(
     """
     blocks, prose = split(reply.text)
     said = summary_line(prose)
-    python = _stopped(reply) or _python_blocks(reply.text, blocks)
+    python = stopped(reply) or _python_blocks(reply.text, blocks)
     if isinstance(python, Fault):
         return Reading(program=None, summary=said, fault=python)
     parent = parents[0] if form == "patch" and parents else None
@@ -151,7 +151,15 @@ def summary_line(prose: Sequence[str]) -> str:
     return ""
 
 
-def _stopped(reply: Reply) -> Fault | None:
+def python_block(reply: Reply) -> Program | str:
+    """The one Python block of a reply, or what is wrong with its blocks."""
+    python = _python_blocks(reply.text, split(reply.text)[0])
+    if isinstance(python, Fault):
+        return python.message
+    return Program(python[0].text) if len(python) == 1 else f"the reply has {len(python)} Python blocks: send one"
+
+
+def stopped(reply: Reply) -> Fault | None:
     """Why the reply as a whole does not count, if so."""
     if reply.stop == "refusal":
         return _fault(FaultKind.REFUSED, f"the model refused: {reply.text}" if reply.text else "the model refused")

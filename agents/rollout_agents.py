@@ -1,9 +1,12 @@
 """The agents that run programs in the pool: roll an episode out, score it, examine an evaluator."""
 
 import asyncio
+import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 from ..core.events import (
+    ConstantsTried,
     EpisodeEnded,
     EpisodeScored,
     EvaluatorExamined,
@@ -12,17 +15,27 @@ from ..core.events import (
     RecordProbes,
     Roll,
     ScoreEpisode,
+    TryConstants,
 )
+from ..core.order_ids import episode_id
 from ..core.ports import Pool, Prober, ProbeTask, RollTask
 from ..core.probes import cuts_of, known_order, length_of, violations
-from ..core.values import Examination
+from ..core.step_limit import judged
+from ..core.values import CallTimes, Examination
 
 
 class Roller:
-    """Rolls episodes out."""
+    """Rolls episodes out, and applies the run's limit on the CPU time of a policy's calls, in ms.
 
-    def __init__(self, *, pool: Pool) -> None:
+    A replay judges by the times that the recorded run measured, by order; its own would differ.
+    """
+
+    def __init__(
+        self, *, pool: Pool, step_limit_ms: float | None = None, recorded: Mapping[str, CallTimes] | None = None
+    ) -> None:
         self._pool = pool
+        self._limit_ms = step_limit_ms
+        self._recorded = recorded or {}
 
     async def carry_out(self, order: Roll) -> EpisodeEnded:
         """Roll one episode out. Raises RolloutError."""
@@ -33,7 +46,10 @@ class Roller:
             index=order.index,
             seed=order.seed,
         )
-        return EpisodeEnded(order=order.id, episode=await self._pool.roll(task))
+        episode = await self._pool.roll(task)
+        if order.id in self._recorded:
+            episode = replace(episode, notes=replace(episode.notes, times=self._recorded[order.id]))
+        return EpisodeEnded(order=order.id, episode=judged(episode, self._limit_ms))
 
 
 class Scorer:
@@ -46,6 +62,42 @@ class Scorer:
         """Score one recorded episode. Raises RolloutError."""
         score = await self._pool.score(order.evaluator, order.episode)
         return EpisodeScored(order=order.id, score=order.episode.counted(score))
+
+
+class ConstantsTrier:
+    """Rolls a program with other constants out and scores it, one episode after the other, on one worker at a time.
+
+    A limit on the CPU time of calls does not apply here, because times differ between two rollouts; it applies to the
+    candidate that the best constants make.
+    """
+
+    def __init__(self, *, pool: Pool) -> None:
+        self._pool = pool
+
+    async def carry_out(self, order: TryConstants) -> ConstantsTried:
+        """Try one vector of values. Raises RolloutError and StoreError."""
+        fitnesses: list[float] = []
+        steps, faults, wall_s = 0, 0, 0.0
+        for index, seed in enumerate(order.seeds):
+            episode = await self._pool.roll(RollTask(
+                order=episode_id(order.id, index), program=order.program, split=order.split, index=index, seed=seed
+            ))
+            fitness = 0.0
+            if episode.fault is None:
+                fitness = (await self._pool.score(order.evaluator, episode)).fitness
+            fitnesses.append(fitness)
+            steps, faults = steps + episode.steps, faults + (episode.fault is not None)
+            wall_s += episode.wall_s
+            if order.floor is not None and _most(fitnesses, len(order.seeds)) <= order.floor:
+                break
+        return ConstantsTried(
+            order=order.id, point=order.point, fitnesses=tuple(fitnesses), steps=steps, faults=faults, wall_s=wall_s
+        )
+
+
+def _most(fitnesses: list[float], of: int) -> float:
+    """The highest mean that is still possible: every episode without a score counts as 1."""
+    return (math.fsum(fitnesses) + of - len(fitnesses)) / of
 
 
 class ProbeAgent:

@@ -1,12 +1,12 @@
 """The common part of all agents that request programs: the model call, and the parts of their prompts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import structlog
 
 from ..core.errors import ModelError
-from ..core.events import ProposalFailed, ProposalMade, Propose, ProposeEvaluator
+from ..core.events import AskedAgain, ProposalFailed, ProposalMade, Propose, ProposeEvaluator, TurnTaken
 from ..core.patch_form import Form
 from ..core.ports import Ask, Model, Prompts, Reply
 from ..core.program_text import MAX_FAULT, MAX_PROGRAM, digest
@@ -49,18 +49,29 @@ def _common(first: str, second: str) -> int:
     return next((place for place, (one, other) in pairs if one != other), min(len(first), len(second)))
 
 
+Keep = Callable[[AskedAgain], None]
+"""Commits an unusable answer before the further question, so that it is paid for once even if the run is killed."""
+
+
+def not_kept(fact: AskedAgain) -> None:
+    """For questions outside of a run."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
     """How models answer. `edits` is the form of the replies to small edits and to revisions of evaluators.
 
-    A reply that cannot be used gets up to `repairs` more questions in the same slot.
+    A reply that cannot be used gets up to `repairs` more questions in the same slot; `keep` commits the reply before.
     """
 
     edits: Form = "whole"
     repairs: int = 0
+    keep: Keep = not_kept
 
 
 AS_PUBLISHED = Answers()
+
+Take = Callable[[Reply, Call], ProposalMade | TurnTaken | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,11 +93,22 @@ class Writer:
         A call that failed for good fails the slot. Raises ModelError only if it is fatal, that is, if every
         further call would fail too.
         """
+        fact = await self.converse(order, asked, parents, form=form, take=lambda reply, call: None)
+        assert not isinstance(fact, TurnTaken)
+        return fact
+
+    async def converse(
+        self, order: Propose | ProposeEvaluator, asked: Question, parents: Sequence[Program], *, form: Form, take: Take
+    ) -> ProposalMade | ProposalFailed | TurnTaken:
+        """As `write`, but `take` may make a fact of a reply before it is read as a program."""
         earlier: tuple[Call, ...] = ()
         question = asked
         while True:
             attempt = len(earlier)
-            ask = Ask(order=order, attempt=attempt, role=self.role, prompt=question.text, prefixes=question.prefixes)
+            ask = Ask(
+                order=order, attempt=attempt, role=self.role, prompt=question.text, prefixes=question.prefixes,
+                tools=isinstance(order, Propose) and order.conversation is not None,
+            )
             try:
                 reply = within_limit(await self.model.complete(ask))
             except ModelError as error:
@@ -95,15 +117,20 @@ class Writer:
                 fault = Fault(kind=FaultKind.MODEL_FAILED, message=one_line(str(error), MAX_FAULT))
                 return ProposalFailed(order=order.id, fault=fault, earlier=earlier)
             call = replace(call_of(question.text, reply), attempt=attempt)
-            fact = replace(self._read(order, reply, call, parents, form), earlier=earlier)
+            taken = take(reply, call)
+            if isinstance(taken, TurnTaken):
+                return taken
+            fact = replace(taken or self.read(order, reply, call, parents, form), earlier=earlier)
             if isinstance(fact, ProposalMade) or attempt >= self.answers.repairs:
                 return fact
             earlier = (*earlier, call)
+            self.answers.keep(AskedAgain(order=order.id, call=call, reason=one_line(fact.fault.message, MAX_FAULT)))
             question = replace(asked, text=f"{asked.text}\n{self._once_more(fact.fault, reply, form)}")
 
-    def _read(
+    def read(
         self, order: Propose | ProposeEvaluator, reply: Reply, call: Call, parents: Sequence[Program], form: Form
     ) -> ProposalMade | ProposalFailed:
+        """The fact of a reply that should hold a program. Never raises."""
         try:
             reading = read_program(reply, self.contract, parents, self.limit, form)
             if reading.program is None or reading.fault is not None:
@@ -129,9 +156,9 @@ class Writer:
         )
 
 
-def with_form(prompts: Prompts, name: str, summary: str, form: Form, /, **variables: str) -> str:
-    """The prompt `name` with the form of its reply, which its last two lines repeat."""
-    reply = prompts.fill(REPLY[form], summary=summary)
+def with_form(prompts: Prompts, name: str, summary: str, form: Form, more: str = "", /, **variables: str) -> str:
+    """The prompt `name` with the form of its reply, which its last two lines repeat; `more` is added to the form."""
+    reply = "\n".join(filter(None, (prompts.fill(REPLY[form], summary=summary), more)))
     return f"{prompts.fill(name, reply=reply, **variables)}\n{prompts.fill(f'{REPLY[form]}-reminder')}"
 
 

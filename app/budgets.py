@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 
 from ..core.errors import UsageError, unknown
 from ..core.events import Fact, RunContinued, RunPaused
+from ..runtime.models.asked import NAME as ASK
 from ..runtime.models.budget import Balance, Budget, Spent
 from ..runtime.models.prices import Price, require_prices
 from ..runtime.models.spec import ModelSpec, parse_specs
@@ -59,6 +60,7 @@ def require_usable(settings: Settings) -> None:
         for role, texts in models_of(settings).items()
     }
     every = {name: spec for role in specs.values() for name, spec in role.items()}
+    _refuse_asking_elsewhere(specs)
     _require_known_prices(settings, specs, every)
     _refuse_without_effect(settings, specs, every)
 
@@ -75,6 +77,12 @@ def _require_known_prices(settings: Settings, specs: Mapping[str, Specs], every:
         require_prices(every.values(), prices)
 
 
+def _refuse_asking_elsewhere(specs: Mapping[str, Specs]) -> None:
+    for role, named in specs.items():
+        if role != "judge" and ASK in named:
+            raise UsageError(f"'ask' can be a judge, but no {role}: choose another model, and add --judge ask")
+
+
 def _refuse_without_effect(settings: Settings, specs: Mapping[str, Specs], every: Specs) -> None:
     """The offline model uses no tokens, money or sampling settings; budgets of calls and time apply to it too."""
     where = {ALL: every, **specs}
@@ -82,20 +90,38 @@ def _refuse_without_effect(settings: Settings, specs: Mapping[str, Specs], every
     limits |= dict(settings.budget.items())
     for role, limit in limits.items():
         for name in ("tokens", "usd"):
-            if getattr(limit, name) is not None and _all_offline(where[role]):
+            if getattr(limit, name) is not None and _all_free(where[role]):
                 key = f"budget_{name}" if role == ALL else f"budget.{role}.{name}"
-                raise UsageError(f"{key!r} has no effect with the offline model, which costs nothing: remove it")
-    for role in settings.sampling:
-        if _all_offline(where[role]):
+                raise UsageError(f"{key!r} has no effect with {_named(where[role])}, which costs nothing: remove it")
+    for role, asking in settings.sampling.items():
+        asked = any(spec.scheme == ASK for spec in where[role].values())
+        if _all_free(where[role]) and not (asked and asking.model_dump(exclude_none=True).keys() <= {"total_s"}):
             key = "sampling" if role == ALL else f"sampling.{role}"
-            raise UsageError(f"{key!r} has no effect with the offline model: remove it")
+            raise UsageError(f"{key!r} has no effect with {_named(where[role])}: remove it")
+    if settings.proposer_turns and _all_offline(specs["proposer"]):
+        raise UsageError("'proposer_turns' has no effect with the offline model, which calls no tools: remove it")
+    if settings.notes == "on" and _all_offline(specs["proposer"]):
+        raise UsageError("notes = 'on' has no effect with the offline model, which leaves none: remove it")
+    for role, asking in settings.sampling.items():
+        if asking.tools is not None and (role not in (ALL, "proposer") or not settings.proposer_turns):
+            key = "sampling.tools" if role == ALL else f"sampling.{role}.tools"
+            raise UsageError(f"{key!r} has no effect but on proposers with proposer_turns: remove it")
     for name in settings.prices:
         if name not in every or name == "offline":
             raise unknown("model in the prices", name, every)
 
 
+def _named(specs: Specs) -> str:
+    """A role's free models in a sentence."""
+    return "the judge 'ask'" if ASK in specs else "the offline model"
+
+
 def _all_offline(specs: Specs) -> bool:
     return all(spec.scheme == "offline" for spec in specs.values())
+
+
+def _all_free(specs: Specs) -> bool:
+    return all(spec.free for spec in specs.values())
 
 
 # ------------------------------------------------------------------------------------------- while it runs

@@ -5,9 +5,11 @@ and of a large size (`estimate_samples.py`), and a model that answers nothing no
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from ..agents.hints import Hints
 from ..agents.keepers.initial import ATTEMPTS
+from ..agents.notes import Notes
 from ..core.methods import branches_of
 from ..core.operators import OPERATORS
 from ..core.ports import Ask, Reply
@@ -20,7 +22,7 @@ from ..settings import Settings
 from .budgets import models_of, prices_of, require_usable
 from .estimate_samples import HIGH, LOW, Assumed, Samples
 from .prompt_files import prompts_with, read_prompts
-from .wiring import Askers, Models, asking_of, make_askers
+from .wiring import Askers, Models, aids_of, asking_of, make_askers
 
 ASSUMPTIONS = (
     f"low to high: policies of {LOW.policy_characters:,} to {HIGH.policy_characters:,} characters, evaluators of"
@@ -31,6 +33,8 @@ ASSUMPTIONS = (
     f"a model thinks for 0 to {HIGH.thinking_tokens:,} tokens a call, which are charged as output",
     f"high: {HIGH.repaired_share:.0%} of the replies cannot be used and are asked for again, {HIGH.withdrawn_share:.0%}"
     " of the speculative calls are withdrawn and charged, and nothing comes from a cache",
+    "with proposer_turns, low: no tool is called; high: all turns are used, and a prompt is one in the middle of the"
+    " conversation, with a whole program in every reply",
     "low: the repeated beginnings of prompts come from the service's cache, except once in a generation",
 )
 
@@ -97,6 +101,7 @@ class Kind:
     operator: Operator | None = None
     reply: str = "policy"       # policy, evaluator, patch, evaluator-patch or vote
     speculative: int = 0        # calls that may be made in vain
+    turns: int = 0              # calls of tools before each of them, at most
 
 
 async def estimate(settings: Settings) -> Estimate:
@@ -124,11 +129,15 @@ def kinds_of(settings: Settings) -> Iterator[Kind]:
     for branch in branches_of(settings.as_json()):
         slots = branch.slots * settings.generations
         for place, operator in enumerate(branch.operators):
+            if operator is Operator.TUNE:
+                continue  # asks no model
             share = slots // len(branch.operators) + (place < slots % len(branch.operators))
             if share:
                 climb = operator is Operator.HILL_CLIMB
+                turns = settings.proposer_turns if operator is not Operator.INITIAL else 0
                 yield Kind(
-                    role="proposer", what=OPERATORS[operator].proposal, calls=(share, share), operator=operator,
+                    role="proposer", what=OPERATORS[operator].proposal, calls=(share, share * (1 + turns)),
+                    operator=operator, turns=turns,
                     batches=settings.generations, reply="patch" if climb and patches else "policy",
                     speculative=share if climb and settings.speculation else 0,
                 )
@@ -182,7 +191,8 @@ class Size:
 async def _size(settings: Settings, kind: Kind, assumed: Assumed, model: Recorder) -> Size:
     domain = load_domain(settings.domain)
     models = Models(proposer=model, evaluator_writer=model, judges=(model,))
-    askers = make_askers(settings, domain, models, prompts_with(read_prompts(settings.prompts)))
+    aids = aids_of(settings, Hints(), Notes())
+    askers = make_askers(settings, domain, models, prompts_with(read_prompts(settings.prompts)), aids)
     samples = Samples(
         assumed, n_roll=settings.n_roll, pool=settings.evaluator_pool, probes=settings.probes == "on"
     )
@@ -201,7 +211,9 @@ async def _size(settings: Settings, kind: Kind, assumed: Assumed, model: Recorde
 
 async def _ask(askers: Askers, samples: Samples, kind: Kind) -> None:
     if kind.operator is not None:
-        await askers.proposer.carry_out(samples.propose(kind.operator))
+        order = samples.propose(kind.operator)
+        conversation = samples.conversation(kind.turns) if kind.turns else None
+        await askers.proposer.carry_out(replace(order, conversation=conversation))
     elif kind.role == "judge":
         await askers.judges.carry_out(samples.judge())
     else:
@@ -222,7 +234,7 @@ def _reply_characters(kind: Kind, assumed: Assumed) -> float:
 
 def _part(settings: Settings, kind: Kind, low: Size, high: Size) -> Part:
     specs = [parse_specs(text)[0] for text in models_of(settings)[kind.role]]   # of fallbacks the first one
-    paid = sum(spec.scheme != "offline" for spec in specs) / len(specs)         # the offline model uses no tokens
+    paid = sum(not spec.free for spec in specs) / len(specs)
     calls = _calls(settings, kind, low.assumed)[0], _calls(settings, kind, high.assumed)[1]
     ends = ((low, calls[0]), (high, calls[1]))
     prices = prices_of(settings)
@@ -252,7 +264,7 @@ def _cost(
 
     total = 0.0
     for spec in specs:
-        if spec.scheme == "offline":
+        if spec.free:
             continue
         hits = max(0, calls - batches) / calls if calls and cached and size.assumed.cached else 0.0
         usage = Usage(

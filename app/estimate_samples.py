@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
+from ..agents.turns.talking import MAX_ANSWER
 from ..core.events import Judge, Propose, ProposeEvaluator
 from ..core.metrics import aggregate
 from ..core.program_text import digest
+from ..core.turns import Conversation, Turn
 from ..core.values import (
     JSON,
     Candidate,
@@ -74,6 +76,15 @@ class Samples:
             Probe(name=f"the first {index} moves done and kept", episode=self._episodes[0])
             for index in range(assumed.probes if probes else 0)
         )
+
+    def conversation(self, turns: int) -> Conversation:
+        """The conversation of a proposal with this many turns: at its start if `assumed` is cached,
+        else in its middle."""
+        if self._assumed.cached:
+            return Conversation(turns_left=turns)
+        said = LINE * (self._assumed.policy_characters // len(LINE))
+        turn = Turn(said=said, answer=STORY_LINE * (MAX_ANSWER // len(STORY_LINE)))
+        return Conversation(turns=(turn,) * (turns // 2), turns_left=turns - turns // 2)
 
     def propose(self, operator: Operator) -> Propose:
         """The order for one proposal of this operator."""

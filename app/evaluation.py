@@ -11,7 +11,7 @@ from ..core.ports import RollTask, has_success
 from ..core.returns import mean_return, return_of
 from ..core.seeds import salted
 from ..core.values import Episode, Program, Score
-from ..domains import import_string
+from ..domains import import_string, require_installed
 from ..domains import load as load_domain
 from ..runtime.clock import SystemClock
 from ..runtime.rollouts.pool import ProcessPool
@@ -29,6 +29,7 @@ async def evaluate(settings: EvaluateSettings) -> EvaluateResult:
     Raises UsageError for a file that is not a policy, and RolloutError if a simulator fails.
     """
     domain = load_domain(settings.domain)
+    require_installed(settings.domain)
     policy = read_program(settings.policy, domain.contract, role="policy")
     evaluator = None
     if settings.evaluator != "reference" or domain.reference_evaluator() is not None:

@@ -1,6 +1,7 @@
 """The inputs of a run's decisions, from its settings."""
 
 from ..agents.keepers.by_method import KEEPERS
+from ..agents.keepers.conversing import Terms
 from ..agents.keepers.evaluator_search import EvaluatorBudget
 from ..agents.keepers.memento import Slots
 from ..agents.keepers.options import SearchOptions
@@ -46,6 +47,10 @@ def plan_of(
         reference=domain.reference_evaluator(),
         has_success=has_success(domain, settings.options),
         fitness=_fitness_of(settings, domain),
+        practice=settings.practice_episodes if settings.proposer_turns else 0,
+        budget_episodes=settings.budget_episodes,
+        confirm_episodes=settings.confirm_episodes,
+        confirm_seed=settings.root_seed,
         refuses_dead=rules >= 2,
     )
 
@@ -60,5 +65,19 @@ def slots_of(settings: Settings) -> Slots:
     if "k" in method_named(settings.method).settings:
         return Slots(generations=settings.generations, hill_climb=0, macro=settings.k, crossover=0)
     return Slots(
-        generations=settings.generations, hill_climb=settings.k_hc, macro=settings.k_macro, crossover=settings.k_cross
+        generations=settings.generations, hill_climb=settings.k_hc, macro=settings.k_macro, crossover=settings.k_cross,
+        tune=settings.k_tune, tune_episodes=settings.tune_episodes,
+    )
+
+
+def terms_of(settings: Settings) -> Terms | None:
+    """What a conversation with a proposer may take; None where a proposal is one answer.
+
+    The seeds of practice episodes derive from a word of their own, so they say nothing of the search's or final ones.
+    """
+    if not settings.proposer_turns:
+        return None
+    return Terms(
+        turns=settings.proposer_turns, practice_episodes=settings.practice_episodes,
+        seeds=tuple(derive_seed(settings.root_seed, "practice", e) for e in range(settings.n_roll)),
     )

@@ -15,7 +15,7 @@ from ..core.recording_file import load_recording, trajectory_key, trajectory_pat
 from ..core.seeds import derive_seed
 from ..core.text import one_line
 from ..core.values import JSON, Episode, Program
-from ..domains import import_string
+from ..domains import import_string, require_installed
 from ..domains import load as load_domain
 from ..memory.lookup import INITIAL_POLICY, Policy, find, first_policy, last_elite, list_policies
 from ..memory.runs import TRAJECTORIES
@@ -136,7 +136,8 @@ def _seed(settings: Settings, candidate: str, index: int) -> int:
 
 
 def renderer_of(wanted: Wanted) -> Renderer:
-    """The renderer for this episode. Raises UsageError if its domain has none."""
+    """The renderer for this episode. Raises UsageError if its domain has none, or if it needs a missing package."""
+    require_installed(wanted.domain)
     domain: Domain = load_domain(wanted.domain)
     if not isinstance(domain, Drawable):
         raise UsageError(

@@ -1,12 +1,13 @@
 """A recorded run for a replay: its settings, the given programs, and its models' replies."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..agents.hints import RecordedHints, recorded_hints
 from ..core.errors import UsageError
-from ..core.events import RunStarted, StageEntered
-from ..core.values import JSON, Program, PromptText
+from ..core.events import EpisodeEnded, Fact, RunStarted, StageEntered, ToolAnswered
+from ..core.values import JSON, CallTimes, Program, PromptText
 from ..memory.store import RunStore
 from ..runtime.models.tape import Tape, tape_of
 from ..settings import Settings, recorded_settings
@@ -28,6 +29,8 @@ class RecordedRun:
     tape: Tape
     rules: int
     prompts: tuple[PromptText, ...]
+    hints: RecordedHints
+    call_times: Mapping[str, CallTimes]     # of every episode, by the order of its rollout; none without a step limit
 
 
 def read_recorded(folder: Path, *, trusted: bool = True) -> RecordedRun:
@@ -51,4 +54,15 @@ def read_recorded(folder: Path, *, trusted: bool = True) -> RecordedRun:
         tape=tape_of(facts),
         rules=started.rules,
         prompts=started.prompts,
+        hints=recorded_hints(facts),
+        call_times={} if recorded.step_limit_ms is None else _call_times(facts),
     )
+
+
+def _call_times(facts: Iterable[Fact]) -> dict[str, CallTimes]:
+    """The measured CPU times of all episodes: a replay must judge by these, since its own would differ."""
+    return {
+        fact.order: fact.episode.notes.times for fact in facts
+        if isinstance(fact, EpisodeEnded | ToolAnswered) and fact.order is not None
+        and fact.episode is not None and fact.episode.notes.times is not None
+    }

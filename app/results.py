@@ -51,11 +51,16 @@ class RunResult(Result):
     candidates: int                     # policies proposed and evaluated, including failed ones
     episodes_run: int
     episodes_saved: int                 # not rolled out: racing, duplicates
+    search_episodes: int                # of the episodes run, those of p_0, the search and its confirmations
+    budget_episodes: int | None         # the most that these may be
+    confirmations: int                  # comparisons of a new elite with the old one on fresh episodes
+    refuted: int                        # of these, those after which the old elite stayed
     model_calls: int
     tokens: int
     cost_usd: float | None              # None, not 0, if a price is unknown
     wall_s: float
     sandbox: tuple[str, ...]            # the active isolation layers
+    hints: int = 0                      # that a person gave
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,9 +128,14 @@ def result_of(store: RunStore, *, status: str) -> RunResult:
         candidates=run.candidates,
         episodes_run=run.episodes,
         episodes_saved=run.episodes_saved,
+        search_episodes=run.search_episodes,
+        budget_episodes=run.number("budget_episodes") or None,
+        confirmations=run.confirmations,
+        refuted=run.refuted,
         model_calls=spent.calls,
         tokens=spent.tokens,
         cost_usd=spent.cost_usd,
         wall_s=round(run.active_s, 3),
         sandbox=run.sandbox,
+        hints=run.hints,
     )

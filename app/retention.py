@@ -4,7 +4,7 @@ from pathlib import Path
 
 import structlog
 
-from ..core.events import EpisodeEnded, Fact, ProbesRecorded
+from ..core.events import EpisodeEnded, Fact, ProbesRecorded, ToolAnswered
 from ..core.order_ids import episode_id
 from ..core.recording_file import load_recording, owner_of_key, save_recording, trajectory_key
 from ..memory.retention_policy import Change, RetentionPolicy
@@ -47,8 +47,9 @@ class Retention:
     def on_fact(self, fact: Fact) -> None:
         """Apply a committed fact."""
         change = self._policy.apply(fact)
-        if isinstance(fact, EpisodeEnded) and fact.episode.trajectory is not None:
-            self._measure(fact.episode.trajectory)
+        if isinstance(fact, EpisodeEnded | ToolAnswered) and fact.episode is not None:
+            if fact.episode.trajectory is not None:
+                self._measure(fact.episode.trajectory)
         elif isinstance(fact, ProbesRecorded):
             for probe in fact.probes:
                 self._measure(str(probe.episode.trajectory))

@@ -2,7 +2,8 @@
 
 import platform
 from collections.abc import Mapping
-from importlib.metadata import version
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from .. import __version__
@@ -11,6 +12,7 @@ from ..core.events import RULES, RunResumed, RunStarted
 from ..core.ports import Domain
 from ..core.values import JSON, Program
 from ..domains import load as load_domain
+from ..domains import require_installed
 from ..memory.origin import sign
 from ..memory.runs import new_run
 from ..memory.store import RunStore
@@ -45,6 +47,7 @@ async def run(
     """
     settings = _salted(settings)
     domain = load_domain(settings.domain)
+    require_installed(settings.domain)
     recorded = _recorded(settings)
     initial, evaluator = _given_programs(settings, domain, recorded)
     prompts = read_prompts(settings.prompts) if recorded is None else recorded.prompts
@@ -64,7 +67,8 @@ async def run(
             )
             work = Work(
                 settings=settings, domain=domain, started=started, models=models, workers=settings.workers,
-                address=address,
+                address=address, hints=None if recorded is None else recorded.hints,
+                call_times={} if recorded is None else recorded.call_times,
             )
             session = Session(work, store)
             display.opened(folder)
@@ -105,13 +109,17 @@ async def resume(
         if address is not None:
             address.require_free()
         domain = load_domain(settings.domain)
-        async with _models(settings, domain, _recorded(settings)) as models:
+        require_installed(settings.domain)
+        recorded = _recorded(settings)
+        async with _models(settings, domain, recorded) as models:
             if budgets or before.left == "budget":
                 use = past_use(store)
                 require_room(balance_of(settings, use.spending.by_role()), use.status.active_s)
             work = Work(
                 settings=settings, domain=domain, started=before.started, models=models,
                 workers=workers or settings.workers, address=address,
+                hints=None if recorded is None else recorded.hints,
+                call_times={} if recorded is None else recorded.call_times,
             )
             return await _go_on(work, resumed, store, display)
 
@@ -164,6 +172,9 @@ def _models(settings: Settings, domain: Domain, recorded: RecordedRun | None) ->
 
 
 def versions() -> Mapping[str, str]:
-    """The software versions that affect a run's numbers."""
-    named = {name: version(name) for name in NAMED_VERSIONS}
+    """The software versions that affect a run's numbers, of what is installed."""
+    named = {}
+    for name in NAMED_VERSIONS:
+        with suppress(PackageNotFoundError):
+            named[name] = version(name)
     return {"memento": __version__, "python": platform.python_version(), **named}

@@ -2,18 +2,27 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
+from ..agents.hints import Hints, RecordedHints
+from ..agents.keepers.conversing import Conversing
 from ..agents.keepers.sequencer import Sequencer
-from ..core.events import Fact, RunResumed, RunStarted, RunStopped
+from ..agents.notes import Notes
+from ..core.ballot_files import BALLOTS
+from ..core.events import AskedAgain, Fact, HintGiven, RunResumed, RunStarted, RunStopped
+from ..core.keeper import Keeper
 from ..core.ports import Domain
+from ..core.values import Call, CallTimes
 from ..domains import import_string
 from ..memory.runs import TRAJECTORIES
 from ..memory.store import RunStore
 from ..runtime.bus import EventBus
 from ..runtime.models.budget import Ledger
+from ..runtime.models.recorded import Key
+from ..runtime.models.tape import same_prompt
 from ..runtime.rollouts.pool import Observer, ProcessPool
 from ..runtime.supervisor import Supervisor
 from ..settings import Settings
@@ -21,16 +30,21 @@ from ..tui.display import Display
 from .announcing import announced, observed
 from .budgets import ActiveTime, balance_of
 from .history import PastUse
-from .plan import plan_of
+from .plan import plan_of, terms_of
+from .requests import Requests
 from .results import RunResult, result_of
 from .retention import Retention
 from .status import StatusAddress, StatusFeed
-from .wiring import Models, exclude_loaded_from_gc, final_options, load_clients, make_lanes
+from .wiring import Models, aids_of, exclude_loaded_from_gc, final_options, load_clients, make_lanes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """The inputs of a controller: a run's settings with its current budgets, its domain, given programs and models."""
+    """The inputs of a controller: a run's settings with its current budgets, its domain, given programs and models.
+
+    `hints` are those of the recorded run that this one replays; None if it replays none. `call_times` are that run's
+    too, by order.
+    """
 
     settings: Settings
     domain: Domain
@@ -38,6 +52,8 @@ class Work:
     models: Models
     workers: int
     address: StatusAddress | None = None
+    hints: RecordedHints | None = None
+    call_times: Mapping[str, CallTimes] = field(default_factory=dict)
 
 
 class Session:
@@ -48,48 +64,61 @@ class Session:
         self._work = work
         self._store = store
         self._use = PastUse()
+        self._hints = Hints(work.hints)
+        self._notes = Notes()
         self._retention = Retention(
             store.folder, keep_all=settings.keep_trajectories, limit_mb=settings.trajectories_limit_mb
         )
 
     def begin(self, display: Display) -> None:
-        """Commit the first fact of a new run."""
-        self._commit(self._work.started, display)
+        """Commit the first fact of a new run; in a replay also the hints of the recorded run."""
+        hints = () if self._work.hints is None else self._work.hints.texts
+        self._commit([self._work.started, *(HintGiven(text=text) for text in hints)], display)
 
     def resume(self, resumed: RunResumed, display: Display) -> None:
         """Read the facts of earlier sessions in one pass over the log, and commit that the run is resumed."""
         past = self._past()
         display.recall(past)
         deque(past, maxlen=0)       # a display may leave facts unread
-        self._commit(resumed, display)
+        self._commit([resumed], display)
 
-    def _commit(self, fact: RunStarted | RunResumed, display: Display) -> None:
-        self._store.append([fact])
-        self._use.status.apply(fact, self._store.now())
-        display.show(fact)
+    def _commit(self, facts: Sequence[Fact], display: Display) -> None:
+        self._store.append(facts)
+        for fact in facts:
+            self._use.status.apply(fact, self._store.now())
+            self._hints.on_fact(fact)
+            self._notes.on_fact(fact)
+            display.show(fact)
 
     def _past(self) -> Iterator[Fact]:
         for entry in self._store.facts_after(0, texts=False):
             self._use.apply(entry)
             self._retention.recall(entry.fact)
+            self._hints.on_fact(entry.fact)
+            self._notes.on_fact(entry.fact)
             yield entry.fact
 
     async def drive(self, display: Display) -> RunResult:
         """Drive the run until it is done or stopped. Raises MementoError; all committed facts are kept."""
         work = self._work
+        work.models.ballots.path = self._store.folder / BALLOTS
         active = ActiveTime()
         balance = balance_of(work.settings, self._use.spending.by_role())
         ledger = Ledger(balance, elapsed=active, before_s=self._use.status.active_s)
         feed = StatusFeed(self._store, work.settings, self._use.status, ledger)
         self._retention.settle()
         bus = EventBus(self._store)
-        for listener in (active.on_fact, display.show, self._retention.on_fact, feed.on_fact):
+        aids = (self._hints.on_fact, self._notes.on_fact)
+        for listener in (active.on_fact, display.show, self._retention.on_fact, *aids, feed.on_fact):
             bus.subscribe(listener)
+        requests = Requests(self._store, bus)
+        requests.take()     # hints given while no controller worked are in the first prompts
         await load_clients(work.settings)
         exclude_loaded_from_gc()
         with _marked_when_interrupted(bus, done=lambda: self._use.status.stage == "done"):
             async with self._pool(observed(feed.observe, display)) as pool, feed.served(work.address):
-                status = await self._supervisor(bus, pool, ledger, feed, display).run(self._store.facts(texts=False))
+                supervisor = self._supervisor(bus, pool, ledger, feed, display, requests)
+                status = await supervisor.run(self._store.facts(texts=False))
         return result_of(self._store, status=status)
 
     def _pool(self, observer: Observer) -> ProcessPool:
@@ -103,26 +132,47 @@ class Session:
         )
 
     def _supervisor(
-        self, bus: EventBus, pool: ProcessPool, ledger: Ledger, feed: StatusFeed, display: Display
+        self, bus: EventBus, pool: ProcessPool, ledger: Ledger, feed: StatusFeed, display: Display, asked: Requests
     ) -> Supervisor:
         work = self._work
 
         def requests() -> list[str]:
             ledger.require_time()
-            return [request.kind for request in self._store.take_requests()]
+            return asked.kinds()
 
         started = work.started
         plan = plan_of(work.settings, work.domain, started.initial, started.evaluator, rules=started.rules)
+        known = self._asked_again()
+        models = work.models.within(ledger).continued(known)
+
+        def keep(fact: AskedAgain) -> None:
+            answered = known.get((fact.order or "", fact.call.attempt))
+            if answered is None or not same_prompt(answered.prompt, fact.call.prompt.text):
+                bus.publish([fact])     # else it is the recorded answer, which is on the log
+
         lanes = make_lanes(
-            work.settings, work.domain, work.models.within(ledger), pool, workers=work.workers, replaced=started.prompts
+            work.settings, work.domain, models, pool, workers=work.workers, replaced=started.prompts,
+            aids=aids_of(work.settings, self._hints, self._notes), call_times=work.call_times,
+            keep=keep, trajectories=self._store.folder / TRAJECTORIES,
         )
+        terms = terms_of(work.settings)
+        keeper: Keeper[Any] = Sequencer(plan)
         return Supervisor(
-            keeper=Sequencer(plan),
+            keeper=keeper if terms is None else Conversing(keeper, terms),
             bus=bus,
             lanes=announced(feed.counted(lanes), display),
             requests=requests,
             tick=display.tick,
         )
+
+    def _asked_again(self) -> dict[Key, Call]:
+        """The unusable answers of open orders, with their texts."""
+        return {
+            (order, fact.call.attempt): fact.call
+            for order in sorted(self._use.spending.asked_again())
+            for fact in self._store.facts(only=(AskedAgain,), about=order)
+            if isinstance(fact, AskedAgain)
+        }
 
 
 @contextmanager

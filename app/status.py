@@ -13,9 +13,10 @@ from ..memory.codec import encode
 from ..memory.run_status import RunStatus
 from ..memory.spending import RoleSpending
 from ..memory.store import RunStore
+from ..runtime.guarded_server import require_free
 from ..runtime.models.budget import Ledger
 from ..runtime.rollouts.pool import Activity
-from ..runtime.status_server import Line, Source, StatusServer, open_status, require_free
+from ..runtime.status_server import Line, Source, StatusServer, open_status
 from ..runtime.supervisor import Agent, Lane
 from ..settings import Settings
 
@@ -30,7 +31,7 @@ class StatusAddress:
 
     def require_free(self) -> None:
         """Raise UsageError if the address cannot be used, before the run starts."""
-        require_free(self.host, self.port)
+        require_free(self.host, self.port, "--status-port")
 
 
 def progress_of(status: RunStatus, settings: Settings) -> dict[str, JSON]:
@@ -45,7 +46,9 @@ def progress_of(status: RunStatus, settings: Settings) -> dict[str, JSON]:
             "return": elite.mean_return,
         },
         "candidates": status.candidates, "candidates_expected": status.candidates_expected,
-        "candidates_failed": status.failed, "episodes_run": status.episodes, "replies_unusable": status.unusable,
+        "candidates_failed": status.failed, "episodes_run": status.episodes,
+        "search_episodes": status.search_episodes, "budget_episodes": settings.budget_episodes,
+        "confirmations": status.confirmations, "refuted": status.refuted, "replies_unusable": status.unusable,
     }
 
 

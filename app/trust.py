@@ -39,6 +39,6 @@ def _effects(settings: Settings, *, models: bool) -> Iterator[str]:
     named = {text for texts in models_of(settings).values() for text in texts} if models else set()
     specs = {spec.name: spec for text in named for spec in parse_specs(text)}
     for _, spec in sorted(specs.items()):
-        if spec.scheme != "offline":
+        if not spec.free:
             where = f" at {spec.base_url}" if spec.base_url else ""
             yield f"send prompts and the key in {spec.key_variable} to {spec.name!r}{where}"

@@ -4,28 +4,49 @@ import asyncio
 import gc
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 
+from ..agents.aids import Aids
 from ..agents.evaluator_evolver import EvaluatorEvolver
+from ..agents.hints import Hints
 from ..agents.judging import Judges
+from ..agents.notes import Notes
 from ..agents.proposers import Crosser, HillClimber, Initiator, Mutator
-from ..agents.rollout_agents import Examiner, ProbeAgent, Roller, Scorer
-from ..agents.writing import Answers
+from ..agents.rollout_agents import ConstantsTrier, Examiner, ProbeAgent, Roller, Scorer
+from ..agents.turns.tools import Computer, Looker, Practiser
+from ..agents.writing import Answers, Keep, not_kept
 from ..core.errors import UsageError
-from ..core.events import Examine, Fact, Judge, Order, Propose, ProposeEvaluator, RecordProbes, Roll, ScoreEpisode
-from ..core.methods import edits
+from ..core.events import (
+    Compute,
+    Examine,
+    Fact,
+    Judge,
+    LookCloser,
+    Order,
+    Propose,
+    ProposeEvaluator,
+    RecordProbes,
+    Roll,
+    ScoreEpisode,
+    TryConstants,
+    TryProgram,
+)
+from ..core.methods import edits, tunes
 from ..core.order_ids import HILL, owner_of, parse
-from ..core.ports import Domain, Generalising, Model, Pool, Prober, Prompts
+from ..core.ports import Domain, Generalising, Model, Pool, Prober, Prompts, shelf_of
 from ..core.seeds import UNSALTED
-from ..core.values import JSON, Operator, PromptText
+from ..core.values import JSON, Call, CallTimes, Operator, PromptText
 from ..runtime.models import ClientSettings, close_model, make_model
+from ..runtime.models.asked import BallotFolder
 from ..runtime.models.budget import BudgetedModel, Ledger
 from ..runtime.models.gate import CallLimits, Gate
+from ..runtime.models.recorded import Key
 from ..runtime.models.sampling import Sampling
 from ..runtime.models.spec import parse_specs
-from ..runtime.models.tape import ReplayModel, Tape
+from ..runtime.models.tape import ContinuedModel, ReplayModel, Tape
 from ..runtime.offline import OfflineModel
 from ..runtime.rollouts.limits import policy_limits_in_words
 from ..runtime.supervisor import Agent, Lane
@@ -43,14 +64,22 @@ class Models:
     proposer: Model
     evaluator_writer: Model
     judges: tuple[Model, ...]
+    ballots: BallotFolder = field(default_factory=BallotFolder)     # where the judge "ask" finds its ballots
 
     def within(self, ledger: Ledger) -> "Models":
         """The same models, within the budgets of a ledger."""
-        budgeted = {id(model): BudgetedModel(model, ledger) for model in self._all()}
+        return self._with({id(model): BudgetedModel(model, ledger) for model in self._all()})
+
+    def continued(self, calls: Mapping[Key, Call]) -> "Models":
+        """The same models, which repeat these unusable answers of open orders."""
+        return self._with({id(model): ContinuedModel(model, calls) for model in self._all()}) if calls else self
+
+    def _with(self, others: Mapping[int, Model]) -> "Models":
         return Models(
-            proposer=budgeted[id(self.proposer)],
-            evaluator_writer=budgeted[id(self.evaluator_writer)],
-            judges=tuple(budgeted[id(model)] for model in self.judges),
+            proposer=others[id(self.proposer)],
+            evaluator_writer=others[id(self.evaluator_writer)],
+            judges=tuple(others[id(model)] for model in self.judges),
+            ballots=self.ballots,
         )
 
     async def __aenter__(self) -> "Models":
@@ -83,6 +112,7 @@ def make_models(settings: Settings, domain: Domain) -> Models:
     offline = _offline(settings, domain)
     gates: dict[str, Gate] = {}     # one per account, shared by all roles
     made: dict[tuple[str, Asking], Model] = {}
+    ballots = BallotFolder()
 
     def make(text: str, role: str) -> Model:
         asking = asking_of(settings, role)
@@ -90,6 +120,7 @@ def make_models(settings: Settings, domain: Domain) -> Models:
             shared = ClientSettings(
                 limits=_limits(asking), sampling=_sampling(asking), prices=prices_of(settings),
                 in_flight=settings.calls_at_once, seed=settings.seed, gates=gates,
+                ballots=ballots, vote_s=asking.total_s,
             )
             made[text, asking] = make_model(text, settings=shared, offline=offline)
         return made[text, asking]
@@ -100,6 +131,7 @@ def make_models(settings: Settings, domain: Domain) -> Models:
         proposer=proposer[0],
         evaluator_writer=by_role.get("evaluator-writer", proposer)[0],
         judges=by_role.get("judge", proposer),
+        ballots=ballots,
     )
 
 
@@ -112,7 +144,7 @@ def replayed(tape: Tape) -> Models:
 async def load_clients(settings: Settings) -> None:
     """Import the client libraries of the run's models outside the event loop, because it takes seconds."""
     specs = [spec for texts in models_of(settings).values() for text in texts for spec in parse_specs(text)]
-    if settings.replay is None and any(spec.scheme != "offline" for spec in specs):
+    if settings.replay is None and not all(spec.free for spec in specs):
         await asyncio.to_thread(import_module, "...runtime.models.connection", __name__)
 
 
@@ -138,7 +170,7 @@ def _limits(asking: Asking) -> CallLimits:
     return replace(CallLimits(), **given)
 
 
-_SAMPLING = {"temperature", "max_output_tokens", "thinking", "stream", "cache"}
+_SAMPLING = {"temperature", "max_output_tokens", "thinking", "stream", "cache", "tools"}
 
 
 def _sampling(asking: Asking) -> Sampling:
@@ -148,13 +180,17 @@ def _sampling(asking: Asking) -> Sampling:
 
 def make_lanes(
     settings: Settings, domain: Domain, models: Models, pool: Pool, *, workers: int,
-    replaced: Iterable[PromptText] = (),
+    replaced: Iterable[PromptText] = (), aids: Aids | None = None, call_times: Mapping[str, CallTimes] | None = None,
+    keep: Keep = not_kept, trajectories: Path = Path(),
 ) -> tuple[Lane, ...]:
     """Three lanes that never wait for one another: proposals, judges, rollouts.
 
-    `replaced` are prompts of the user. Raises UsageError if one does not fit.
+    `replaced` are prompts of the user, `aids` what proposers get besides; `keep` commits unusable answers.
+    `call_times` of a recorded run, by order, replace those measured. Recordings are in the folder `trajectories`.
+    Raises UsageError if a prompt does not fit.
     """
-    askers = make_askers(settings, domain, models, prompts_with(replaced))
+    askers = make_askers(settings, domain, models, prompts_with(replaced), aids, keep)
+    roller = Roller(pool=pool, step_limit_ms=settings.step_limit_ms, recorded=call_times)
     return (
         Lane(
             name="proposals",
@@ -167,7 +203,10 @@ def make_lanes(
             name="rollouts",
             limit=workers,
             agents={
-                Roll: Roller(pool=pool), ScoreEpisode: Scorer(pool=pool), Examine: Examiner(pool=pool),
+                Roll: roller, ScoreEpisode: Scorer(pool=pool), Examine: Examiner(pool=pool),
+                TryConstants: ConstantsTrier(pool=pool),
+                TryProgram: Practiser(roller=roller, pool=pool), LookCloser: Looker(trajectories=trajectories),
+                Compute: Computer(pool=pool, contract=domain.evaluator_contract, trajectories=trajectories),
                 **({RecordProbes: ProbeAgent(pool=pool)} if isinstance(pool, Prober) else {}),
             },
             urgency=urgency,
@@ -184,18 +223,29 @@ class Askers:
     judges: Judges
 
 
-def make_askers(settings: Settings, domain: Domain, models: Models, prompts: Prompts) -> Askers:
+def aids_of(settings: Settings, hints: Hints, notes: Notes) -> Aids:
+    """What the proposers of a run with these settings get besides; notes only if later programs descend from theirs."""
+    return Aids(hints=hints, notes=notes if settings.notes == "on" and edits(settings.as_json()) else None)
+
+
+def make_askers(
+    settings: Settings, domain: Domain, models: Models, prompts: Prompts, aids: Aids | None = None,
+    keep: Keep = not_kept,
+) -> Askers:
     """The agents that ask models, with the texts of the domain under these settings."""
     brief = domain.brief(settings.options)
+    policies = brief
+    if tunes(settings.as_json()):
+        policies = replace(brief, policy_interface=f"{brief.policy_interface.strip()}\n\n{prompts.fill('constants')}")
     feedback = settings.feedback
-    answers = Answers(edits=settings.reply, repairs=settings.repairs)
+    answers = Answers(edits=settings.reply, repairs=settings.repairs, keep=keep)
     proposals: dict[Operator, Agent] = {
         operator: agent(
-            model=models.proposer, prompts=prompts, brief=brief, contract=domain.contract,
-            limits=policy_limits_in_words(), answers=answers,
+            model=models.proposer, prompts=prompts, brief=policies, contract=domain.contract,
+            limits=policy_limits_in_words(step_limit_ms=settings.step_limit_ms), answers=answers, aids=aids,
         )
         for operator, agent in (
-            (Operator.INITIAL, partial(Initiator, edited=edits(settings.as_json()))),
+            (Operator.INITIAL, partial(Initiator, edited=edits(settings.as_json()), feedback=feedback)),
             (Operator.HILL_CLIMB, partial(HillClimber, memory_detail=settings.memory_detail, feedback=feedback)),
             (Operator.MACRO, partial(Mutator, feedback=feedback)),
             (Operator.CROSSOVER, partial(Crosser, feedback=feedback)),
@@ -205,14 +255,19 @@ def make_askers(settings: Settings, domain: Domain, models: Models, prompts: Pro
         model=models.evaluator_writer, prompts=prompts, brief=brief, contract=domain.evaluator_contract,
         answers=answers, judge_reasons=settings.judge_reasons,
     )
-    judges = Judges(models=models.judges, prompts=prompts, brief=brief, run_seed=settings.root_seed)
+    judges = Judges(models=models.judges, prompts=prompts, brief=brief, run_seed=settings.root_seed, keep=keep)
     return Askers(proposer=ByOperator(proposals), evolver=evolver, judges=judges)
 
 
 def urgency(order: Order) -> int:
-    """The priority of an order: first scores, which end candidates, then the hill-climb chain, the critical path."""
+    """The priority of an order: first scores, which end candidates, then the hill-climb chain, the critical path.
+
+    Constants are tried last: on workers that would be idle.
+    """
     if isinstance(order, ScoreEpisode):
         return 0
+    if isinstance(order, TryConstants):
+        return 3
     return 1 if parse(owner_of(order.id)).branch == HILL else 2
 
 
@@ -225,7 +280,7 @@ def final_options(settings: Settings, domain: Domain) -> Mapping[str, JSON]:
 
 
 def _offline(settings: Settings, domain: Domain) -> Model | None:
-    shelf = domain.shelf()
+    shelf = shelf_of(domain, settings.options)
     if shelf is not None:
         return OfflineModel(shelf, run_seed=settings.root_seed)
     named = [spec for texts in models_of(settings).values() for text in texts for spec in parse_specs(text)]

@@ -161,6 +161,9 @@ class NoControls:
     def request(self, folder: Path, kind: str) -> None:
         """Nothing."""
 
+    def hint(self, folder: Path, text: str) -> None:
+        """Nothing."""
+
     def export(self, folder: Path, candidate: str, out: Path) -> None:
         """Nothing."""
 

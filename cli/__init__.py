@@ -9,25 +9,37 @@ import errno
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..core.errors import MementoError
 
-T = TypeVar("T", bound=BaseException)
-
 
 def main() -> None:
     """The console script `memento`."""
+    from .front import page_for
     from .streams import flush_stdout, prepare_streams
 
     prepare_streams()
-    code = exit_code(sys.argv[1:])
+    page = page_for(sys.argv[1:])
+    code = exit_code(sys.argv[1:]) if page is None else _print_page(page)
     problem = flush_stdout()
     if problem is not None and code == 0:
-        _say(f"the output cannot be written: {problem.strerror}; print it to another place")
-        code = 3
+        code = _unwritable(problem)
     sys.exit(code)
+
+
+def _print_page(page: str) -> int:
+    try:
+        sys.stdout.write(page)
+    except OSError as error:
+        return 0 if error.errno == errno.EPIPE else _unwritable(error)      # a closed pipe has read enough
+    return 0
+
+
+def _unwritable(problem: OSError) -> int:
+    _say(f"the output cannot be written: {problem.strerror}; print it to another place")
+    return 3
 
 
 def main_tui() -> None:
@@ -37,7 +49,7 @@ def main_tui() -> None:
 
 def exit_code(arguments: Sequence[str]) -> int:
     """Run one command line; returns its exit code. An error is one sentence on stderr."""
-    from ..core.errors import MementoError, UsageError
+    from ..core.errors import MementoError, UsageError, first_of
 
     try:
         return _run(arguments)
@@ -45,7 +57,7 @@ def exit_code(arguments: Sequence[str]) -> int:
         _say("interrupted")
         return 130
     except Exception as error:  # noqa: BLE001 - the top level: an unexpected error shows its traceback, and is a fault
-        known = _known(error, MementoError) or _of_system(error)
+        known = first_of(error, MementoError) or _of_system(error) or _of_extra(error)
         if known is None:
             traceback.print_exception(error)
             return 3
@@ -72,15 +84,6 @@ def _run(arguments: Sequence[str]) -> int:
     return status if isinstance(status, int) else 0
 
 
-def _known(error: BaseException, kind: type[T]) -> T | None:
-    """The error itself, or the first of its kind in an exception group; None without one."""
-    if isinstance(error, kind):
-        return error
-    if isinstance(error, BaseExceptionGroup):
-        return next((found for inner in error.exceptions if (found := _known(inner, kind)) is not None), None)
-    return None
-
-
 def _of_system(error: BaseException) -> "MementoError | None":
     """What the person can change where the system refused: a name, or a disk."""
     from ..core.errors import MementoError, UsageError, os_problem
@@ -92,6 +95,15 @@ def _of_system(error: BaseException) -> "MementoError | None":
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
         return MementoError(f"{error.filename or 'a file'} cannot be written: {os_problem(error)}")
     return None
+
+
+def _of_extra(error: BaseException) -> "MementoError | None":
+    """The command that installs a package which this installation does without."""
+    from ..core.errors import first_of
+    from ..core.extras import explain
+
+    found = first_of(error, ImportError)
+    return None if found is None else explain(found)
 
 
 def _say(sentence: str) -> None:

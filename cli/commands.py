@@ -9,6 +9,8 @@ from typing import Annotated, Final
 import typer
 
 from . import (
+    audit,
+    baseline,
     bench,
     compare,
     completion,
@@ -16,6 +18,7 @@ from . import (
     domains,
     evaluate,
     export,
+    hint,
     kitchen,
     methods,
     models,
@@ -26,6 +29,7 @@ from . import (
     run,
     show,
     stop,
+    vote,
     watch,
 )
 from .command import CONTEXT, Command, CommandGroup
@@ -62,6 +66,7 @@ COMMANDS: Final[tuple[tuple[Callable[..., None], str], ...]] = (
     (run.run, run.EXAMPLE),
     (resume.resume, resume.EXAMPLE),
     (evaluate.evaluate, evaluate.EXAMPLE),
+    (audit.audit, audit.EXAMPLE),
     (compare.compare, compare.EXAMPLE),
     (report.report, report.EXAMPLE),
     (domains.domains, domains.EXAMPLE),
@@ -72,6 +77,8 @@ COMMANDS: Final[tuple[tuple[Callable[..., None], str], ...]] = (
     (watch.watch, watch.EXAMPLE),
     (stop.stop, stop.EXAMPLE),
     (pause.pause, pause.EXAMPLE),
+    (hint.hint, hint.EXAMPLE),
+    (vote.vote, vote.EXAMPLE),
     (render.render, render.EXAMPLE),
     (bench.bench, bench.EXAMPLE),
     (doctor.doctor, doctor.EXAMPLE),
@@ -82,3 +89,4 @@ COMMANDS: Final[tuple[tuple[Callable[..., None], str], ...]] = (
 for command, example in COMMANDS:
     commands.command(cls=Command, epilog=f"Example: {example}")(command)
 commands.add_typer(kitchen.kitchen, name="kitchen", epilog=f"Example: {kitchen.EXAMPLE}")
+commands.add_typer(baseline.baseline, name="baseline", epilog=f"Example: {baseline.EXAMPLE}")

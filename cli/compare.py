@@ -4,6 +4,7 @@ from typing import Annotated, Final
 
 import typer
 
+from ..core.extras import require
 from . import completion, flags
 from .flags import DisplayKind
 
@@ -70,6 +71,7 @@ def compare(
     as_json: flags.AsJson = False,
 ) -> None:
     """Compare methods on common seeds, each from the same p_0 under the same evaluator. Run it again to continue."""
+    require("compare", "memento compare")
     from ..evidence.comparing import default_effort
     from ..settings import parse_assignments
     from .comparison import carry_out

@@ -7,6 +7,7 @@ import typer
 from ..core.errors import RunRefused, UsageError
 from ..core.text import duration
 from ..core.values import JSON
+from ..domains import require_installed
 from ..evidence.comparing import LOST_MEASURE, Comparing, Effort
 from ..evidence.plan import shared_runs
 from ..evidence.scheduling import Progress
@@ -26,6 +27,8 @@ INCOMPLETE = 3      # the exit code
 
 def carry_out(planned: Planned, effort: Effort, *, display: DisplayKind, as_json: bool) -> int:
     """Do the remaining work and print the result; returns the exit code: 3 if something is not done."""
+    for domain in sorted({settings.domain for settings in planned.settings.values()}):
+        require_installed(domain)
     folder = planned.folder
     clock = SystemClock()
     began_s = clock.elapsed()

@@ -3,19 +3,20 @@
 import os
 import platform
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Final, Literal
 
 from .. import __version__
+from ..core.extras import DISTRIBUTION, EXTRAS, install_command, is_installed, missing_modules
 from ..domains.kitchen.unity import build as unity
 from ..runtime.models.spec import KEY_VARIABLES
 from ..runtime.rollouts import sandbox
 from ..settings import usable_cpus
 from . import machine_checks
 
-ESSENTIAL: Final = ("numpy", "mujoco", "robosuite", "numba", "ai2thor")
 PYTHONS: Final = ((3, 11), (3, 12))
 DISK_BYTES: Final = 1 << 30     # a long run's trajectories take a few hundred MiB
 MEMORY_BYTES: Final = 2 << 30   # a worker with its simulator takes about 300 MB
@@ -52,6 +53,7 @@ class Finding:
 def examine() -> Iterator[Finding]:
     """Every finding, by topic. A key is reported as set or not, never its value."""
     yield from _software()
+    yield from _extras()
     yield from _machine()
     yield from _isolation()
     yield from _pictures()
@@ -66,15 +68,30 @@ def _software() -> Iterator[Finding]:
         topic=topic, name="Python", state="ok" if fits else "missing", words=platform.python_version(),
         fix="" if fits else "needs Python 3.11 or 3.12: numpy 1.26 has no wheel for others",
     )
-    for package in ESSENTIAL:
-        version = machine_checks.version_of(package)
-        yield Finding(
-            topic=topic, name=package, state="ok" if version else "missing", words=version or "not installed",
-            fix="" if version else "run ./memento, which installs the versions of the lock file, or: uv sync",
-        )
+    numpy = machine_checks.version_of("numpy")
+    yield Finding(
+        topic=topic, name="numpy", state="ok" if numpy else "missing", words=numpy or "not installed",
+        fix="" if numpy else f"run ./memento in a checkout, or: pip install {DISTRIBUTION}",
+    )
     uv = machine_checks.uv_version()
     yield Finding(topic=topic, name="uv", state="ok" if uv else "absent",
                   words=uv or "not installed; needed for installation only")
+
+
+def _extras() -> Iterator[Finding]:
+    for name, extra in EXTRAS.items():
+        missing = missing_modules(name)
+        words = f"not installed: {', '.join(missing)}" if missing else _versions(extra.modules)
+        yield Finding(
+            topic="extras (each is needed for one thing only)", name=name, state="absent" if missing else "ok",
+            words=f"{extra.gives}: {words}", fix=install_command(name) if missing else "",
+        )
+
+
+def _versions(modules: Sequence[str]) -> str:
+    found = packages_distributions()
+    names = (next(iter(found.get(module, ())), module) for module in modules)
+    return ", ".join(f"{name} {machine_checks.version_of(name) or ''}".rstrip() for name in names)
 
 
 def _machine() -> Iterator[Finding]:
@@ -107,11 +124,13 @@ def _isolation() -> Iterator[Finding]:
 
 def _pictures() -> Iterator[Finding]:
     topic = "pictures (needed for rendering only)"
-    found = machine_checks.renderers()
+    found = machine_checks.renderers() if is_installed("mujoco") else {}
     for name, flaw in found.items():
         words = f"draws (MUJOCO_GL={name})" if flaw is None else f"not usable: {flaw}"
         yield Finding(topic=topic, name=name, state="absent" if flaw else "ok", words=words)
-    if all(found.values()):
+    if not found:
+        yield Finding(topic=topic, name="MuJoCo", state="absent", words="not installed: nothing to draw the arm with")
+    elif all(found.values()):
         yield Finding(topic=topic, name="any", state="absent", words="no renderer works here",
                       fix="on Debian: libegl1 libegl-mesa0 libgl1-mesa-dri, or libosmesa6")
     builds = unity.installed()
@@ -119,7 +138,7 @@ def _pictures() -> Iterator[Finding]:
         topic=topic, name="AI2-THOR in Unity", state="ok" if builds else "absent",
         words=", ".join(build.parent.name for build in builds) or f"no build in {unity.releases()}; the kitchens"
         " in this package need none",
-        fix="" if builds else unity.HOW_TO_GET_ONE,
+        fix="" if builds or not is_installed("ai2thor") else unity.HOW_TO_GET_ONE,
     )
 
 

@@ -48,6 +48,8 @@ def _budget(found: Estimate) -> Iterator[str]:
     ):
         if limit is not None and (most is None or most > limit):
             yield f"the run ends where its budget_{name} of {limit:,g} is spent, if that is earlier"
+    if settings.budget_episodes is not None:
+        yield f"the search ends where its budget of {settings.budget_episodes:,} episodes is spent, if that is earlier"
 
 
 def _range(ends: tuple[int, int]) -> str:

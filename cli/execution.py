@@ -1,6 +1,7 @@
 """Runs long work: serves its status, ends it cleanly on a signal, and prints a run's result."""
 
 import os
+import shlex
 import sys
 from collections.abc import Coroutine
 from dataclasses import dataclass
@@ -9,10 +10,10 @@ from typing import Any, Final, NoReturn, TypeVar
 import typer
 
 from ..app import StatusAddress
+from ..app.log import log_to_stderr
 from ..app.results import RunResult
 from ..core.errors import UsageError
 from ..tui.display import Display, open_display
-from .log import log_to_stderr
 from .output import print_json_line, print_text, say
 from .result_text import describe_run
 from .signals import run_until_signalled
@@ -78,6 +79,9 @@ def print_run(result: RunResult, *, as_json: bool) -> None:
         print_text(describe_run(result))
     if result.status == "budget":
         say(f"a budget is spent; to continue with a larger one: memento resume {result.run} --budget-…")
+    elif not as_json and sys.stderr.isatty():
+        name = shlex.quote(result.run)
+        say(f"what next: memento show {name}, memento watch {name}, or memento render {name} --out elite.gif")
 
 
 def _say_interrupted(screen: Display | None) -> None:

@@ -58,6 +58,9 @@ RequireSandbox = Annotated[
 BudgetCalls = Annotated[int | None, typer.Option(metavar="N", help="Stop cleanly after N model calls.")]
 BudgetTokens = Annotated[int | None, typer.Option(metavar="N", help="Stop cleanly after N tokens.")]
 BudgetUsd = Annotated[float | None, typer.Option(metavar="USD", help="Stop cleanly after this much money.")]
+BudgetEpisodes = Annotated[
+    int | None, typer.Option(metavar="N", help="Search within N episodes, then measure the result.")
+]
 BudgetWall = Annotated[float | None, typer.Option(metavar="S", help="Stop cleanly after S seconds.")]
 
 StatusPort = Annotated[

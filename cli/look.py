@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from ..core.errors import UsageError
+from ..core.extras import require
 from .flags import require_at_least
 
 KINDS: Final = (".mp4", ".gif", ".png")
@@ -33,9 +34,11 @@ class Look:
         return self.out.suffix.lower()
 
     def check(self) -> None:
-        """Raise UsageError for values out of range and for flags that contradict each other."""
+        """Raise UsageError for values out of range, flags that contradict each other, and MP4 without its encoder."""
         if self.kind not in KINDS:
             raise UsageError(f"--out {self.out}: unknown kind of file; the name must end in {', '.join(KINDS)}")
+        if self.kind == ".mp4":
+            require("video", "a film in MP4")
         if not self.out.parent.is_dir():
             raise UsageError(f"--out {self.out}: there is no folder {self.out.parent}")
         if not os.access(self.out.parent, os.W_OK):

@@ -9,6 +9,7 @@ from .output import print_table
 EXAMPLE: Final = "memento models"
 
 WITHOUT_KEY: Final[Mapping[str, str]] = {
+    "ask": "a person or another program, as a judge only: --judge ask, then memento vote RUN",
     "offline": "the embedded mutator: no language model, no network (the default)",
     "compatible": "any server with OpenAI's chat completions, such as compatible:ollama@http://localhost:11434/v1#qwen3",
 }

@@ -18,6 +18,7 @@ from .execution import StatusOptions, execute, open_screen, print_run
 from .flags import DisplayKind, require_at_least
 from .output import print_json, print_text, say
 from .terminal_ui import run_and_watch
+from .voting import asks_here, desk, display_for
 
 WITH_REPLAY: Final = frozenset({"domain", "workers", "require_sandbox"})     # settings that go together with --replay
 
@@ -64,9 +65,12 @@ def start(given: Given, *, replay: str | None, trust: bool, place: Place, showin
         raise typer.Exit(run_and_watch(
             showing.command_line, runs_dir=place.runs_dir, name=place.name, domain=settings.domain, seed=settings.seed
         ))
-    screen = open_screen(showing.display)
+    asks = replay is None and asks_here(settings)
+    screen = open_screen(display_for(showing.display, asks=asks))
     work = app.run(settings, runs_dir=place.runs_dir, name=place.name, display=screen, address=address)
-    print_run(execute(work, screen), as_json=showing.as_json)
+    with desk(screen, asks=asks):
+        result = execute(work, screen)
+    print_run(result, as_json=showing.as_json)
 
 
 def _show_estimate(given: Given, *, replay: str | None, showing: Showing) -> None:

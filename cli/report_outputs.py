@@ -1,20 +1,16 @@
 """The outputs of `memento report`: a page, the rows behind it, an archive."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import __version__
-from ..app.isolation import ISOLATING
+from ..api.reporting import Pictures, write_page
 from ..core.errors import UsageError
 from ..core.text import counted
 from ..evidence.archive import SUFFIX, write_archive
 from ..evidence.export import write_csv
 from ..evidence.loading import Evidence
-from ..evidence.page import Frame, render
 from .output import say
-from .report_inputs import Pictures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,22 +43,6 @@ class Outputs:
             written = write_csv(evidence, self.csv)
             say(f"{counted(len(written), 'file')} with the rows are in {self.csv}")
         if self.page is not None:
-            page = _page(evidence, pictures, f"memento report {' '.join(given)} --out {self.page.name}")
-            try:
-                self.page.write_text(page, encoding="utf-8", errors="backslashreplace")
-            except OSError as error:
-                raise UsageError(f"cannot write {self.page}: {error.strerror}") from None
+            command = f"memento report {' '.join(given)} --out {self.page.name}"
+            write_page(self.page, evidence, pictures, command=command)
             say(f"{runs} on one page: {self.page}")
-
-
-def _page(evidence: Evidence, pictures: Pictures, command: str) -> str:
-    """The page as HTML; `command` is the command line that makes it."""
-    frame = Frame(
-        made=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
-        version=__version__,
-        command=command,
-        expected_layers=ISOLATING,
-        pictures=pictures.by_run,
-        no_pictures=pictures.missing,
-    )
-    return render(evidence, frame)

@@ -73,7 +73,10 @@ def continue_run(
     from ..settings import parse_budgets
     from .execution import execute, open_screen, print_run
     from .pause import end_pause
+    from .voting import asks_here, desk, display_for, recorded_settings
 
+    if _is_a_baseline(runs_dir, run, as_json=as_json):
+        return
     address = status.address()
     folder = find_run(runs_dir, run)
     given = parse_budgets(budgets, assignments)
@@ -81,9 +84,24 @@ def continue_run(
         raise UsageError(f"the run {folder.name!r} is live: stop it first to change its budgets")
     if end_pause(folder):
         return
-    screen = open_screen(display)
+    asks = asks_here(recorded_settings(folder))
+    screen = open_screen(display_for(display, asks=asks))
     work = app.resume(
         folder, display=screen, workers=workers, budgets=given, isolated=require_sandbox, trusted=trust,
         address=address,
     )
-    print_run(execute(work, screen), as_json=as_json)
+    with desk(screen, asks=asks):
+        result = execute(work, screen)
+    print_run(result, as_json=as_json)
+
+
+def _is_a_baseline(runs_dir: Path, run: str, *, as_json: bool) -> bool:
+    """Continue the run if it is a learned baseline's; returns whether it was."""
+    from ..baselines.log import find_baseline
+    from ..runtime.clock import SystemClock
+    from .baseline import continue_baseline
+
+    folder = find_baseline(runs_dir, run)
+    if folder is not None:
+        continue_baseline(folder, SystemClock(), as_json=as_json)
+    return folder is not None

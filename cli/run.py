@@ -76,6 +76,7 @@ def run(
     budget_tokens: flags.BudgetTokens = None,
     budget_usd: flags.BudgetUsd = None,
     budget_wall_s: flags.BudgetWall = None,
+    budget_episodes: flags.BudgetEpisodes = None,
     replay: Replay = None,
     require_sandbox: flags.RequireSandbox = False,
     trust: flags.Trust = False,
@@ -99,6 +100,7 @@ def run(
         "evaluator_model": evaluator_model, "evaluator": evaluator, "initial": initial, "prompts": prompts,
         "seed": seed, "workers": workers, "require_sandbox": require_sandbox or None, "budget_calls": budget_calls,
         "budget_tokens": budget_tokens, "budget_usd": budget_usd, "budget_wall_s": budget_wall_s,
+        "budget_episodes": budget_episodes,
     }
     in_scenes = [] if scenes is None else [f"options.scenes={scenes}"]
     start(

@@ -18,10 +18,11 @@ from ..core.text import (
 )
 from ..core.values import JSON, Fault
 from ..memory.lookup import Evaluator, Policy, Record, Vote
-from ..tui.words import episode_outcome, order_words
+from ..tui.words import episode_outcome, order_words, tool_words
 
 PARTS = ("metrics", "diff", "code", "prompt", "reply")
 LINE, PARAGRAPH = 100, 300      # characters of a text from a candidate
+NOTE = 480  # characters of a note; it has no more
 UNKNOWN = "?"
 
 
@@ -55,6 +56,7 @@ def _in_short(record: Record, parent: Record | None) -> Iterator[str]:
     yield f"{record.id}: {first}"
     yield from (f"  {line}" for line in others)
     yield from _spent(record)
+    yield from _block(_turns(record))
     yield from _block(_episodes(record))
     if record.metrics:
         yield from _block(_metrics(record, parent))
@@ -130,7 +132,8 @@ def _vote(record: Vote) -> list[str]:
 
 
 def _quoted(record: Record) -> list[str]:
-    return [f"“{one_line(record.summary, PARAGRAPH)}”"] if record.summary else []
+    said = [f"“{one_line(record.summary, PARAGRAPH)}”"] if record.summary else []
+    return said + ([f"note: {one_line(record.note, NOTE)}"] if record.note else [])
 
 
 def _fault(fault: Fault) -> str:
@@ -151,6 +154,14 @@ def _spent(record: Record) -> Iterator[str]:
             f"  {row.role} {one_line(row.call.model, LINE)}: {tokens}, {cost(usage.cost_usd)},"
             f" {usage.latency_s:.1f} s; prompt of {len(row.call.prompt.text):,} characters"
         )
+
+
+def _turns(record: Record) -> Iterator[str]:
+    """The conversation in which it was made: what the model asked of tools, and what they found."""
+    if record.turns:
+        yield "turns"
+    for fact in record.turns:
+        yield f"  {str(fact.order).removeprefix(f'{record.id}/'):<8}{one_line(tool_words(fact), LINE)}"
 
 
 def _episodes(record: Record) -> Iterator[str]:

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from ..baselines.log import find_baseline, list_baselines, read_record
 from ..core.errors import StoreError, UsageError
 from ..core.events import RunResumed, RunStarted
 from ..core.text import number, one_line
@@ -14,6 +15,7 @@ from ..memory.runs import find_run, list_runs
 from ..memory.store import RunStore
 from ..memory.tail import read_outline, read_view
 from ..settings import Settings, settings_in
+from .baseline_text import describe_baseline, in_short
 from .output import print_text, say
 from .show_candidate import describe_record
 from .show_run import describe_run
@@ -30,6 +32,12 @@ def show_run(
         return
     if parts and candidate is None:
         raise UsageError(f"--{parts[0]} needs a candidate: name one, as in memento show {run} g1/macro/0 --{parts[0]}")
+    trained = find_baseline(runs_dir, run)
+    if trained is not None:
+        if settings or candidate is not None:
+            raise UsageError(f"{run} is a learned baseline: it has no candidates and no file of settings to show")
+        print_text(describe_baseline(read_record(trained)))
+        return
     folder = find_run(runs_dir, run)
     if settings:
         print_text(_settings(folder).as_toml(), newline=False)
@@ -50,13 +58,22 @@ def _print(lines: Iterable[str]) -> None:
 
 
 def _list(runs_dir: Path) -> None:
-    folders = list_runs(runs_dir)
-    if not folders:
+    folders, trained = list_runs(runs_dir), list_baselines(runs_dir)
+    if not folders and not trained:
         say(f"there are no runs in {runs_dir}; start one with: memento run hanoi")
         return
-    width = max(len(folder.name) for folder in folders)
+    width = max(len(folder.name) for folder in (*folders, *trained))
     for folder in folders:
         print_text(f"{folder.name:<{width}}  {_in_short(folder, runs_dir)}")
+    for folder in trained:
+        print_text(f"{folder.name:<{width}}  {_baseline_in_short(folder)}")
+
+
+def _baseline_in_short(folder: Path) -> str:
+    try:
+        return in_short(read_record(folder))
+    except StoreError as error:
+        return one_line(f"cannot be read: {error}", 1000)
 
 
 def _in_short(folder: Path, runs_dir: Path) -> str:

@@ -19,10 +19,11 @@ from ..core.text import (
     token_count,
 )
 from ..memory.evaluator_pools import Pool, list_pools
+from ..memory.pace import pace_of
 from ..memory.run_status import FailureCount, RunStatus, list_failures, state_of
 from ..memory.run_view import GenerationRow, RunView, list_generations, list_rejections
 from ..memory.slots import Slots
-from ..tui.words import final_words, isolation, sparkline
+from ..tui.words import final_words, isolation, pace_words, sparkline
 
 LABEL = 12                # columns of the left margin, which holds the names of sections
 FAILURES_SHOWN = 4
@@ -40,7 +41,7 @@ def describe_run(view: RunView, *, folder: Path, live: bool, width: int) -> Iter
     for lines in (
         _settings(status, width), _evaluator(list_pools(slots.evaluation), words.get("evaluator"), width),
         _curve(rows), _elites(slots, width), _measured(status), _failures(list_failures(status), width),
-        _rejections(slots), _effort(status), _onward(folder, status, state, live=live),
+        _rejections(slots), _effort(status), _pace(slots), _onward(folder, status, state, live=live),
     ):
         yield from (_fit(line, width) for line in lines)
 
@@ -179,9 +180,10 @@ def _effort(status: RunStatus) -> Iterator[str]:
     spent = status.spending
     yield _row(
         "episodes",
-        f"{status.episodes} run, {status.episodes_saved} saved{_known(status)};"
+        f"{status.episodes} run{_practice(status)}, {status.episodes_saved} saved{_known(status)};"
         f" {counted(status.candidates, 'candidate')}, {status.failed} failed",
     )
+    yield from _searched(status)
     total_tokens = token_count(spent.total.tokens, spent.total.cached_tokens)
     yield _row(
         "models", f"{counted(spent.total.calls, 'call')}, {total_tokens}, {cost(spent.total.cost_usd)}"
@@ -190,8 +192,29 @@ def _effort(status: RunStatus) -> Iterator[str]:
     if len(spent.by_role) > 1 and spent.total.tokens:
         roles = [f"{role} {each.calls} calls, {cost(each.cost_usd)}" for role, each in spent.by_role.items()]
         yield _row("", "; ".join(roles))
+    if status.hints:
+        yield _row("hints", f"{status.hints} from the person who runs it")
     begun = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(status.began or 0.0))
     yield _row("time", f"{duration(status.active_s)} of work since {begun}")
+
+
+def _searched(status: RunStatus) -> Iterator[str]:
+    """The use of the budget of episodes, and how often fresh episodes kept the old elite."""
+    limit = status.number("budget_episodes")
+    if limit:
+        yield _row("", f"{status.search_episodes:,} of the {limit:,} that the search may run")
+    if status.confirmations:
+        each = counted(status.number("confirm_episodes"), "fresh episode")
+        yield _row(
+            "confirmed",
+            f"{status.confirmations - status.refuted} of {counted(status.confirmations, 'new elite')} on {each};"
+            f" the order differed {counted(status.refuted, 'time')}",
+        )
+
+
+def _practice(status: RunStatus) -> str:
+    """The number of episodes in which drafts were tried."""
+    return f" ({status.practice} for practice)" if status.practice else ""
 
 
 def _known(status: RunStatus) -> str:
@@ -207,6 +230,16 @@ def _speculation(status: RunStatus) -> Iterator[str]:
         lost = len(status.spending.withdrawn)
         unknown = f"; {counted(lost, 'call')} withdrawn, of unknown cost" if lost else ""
         yield _row("", f"{counted(status.speculative, 'speculative climb')}, {status.speculative_kept} kept{unknown}")
+
+
+def _pace(slots: Slots) -> Iterator[str]:
+    """The CPU time of calls and the time of an episode, so that no slow policy slows the search down unnoticed."""
+    label = "pace"
+    for place, whose in ((-1, "the elite"), (0, "p_0")) if slots.elites else ():
+        pace = pace_of(slots, slots.elites[place].candidate)
+        if pace is not None:
+            yield _row(label, f"{whose}: {pace_words(pace)}; {pace.episode_s:.2g} s an episode")
+            label = ""
 
 
 def _onward(folder: Path, status: RunStatus, state: str, *, live: bool) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 import asyncio
 import signal
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn, TypeVar
 
 T = TypeVar("T")
@@ -48,3 +49,24 @@ async def _until_signalled(work: Coroutine[Any, Any, T], at_once: Callable[[], N
     finally:
         loop.remove_signal_handler(signal.SIGTERM)
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def stop_requests() -> Iterator[Callable[[], bool]]:
+    """Yield a function that says whether a SIGINT or SIGTERM arrived; a second one ends the process at once."""
+    arrived = False
+
+    def note(number: int, _: object) -> None:
+        nonlocal arrived
+        arrived = True
+        signal.signal(number, signal.SIG_DFL)
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, note)
+    try:
+        yield lambda: arrived
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

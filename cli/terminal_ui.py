@@ -13,6 +13,7 @@ from ..core.errors import UsageError
 from ..memory.lock import is_locked
 from ..memory.runs import find_run, is_run, new_run
 from ..memory.store import RunStore
+from .hint import give_hint
 from .output import print_note, print_text, say
 from .program_export import write_candidate
 
@@ -106,6 +107,10 @@ class CliControls:
             raise UsageError(f"the run {folder.name!r} is not live: there is nothing to {kind}")
         with RunStore.read(folder) as store:
             store.request(kind, at=time.time())
+
+    def hint(self, folder: Path, text: str) -> None:
+        """Leave a hint in the run's table. Raises UsageError."""
+        give_hint(folder, text)
 
     def export(self, folder: Path, candidate: str, out: Path) -> None:
         """Write a program to a new file. Raises UsageError."""

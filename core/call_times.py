@@ -8,12 +8,13 @@ import re
 from collections.abc import Iterable, Sequence
 from math import log10
 from statistics import median
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from .values import CallTimes, Episode
 
+SPARED: Final = 2    # slowest calls that never count against a policy, however short the episode
 _WORDS: Final = re.compile(r"\b(?:under 1|about \d+(?:,\d{3})*) ms\b")
 _STEPS: Final = ((1.5, 1), (3.5, 2), (7.5, 5))    # leading digits up to this are rounded to this
 
@@ -31,7 +32,14 @@ def call_times(calls_s: Sequence[float], start_s: float) -> CallTimes | None:
         p99_ms=_ms(float(np.percentile(times, 99, method="higher"))),
         most_ms=_ms(float(times.max())),
         start_ms=_ms(start_s),
+        steady_ms=_ms(_steady_s(times)),
     )
+
+
+def _steady_s(times: "np.ndarray[Any, np.dtype[np.float64]]") -> float:
+    """The longest call after the slowest 1 % are left out, at least SPARED; the shortest if there are too few calls."""
+    spared = max(SPARED, len(times) // 100)
+    return float(np.sort(times)[max(0, len(times) - 1 - spared)])
 
 
 def times_of_all(episodes: Iterable[Episode]) -> CallTimes | None:
@@ -44,6 +52,7 @@ def times_of_all(episodes: Iterable[Episode]) -> CallTimes | None:
         p99_ms=max(times.p99_ms for times in measured),
         most_ms=max(times.most_ms for times in measured),
         start_ms=max(times.start_ms for times in measured),
+        steady_ms=max(times.steady_ms for times in measured),
     )
 
 

@@ -13,6 +13,9 @@ MementoError            MEMENTO itself is broken; exit 3
 import errno
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import TypeVar
+
+T = TypeVar("T", bound=BaseException)
 
 DISK_FULL = "the disk is full; free some space and resume the run, no fact is lost"
 
@@ -83,3 +86,12 @@ def unknown(what: str, given: str, known: Iterable[str], *, cutoff: float = 0.6)
     if near:
         return UsageError(f"unknown {what} {given!r}: did you mean {' or '.join(map(repr, near))}?")
     return UsageError(f"unknown {what} {given!r}; known: {', '.join(names) or 'none'}")
+
+
+def first_of(error: BaseException, kind: type[T]) -> T | None:
+    """The error itself, or the first of its kind in an exception group; None without one."""
+    if isinstance(error, kind):
+        return error
+    if isinstance(error, BaseExceptionGroup):
+        return next((found for inner in error.exceptions if (found := first_of(inner, kind)) is not None), None)
+    return None

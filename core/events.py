@@ -7,6 +7,7 @@ The module `order_ids` defines the ids of orders.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from .turns import Conversation, Passage, ToolRequest
 from .values import (
     JSON,
     Call,
@@ -23,6 +24,7 @@ from .values import (
     PromptText,
     Rejection,
     Score,
+    TunedConstant,
 )
 
 # --------------------------------------------------------------------------------------------- orders
@@ -37,7 +39,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Propose(Order):
-    """Request one policy program. Answered by ProposalMade or ProposalFailed."""
+    """Request one policy program. Answered by ProposalMade or ProposalFailed; in a conversation also by TurnTaken."""
 
     operator: Operator
     generation: int
@@ -45,9 +47,10 @@ class Propose(Order):
     parents: tuple[Candidate, ...] = ()  # none for INITIAL, two for CROSSOVER (hill-climb's first), otherwise one
     rejections: tuple[Rejection, ...] = ()  # H, oldest first; hill-climb only
     tried: tuple[Rejection, ...] = ()  # edits of the parents and their ancestors that did not stay; full memory only
-    focus: Focus | None = None  # of a macro-mutation; None for none
+    focus: Focus | None = None  # of a macro-mutation or crossover; None for none
     elite: str = ""  # the id of C_(g-1), so that a prompt can name the parents
     fitness: str = ""  # what f_e measures under the evaluator in use, in its writer's words; "" where nothing is known
+    conversation: Conversation | None = None  # None: the proposal is one answer, without tools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,11 +86,54 @@ class Roll(Order):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TryProgram(Order):
+    """Roll a draft out in a practice episode, and score it. Answered by ToolAnswered."""
+
+    program: Program
+    split: str
+    index: int
+    seed: int
+    evaluator: Program
+    draft: int  # its number in the conversation, from 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookCloser(Order):
+    """Show rows of a recording. Answered by ToolAnswered."""
+
+    request: ToolRequest
+    episode: Episode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compute(Order):
+    """Run a few lines of Python over a recording. Answered by ToolAnswered."""
+
+    request: ToolRequest
+    episode: Episode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreEpisode(Order):
     """Score one recorded episode. Answered by EpisodeScored."""
 
     evaluator: Program
     episode: Episode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TryConstants(Order):
+    """Roll a program with other constants out over some episodes and score them. Answered by ConstantsTried.
+
+    With a `floor` the rest is left out once the mean of f_e can no longer be above it.
+    """
+
+    program: Program  # with these values
+    point: tuple[float, ...]  # their positions in their ranges, each in [0, 1]
+    evaluator: Program
+    split: str
+    seeds: tuple[int, ...]
+    floor: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +210,13 @@ class RunResumed(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HintGiven(Fact):
+    """The person who runs the search gave a hint, on one line; prompts for policies quote it from then on."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunPaused(Fact):
     """The user requested a pause; open orders finish, new ones wait."""
 
@@ -193,6 +246,9 @@ class ProposalMade(Fact):
     call: Call
     shape: str = ""
     earlier: tuple[Call, ...] = ()  # earlier, unusable answers
+    hints: int = 0  # the hints given by then, which the prompt took into account; a replay needs it
+    practised: int = 0  # episodes in which its conversation tried drafts
+    note: str = ""  # what its writer left for later proposers of the lineage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,6 +259,39 @@ class ProposalFailed(Fact):
     summary: str = ""
     call: Call | None = None  # None if the model did not answer the last question
     earlier: tuple[Call, ...] = ()  # earlier, unusable answers
+    hints: int = 0  # as in ProposalMade
+    practised: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedAgain(Fact):
+    """An answer could not be used, and a further question follows. The order stays open.
+
+    A run that is killed in between continues at the further question. The answer is also one of the `earlier` calls
+    of the fact that answers the order.
+    """
+
+    call: Call
+    reason: str  # why the answer could not be used
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnTaken(Fact):
+    """A reply in a conversation that is not yet a program: the call of a tool, or something that cannot be used."""
+
+    request: ToolRequest
+    said: Passage  # the reply, bounded
+    call: Call
+    hints: int = 0  # as in ProposalMade
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolAnswered(Fact):
+    """What a tool answered. A draft that was tried has its practice episode and score."""
+
+    answer: Passage
+    episode: Episode | None = None
+    score: Score | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,6 +306,17 @@ class EpisodeScored(Fact):
     """An evaluator scored a recorded episode."""
 
     score: Score
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConstantsTried(Fact):
+    """The result of a program with other constants. Its recordings are dropped: the values follow from `point`."""
+
+    point: tuple[float, ...]
+    fitnesses: tuple[float, ...]  # f_e of each episode, in the order of the seeds
+    steps: int = 0  # of all these episodes
+    faults: int = 0  # episodes that a fault ended
+    wall_s: float = 0.0  # for display only
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -292,6 +392,22 @@ class CandidateScored(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TuningEnded(Fact):
+    """The program with the best constants that a tuning tried; it is evaluated as every candidate is.
+
+    `before` and `fitness` are the means of f_e over the same episodes, which are fewer than a candidate's.
+    """
+
+    program: Program
+    summary: str
+    constants: tuple[TunedConstant, ...]
+    tried: int  # how many vectors of values
+    episodes: int  # of all of them
+    before: float
+    fitness: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DuplicateFound(Fact):
     """A proposal is the same program as an earlier one and reuses its episodes. Its slot is spent nevertheless.
 
@@ -350,6 +466,23 @@ class BranchEnded(Fact):
     operator: Operator
     winner: str | None
     fitness: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EliteConfirmed(Fact):
+    """The best of generation g and the elite before it on fresh episodes with common seeds: one of them is C_g.
+
+    The fitnesses are the mean f_e over these episodes. `confirmed`: the candidate is the new elite; otherwise the old
+    one stays, although the candidate was at least as fit on the search's episodes.
+    """
+
+    generation: int
+    candidate: str
+    elite: str
+    episodes: int
+    candidate_fitness: float
+    elite_fitness: float
+    confirmed: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

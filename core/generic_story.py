@@ -1,7 +1,7 @@
 """The story of a recording of any domain: its numbers at 10 points of time, and their largest changes."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
@@ -34,16 +34,18 @@ def story_of(domain: Domain, recording: Recording) -> Story:
 def generic_story(recording: Recording) -> Story:
     """The numbers, flags and texts of the recording at 10 points of time, and the largest changes of its states.
 
-    Each row is one number of a field, such as `position[1]`. Where there are too many, every field keeps those
-    with the largest range. Conditions are the small constants.
+    Each row is one number of a field, such as `position[1]`; of equal ones the first. Where there are too many, every
+    field keeps those that change most steadily: 10 samples say nothing about a number that swings between them.
+    Conditions are the small constants.
     """
     states = list(_parts(recording.states))
     actions = list(_parts(recording.actions)) if recording.steps else []
-    moving = [part for part in (*states, *actions) if part.moves]
+    changing = [part for part in (*states, *actions) if part.changes]
+    moving = _distinct(part for part in changing if not part.ends)
     shown = _turns(moving or [*states, *actions])
     points = sorted({int(step) for step in np.linspace(0, recording.steps, POINTS).round()})
     still = list(dict.fromkeys(part.field for part in (*states, *actions)))
-    still = [name for name in still if moving and name not in {part.field for part in moving}]
+    still = [name for name in still if moving and name not in {part.field for part in changing}]
     notes = [f"{len(shown) - MAX_ROWS} more numbers that change are left out"] if len(shown) > MAX_ROWS else []
     notes += [f"never changed: {', '.join(still)}"] if still else []
     notes += [] if shown else ["nothing that can be shown was recorded"]
@@ -69,9 +71,14 @@ class _Part:
         return self.values.astype(np.float64) if self.values.dtype.kind in "iuf" else None
 
     @property
-    def moves(self) -> bool:
+    def changes(self) -> bool:
         """Whether the value changes in the episode."""
         return bool((self.values[1:] != self.values[:-1]).any()) and self.spread > NOISE
+
+    @property
+    def ends(self) -> bool:
+        """Whether it is a flag that changes in the last step alone: it only says that the episode ended."""
+        return self.values.dtype.kind == "b" and not (self.values[1:-1] != self.values[:-2]).any()
 
     @property
     def spread(self) -> float:
@@ -81,6 +88,15 @@ class _Part:
             return 1.0
         finite = numbers[np.isfinite(numbers)]
         return float(finite.max() / 2 - finite.min() / 2) if len(finite) else 0.0
+
+    @property
+    def restlessness(self) -> float:
+        """How often the value crosses its range: the sum of its changes over the range. 1 for a steady rise."""
+        numbers = self.numbers
+        if numbers is None:
+            return float((self.values[1:] != self.values[:-1]).sum())
+        halves = np.where(np.isfinite(numbers), numbers, np.nan) / 2  # so that no difference overflows
+        return float(np.nansum(np.abs(np.diff(halves)) / max(self.spread, NOISE)))
 
     def at(self, row: int) -> str:
         """The value in a row as text; "" after the last row, as for the action of the last state."""
@@ -102,12 +118,20 @@ def _parts(fields: Mapping[str, Array]) -> Iterator[_Part]:
             yield _Part(label, f"{label}[{','.join(map(str, place))}]", flat[:, column])
 
 
+def _distinct(parts: Iterable[_Part]) -> list[_Part]:
+    """The parts without those whose values an earlier one has."""
+    found: dict[tuple[str, bytes], _Part] = {}
+    for part in parts:
+        found.setdefault((part.values.dtype.str, part.values.tobytes()), part)
+    return list(found.values())
+
+
 def _turns(parts: list[_Part]) -> list[_Part]:
-    """The parts in turns, one of each field; within a field those with the largest range come first."""
+    """The parts in turns, one of each field; within a field the steadiest come first, of those the widest."""
     fields: dict[str, list[_Part]] = {}
     for part in parts:
         fields.setdefault(part.field, []).append(part)
-    ranked = [sorted(each, key=lambda part: -part.spread) for each in fields.values()]
+    ranked = [sorted(each, key=lambda part: (round(part.restlessness, 3), -part.spread)) for each in fields.values()]
     turns = [part for turn in zip_longest(*ranked) for part in turn if part is not None]
     chosen = {id(part) for part in turns[:MAX_ROWS]}
     return [part for part in parts if id(part) in chosen] + turns[MAX_ROWS:]

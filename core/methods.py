@@ -12,10 +12,13 @@ _ALWAYS = frozenset({
     "domain", "method", "preset", "model", "judges", "evaluator", "initial", "prompts", "seed", "salt", "workers",
     "require_sandbox", "n_roll", "final_episodes", "keep_trajectories", "trajectories_limit_mb",
     "evaluator_pool", "evaluator_generations", "evaluator_judges", "probes", "judge_reasons", "duplicates",
-    "reply", "repairs",
+    "reply", "repairs", "budget_episodes", "step_limit_ms",
 })
-_CLIMB = frozenset({"generations", "feedback", "racing", "speculation", "memory_detail", "memory_scope"})
+_EDITS = frozenset({"feedback", "proposer_turns", "practice_episodes", "notes"})
+_CLIMB = _EDITS | frozenset({"generations", "racing", "speculation", "memory_detail", "memory_scope"})
 _MACROS = frozenset({"macro_focus"})
+_ELITE = frozenset({"confirm_episodes"})  # of methods whose elite lasts over generations
+_TUNING = frozenset({"tune_episodes"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +76,12 @@ def _branch(operator: Operator, slots: int, *, label: str = "", word: str = "") 
     )
 
 
-def _three_branches(settings: Mapping[str, JSON]) -> tuple[Branch, ...]:
+def _memento(settings: Mapping[str, JSON]) -> tuple[Branch, ...]:
+    """The paper's three branches, and that of tuning if it has slots."""
+    tuned = _branch(Operator.TUNE, _number(settings, "k_tune"))
     crosses = _branch(Operator.CROSSOVER, _number(settings, "k_cross"))
-    return _climb(_number(settings, "k_hc")), _macro(_number(settings, "k_macro")), crosses
+    paper = _climb(_number(settings, "k_hc")), _macro(_number(settings, "k_macro"))
+    return (*paper, *([tuned] if tuned.slots else []), crosses)
 
 
 def _two_branches(settings: Mapping[str, JSON]) -> tuple[Branch, ...]:
@@ -96,6 +102,10 @@ def _one_branch(operator: Operator, *, label: str = "", word: str = "") -> Branc
     return lambda settings: (_branch(operator, _number(settings, "k"), label=label, word=word),)
 
 
+def _tuning_alone(settings: Mapping[str, JSON]) -> tuple[Branch, ...]:
+    return (_branch(Operator.TUNE, 1),)
+
+
 def _number(settings: Mapping[str, JSON], key: str) -> int:
     value = settings.get(key)
     return value if isinstance(value, int) else 0
@@ -107,42 +117,42 @@ METHODS: Mapping[str, Method] = {
         Method(
             name="memento",
             title="hill-climbing with a memory of rejected edits, macro-mutation and crossover; one elite (the paper)",
-            settings=_ALWAYS | _CLIMB | _MACROS | {"k_hc", "k_macro", "k_cross"},
-            branches=_three_branches,
+            settings=_ALWAYS | _ELITE | _CLIMB | _MACROS | _TUNING | {"k_hc", "k_macro", "k_cross", "k_tune"},
+            branches=_memento,
             published="MEMENTO",
         ),
         Method(
             name="hill-only",
             title="memento with all slots in the climb (the paper's ablation)",
-            settings=_ALWAYS | _CLIMB | {"k"},
+            settings=_ALWAYS | _ELITE | _CLIMB | {"k"},
             branches=_one_branch(Operator.HILL_CLIMB),
             published="Hill-only",
         ),
         Method(
             name="without-crossover",
             title="memento with half of the slots in the climb and half macro-mutations (the paper's ablation)",
-            settings=_ALWAYS | _CLIMB | _MACROS | {"k"},
+            settings=_ALWAYS | _ELITE | _CLIMB | _MACROS | {"k"},
             branches=_two_branches,
             published="Without-Crossover",
         ),
         Method(
             name="eureka",
             title="macro-mutations of the best of the last generation; no population, no memory",
-            settings=_ALWAYS | _MACROS | {"generations", "feedback", "k", "racing"},
+            settings=_ALWAYS | _ELITE | _EDITS | _MACROS | {"generations", "k", "racing"},
             branches=_one_branch(Operator.MACRO),
             published="Eureka",
         ),
         Method(
             name="eureka-elite",
             title="macro-mutations of the best program so far; no population, no memory (the paper's Eureka)",
-            settings=_ALWAYS | _MACROS | {"generations", "feedback", "k", "racing"},
+            settings=_ALWAYS | _ELITE | _EDITS | _MACROS | {"generations", "k", "racing"},
             branches=_one_branch(Operator.MACRO),
             published="Eureka",
         ),
         Method(
             name="revolve",
             title="four islands of programs, bred by crossover and macro-mutation, the weaker half reset now and then",
-            settings=_ALWAYS | _MACROS | {"generations", "feedback", "k"},
+            settings=_ALWAYS | _ELITE | _EDITS | _MACROS | {"generations", "k"},
             branches=_islands,
             published="REvolve",
         ),
@@ -156,8 +166,14 @@ METHODS: Mapping[str, Method] = {
         Method(
             name="random",
             title="independent programs from the initial prompt, the best one kept; the floor for every method",
-            settings=_ALWAYS | {"generations", "k", "racing"},
+            settings=_ALWAYS | _ELITE | {"generations", "k", "racing"},
             branches=_one_branch(Operator.INITIAL, word=RANDOM),
+        ),
+        Method(
+            name="cma-es",
+            title="the constants of the first program tuned by an optimiser, without further programs; a baseline",
+            settings=_ALWAYS | _TUNING | {"racing"},
+            branches=_tuning_alone,
         ),
     ]
 }
@@ -181,6 +197,11 @@ def edits(settings: Mapping[str, JSON]) -> bool:
     return any(set(branch.operators) - {Operator.INITIAL} for branch in branches_of(settings))
 
 
+def tunes(settings: Mapping[str, JSON]) -> bool:
+    """Whether a run with these settings tunes constants."""
+    return tuning_slots(settings) > 0
+
+
 def branch_of(settings: Mapping[str, JSON], operator: Operator) -> Branch:
     """The branch that an operator's candidates belong to; the first branch if the method has none for it."""
     branches = branches_of(settings)
@@ -188,5 +209,20 @@ def branch_of(settings: Mapping[str, JSON], operator: Operator) -> Branch:
 
 
 def candidates_expected(settings: Mapping[str, JSON]) -> int:
-    """The number of candidates that a run with these settings proposes: the slots of the whole search."""
-    return _number(settings, "generations") * sum(branch.slots for branch in branches_of(settings))
+    """The number of candidates that a run with these settings proposes: the slots of the whole search.
+
+    A budget of episodes may have room for fewer, each with its N_roll episodes, after those of p_0 and of tuning.
+    """
+    slots = _number(settings, "generations") * sum(branch.slots for branch in branches_of(settings))
+    limit, each = _number(settings, "budget_episodes"), max(1, _number(settings, "n_roll"))
+    return min(slots, max(0, limit - tuning_episodes(settings)) // each - 1) if limit else slots
+
+
+def tuning_episodes(settings: Mapping[str, JSON]) -> int:
+    """The episodes on which a run with these settings tries constants at most."""
+    return _number(settings, "generations") * tuning_slots(settings) * _number(settings, "tune_episodes")
+
+
+def tuning_slots(settings: Mapping[str, JSON]) -> int:
+    """The slots of a generation that tune constants."""
+    return sum(branch.slots for branch in branches_of(settings) if Operator.TUNE in branch.operators)

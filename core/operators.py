@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .order_ids import CROSS, HILL, MACRO, PROGRAM
+from .order_ids import CROSS, HILL, MACRO, PROGRAM, TUNE
 from .values import Operator
 
 
@@ -32,6 +32,9 @@ OPERATORS: Mapping[Operator, OperatorNames] = {
     ),
     Operator.MACRO: OperatorNames(
         word=MACRO, branch="macro", proposal="macro-mutation", short="macro", title="macro-mutation"
+    ),
+    Operator.TUNE: OperatorNames(
+        word=TUNE, branch="tune", proposal="tuning", short="tuning", title="tuning"
     ),
     Operator.CROSSOVER: OperatorNames(
         word=CROSS, branch="cross", proposal="crossover", short="crossover", title="crossover"

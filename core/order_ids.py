@@ -8,12 +8,15 @@ An id names the purpose of its order, so that seeds and replays never depend on 
     g2/cross/2            crossover slot 2                  eval/zero-shot/1    attempt 1 at the one unevolved evaluator
     g2/random/3           slot 3 of random search           final/initial       p_0 on held-out episodes
     g2/initial/3          slot 3 of zero-shot search        final/elite         the elite on held-out episodes
-    eval/probes           the recording of the probes
+    g2/tune/0             tuning slot 0                     confirm/g2/candidate  the best of g2 on fresh episodes
+    eval/probes           the recording of the probes       confirm/g2/elite      the elite before it, on the same ones
 
 and, for one of these (its *owner*):
 
     …/e3                  its episode 3                     …/examine           the examination of an evaluator on T_0
     …/e3/score            the score of that episode         …/ahead             the slot, proposed speculatively
+    …/v17                 values number 17 of its tuning    …/v17/e3            their episode 3
+    …/turn2               turn 2 of its conversation        …/tool2             the tool that turn 2 called
 
 An id is a string; `OrderId` is its parsed form. Keepers handle thousands of ids and derive the ids for an owner
 with `episode_id`, `score_id`, `examine_id`, `ahead_id` and `withdraw_id`, from string to string.
@@ -21,32 +24,39 @@ with `episode_id`, `score_id`, `examine_id`, `ahead_id` and `withdraw_id`, from 
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Final, Literal, cast
+from typing import Final, Literal
 
 INITIAL, EVALUATOR, SEARCH, FINAL = "initial", "evaluator", "search", "final"   # as in StageEntered
-HILL, MACRO, CROSS = "hill", "macro", "cross"   # branches of a generation
+CONFIRM = "confirm"                             # in the search, but not of its slots
+HILL, MACRO, TUNE, CROSS = "hill", "macro", "tune", "cross"     # branches of a generation
 PROGRAM, RANDOM = "initial", "random"           # independent programs, of zero-shot and of random search
 JUDGE, FIXED, ZERO_SHOT, PROBES = "judge", "fixed", "zero-shot", "probes"
 P_0, ELITE = "initial", "elite"                 # the policies measured on held-out episodes
+CANDIDATE = "candidate"                         # compared with the elite on fresh episodes
 SCORE: Final = "score"
 EXAMINE: Final = "examine"
 AHEAD: Final = "ahead"
+TURN: Final = "turn"
+TOOL: Final = "tool"
 
-Part = Literal["", "score", "examine", "ahead"]
+Part = str
+"""One of "", "score", "examine" and "ahead", or "turn" or "tool" with a number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderId:
     """One parsed id. `str()` returns its text; `parse` reads it.
 
-    `stage` is a stage of StageEntered; for an id of another form it is "" and `branch` holds the whole text.
+    `stage` is a stage of StageEntered, or CONFIRM; for an id of another form it is "" and `branch` holds all of it.
     `slot` is the place in the branch: a slot, an attempt or a judge's seat; 0 if there is only one.
+    `vector` numbers the values that a tuning tries.
     """
 
     stage: str
     generation: int = 0
     branch: str = ""
     slot: int = 0
+    vector: int | None = None
     episode: int | None = None
     part: Part = ""
 
@@ -55,13 +65,13 @@ class OrderId:
 
     @property
     def owner(self) -> "OrderId":
-        """The candidate, evaluator or vote of the order: the id without episode and part."""
-        return self if self.episode is None and not self.part else replace(self, episode=None, part="")
+        """The candidate, evaluator or vote of the order: the id without values, episode and part."""
+        return self if self.is_owner else replace(self, vector=None, episode=None, part="")
 
     @property
     def is_owner(self) -> bool:
         """Whether this is the id of a candidate, an evaluator or a vote itself."""
-        return self.episode is None and not self.part
+        return self.vector is None and self.episode is None and not self.part
 
     @property
     def is_vote(self) -> bool:
@@ -76,7 +86,7 @@ class OrderId:
         return "judge" if self.is_vote else "evaluator-writer"
 
     def of_episode(self, index: int) -> "OrderId":
-        """The rollout of episode `index` of this owner."""
+        """The rollout of episode `index` of this owner, or of these values of a tuning."""
         return replace(self, episode=index, part="")
 
     def score(self) -> "OrderId":
@@ -132,9 +142,19 @@ def final(who: Literal["initial", "elite"]) -> OrderId:
     return OrderId(stage=FINAL, branch=who)
 
 
+def confirmation(generation: int, who: str) -> OrderId:
+    """The fresh episodes of the best of a generation (CANDIDATE), or of the elite before it (ELITE)."""
+    return OrderId(stage=CONFIRM, generation=generation, branch=who)
+
+
 def episode_id(owner: str, index: int) -> str:
     """The rollout of episode `index` of an owner: g2/hill/7/e3."""
     return f"{owner}/e{index}"
+
+
+def vector_id(owner: str, number: int) -> str:
+    """The trial of the values with this number in a tuning: g2/tune/0/v17."""
+    return f"{owner}/v{number}"
 
 
 def score_id(episode: str) -> str:
@@ -150,6 +170,16 @@ def examine_id(evaluator: str) -> str:
 def ahead_id(slot: str) -> str:
     """The speculative proposal for a slot: g2/hill/7/ahead."""
     return f"{slot}/{AHEAD}"
+
+
+def turn_id(slot: str, turn: int) -> str:
+    """Turn `turn` of the conversation about a slot: g2/hill/7/turn2. Turn 0 is the slot's own order."""
+    return f"{slot}/{TURN}{turn}" if turn else slot
+
+
+def tool_id(slot: str, turn: int) -> str:
+    """The tool that turn `turn` called: g2/hill/7/tool2."""
+    return f"{slot}/{TOOL}{turn}"
 
 
 def withdraw_id(order: str) -> str:
@@ -176,11 +206,18 @@ def split(order: str) -> tuple[str, int | None, Part]:
     """Owner, episode and part of an id: ("g2/hill/7", 3, "score") for g2/hill/7/e3/score. The fast half of `parse`."""
     part: Part = ""
     rest, slash, last = order.rpartition("/")
-    if slash and last in (SCORE, EXAMINE, AHEAD):
-        order, part = rest, cast(Part, last)
+    if slash and (last in (SCORE, EXAMINE, AHEAD) or (last[:4] in (TURN, TOOL) and _is_number(last[4:]))):
+        order, part = rest, last
         rest, slash, last = order.rpartition("/")
     episode = _numbered("e", last) if slash else None
-    return (order if episode is None else rest), episode, part
+    owner = order if episode is None else rest
+    return (owner if _vector(owner) is None else owner.rpartition("/")[0]), episode, part
+
+
+def _vector(text: str) -> int | None:
+    """The number of the values at the end of an id without episode and part."""
+    rest, _, last = text.rpartition("/")
+    return _numbered("v", last) if rest else None
 
 
 @lru_cache(maxsize=4096)
@@ -188,7 +225,10 @@ def parse(text: str) -> OrderId:
     """Parse an id. Never raises: a text of another form gives the stage "" and the text as the branch."""
     owner, episode, part = split(text)
     found = _owner(owner)
-    return found if episode is None and not part else replace(found, episode=episode, part=part)
+    if episode is None and not part and owner == text:
+        return found
+    vector = _vector("/".join(text.split("/")[: owner.count("/") + 2]))
+    return replace(found, vector=vector, episode=episode, part=part)
 
 
 @lru_cache(maxsize=1024)  # an owner has many episodes
@@ -199,6 +239,8 @@ def _owner(text: str) -> OrderId:
             return initial(int(slot))
         case ["final", ("initial" | "elite") as who]:
             return final(who)
+        case ["confirm", word, ("candidate" | "elite") as who] if (number := _numbered("g", word)) is not None:
+            return confirmation(number, who)
         case ["eval", "fixed"]:
             return fixed_evaluator()
         case ["eval", "probes"]:
@@ -226,6 +268,8 @@ def _is_number(word: str) -> bool:
 @lru_cache(maxsize=4096)
 def _text(order: OrderId) -> str:
     text = _owner_text(order)
+    if order.vector is not None:
+        text = vector_id(text, order.vector)
     if order.episode is not None:
         text = episode_id(text, order.episode)
     return f"{text}/{order.part}" if order.part else text
@@ -237,6 +281,8 @@ def _owner_text(order: OrderId) -> str:
             return f"init/{order.slot}"
         case "final":
             return f"final/{order.branch}"
+        case "confirm":
+            return f"confirm/g{order.generation}/{order.branch}"
         case "search":
             return f"g{order.generation}/{order.branch}/{order.slot}"
         case "evaluator" if order.branch in (FIXED, PROBES):

@@ -13,7 +13,7 @@ MAX_ROWS = 12  # rows of a story's table
 MAX_NOTES = 6  # lines below it
 MAX_CONDITIONS = 8
 _CELL = 40  # characters of a cell
-_NOTE = 160  # characters of a line below the table, and of a line that has to be shortened
+_NOTE = 240  # characters of a line below the table, and of a line that has to be shortened
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,6 +44,7 @@ class Operator(StrEnum):
     INITIAL = "initial"
     HILL_CLIMB = "hill-climb"
     MACRO = "macro-mutation"
+    TUNE = "tuning"  # not in the paper: an optimiser changes numbers, and no model is asked
     CROSSOVER = "crossover"
 
 
@@ -62,6 +63,7 @@ class FaultKind(StrEnum):
     NOT_STARTED = "not-started"  # it did not load, or its class could not be instantiated or reset
     CRASHED = "crashed"  # it raised, or its process died
     TIMED_OUT = "timed-out"  # it used more CPU or wall time than its limit
+    TOO_SLOW = "too-slow"  # its calls took more CPU time than the run's step limit
     INVALID_ACTION = "invalid-action"  # an action of the wrong type, shape or with NaN
     INVALID_RESULT = "invalid-result"  # an evaluator returned something that is not a fitness and metrics
     # Kinds of replies that are not a program:
@@ -74,6 +76,7 @@ class FaultKind(StrEnum):
     NOT_PYTHON = "not-python"  # does not parse
     BROKEN_CONTRACT = "broken-contract"  # lacks the class or a method
     MODEL_FAILED = "model-failed"  # the call itself failed for good
+    NO_CONSTANTS = "no-constants"  # nothing to tune: the program names no numbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +109,7 @@ class CallTimes:
     p99_ms: float  # 99 % of the calls took at most this
     most_ms: float
     start_ms: float
+    steady_ms: float = 0.0  # the longest call without the slowest 1 %, at least two; 0 in the logs of older versions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,6 +211,17 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What an edit did to one episode: f_e before and after, and how the episode ended after it."""
+
+    episode: int
+    before: float
+    after: float
+    ended_by: str
+    steps: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rejection:
     """One entry of the rejection memory H: an edit that was tried and did not stay.
 
@@ -225,15 +240,29 @@ class Rejection:
     rose: int = 0  # episodes in which f_e rose, compared with the edited program
     fell: int = 0
     standard_error: float | None = None  # of the mean difference of f_e over the episodes
+    changes: tuple[Change, ...] = ()  # the episodes in which f_e changed most, the largest change first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TunedConstant:
+    """A named number of a program before and after tuning; a bool is 0 or 1.
+
+    `insensitive`: the fitness of the tried values does not depend on it, as far as they show.
+    """
+
+    name: str
+    before: float
+    after: float
+    insensitive: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Focus:
-    """The place of a macro-mutation among those of its generation; its focus follows from it."""
+    """The place of a macro-mutation or crossover among those of its generation; its focus follows from it."""
 
     seed: int  # from the run's seed and the generation
     place: int
-    of: int  # macro-mutations of the generation
+    of: int  # such proposals of the generation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

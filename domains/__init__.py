@@ -10,6 +10,7 @@ from typing import cast
 
 from typing_extensions import get_protocol_members
 
+from ..core import extras
 from ..core.errors import UsageError, unknown
 from ..core.ports import Domain
 
@@ -25,6 +26,8 @@ PREFIXES: Mapping[str, str] = {
     "gym": "memento.domains.gym",
     "robosuite": "memento.domains.robosuite",
 }
+# The extra that runs a domain, or all members of a family. Reading what a domain is needs none.
+NEEDED_EXTRAS: Mapping[str, str] = {"hanoi": "robosuite", "robosuite": "robosuite"}
 IMPORTING = frozenset({"gym"})      # families whose members are code of other packages
 _MEMBERS = sorted(get_protocol_members(Domain))
 
@@ -47,6 +50,13 @@ def is_shipped(name: str) -> bool:
     """Whether `name` is a domain of MEMENTO itself, which imports nothing of others."""
     prefix, colon, _ = name.partition(":")
     return name in DOMAINS or (bool(colon) and prefix in PREFIXES.keys() - IMPORTING)
+
+
+def require_installed(name: str) -> None:
+    """Raises UsageError if the packages that run the domain `name` are not installed, with the command for it."""
+    needed = NEEDED_EXTRAS.get(name.partition(":")[0])
+    if needed is not None:
+        extras.require(needed, f"the domain {name}")
 
 
 def import_string(name: str) -> str:

@@ -6,7 +6,8 @@ alternative of each makes the initial program. Each `evaluator-*.md` holds one w
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from importlib.resources import files
 
 from ..core.ports import Part, Shelf
@@ -16,12 +17,22 @@ _FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FIELD = re.compile(r"^(kind|metrics|range|alternatives): *(.+)$", re.MULTILINE)
 
 
-def read_shelf(package: str, facts: Mapping[str, str] | None = None) -> Shelf:
-    """The shelf in the folder of a package. `facts` replace further `{names}` of the template."""
+def read_shelf(
+    package: str, facts: Mapping[str, str] | None = None, *, kinds: Collection[str] | None = None,
+    further: Iterable[Part] = (), tuned: bool = False,
+) -> Shelf:
+    """The shelf in the folder of a package. `facts` replace further `{names}` of the template.
+
+    With `kinds`, pages of parts named "part-1-KIND.md" are left out if their kind is another. Parts of the same name,
+    also those in `further`, are one: the first, with the alternatives of all. `tuned` is as in `Shelf`.
+    """
     pages = {
         file.name: file.read_text(encoding="utf-8") for file in files(package).iterdir() if file.name.endswith(".md")
     }
-    parts = tuple(part for name in sorted(pages) if name.startswith("part-") for part in _parts(pages[name]))
+    named = [name for name in sorted(pages) if name.startswith("part-")]
+    if kinds is not None:
+        named = [name for name in named if name.removesuffix(".md").split("-", 2)[2] in kinds]
+    parts = _joined([*(part for name in named for part in _parts(pages[name])), *further])
     constants = "\n".join(f"    {part.name} = {part.alternatives[0]}" for part in parts if part.kind == "constant")
     methods = "".join(f"\n{part.alternatives[0]}\n" for part in parts if part.kind == "method")
     frame = _block(pages["program.md"])
@@ -30,7 +41,19 @@ def read_shelf(package: str, facts: Mapping[str, str] | None = None) -> Shelf:
     return Shelf(
         initial=Program(frame.replace("{constants}", constants).replace("{methods}\n", methods)), parts=parts,
         evaluators=tuple(Program(_block(pages[name])) for name in sorted(pages) if name.startswith("evaluator-")),
+        tuned=tuned,
     )
+
+
+def _joined(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """The parts with those of the same name joined."""
+    found: dict[str, Part] = {}
+    for part in parts:
+        before = found.get(part.name)
+        found[part.name] = part if before is None else replace(
+            before, alternatives=(*before.alternatives, *part.alternatives)
+        )
+    return tuple(found.values())
 
 
 def _block(page: str) -> str:

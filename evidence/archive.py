@@ -20,6 +20,7 @@ from ..core.events import VoteCast
 from ..core.files import read_bounded
 from ..core.values import JSON, Document, Program
 from ..memory.evaluator_pools import Pool
+from .baseline_rows import BaselineRow
 from .experiment import Experiment
 from .folder import Measured
 from .loading import Evidence
@@ -47,6 +48,7 @@ class _Content:
     missing: Mapping[str, str] = field(default_factory=dict)
     experiment: Experiment | None = None
     pictures: Mapping[str, tuple[Picture, ...]] = field(default_factory=dict)  # by run
+    baselines: tuple[BaselineRow, ...] = ()
 
 
 def _failing_fast(schema: Any) -> Any:
@@ -76,6 +78,7 @@ def write_archive(evidence: Evidence, pictures: Mapping[str, tuple[Picture, ...]
         missing=evidence.missing,
         experiment=None if evidence.experiment is None else _without_folders(evidence.experiment),
         pictures=pictures,
+        baselines=evidence.baselines,
     )
     dumped = _without_machine(_CONTENT.dump_python(content, mode="json"))
     text = json.dumps(_sound(dumped), ensure_ascii=False, allow_nan=False)
@@ -109,6 +112,7 @@ def read_archive(path: Path) -> tuple[Evidence, Mapping[str, tuple[Picture, ...]
         measured={(each.job, each.measure): each for each in content.measured},
         missing=content.missing,
         experiment=content.experiment,
+        baselines=content.baselines,
     )
     return evidence, content.pictures
 

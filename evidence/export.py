@@ -48,6 +48,10 @@ def _runs(evidence: Evidence, findings: Findings) -> Iterator[Row]:
             "initial_fitness": record.initial_fitness, "best_fitness": record.best_fitness,
             "best_success": record.best_success, "candidates": record.candidates, "failed": record.failed,
             "episodes_run": record.episodes_run, "episodes_saved": record.episodes_saved,
+            "elite_call_ms_median": record.pace.median_ms if record.pace else None,
+            "elite_call_ms_p99": record.pace.p99_ms if record.pace else None,
+            "elite_episode_s": record.pace.episode_s if record.pace else None,
+            "search_episodes": record.search_episodes, "confirmations": record.confirmations, "refuted": record.refuted,
             "saved_by_duplicates": record.saved_by_duplicates, "duplicates": record.duplicates,
             "asked_ahead": record.asked_ahead, "kept_ahead": record.kept_ahead,
             "calls": spent.calls, "input_tokens": spent.input_tokens, "output_tokens": spent.output_tokens,
@@ -132,6 +136,17 @@ def _spending(evidence: Evidence, findings: Findings) -> Iterator[Row]:
             }
 
 
+def _audits(evidence: Evidence, findings: Findings) -> Iterator[Row]:
+    for record in evidence.records:
+        if record.audit is not None:
+            for row in (*record.audit.rows, record.audit.total):
+                yield {
+                    "run": record.name, "kind": row.kind, "programs": row.programs, "failed": row.failed,
+                    "unsuccessful": row.unsuccessful, "hacks": row.hacks, "share": row.share,
+                    "best_fitness": row.best_fitness, "episodes": record.audit.episodes, "seed": record.audit.seed,
+                }
+
+
 def _failures(evidence: Evidence, findings: Findings) -> Iterator[Row]:
     for record in evidence.records:
         for row in record.failures:
@@ -143,5 +158,5 @@ def _failures(evidence: Evidence, findings: Findings) -> Iterator[Row]:
 
 FILES: Mapping[str, Callable[[Evidence, Findings], Iterable[Row]]] = {
     "runs": _runs, "curves": _curves, "operators": _operators, "unseen_episodes": _held_out, "tests": _tests,
-    "votes": _votes, "spending": _spending, "failures": _failures,
+    "votes": _votes, "spending": _spending, "failures": _failures, "audits": _audits,
 }

@@ -5,11 +5,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..core.errors import StoreError
+from ..core.program_text import digest
 from ..core.text import one_line
 from ..core.values import JSON
+from ..memory.audits import read_audit
 from ..memory.run_status import status_of
 from ..memory.runs import is_run
 from ..memory.store import RunStore
+from .baseline_rows import BaselineRow
 from .experiment import Experiment
 from .folder import ComparisonFolder, Measured
 from .plan import list_jobs
@@ -41,6 +44,7 @@ class Evidence:
     measured: Mapping[tuple[str, str], Measured] = field(default_factory=dict)  # by (run, measure)
     missing: Mapping[str, str] = field(default_factory=dict)  # by run
     experiment: Experiment | None = None
+    baselines: tuple[BaselineRow, ...] = ()     # learned ones, which no statistic counts
 
     @property
     def counted(self) -> tuple[RunRecord, ...]:
@@ -83,7 +87,11 @@ def load_run(folder: Path) -> RunRecord:
         entries = tuple(store.facts_after(0))
     wall_s = status_of(entries).active_s
     facts = tuple(entry.fact for entry in entries)
-    return read_record(facts, name=folder.name, folder=str(folder), wall_s=wall_s)
+    record = read_record(facts, name=folder.name, folder=str(folder), wall_s=wall_s)
+    audit = read_audit(folder)
+    if audit is None or record.evaluator is None or audit.evaluator != digest(record.evaluator):
+        return record       # an audit of another evaluator says nothing about this run
+    return replace(record, audit=audit)
 
 
 def load_runs(folders: Sequence[Path]) -> Evidence:

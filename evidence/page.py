@@ -13,7 +13,8 @@ from ..core.operators import OPERATORS
 from ..core.text import bounded, number, one_line
 from ..core.values import Operator
 from ..memory.evaluator_pools import Pool
-from . import tables
+from . import episode_tables, tables
+from .baselines import baseline_table
 from .descent import PLACES, Descent, descend
 from .findings import ArmFinding, GroupFinding, find
 from .loading import Evidence
@@ -22,6 +23,7 @@ from .reading import sentences
 from .records import RunRecord
 from .svg import Dots, Line, Mark, bars, curves, dot_rows, scatter, swatch
 from .tables import Table
+from .yardstick_tables import yardstick_tables
 
 FEW = 3  # runs shown one by one; of more, the best per task
 REASONS = 3
@@ -90,12 +92,15 @@ def render(evidence: Evidence, frame: Frame) -> str:
         words=tuple(sentences(findings)),
         sections=tuple(_section(group) for group in findings.groups),
         paper=paper_tables(evidence),
+        learned=baseline_table(evidence.baselines),
+        yardsticks=yardstick_tables(evidence),
         shown=tuple(_run_view(record, evidence, frame) for record in shown_runs(evidence)),
         correlations=tables.correlations(findings),
         voting=tables.voting(findings.voting),
+        audits=tables.audits(evidence.records),
         roles=tables.roles(evidence.records),
         runs=tables.runs(evidence),
-        origins=_operator_legend(),
+        origins=_operator_legend(evidence.records),
         versions=_versions(evidence.records),
         layers=sorted({layer for record in evidence.records for layer in record.sandbox}),
         settings=_settings(evidence.records),
@@ -118,6 +123,12 @@ def banners(evidence: Evidence, frame: Frame) -> Iterable[str]:
             f"{which} on this page used the offline model, which is not a language model: it picks and edits parts of a"
             " shelf that ships with the domain. The numbers show how the methods search; they are no evidence for or"
             " against the paper's claims about language models."
+        )
+    hinted = sum(record.hints > 0 for record in evidence.records)
+    if hinted:
+        yield (
+            f"In {hinted} of {len(evidence.records)} runs a person gave hints, which prompts quoted: these runs are not"
+            " the work of the method alone."
         )
     unfinished = [record.name for record in evidence.records if record.status != "done"]
     if unfinished or evidence.missing:
@@ -162,13 +173,14 @@ def _section(group: GroupFinding) -> Section:
         ))
     charts.append(("Where new elites came from", _origins(group)))
     details = (tables.intervals(group),) if any(arm.measures for arm in group.arms) else ()
-    tests = tables.tests(group)
+    tests, searched = tables.tests(group), episode_tables.episodes(group)
+    further = (tables.savings(group), *([] if searched is None else [searched]), tables.costs(group))
     return Section(
         group=group,
         legend=legend,
         charts=tuple(charts),
         tables=(tables.glance(group), *([tests] if tests is not None else [])),
-        details=(*details, tables.operators(group), tables.memory(group), tables.savings(group), tables.costs(group)),
+        details=(*details, tables.operators(group), tables.memory(group), *further),
     )
 
 
@@ -211,10 +223,13 @@ def _origins(group: GroupFinding) -> Markup:
     return bars(rows, label=f"branch of origin of new elites in {group.task}")
 
 
-def _operator_legend() -> tuple[tuple[str, Markup], ...]:
+def _operator_legend(records: Sequence[RunRecord]) -> tuple[tuple[str, Markup], ...]:
+    """The colours of the operators; tuning only where a run tuned."""
+    tuned = any(count.operator is Operator.TUNE for record in records for count in record.operators)
+    shown = [operator for operator in Operator if tuned or operator is not Operator.TUNE]
     box = Markup('<svg class="swatch" width="14" height="10" viewBox="0 0 14 10" aria-hidden="true">'
                  '<rect class="bar c{}" width="14" height="10"/></svg>')
-    return tuple((OPERATORS[operator].title, box.format(PLACES[operator])) for operator in Operator)
+    return tuple((OPERATORS[operator].title, box.format(PLACES[operator])) for operator in shown)
 
 
 # ------------------------------------------------------------------------------ single runs

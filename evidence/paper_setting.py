@@ -29,7 +29,7 @@ TASKS: Mapping[str, Mapping[str, JSON]] = {
 SEARCH: Mapping[str, JSON] = {
     "generations": 5, "k_hc": 10, "k_macro": 10, "k_cross": 4, "k": 24, "n_roll": 10, "memory_detail": "summary",
     "memory_scope": "generation", "feedback": "metrics", "reply": "whole", "repairs": 0, "macro_focus": False,
-    "probes": "off", "judge_reasons": False,
+    "probes": "off", "judge_reasons": False, "proposer_turns": 0, "notes": "off",
 }
 ONE_KITCHEN = ("scenes = FloorPlan1",)     # what differs in the paper's search in one kitchen
 

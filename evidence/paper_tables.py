@@ -49,9 +49,9 @@ def paper_generalisation(evidence: Evidence, findings: Findings) -> Table:
         rows=tuple(rows),
         texts=2,
         strong=frozenset({4}),
-        note=f"Mean ± standard deviation over seeds; “{DASH}”: not evaluated. Here: success on held-out seeds, "
-        f"{_episodes(evidence)} episodes for each run. The paper does not give its number of episodes. Its values come "
-        "from its own simulators, language model and three seeds.",
+        note=f"Mean ± standard deviation over seeds; “{DASH}”: not evaluated. Here: {_episodes(evidence)}. The paper "
+        "does not give its number of episodes. Its values come from its own simulators, language model and three "
+        "seeds.",
     )
 
 
@@ -74,7 +74,9 @@ def _arm(findings: Findings, domain: str, name: str | None) -> ArmFinding | None
 def _episodes(evidence: Evidence) -> str:
     counts = sorted({measure.episodes - measure.skip for measure in evidence.experiment.measures}
                     if evidence.experiment is not None else ())
-    return " or ".join(map(str, counts)) or "no"
+    if not counts:
+        return "no measure of a comparison is that of the paper's table"
+    return f"success on held-out seeds, {' or '.join(map(str, counts))} episodes for each run"
 
 
 def paper_final(evidence: Evidence, findings: Findings, domain: str) -> Table:

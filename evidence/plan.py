@@ -108,11 +108,11 @@ def arguments_of(experiment: Experiment, job: Job, beginning: Beginning | None) 
     initial = experiment.initial or (None if beginning is None else str(beginning.initial))
     if initial is not None:
         flags["initial"] = initial
-    heeded = {
+    applied = {
         key: value for key, value in _common(experiment, job.arm).items() if _has_effect(key, job.arm.method, evaluator)
     }
     options = {**job.task.options, **job.arm.options}
-    settings = heeded | dict(job.arm.settings) | {f"{OPTIONS}.{key}": value for key, value in options.items()}
+    settings = applied | dict(job.arm.settings) | {f"{OPTIONS}.{key}": value for key, value in options.items()}
     return flags, [f"{key}={text_of(key, value)}" for key, value in settings.items()]
 
 
@@ -239,7 +239,8 @@ def resume_arguments(experiment: Experiment, job: Job, run: Path) -> list[str]:
 
 
 def _is_budget(key: str) -> bool:
-    return key.startswith(("budget_", "budget."))
+    """Whether a setting limits what a run spends; the budget of episodes shapes the search itself."""
+    return key.startswith(("budget_", "budget.")) and key != "budget_episodes"
 
 
 def _flags(flags: Mapping[str, str]) -> Iterator[str]:

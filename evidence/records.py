@@ -5,11 +5,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
-from ..core.events import EliteChanged, EpisodeEnded, EvaluatorChosen, Fact, FinalMeasured, InitialChosen
+from ..core.audits import Audit
+from ..core.events import (
+    EliteChanged,
+    EpisodeEnded,
+    EvaluatorChosen,
+    Fact,
+    FinalMeasured,
+    InitialChosen,
+    ToolAnswered,
+)
 from ..core.order_ids import FINAL, parse
 from ..core.program_text import digest
 from ..core.values import JSON, Operator, Program
 from ..memory.evaluator_pools import Pool, list_pools
+from ..memory.pace import Pace, pace_of
 from ..memory.run_status import FailureCount, list_failures
 from ..memory.run_view import view_of_facts
 from ..memory.slots import Remembered
@@ -81,12 +91,17 @@ class RunRecord:
     failed: int = 0
     episodes_run: int = 0
     episodes_saved: int = 0
+    search_episodes: int = 0  # of the episodes run, those that a budget of episodes counts
+    confirmations: int = 0  # comparisons of a new elite with the old one on fresh episodes
+    refuted: int = 0  # of these, those after which the old elite stayed
     saved_by_duplicates: int = 0  # of these; racing saved the others
     duplicates: int = 0
     asked_ahead: int = 0
     kept_ahead: int = 0
+    hints: int = 0  # that a person gave
     spending: Spending = Spending()
     pools: tuple[Pool, ...] = ()
+    pace: Pace | None = None  # of the elite
     lineage: tuple[CandidateRow, ...] = ()
     elite: Program | None = None
     initial: Program | None = None
@@ -94,6 +109,7 @@ class RunRecord:
     final: FinalMeasured | None = None
     seen_seeds: frozenset[int] = frozenset()  # of every episode before the run's final measure
     wall_s: float = 0.0
+    audit: Audit | None = None  # of `evaluator`, if `memento audit` examined it
 
     @property
     def initial_fitness(self) -> float | None:
@@ -139,12 +155,17 @@ def read_record(facts: Sequence[Fact], *, name: str, folder: str, wall_s: float)
         failed=run.failed,
         episodes_run=run.episodes,
         episodes_saved=run.episodes_saved,
+        search_episodes=run.search_episodes,
+        confirmations=run.confirmations,
+        refuted=run.refuted,
         saved_by_duplicates=run.saved_by_duplicates,
         duplicates=run.duplicates,
         asked_ahead=run.speculative,
         kept_ahead=run.speculative_kept,
+        hints=run.hints,
         spending=run.spending,
         pools=list_pools(slots.evaluation),
+        pace=pace_of(slots, slots.elites[-1].candidate) if slots.elites else None,
         lineage=lineage,
         elite=lineage[-1].program if lineage else None,
         initial=next((fact.program for fact in facts if isinstance(fact, InitialChosen)), None),
@@ -155,7 +176,8 @@ def read_record(facts: Sequence[Fact], *, name: str, folder: str, wall_s: float)
         seen_seeds=frozenset(
             fact.episode.seed
             for fact in facts
-            if isinstance(fact, EpisodeEnded) and parse(fact.order or "").stage != FINAL
+            if isinstance(fact, EpisodeEnded | ToolAnswered) and fact.episode is not None
+            and parse(fact.order or "").stage != FINAL
         ),
         wall_s=wall_s,
     )

@@ -1,4 +1,7 @@
-"""The statistics of a comparison, by scipy. Pure: numbers in, numbers out; what is not defined is None."""
+"""The statistics of a comparison, by scipy. Pure: numbers in, numbers out; what is not defined is None.
+
+scipy is imported where it is used: an installation without the extra `compare` can import this module.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,7 +10,6 @@ from math import fsum, isfinite, sqrt
 from typing import Any
 
 import numpy as np
-from scipy import integrate, stats
 
 CONFIDENCE = 0.95
 RESAMPLES = 9999
@@ -73,6 +75,8 @@ def spread(values: Sequence[float], *, seed: int = 0) -> Spread | None:
 
 def bootstrap_interval(values: Sequence[float], *, seed: int = 0) -> tuple[float, float]:
     """The percentile bootstrap interval of the mean of at least two values."""
+    from scipy import stats
+
     if len(set(values)) == 1:
         return values[0], values[0]
     found = stats.bootstrap(
@@ -84,6 +88,8 @@ def bootstrap_interval(values: Sequence[float], *, seed: int = 0) -> tuple[float
 
 def share_interval(successes: int, n: int) -> tuple[float, float] | None:
     """The Wilson interval of a share of n independent episodes."""
+    from scipy import stats
+
     if n == 0:
         return None
     found = stats.binomtest(successes, n).proportion_ci(confidence_level=CONFIDENCE, method="wilson")
@@ -113,6 +119,8 @@ def paired_test(one: Mapping[int, float], other: Mapping[int, float], *, seed: i
 
 
 def _p_values(differences: "np.ndarray[Any, np.dtype[np.float64]]", seed: int) -> tuple[float | None, float | None]:
+    from scipy import stats
+
     if len(differences) < 2:
         return None, None
     if not differences.any():
@@ -125,6 +133,8 @@ def _p_values(differences: "np.ndarray[Any, np.dtype[np.float64]]", seed: int) -
 
 def adjust(p_values: Sequence[float | None]) -> list[float | None]:
     """The p-values adjusted for their number (Benjamini-Hochberg). None stays None."""
+    from scipy import stats
+
     known = [value for value in p_values if value is not None]
     adjusted = iter(stats.false_discovery_control(known) if known else ())
     return [None if value is None else float(next(adjusted)) for value in p_values]
@@ -132,6 +142,8 @@ def adjust(p_values: Sequence[float | None]) -> list[float | None]:
 
 def correlate(pairs: Sequence[tuple[float, float]]) -> Correlation:
     """Pearson and Spearman of pairs (F, S)."""
+    from scipy import stats
+
     first, second = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     if len(pairs) < 3 or len(set(first)) == 1 or len(set(second)) == 1:
         return Correlation(n=len(pairs), pearson=None, spearman=None)
@@ -141,6 +153,8 @@ def correlate(pairs: Sequence[tuple[float, float]]) -> Correlation:
 
 def area_under(curve: Sequence[float]) -> float | None:
     """The area under a best-so-far curve over its generations, divided by their number: 1 is perfect from p_0 on."""
+    from scipy import integrate
+
     if len(curve) < 2:
         return None
     return float(integrate.trapezoid(curve)) / (len(curve) - 1)

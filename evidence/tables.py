@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from ..core.audits import HACK
 from ..core.operators import OPERATORS
-from ..core.text import DASH, cost, number, plus_minus, share, signed
+from ..core.text import DASH, cost, number, one_line, plus_minus, share, signed
 from ..core.values import Operator
 from . import paper
 from .findings import ArmFinding, Findings, GroupFinding, MeasureFinding, VotingFinding
@@ -51,7 +52,7 @@ def glance(group: GroupFinding) -> Table:
         ("success, held-out", count), ("reference F, held-out", count), ("return, held-out", len(rewarded))
     ) if number]
     rows = [
-        (*row[:-1], *(_span(_returns(arm, name)) for name in rewarded), row[-1])
+        (*row[:-1], *(mean_return(_returns(arm, name)) for name in rewarded), row[-1])
         for row, arm in zip(rows, group.arms, strict=True)
     ]
     return Table(
@@ -292,6 +293,29 @@ def correlations(findings: Findings) -> Table:
     )
 
 
+def audits(records: Iterable[RunRecord]) -> Table | None:
+    """How many programs that never succeed please the runs' evaluators; None if no evaluator was audited."""
+    found = [(record.name, record.audit) for record in records if record.audit is not None]
+    if not found:
+        return None
+    rows = []
+    for name, audit in found:
+        total, worst = audit.total, audit.worst[0] if audit.worst else None
+        rows.append((
+            name, f"{one_line(worst.name, 60)} ({one_line(worst.kind, 30)})" if worst is not None else DASH,
+            str(audit.episodes), str(total.programs), str(total.unsuccessful), str(total.hacks),
+            DASH if total.share is None else f"{100 * total.share:.1f} %", number(total.best_fitness),
+        ))
+    return Table(
+        title="Reward-hacking audits of the evaluators",
+        columns=("Run", "Highest F by", "Episodes each", "Programs", "S = 0", f"F ≥ {HACK:g}", "Share", "Highest F"),
+        rows=tuple(rows),
+        texts=2,
+        note=f"Programs that were written or bred to please the evaluator without doing the task, judged by the frozen"
+        f" evaluator. The share is that of F ≥ {HACK:g} among the programs that succeeded in no episode.",
+    )
+
+
 def runs(evidence: Evidence) -> Table:
     """Every run, so that each number can be traced."""
     rows: list[tuple[str, ...]] = []
@@ -303,18 +327,24 @@ def runs(evidence: Evidence) -> Table:
         rows.append((
             record.name, record.arm, str(record.seed), record.status, number(record.initial_fitness),
             number(record.best_fitness), number(record.best_success), str(record.candidates),
-            str(record.episodes_run), held_out or DASH,
+            str(record.episodes_run), _pace(record), held_out or DASH,
         ))
-    rows += [(name, DASH, DASH, why, *[DASH] * 6) for name, why in evidence.missing.items()]
+    rows += [(name, DASH, DASH, why, *[DASH] * 7) for name, why in evidence.missing.items()]
     return Table(
         title="Runs",
-        columns=("Run", "Method", "Seed", "Status", "F of p_0", "F", "S", "Candidates", "Episodes", "Held-out success"),
+        columns=("Run", "Method", "Seed", "Status", "F of p_0", "F", "S", "Candidates", "Episodes", "ms per call",
+                 "Held-out success"),
         rows=tuple(rows),
         texts=2,
+        note="ms per call: the elite's CPU time for one action, median and 99 %, on the machine of the run.",
     )
 
 
 # ------------------------------------------------------------------------------ cells
+
+
+def _pace(record: RunRecord) -> str:
+    return DASH if record.pace is None else f"{record.pace.median_ms:.2g} / {record.pace.p99_ms:.2g}"
 
 
 def _measures(group: GroupFinding) -> list[str]:
@@ -335,7 +365,7 @@ def _returns(arm: ArmFinding, measure: str) -> Spread | None:
     return None if found is None else found.returns
 
 
-def _span(found: Spread | None) -> str:
+def mean_return(found: Spread | None) -> str:
     """mean ± std of returns, which are of any size."""
     if found is None:
         return DASH

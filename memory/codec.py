@@ -25,6 +25,7 @@ from typing import Any, NamedTuple, TypeVar
 from ..core import events
 from ..core.errors import StoreError
 from ..core.events import Fact
+from ..core.turns import Passage
 from ..core.values import Document, Examination, Program
 
 Step = Callable[[Any, dict[str, "Blob"]], Any]
@@ -34,6 +35,7 @@ Make = TypeVar("Make", bound=Callable[..., Any])
 KEPT_ONCE: dict[str, type] = {
     "document": Document,
     "program": Program,
+    "passage": Passage,
     "examination": Examination,
 }
 _KIND_OF = {cls: kind for kind, cls in KEPT_ONCE.items()}

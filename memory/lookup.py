@@ -4,7 +4,7 @@ Only its own facts are read, and those of its parents and of the candidates whos
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..core.errors import unknown
 from ..core.events import (
@@ -23,6 +23,9 @@ from ..core.events import (
     ProposalFailed,
     ProposalMade,
     SpeculationEnded,
+    ToolAnswered,
+    TuningEnded,
+    TurnTaken,
     VoteCast,
 )
 from ..core.metrics import aggregate
@@ -62,6 +65,8 @@ class Record:
     episodes: tuple[tuple[Episode | None, Score | None], ...] = ()
     fault: Fault | None = None
     calls: tuple[CallRow, ...] = ()
+    turns: tuple[TurnTaken | ToolAnswered, ...] = ()  # of its conversation, in their order
+    note: str = ""  # what its writer left for later proposers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,13 +126,17 @@ def find(store: RunStore, name: str) -> Record | None:
     facts = [fact for fact in store.facts(about=name) if owner_of(fact.order or "") == name]
     lost = {fact.order for fact in facts if isinstance(fact, SpeculationEnded) and not fact.kept}
     calls = tuple(row for row in list_calls(facts) if row.order not in lost)
+    turns = tuple(fact for fact in facts if isinstance(fact, TurnTaken | ToolAnswered))
+    made = (fact for fact in facts if isinstance(fact, ProposalMade) and fact.order not in lost)
+    note = next((fact.note for fact in made), "")
     for fact in facts:
         match fact:
             case CandidateScored() | InitialChosen():
-                return _policy(store, name, facts, calls)
+                return replace(_policy(store, name, facts, calls), turns=turns, note=note)
             case VoteCast():
                 return Vote(id=name, vote=fact, summary=fact.reason, calls=calls)
-    return _attempt(name, facts, calls)
+    attempt = _attempt(name, facts, calls)
+    return attempt and replace(attempt, turns=turns, note=note)
 
 
 def first_policy(store: RunStore) -> str | None:
@@ -160,7 +169,7 @@ def _attempt(name: str, facts: list[Fact], calls: tuple[CallRow, ...]) -> Record
     """A proposal that did not become a candidate, or not yet."""
     for fact in reversed(facts):
         match fact:
-            case ProposalMade():
+            case ProposalMade() | TuningEnded():
                 return Record(
                     id=name, program=fact.program, summary=fact.summary, calls=calls, episodes=_rolled(facts, name)
                 )

@@ -1,7 +1,8 @@
 """Which recordings of a run stay on disk, and which are dropped first if they take too much space. Pure.
 
 Recordings that the search still needs are never dropped: T_0, the episodes of the current elite and of the final
-measure, and those of candidates that are not scored yet. The others are dropped in this order:
+measure, those of candidates that are not scored yet, and of a confirmation that is not decided. Those of tried
+constants go as soon as they are scored. The others are dropped in this order:
 
     whole     episodes of candidates that lost, if the user keeps all episodes; oldest first
     end       the last steps of episodes that ended with a fault, of candidates that lost; oldest first
@@ -13,8 +14,19 @@ from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..core.events import CandidateScored, DuplicateFound, EliteChanged, EpisodeEnded, Fact
-from ..core.order_ids import owner_of
+from ..core.events import (
+    CandidateScored,
+    ConstantsTried,
+    DuplicateFound,
+    EliteChanged,
+    EliteConfirmed,
+    EpisodeEnded,
+    Fact,
+    ToolAnswered,
+)
+from ..core.order_ids import CANDIDATE, ELITE, confirmation, episode_id, owner_of
+from ..core.recording_file import trajectory_key
+from ..core.values import Episode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +64,8 @@ class RetentionPolicy:
         match fact:
             case EpisodeEnded(order=str(order), episode=episode) if episode.trajectory is not None:
                 self._own(owner_of(order), episode.trajectory, faulty=episode.fault is not None)
+            case ToolAnswered(order=str(order), episode=Episode(trajectory=str(key))):
+                self._own(owner_of(order), key, faulty=False)
             case CandidateScored(candidate=candidate):
                 self._scored[candidate.id] = candidate.generation, candidate.fitness
                 for episode in candidate.episodes:
@@ -59,6 +73,11 @@ class RetentionPolicy:
                         self._own(candidate.id, episode.trajectory, faulty=episode.fault is not None)
             case DuplicateFound():
                 self._same[fact.candidate] = self._same.get(fact.of, fact.of)
+            case EliteConfirmed():
+                return self._end_confirmation(fact.generation)
+            case ConstantsTried(order=str(order)):
+                episodes = range(len(fact.fitnesses))
+                return Change(dropped=tuple(trajectory_key(episode_id(order, index)) for index in episodes))
             case EliteChanged():
                 return self._end_generation(fact.generation, fact.candidate)
         return NOTHING
@@ -110,6 +129,18 @@ class RetentionPolicy:
             if name in self._scored:        # else it is p_0, whose episodes are T_0
                 self._elites.extend(self._disown(name))
         return Change(dropped=tuple(dropped), shortened=tuple(shortened), over=tuple(over))
+
+    def _end_confirmation(self, generation: int) -> Change:
+        """Fresh episodes are not needed once they have decided on the elite."""
+        owners = [str(confirmation(generation, who)) for who in (CANDIDATE, ELITE)]
+        keys = [key for owner in owners for key in self._keys.pop(owner, [])]
+        for key in keys:
+            del self._owners[key]
+            self._faulty.discard(key)
+        if self._keep_all:
+            self._whole.extend(keys)
+            return NOTHING
+        return Change(dropped=tuple(keys))
 
     def _lenders(self, name: str | None) -> frozenset[str]:
         """The owners of a candidate's recordings: itself, and the candidate that it duplicates."""

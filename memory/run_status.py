@@ -9,15 +9,19 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from ..core.events import (
+    AskedAgain,
     CandidateScored,
+    ConstantsTried,
     DuplicateFound,
     EliteChanged,
+    EliteConfirmed,
     EpisodeEnded,
     EpisodeScored,
     EvaluatorChosen,
     EvaluatorExamined,
     Fact,
     FinalMeasured,
+    HintGiven,
     ProposalFailed,
     ProposalMade,
     RunContinued,
@@ -27,10 +31,13 @@ from ..core.events import (
     RunStopped,
     SpeculationEnded,
     StageEntered,
+    ToolAnswered,
+    TurnTaken,
     VoteCast,
 )
 from ..core.methods import candidates_expected
-from ..core.values import JSON, Fault, FaultKind
+from ..core.order_ids import FINAL, parse
+from ..core.values import JSON, Episode, Fault, FaultKind
 from .saved_episodes import SavedEpisodes
 from .spending import Spending, SpendingTally
 
@@ -88,12 +95,19 @@ class RunStatus:
     duplicates: int = 0                 # candidates whose program was known
     speculative: int = 0                # climbs proposed before the verdict that they assumed
     speculative_kept: int = 0           # of these, those with the right assumption
-    episodes: int = 0                   # of any stage
+    episodes: int = 0                   # of any stage, practice among them
+    search_episodes: int = 0            # of p_0, the search and its confirmations, which a budget of episodes counts
+    practice: int = 0                   # of these, in which drafts were tried
+    turns: int = 0                      # replies in conversations before the submission
+    confirmations: int = 0              # comparisons of a candidate with the elite on fresh episodes
+    refuted: int = 0                    # of these, those in which the elite stayed: the order was another one
+    tuning_episodes: int = 0            # of the search's, those on which constants were tried
     episode_steps: int = 0
     episode_wall_s: float = 0.0         # of all episodes together
     unusable: int = 0                   # replies without a usable program
     evaluators: int = 0                 # finished evaluator generations
     votes: int = 0
+    hints: int = 0                      # that a person gave
     failures: dict[tuple[str, FaultKind], FailureCount] = field(default_factory=dict)
     _tally: SpendingTally = field(default_factory=SpendingTally)
     _saved: SavedEpisodes = field(default_factory=SavedEpisodes)
@@ -152,11 +166,21 @@ class RunStatus:
         match fact:
             case EpisodeEnded():
                 self._end_episode(fact)
+            case ConstantsTried():
+                self.episodes += len(fact.fitnesses)
+                self.search_episodes += len(fact.fitnesses)
+                self.tuning_episodes += len(fact.fitnesses)
+                self.episode_steps += fact.steps
+                self.episode_wall_s += fact.wall_s
             case EpisodeScored():
                 self._count("score", fact.score.fault, fact.order)
-            case ProposalMade() | VoteCast():
+            case ToolAnswered(episode=Episode() as episode):
+                self.practice += 1
+                self._add_episode(fact.order, episode)
+            case ProposalMade() | VoteCast() | AskedAgain() | TurnTaken():
                 self._tally.apply(fact)
                 self.votes += isinstance(fact, VoteCast)
+                self.turns += isinstance(fact, TurnTaken)
             case ProposalFailed():
                 self._tally.apply(fact)
                 self.unusable += 1
@@ -172,12 +196,17 @@ class RunStatus:
                 self._tally.apply(fact)
                 self.speculative += 1
                 self.speculative_kept += fact.kept
+            case EliteConfirmed():
+                self.confirmations += 1
+                self.refuted += not fact.confirmed
             case EliteChanged():
                 self._change_elite(fact)
             case EvaluatorChosen():
                 self.evaluators += 1
             case FinalMeasured():
                 self.final = fact
+            case HintGiven():
+                self.hints += 1
             case RunStarted() | RunResumed() | RunPaused() | RunContinued() | RunStopped() | StageEntered():
                 self._move_on(fact, at)
         self._saved.apply(fact)
@@ -207,10 +236,14 @@ class RunStatus:
         self.status = "done" if self.stage == "done" else "running"
         self.rate_since, self.rate_from = at, self.candidates
 
-    def _end_episode(self, fact: EpisodeEnded) -> None:
+    def _add_episode(self, order: str | None, episode: Episode) -> None:
         self.episodes += 1
-        self.episode_steps += fact.episode.steps
-        self.episode_wall_s += fact.episode.wall_s
+        self.search_episodes += parse(order or "").stage != FINAL
+        self.episode_steps += episode.steps
+        self.episode_wall_s += episode.wall_s
+
+    def _end_episode(self, fact: EpisodeEnded) -> None:
+        self._add_episode(fact.order, fact.episode)
         self._count("episode", fact.episode.fault, fact.order)
 
     def _change_elite(self, fact: EliteChanged) -> None:

@@ -12,6 +12,7 @@ from ..core.events import (
     InitialChosen,
     ProposalMade,
     SpeculationEnded,
+    TuningEnded,
 )
 from ..core.order_ids import INITIAL, SEARCH, owner_of, parse
 
@@ -59,7 +60,7 @@ class SavedEpisodes:
         match fact:
             case EpisodeEnded(order=str(order)):
                 self._end_episode(order)
-            case ProposalMade(order=str(order)):
+            case ProposalMade(order=str(order)) | TuningEnded(order=str(order)):
                 self._propose(order)
             case SpeculationEnded():
                 self._trial(fact.slot).kept = fact.kept
@@ -79,7 +80,7 @@ class SavedEpisodes:
         if identity.part == "ahead":
             self._trial(owner_of(order)).ahead = True
         else:
-            self._trial(order).proposed = True
+            self._trial(owner_of(order)).proposed = True
 
     def _end_episode(self, order: str) -> None:
         owner = owner_of(order)

@@ -12,6 +12,7 @@ from ..core.events import (
     CandidateAccepted,
     CandidateRejected,
     CandidateScored,
+    ConstantsTried,
     DuplicateFound,
     EliteChanged,
     EpisodeEnded,
@@ -23,22 +24,24 @@ from ..core.events import (
     ProposalFailed,
     ProposalMade,
     SpeculationEnded,
+    TuningEnded,
+    TurnTaken,
     VoteCast,
 )
-from ..core.order_ids import EVALUATOR, FINAL, INITIAL, SEARCH, owner_of, parse
+from ..core.order_ids import CONFIRM, EVALUATOR, FINAL, INITIAL, SEARCH, owner_of, parse
 from ..core.values import Fault, Operator, Rejection, Usage, is_service_failure
 from .spending import calls_of, role_of
 
 RECENT_EPISODES = 40      # from which the simulation speed is computed
-OPEN = frozenset({"proposed", "rolling"})
-APART = frozenset({INITIAL, EVALUATOR, FINAL})      # stages whose orders are not candidates of the search
+OPEN = frozenset({"tuning", "proposed", "rolling"})
+APART = frozenset({INITIAL, EVALUATOR, FINAL, CONFIRM})      # stages whose orders are not candidates of the search
 
 
 @dataclass(slots=True, kw_only=True)
 class Slot:
     """One slot of the search's budget with its candidate, or one attempt at p_0, an evaluator or a vote.
 
-    `state` is "proposed", "rolling", "scored", "accepted", "rejected", "pruned", "failed", "voted" or
+    `state` is "tuning", "proposed", "rolling", "scored", "accepted", "rejected", "pruned", "failed", "voted" or
     "withdrawn"; displays add "asked". Only `Slots` changes it, and never one that a copy shares.
     """
 
@@ -59,7 +62,11 @@ class Slot:
     fault: Fault | None = None
     same_as: str | None = None          # the candidate with the same program, whose episodes it reuses
     rolled: int = 0                     # finished episodes
+    tried: int = 0                      # of a tuning: tried vectors of values
     steps: int = 0                      # their total number of steps
+    wall_s: float = 0.0                 # their total duration
+    calls_ms: tuple[float, ...] = ()    # the median CPU time of a call of the policy in each of them
+    p99_ms: float = 0.0                 # the longest of their 99 % values
     elite_of: tuple[int, ...] = ()      # the generations whose elite it was
     settled: bool = False               # p_0, or a candidate that was scored
     at: float = 0.0                     # time of the last fact about it
@@ -157,6 +164,17 @@ class Slots:
                 self._end_episode(fact, at)
             case ProposalMade() | ProposalFailed():
                 self._answer(fact, at)
+            case ConstantsTried(order=str(order)):
+                slot = self._change(owner_of(order), at)
+                slot.state, slot.operator, slot.tried = "tuning", Operator.TUNE, slot.tried + 1
+                slot.steps += fact.steps
+                self._open.add(slot.id)
+            case TuningEnded(order=str(order)):
+                slot = self._change(order, at)
+                slot.state, slot.summary = "proposed", fact.summary
+                self._open.add(order)
+            case TurnTaken():
+                self._record_calls(fact, at)
             case CandidateScored():
                 self._score(fact, at)
             case CandidateAccepted():
@@ -219,6 +237,11 @@ class Slots:
             slot = self._change(owner_of(fact.order), at)
             slot.rolled += 1
             slot.steps += episode.steps
+            slot.wall_s += episode.wall_s
+            times = episode.notes.times
+            if times is not None:
+                slot.calls_ms = (*slot.calls_ms, times.median_ms)
+                slot.p99_ms = max(slot.p99_ms, times.p99_ms)
             if slot.state in OPEN:
                 slot.state = "rolling"
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..core.events import Fact, ProposalFailed, ProposalMade, SpeculationEnded, VoteCast
+from ..core.events import AskedAgain, Fact, ProposalFailed, ProposalMade, SpeculationEnded, TurnTaken, VoteCast
 from ..core.order_ids import parse
 from ..core.values import Call, Fault, Usage
 
@@ -74,17 +74,23 @@ class SpendingTally:
     _total: RoleSpending = field(default_factory=RoleSpending)
     _by_role: dict[str, RoleSpending] = field(default_factory=dict)
     _withdrawn: set[str] = field(default_factory=set)
+    _asked_again: dict[str, int] = field(default_factory=dict)  # unusable answers of open orders that are added
 
     def apply(self, fact: Fact) -> None:
         """Add the calls that this fact reports, if it reports any."""
         if isinstance(fact, SpeculationEnded) and not fact.kept and not fact.answered and fact.order is not None:
             self._withdrawn.add(fact.order)
+        elif isinstance(fact, AskedAgain):
+            self._add(role_of(fact), [fact.call])
+            self._asked_again[fact.order or ""] = self._asked_again.get(fact.order or "", 0) + 1
         elif reported := calls_of(fact):
-            usages = [call.usage for call in reported]
-            role = role_of(fact)
-            self._total = self._total.plus(usages)
-            self._by_role[role] = self._by_role.get(role, RoleSpending()).plus(usages)
+            self._add(role_of(fact), reported[self._asked_again.pop(fact.order or "", 0) :])
             self._withdrawn.discard(fact.order or "")   # its answer arrived during the withdrawal
+
+    def _add(self, role: str, calls: Sequence[Call]) -> None:
+        usages = [call.usage for call in calls]
+        self._total = self._total.plus(usages)
+        self._by_role[role] = self._by_role.get(role, RoleSpending()).plus(usages)
 
     def so_far(self) -> Spending:
         """The sum of all calls added so far."""
@@ -92,7 +98,7 @@ class SpendingTally:
 
     def copy(self) -> "SpendingTally":
         """An independent copy."""
-        return SpendingTally(self._total, dict(self._by_role), set(self._withdrawn))
+        return SpendingTally(self._total, dict(self._by_role), set(self._withdrawn), dict(self._asked_again))
 
 
 def list_calls(facts: Iterable[Fact]) -> tuple[CallRow, ...]:
@@ -111,6 +117,8 @@ def list_calls(facts: Iterable[Fact]) -> tuple[CallRow, ...]:
 
 def calls_of(fact: Fact) -> tuple[Call, ...]:
     """The model calls that a fact reports, oldest first."""
+    if isinstance(fact, TurnTaken):
+        return (fact.call,)
     if not isinstance(fact, ProposalMade | ProposalFailed | VoteCast):
         return ()
     return fact.earlier if fact.call is None else (*fact.earlier, fact.call)

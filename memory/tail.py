@@ -24,6 +24,7 @@ from ..core.events import (
     StageEntered,
 )
 from ..core.order_ids import owner_of
+from ..core.turns import Passage
 from ..core.values import Document, Program
 from .codec import decode, references, revive
 from .connect import connect_reader
@@ -255,6 +256,8 @@ class _Values(dict[str, Any]):
     def __missing__(self, reference: str) -> Document:
         if reference.startswith("program:"):
             return Program(reference)
+        if reference.startswith("passage:"):
+            return Passage(reference)
         if reference.startswith("document:"):
             return Document(reference)
         raise KeyError(reference)

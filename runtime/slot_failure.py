@@ -1,8 +1,20 @@
 """What stands for an order whose agent failed on the text of a model: no reply may end a run."""
 
-from ..core.events import Fact, Judge, Order, ProposalFailed, Propose, ProposeEvaluator, VoteCast
+from ..core.events import (
+    Compute,
+    Fact,
+    Judge,
+    LookCloser,
+    Order,
+    ProposalFailed,
+    Propose,
+    ProposeEvaluator,
+    ToolAnswered,
+    VoteCast,
+)
 from ..core.program_text import MAX_FAULT
 from ..core.text import one_line
+from ..core.turns import Passage
 from ..core.values import Fault, FaultKind
 
 
@@ -18,4 +30,6 @@ def failed_slot(order: Order, error: Exception) -> Fact | None:
     if isinstance(order, Judge):
         reason = f"abstained: {message}"
         return VoteCast(order=order.id, generation=order.generation, seat=order.seat, choice=None, reason=reason)
+    if isinstance(order, LookCloser | Compute):
+        return ToolAnswered(order=order.id, answer=Passage(message))
     return None

@@ -5,9 +5,6 @@ Imports aiohttp only when it is opened. What it serves is handed in: it knows no
 
 import asyncio
 import json
-import os
-import resource
-import socket
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager
@@ -15,8 +12,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from ..core.errors import UsageError
 from ..core.values import JSON
+from .guarded_server import LOOPBACK, Guarded, Handler, open_server
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -25,11 +22,6 @@ QUEUE: Final = 1000             # facts that may wait for one client
 CHUNK: Final = 200              # facts read from the log at a time, so that a long backlog never holds the run up
 WRITE_S: Final = 10.0           # a client that takes nothing for so long is dropped
 QUIET_S: Final = 15.0           # after so long without a fact a comment shows that the stream lives
-CLOSING_S: Final = 0.5          # for open streams to get their last facts: the run's end waits for no viewer
-HEAD_S: Final = 5.0             # for a connection to send the head of its first request
-KEPT_S: Final = 15.0            # for a connection to send the next one
-MOST_CONNECTIONS: Final = 256   # at once, or a quarter of the open files that this process may have
-LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,57 +67,12 @@ class _Client:
         self.news.set()
 
 
-class _Refused(asyncio.Protocol):
-    """A connection too many."""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Close it."""
-        assert isinstance(transport, asyncio.Transport)
-        transport.abort()
-
-
-class _Door:
-    """Makes the protocols of connections: few enough at once, and none that waits for ever for a request's head."""
-
-    def __init__(self, server: "web.Server") -> None:
-        self._server = server
-        self._most = min(MOST_CONNECTIONS, _open_files() // 4)
-        self.backlog = min(100, self._most // 2)    # so many are taken at once, before any can be refused
-        self._timers: dict[asyncio.BaseProtocol, asyncio.TimerHandle] = {}
-
-    def __call__(self) -> asyncio.BaseProtocol:
-        """The protocol of a new connection."""
-        if len(self._server.connections) >= self._most:
-            return _Refused()
-        handler = self._server()
-        self._timers[handler] = asyncio.get_running_loop().call_later(HEAD_S, self._close, handler)
-        return handler
-
-    def on_request(self, handler: asyncio.BaseProtocol) -> None:
-        """The head of a request came."""
-        timer = self._timers.pop(handler, None)
-        if timer is not None:
-            timer.cancel()
-
-    def _close(self, handler: "web.RequestHandler") -> None:
-        self._timers.pop(handler, None)
-        if handler.transport is not None:
-            handler.transport.abort()
-
-    def close(self) -> None:
-        """No timer is left."""
-        for timer in self._timers.values():
-            timer.cancel()
-
-
-class StatusServer:
+class StatusServer(Guarded):
     """Serves one run. Made by `open_status`."""
 
     def __init__(self, source: Source, *, loopback: bool) -> None:
-        self.url = ""
-        self.door: _Door | None = None
+        super().__init__(loopback=loopback)
         self._source = source
-        self._loopback = loopback
         self._clients: set[_Client] = set()
         self._over = False
 
@@ -140,26 +87,9 @@ class StatusServer:
         for client in self._clients:
             client.news.set()
 
-    def application(self) -> "web.Application":
+    def routes(self) -> Mapping[str, Handler]:
         """The three pages."""
-        from aiohttp import web
-
-        @web.middleware
-        async def guard(request: web.Request, handler: Callable[..., object]) -> web.StreamResponse:
-            if self.door is not None:
-                self.door.on_request(request.protocol)
-            # A page in a browser must not reach a loopback server under its own host name.
-            if self._loopback and _host(request.headers.get("Host", "")) not in LOOPBACK:
-                raise web.HTTPForbidden(text="This server answers to localhost only.\n")
-            response = await handler(request)  # type: ignore[misc]
-            assert isinstance(response, web.StreamResponse)
-            return response
-
-        app = web.Application(middlewares=[guard])
-        app.router.add_get("/status", self._status)
-        app.router.add_get("/metrics", self._metrics)
-        app.router.add_get("/facts", self._facts)
-        return app
+        return {"/status": self._status, "/metrics": self._metrics, "/facts": self._facts}
 
     async def _status(self, request: "web.Request") -> "web.StreamResponse":
         from aiohttp import web
@@ -229,47 +159,9 @@ class StatusServer:
 @asynccontextmanager
 async def open_status(source: Source, *, host: str, port: int) -> AsyncIterator[StatusServer]:
     """Serve `source` on this port, 0 for a free one. Raises UsageError where the port cannot be had."""
-    from aiohttp import web
-
     server = StatusServer(source, loopback=host in LOOPBACK)
-    runner = web.AppRunner(
-        server.application(), access_log=None, handler_cancellation=True, shutdown_timeout=CLOSING_S,
-        keepalive_timeout=KEPT_S,
-    )
-    await runner.setup()
-    assert runner.server is not None
-    server.door = _Door(runner.server)
-    try:
-        try:
-            listening = await asyncio.get_running_loop().create_server(
-                server.door, host, port, backlog=server.door.backlog
-            )
-        except OSError as error:
-            raise _not_free(host, port, error) from None
-        bound = listening.sockets[0].getsockname()
-        server.url = f"http://{f'[{bound[0]}]' if ':' in bound[0] else bound[0]}:{bound[1]}"
-        try:
-            yield server
-        finally:
-            listening.close()
-    finally:
-        server.end()
-        server.door.close()
-        await runner.cleanup()
-
-
-def require_free(host: str, port: int) -> None:
-    """Raise UsageError where this port cannot be had."""
-    try:
-        with socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET):
-            pass
-    except OSError as error:
-        raise _not_free(host, port, error) from None
-
-
-def _not_free(host: str, port: int, error: OSError) -> UsageError:
-    reason = os.strerror(error.errno) if isinstance(error.errno, int) and error.errno > 0 else error
-    return UsageError(f"cannot serve the status on {host}:{port}: {reason}; take another --status-port")
+    async with open_server(server, host=host, port=port, flag="--status-port"):
+        yield server
 
 
 def prometheus(values: Mapping[str, float]) -> str:
@@ -285,18 +177,5 @@ def prometheus(values: Mapping[str, float]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _open_files() -> int:
-    """How many files this process may have open."""
-    soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return soft if soft != resource.RLIM_INFINITY else 4 * MOST_CONNECTIONS
-
-
 def _some(lines: Iterable[Line]) -> list[Line]:
     return list(islice(lines, CHUNK))
-
-
-def _host(header: str) -> str:
-    """The name in a Host header, without its port."""
-    if header.startswith("["):
-        return header[1:].partition("]")[0]
-    return header.partition(":")[0]

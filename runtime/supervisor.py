@@ -10,7 +10,17 @@ from typing import Any, Protocol
 import structlog
 
 from ..core.errors import BudgetSpent, MementoError, SearchError, StoreError
-from ..core.events import CandidateScored, EliteChanged, Fact, Order, RunContinued, RunPaused, RunStopped, Withdraw
+from ..core.events import (
+    AskedAgain,
+    CandidateScored,
+    EliteChanged,
+    Fact,
+    Order,
+    RunContinued,
+    RunPaused,
+    RunStopped,
+    Withdraw,
+)
 from ..core.keeper import Decision, Keeper
 from .bus import EventBus
 from .slot_failure import failed_slot
@@ -260,8 +270,8 @@ class Replay:
             if expected and fact == expected[0]:
                 expected.popleft()
                 continue
-            if fact.order not in open_orders:
-                continue  # the controller's own facts: started, resumed, paused
+            if fact.order not in open_orders or isinstance(fact, AskedAgain):
+                continue  # the controller's own facts: started, resumed, paused; and facts that leave an order open
             if expected:
                 raise StoreError(
                     f"the log does not follow from this version's rules: {type(expected[0]).__name__} was "

@@ -17,15 +17,18 @@ from .checks import (
     domain_options,
     model_tables,
     refuse_empty_search,
+    refuse_small_budget,
     refuse_unknown,
     refuse_without_effect,
     settle_paths,
     settle_search,
+    settle_step_limit,
     validated,
 )
 from .model import BRANCHES, OPTIONS, Settings
 from .presets import DEFAULT_PRESET, preset_named
 from .recorded import recorded_settings
+from .schedule import settle_episodes
 from .sources import ALIASES, Given, from_command_line, from_environment, from_file
 
 
@@ -42,15 +45,17 @@ def build_settings(
     assignments: Sequence[str] = (),
     config: Path | None = None,
     environment: Mapping[str, str],
+    origin: str | None = None,
 ) -> Settings:
     """The settings of a run from all their sources; None stands for a flag that was not given.
 
+    `origin` says where `flags` come from if not from the command line, with {} for the key.
     Raises UsageError with one sentence that names the key, the source and the fix.
     """
     layers = [
         {} if config is None else from_file(config),
         from_environment(environment),
-        from_command_line(flags, assignments),
+        from_command_line(flags, assignments, origin=origin),
     ]
     given: dict[str, Given] = {}
     for layer in layers:
@@ -66,11 +71,15 @@ def build_settings(
     values["k"] = sum(values[branch] for branch in BRANCHES)   # every method has the same budget
     values |= {key: entry.value for key, entry in plain.items()}
     settle_search(values, plain)
+    settle_episodes(values, plain)
     settle_paths(values)
     values |= model_tables(given)
-    settings = validated(values, given, domain.options(own, preset=preset))
+    options = domain.options(own, preset=preset)
+    settle_step_limit(values, plain, domain, options)
+    settings = validated(values, given, options)
     refuse_without_effect(settings, given)
     refuse_empty_search(settings)
+    refuse_small_budget(settings)
     return settings
 
 
@@ -78,6 +87,11 @@ def parse_budgets(flags: Mapping[str, JSON], assignments: Sequence[str]) -> dict
     """The budgets for a resumed run, by their full names, such as "budget.judge.calls". Raises UsageError."""
     given = from_command_line(flags, assignments)
     for key, entry in given.items():
+        if key == "budget_episodes":
+            raise UsageError(
+                f"{key!r} cannot change in a resumed run, because the search was planned with it: start a new run "
+                f"({entry.origin})"
+            )
         if not key.startswith(("budget_", "budget.")):
             raise UsageError(f"{key!r} cannot change in a resumed run: only budgets can ({entry.origin})")
     return {key: entry.value for key, entry in given.items()}

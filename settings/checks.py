@@ -8,6 +8,8 @@ from pydantic import ValidationError
 
 from ..core.errors import UsageError, nearest, unknown
 from ..core.methods import method_named
+from ..core.ports import Domain, Periodic
+from ..core.step_limit import REAL_TIME
 from ..core.values import JSON
 from ..domains import names as domain_names
 from .model import ALL, BRANCHES, EVALUATORS, OPTIONS, ROLES, TABLES, Settings, without_effect
@@ -51,8 +53,36 @@ def settle_search(values: dict[str, Any], plain: Mapping[str, Given]) -> None:
                 f"question: remove it, or set memory_detail to 'summary' ({given.origin})"
             )
         values["speculation"] = False
+    if values.get("proposer_turns"):
+        given = plain.get("speculation")
+        if given is not None and given.value is True:
+            raise UsageError(
+                "'speculation' has no effect with proposer_turns, since conversations for nothing cost too much: "
+                f"remove it, or set proposer_turns to 0 ({given.origin})"
+            )
+        values["speculation"] = False
+    elif "practice_episodes" in plain:
+        raise UsageError(
+            "'practice_episodes' has no effect without proposer_turns: remove it, or set proposer_turns "
+            f"({plain['practice_episodes'].origin})"
+        )
     if "generations" not in plain and "generations" not in method_named(str(values.get("method", "memento"))).settings:
         values["generations"] = 1
+
+
+def settle_step_limit(
+    values: dict[str, Any], plain: Mapping[str, Given], domain: Domain, options: Mapping[str, JSON]
+) -> None:
+    """Replace "real-time" by the control period of the domain in ms. Raises UsageError if it has none."""
+    if values.get("step_limit_ms") != REAL_TIME:
+        return
+    period_ms = domain.control_period_ms(options) if isinstance(domain, Periodic) else None
+    if period_ms is None:
+        raise UsageError(
+            f"the control step of {values.get('domain')!r} has no known duration, so step_limit_ms = {REAL_TIME!r} is "
+            f"not possible: give a number of milliseconds ({plain['step_limit_ms'].origin})"
+        )
+    values["step_limit_ms"] = round(period_ms, 6)
 
 
 def settle_paths(values: dict[str, Any]) -> None:
@@ -116,6 +146,17 @@ def refuse_without_effect(settings: Settings, given: Mapping[str, Given]) -> Non
         if key in silent or key.replace("_", "-").rpartition(".")[0] in silent:
             where = f"method {settings.method!r}" if key in method_alone else f"evaluator {settings.evaluator!r}"
             raise UsageError(f"{key!r} has no effect with the {where}: remove it ({given[key].origin})")
+
+
+def refuse_small_budget(settings: Settings) -> None:
+    """Raises UsageError if the budget of episodes has no room for p_0, one candidate and its confirmation."""
+    practice = settings.practice_episodes if settings.proposer_turns else 0
+    limit, least = settings.budget_episodes, 2 * settings.n_roll + 2 * settings.confirm_episodes + practice
+    if limit is not None and limit < least:
+        raise UsageError(
+            f"budget_episodes = {limit} has no room for the first policy and one candidate, which take {least} "
+            "episodes: raise it, or lower n_roll or confirm_episodes"
+        )
 
 
 def refuse_empty_search(settings: Settings) -> None:

@@ -9,7 +9,7 @@ from ..core.methods import method_named
 from ..core.patch_form import Form
 from ..core.seeds import salted
 from ..core.values import JSON, FeedbackDetail, MemoryDetail
-from .presets import DEFAULT_PRESET
+from .presets import DEFAULT_PRESET, PRACTICE
 from .toml_text import is_bare, table_lines, toml, toml_key
 
 EVALUATORS = ("evolve", "reference", "zero-shot")  # anything else is a file
@@ -23,6 +23,8 @@ Positive = Annotated[int, Field(ge=1, le=1_000_000)]
 MOST_WORKERS = 256  # each worker is a process with a simulator; more than one machine can use
 Workers = Annotated[int, Field(ge=1, le=MOST_WORKERS)]
 Repairs = Annotated[int, Field(ge=0, le=5)]
+Turns = Annotated[int, Field(ge=0, le=20)]
+Practice = Annotated[int, Field(ge=0, le=100)]
 Limit = Annotated[int, Field(ge=1, le=10**15)]
 SALT_PATTERN = r"^([0-9a-f]{32}|none)$"
 Salt = Annotated[str, Field(pattern=SALT_PATTERN)]
@@ -56,6 +58,7 @@ class Asking(_Part):
     max_output_tokens: Limit | None = None
     thinking: Literal["minimal", "low", "medium", "high", "xhigh"] | None = None
     stream: bool | None = None
+    tools: Literal["native", "text"] | None = None
     cache: bool | None = None
     total_s: Amount | None = None
     read_s: Amount | None = None
@@ -92,6 +95,7 @@ class Settings(BaseModel):
     budget_tokens: Limit | None = Field(None, description="tokens that the run may use, input and output together")
     budget_usd: Amount | None = Field(None, description="US dollars that the run may spend on models")
     budget_wall_s: Amount | None = Field(None, description="seconds that the run may take, pauses not counted")
+    budget_episodes: Limit | None = Field(None, description="episodes that the search may roll out, p_0's included")
     budget: dict[Role, RoleBudget] = Field(default_factory=dict, description="budgets of single roles")
     sampling: dict[Role | Literal["all"], Asking] = Field(default_factory=dict, description="how models are called")
     prices: dict[str, TokenPrice] = Field(default_factory=dict, description="prices of models, by model name")
@@ -108,8 +112,11 @@ class Settings(BaseModel):
     k_hc: Count = Field(description="hill-climb proposals per generation")
     k_macro: Count = Field(description="macro-mutations per generation")
     k_cross: Count = Field(description="crossovers per generation")
+    k_tune: Count = Field(0, description="tunings of the elite's constants per generation, without a model")
+    tune_episodes: Positive = Field(200, description="episodes on which one tuning tries constants")
     k: Positive = Field(24, description="candidates per generation, in methods with one kind of proposal")
     n_roll: Positive = Field(description="N_roll, episodes per candidate")
+    confirm_episodes: Count = Field(0, description="fresh episodes between a new elite and the old; 0 is the paper's")
     evaluator_pool: Positive = Field(description="n, evaluators in a pool")
     evaluator_generations: Positive = Field(description="T, generations of evaluator search, the first pool among them")
     evaluator_judges: Positive = Field(description="k, judges who vote on a pool")
@@ -121,9 +128,13 @@ class Settings(BaseModel):
     feedback: FeedbackDetail = Field("stories", description="stories of episodes, or metrics alone as in the paper")
     memory_detail: MemoryDetail = Field("full", description="what prompts show of edits that did not stay")
     memory_scope: Literal["generation", "run"] = Field("generation", description="how long rejected edits are kept")
-    macro_focus: bool = Field(True, description="each macro-mutation of a generation gets another focus")
+    macro_focus: bool = Field(True, description="each macro-mutation and crossover of a generation gets another focus")
     reply: Form = Field("patch", description="what climbs and evaluator revisions send: a patch, or the whole program")
     repairs: Repairs = Field(1, description="further questions after an answer that cannot be used; 0 is the paper's")
+    step_limit_ms: Amount | None = Field(None, description="CPU time of a policy's call; real-time: its control step")
+    proposer_turns: Turns = Field(0, description="calls of tools before a proposer submits; 0 is the paper's")
+    practice_episodes: Practice = Field(PRACTICE, description="episodes in which one proposal may try drafts")
+    notes: Literal["on", "off"] = Field("off", description="writers of policies leave notes for later ones")
     keep_trajectories: bool = Field(False, description="keep every recorded episode, not T_0's and the elites' only")
     trajectories_limit_mb: Amount | None = Field(None, description="room for recorded episodes; the least needed go")
     final_episodes: Positive = Field(description="held-out episodes on which p_0 and the elite are compared")
@@ -143,6 +154,8 @@ class Settings(BaseModel):
     def as_toml(self) -> str:
         """A file for `--config` that repeats this run. It names only what has an effect."""
         left_out = without_effect(self.method, self.evaluator) | {OPTIONS, *TABLES, "replay"}
+        if not self.proposer_turns:
+            left_out |= {"practice_episodes"}
         values = {key: value for key, value in self.as_json().items() if key not in left_out}
         lines = [f"{key} = {toml(value)}" for key, value in values.items() if value not in (None, [])]
         lines += [line for name in TABLES for line in table_lines(name, self.as_json()[name], everyone=ALL)]

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from ..core.errors import unknown
 
 DEFAULT_PRESET = "quick"
+PRACTICE = 4  # episodes in which one proposal may try drafts
 
 # The keys are settings: G, k_hc, k_macro, k_cross and N_roll of Algorithm 2; n, T and k of Algorithm 1; and what
 # makes a run faster without a change of its result. Speculation trades calls for time, so only big runs use it; it
@@ -17,6 +18,7 @@ PRESETS: Mapping[str, Mapping[str, int | str]] = {
         "generations": 5, "k_hc": 10, "k_macro": 10, "k_cross": 4, "n_roll": 10,
         "evaluator_pool": 8, "evaluator_generations": 5, "evaluator_judges": 10,
         "final_episodes": 10, "duplicates": True, "speculation": True, "memory_detail": "summary",
+        "notes": "off",
     },
     "quick": {
         "generations": 4, "k_hc": 4, "k_macro": 4, "k_cross": 2, "n_roll": 3,

@@ -51,10 +51,15 @@ def parse_assignments(assignments: Iterable[str]) -> dict[str, Given]:
     return found
 
 
-def from_command_line(flags: Mapping[str, JSON], assignments: Sequence[str]) -> dict[str, Given]:
-    """The values of flags (None: not given) and of `--set`. Raises UsageError for a key given by both."""
+def from_command_line(
+    flags: Mapping[str, JSON], assignments: Sequence[str], *, origin: str | None = None
+) -> dict[str, Given]:
+    """The values of flags (None: not given) and of `--set`. Raises UsageError for a key given by both.
+
+    `origin` says where the values come from if not from flags, with {} for the key.
+    """
     chosen = {
-        key: Given(value=value, origin=FLAGS.get(key, f"--{key.replace('_', '-')}"))
+        key: Given(value=value, origin=_flag(key) if origin is None else origin.format(key))
         for key, value in flags.items()
         if value is not None
     }
@@ -62,6 +67,10 @@ def from_command_line(flags: Mapping[str, JSON], assignments: Sequence[str]) -> 
     for key in chosen.keys() & assigned.keys():
         raise UsageError(f"{key!r} is given twice, by {chosen[key].origin} and by --set: keep only one")
     return chosen | assigned
+
+
+def _flag(key: str) -> str:
+    return FLAGS.get(key, f"--{key.replace('_', '-')}")
 
 
 def from_environment(environment: Mapping[str, str]) -> dict[str, Given]:

@@ -4,9 +4,14 @@ import signal
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from .support.nightly import is_sampled
 from .support.processes import end_started
+
+# Machines are slow at times. How long one example takes says nothing about it.
+settings.register_profile("memento", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("memento")
 
 # A script's background job ignores SIGINT, and so would all that the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)

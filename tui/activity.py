@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from ..core.events import CandidateScored, EliteChanged, Fact, SpeculationEnded, StageEntered
+from ..core.events import AskedAgain, CandidateScored, EliteChanged, Fact, SpeculationEnded, StageEntered
 from ..core.order_ids import SEARCH, owner_of, parse
 
 NOTE = "activity.json"
@@ -92,6 +92,8 @@ class UnderWay:
                 self._forget(lambda order: parse(order).stage == SEARCH and parse(order).generation <= fact.generation)
             case SpeculationEnded(kept=True, answered=False):
                 return                  # the call continues, now for its slot
+            case AskedAgain():
+                return                  # the order stays open
         if fact.order is not None and self._orders.pop(fact.order, None) is not None:
             self.changed = True
 

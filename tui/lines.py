@@ -7,10 +7,12 @@ from ..core.events import (
     CandidateScored,
     DuplicateFound,
     EliteChanged,
+    EliteConfirmed,
     EvaluatorChosen,
     EvaluatorPoolScored,
     Fact,
     FinalMeasured,
+    HintGiven,
     InitialChosen,
     ProbesRecorded,
     ProposalFailed,
@@ -20,6 +22,8 @@ from ..core.events import (
     RunStarted,
     RunStopped,
     StageEntered,
+    ToolAnswered,
+    TurnTaken,
 )
 from ..core.methods import branch_of, branches_of
 from ..core.operators import OPERATORS
@@ -30,10 +34,11 @@ from ..memory.run_status import RunStatus
 from ..memory.run_view import RunView
 from ..memory.slots import Slot
 from .activity import ActivityNote
-from .words import coarse, isolation, left, order_words
+from .words import coarse, confirmed_words, episodes_words, isolation, left, order_words, tool_words
 
 SUMMARY_LENGTH = 72
 FAULT_LENGTH = 100
+HINT_LENGTH = 200
 
 
 def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]:
@@ -52,12 +57,16 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
             return ("paused: current work ends, nothing new starts",)
         case RunContinued():
             return ("continued",)
+        case HintGiven():
+            return (f"   hint from the person who runs it: “{one_line(fact.text, HINT_LENGTH)}”",)
         case RunStopped():
             return (f"stopped: {'a budget is spent' if fact.reason == 'budget' else 'on request'}; nothing is lost",)
         case StageEntered():
             return _stage(fact.stage, status)
         case InitialChosen():
             return ("   p_0 is settled, its rollouts T_0 are recorded",)
+        case TurnTaken() | ToolAnswered():
+            return (f"   {fact.order}  {tool_words(fact)}",)
         case ProposalFailed() if parse(fact.order or "").stage != SEARCH:
             return (f"   {fact.order}  no program: {_fault(fact.fault)}",)
         case ProbesRecorded():
@@ -74,6 +83,8 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
             return (f"   {_word(status, fact.operator)}: every candidate failed",)
         case DuplicateFound():
             return (f"   {fact.candidate}: the same program as {fact.of}, not rolled out again",)
+        case EliteConfirmed():
+            return (f"   {confirmed_words(fact)}",)
         case EliteChanged():
             return _elite(fact, status, now)
         case FinalMeasured():
@@ -85,7 +96,7 @@ def still_working(status: RunStatus, *, now: float) -> str:
     """The progress line for a while without other lines."""
     where = f"generation {status.generation_under_way}, " if status.stage == "search" else ""
     calls = status.spending.total.calls
-    counts = f"{counted(status.episodes, 'episode')}, {counted(calls, 'model call')} so far"
+    counts = f"{episodes_words(status)}, {counted(calls, 'model call')} so far"
     return f"   … {where}{counts}{_spent(status)}{_left(status, now)}"
 
 
@@ -96,7 +107,8 @@ def waiting(note: ActivityNote, status: RunStatus) -> str:
     orders = sorted(note.orders, key=lambda order: order[1])
     if not orders:
         return "   … nothing is under way"
-    calls = sum(parse(order).episode is None for order, _ in orders)
+    named = [parse(order) for order, _ in orders]
+    calls = sum(each.episode is None and each.vector is None for each in named)
     what = [counted(many, word) for many, word in ((calls, "answer"), (len(orders) - calls, "rollout")) if many]
     oldest, since = orders[0]
     return f"   … waiting for {' and '.join(what)}; the oldest is {oldest}, for {coarse(note.at - since)}"

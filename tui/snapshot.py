@@ -58,12 +58,12 @@ def under_way(snapshot: RunSnapshot, slots: Iterable[Slot]) -> Iterator[Slot]:
 
 
 def asked_slots(snapshot: RunSnapshot) -> Iterator[Slot]:
-    """New slots for the open model calls."""
+    """New slots for the open model calls, and for tunings without a result."""
     for order, at in () if snapshot.note is None else snapshot.note.orders:
         identity = parse(order)
         owner = str(identity.owner)
         if identity.episode is None and identity.part in ("", "ahead") and owner not in snapshot.slots:
-            yield new_slot(owner, state="asked", at=at)
+            yield new_slot(owner, state="asked" if identity.vector is None else "tuning", at=at)
 
 
 def trial_slots(snapshot: RunSnapshot, stage: str) -> list[Slot]:

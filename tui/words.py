@@ -6,10 +6,11 @@ Each interface maps a role to a colour of its own library: `live/screen.py` for 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from ..core.events import FinalMeasured
+from ..core.events import EliteConfirmed, FinalMeasured, ToolAnswered, TurnTaken
 from ..core.returns import return_of
 from ..core.text import both, cost, counted, number, one_line, share, token_count
 from ..core.values import Episode, Examination, Fault
+from ..memory.pace import Pace
 from ..memory.run_status import RunStatus, state_of, time_left_s
 from ..memory.slots import Slot
 from .activity import Activity
@@ -22,13 +23,15 @@ Styled = tuple[str, str]
 """A text and its role, such as PLAIN or GOOD."""
 
 MARKS: Mapping[str, Styled] = {     # by the state of a slot
-    "asked": ("?", ACCENT), "proposed": ("p", ACCENT), "rolling": ("~", WARN), "scored": ("o", PLAIN),
+    "asked": ("?", ACCENT), "proposed": ("p", ACCENT), "tuning": ("t", WARN), "rolling": ("~", WARN),
+    "scored": ("o", PLAIN),
     "accepted": ("+", BEST), "rejected": ("-", BAD), "pruned": ("<", DIM), "failed": ("x", WORST),
     "voted": ("v", GOOD), "withdrawn": ("/", DIM), "": ("·", DIM),
 }
+BUSY = frozenset({"rolling", "tuning"})     # states of a slot for which workers roll episodes out
 LEGEND = (
-    "? asked", "p proposed", "~ rolling out", "o scored", "+ accepted", "- rejected", "< pruned", "x failed",
-    "/ withdrawn",
+    "? asked", "p proposed", "t tuning", "~ rolling out", "o scored", "+ accepted", "- rejected", "< pruned",
+    "x failed", "/ withdrawn",
 )
 STAGES: Mapping[str, str] = {
     "": "starting", "initial": "a first policy p_0", "baseline": "the rollouts T_0 of p_0",
@@ -132,7 +135,9 @@ def worker_words(activity: Activity) -> str:
 
 
 def rolling_words(slot: Slot, of: int) -> str:
-    """The state of a slot, with its number of episodes while they are rolled out."""
+    """The state of a slot, with its number of episodes while they are rolled out, or of tried constants."""
+    if slot.state == "tuning":
+        return f"tuning, {counted(slot.tried, 'vector')} tried"
     return f"rolling out {slot.rolled}{f'/{of}' if of else ''}" if slot.state == "rolling" else slot.state
 
 
@@ -149,7 +154,7 @@ def lane_words(lane: Lane, episodes: int, *, width: int) -> Iterator[Styled]:
     if known:
         yield f" best {number(max(known))}", PLAIN
     ordered = [by_place[place] for place in sorted(by_place)]
-    rolling = [f"{slot.place + 1} {rolling_words(slot, episodes)}" for slot in ordered if slot.state == "rolling"]
+    rolling = [f"{slot.place + 1} {rolling_words(slot, episodes)}" for slot in ordered if slot.state in BUSY]
     states = [slot.state for slot in ordered]
     open_ones = [f"{states.count(state)} {state}" for state in ("proposed", "asked") if state in states]
     if rolling or open_ones:
@@ -170,9 +175,44 @@ def sparkline(curve: Sequence[float], *, low: float | None = None, high: float |
     return "".join(BARS[min(top, max(0, round((value - least) / (most - least) * top)))] for value in curve)
 
 
+def episodes_words(status: RunStatus) -> str:
+    """The number of episodes; under a budget of episodes, of those that count, with the limit."""
+    limit = status.number("budget_episodes")
+    if limit:
+        return f"{status.search_episodes:,} of {counted(limit, 'episode')}"
+    return counted(status.episodes, "episode")
+
+
+def confirmed_words(fact: EliteConfirmed) -> str:
+    """The result of a comparison on fresh episodes, in a line."""
+    verdict = "confirmed" if fact.confirmed else "not confirmed, the elite stays"
+    return (
+        f"{fact.candidate} {verdict}: F {number(fact.candidate_fitness)} on {counted(fact.episodes, 'fresh episode')},"
+        f" the elite {number(fact.elite_fitness)}"
+    )
+
+
+def pace_words(pace: Pace | None, *, before: str = "") -> str:
+    """The CPU time of a policy's calls: "0.4 ms a call, 99 % 1.2 ms"; empty if it was not measured."""
+    return "" if pace is None else f"{before}{pace.median_ms:.2g} ms a call, 99 % {pace.p99_ms:.2g} ms"
+
+
 def spent_words(status: RunStatus) -> str:
     """Calls, unusable replies, tokens and money."""
     total = status.spending.total
     unusable = f", {status.unusable} unusable" if status.unusable else ""
     tokens = f"{token_count(total.tokens, total.cached_tokens)}, " if total.tokens else ""
     return f"{counted(total.calls, 'call')}{unusable}, {tokens}{cost(total.cost_usd)}"
+
+
+def tool_words(fact: TurnTaken | ToolAnswered) -> str:
+    """One turn of a conversation: what the model asked of a tool, or what the tool found."""
+    if isinstance(fact, ToolAnswered):
+        if fact.episode is None or fact.score is None:
+            return "answered"
+        wrong = f"; {fault_words(fact.episode.fault)}" if fact.episode.fault else ""
+        return f"practice episode {fact.episode.index}: f {fact.score.fitness:.3f}, {fact.episode.steps} steps{wrong}"
+    request = fact.request
+    where = f" {request.whose} {request.number}" if request.whose else ""
+    wrong = f": {one_line(request.problem, 100)}" if request.problem else ""
+    return f"{request.tool or 'no usable reply'}{where}{wrong}"

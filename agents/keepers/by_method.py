@@ -35,6 +35,13 @@ def climbing(slots: Slots) -> Slots:
     return Slots(generations=slots.generations, hill_climb=together(slots), macro=0, crossover=0)
 
 
+def tuning(slots: Slots) -> Slots:
+    """One slot that tunes the constants of the first program with all episodes."""
+    return Slots(
+        generations=1, hill_climb=0, macro=0, crossover=0, tune=1, tune_episodes=slots.tune_episodes
+    )
+
+
 def uncrossed(slots: Slots) -> Slots:
     """Half of the slots for the climb, half for macro-mutation; an odd one goes to the climb."""
     climbs, macros = halves(together(slots))
@@ -84,4 +91,5 @@ KEEPERS: dict[str, MakeKeeper] = {
     "revolve": _rounds(lambda count, options: Revolve(candidates=count, seed=options.seed)),
     "zero-shot": _rounds(lambda count, options: ZeroShot(candidates=count), generations=1),
     "random": _random,
+    "cma-es": _memento(tuning),
 }

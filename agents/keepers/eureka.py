@@ -4,7 +4,7 @@
 `eureka-elite` continues from the best so far. The elite of both is the best so far.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...core.values import Candidate, Operator
 from .outcomes import branch_ended
@@ -38,6 +38,10 @@ class Eureka:
         winner = elite if self.keeps_best else best
         ended = branch_ended(generation, Operator.MACRO, winner)
         return Selection(population=chosen, elite=elite, facts=(ended,))
+
+    def keep(self, selection: Selection[Candidate], elite: Candidate) -> Selection[Candidate]:
+        """`eureka-elite` mutates the old elite again; `eureka` goes on from the best of the generation."""
+        return replace(selection, elite=elite, population=elite if self.keeps_best else selection.population)
 
     def is_hopeless(self, trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
         """Whether it cannot be the best of its generation or, for `eureka-elite`, cannot reach the best so far."""

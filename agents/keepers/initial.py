@@ -35,6 +35,7 @@ class Initial:
     failures: tuple[Rejection, ...] = ()  # shown to the model in the next attempt
     trials: Trials | None = None  # None until there is a program
     baseline: Candidate | None = None  # p_0 with T_0, not scored; set at the end of the stage
+    ordered: int = 0  # episodes of all attempts
 
     @property
     def order(self) -> str:
@@ -45,15 +46,20 @@ class Initial:
 class InitialKeeper:
     """Settles p_0: the given program, or the model's first program that does something in some episode.
 
-    Without `refuses_dead`, as in the runs of older versions, it is enough that the program can start.
+    Without `refuses_dead`, as in the runs of older versions, it is enough that the program can start. `fitness` says
+    what f_e will measure, "" where the evaluator is not known yet.
     """
 
     def __init__(
-        self, *, given: Program | None, seeds: tuple[int, ...], refuses_dead: bool = True, has_success: bool = True
+        self, *, given: Program | None, seeds: tuple[int, ...], refuses_dead: bool = True, has_success: bool = True,
+        episodes: int | None = None, fitness: str = "",
     ) -> None:
+        self._fitness = fitness
         self._given = given
         self._refuses_dead = refuses_dead
-        self._plan = RolloutPlan(split="search", seeds=seeds, evaluator=None, has_success=has_success)
+        self._plan = RolloutPlan(
+            split="search", seeds=seeds, evaluator=None, has_success=has_success, episodes=episodes
+        )
 
     def start(self) -> Decision[Initial]:
         """Roll the given program out, or request one."""
@@ -75,16 +81,23 @@ class InitialKeeper:
 
     def _ask(self, state: Initial) -> Decision[Initial]:
         order = Propose(
-            id=state.order, operator=Operator.INITIAL, generation=0, slot=state.attempt, rejections=state.failures
+            id=state.order, operator=Operator.INITIAL, generation=0, slot=state.attempt, rejections=state.failures,
+            fitness=self._fitness,
         )
         return Decision(state=state, orders=(order,))
 
     def _roll(self, state: Initial, program: Program, summary: str) -> Decision[Initial]:
+        ordered = state.ordered + len(self._plan.seeds)
+        if self._plan.episodes is not None and ordered > self._plan.episodes:
+            raise SearchError(
+                f"no working initial policy within the budget of {self._plan.episodes} episodes: {state.ordered} were "
+                "rolled out; give a policy with --initial FILE, or allow more with --budget-episodes"
+            )
         trial = Trial(
             id=state.order, program=program, operator=Operator.INITIAL, generation=0, slot=0, summary=summary
         )
         step = Trials(plan=self._plan, open={}).begin(trial)
-        return Decision(state=replace(state, trials=step.trials), orders=step.orders)
+        return Decision(state=replace(state, trials=step.trials, ordered=ordered), orders=step.orders)
 
     def _take(self, state: Initial, trials: Trials, fact: Fact) -> Decision[Initial]:
         step = trials.take(fact)
@@ -113,7 +126,8 @@ class InitialKeeper:
             reason=f"{fault.kind}: {fault.message}",
         )
         explained = () if is_service_failure(fault) else (failure,)  # which says nothing about the program
-        return self._ask(Initial(attempt=state.attempt + 1, failures=(*state.failures, *explained)))
+        failures = (*state.failures, *explained)
+        return self._ask(Initial(attempt=state.attempt + 1, failures=failures, ordered=state.ordered))
 
 
 def why_dead(episodes: tuple[Episode, ...]) -> Fault | None:

@@ -3,6 +3,8 @@
 The hill-climb chain is sequential, the macro-mutation branch runs in parallel, and crossover begins when
 both have ended. Decisions do not depend on the order in which answers arrive.
 
+A fourth branch, which is not in the paper, tunes the constants of the elite in parallel to both (`tuning.py`).
+
 Speculation: while a hill-climb proposal rolls out, the next one may be requested as if this one were rejected. This
 is possible because the prompt holds edit summaries only, and the summary is known before the fitness. If the
 proposal is accepted, the speculative request is withdrawn and the correct one is sent, so that the proposals are
@@ -14,34 +16,44 @@ from dataclasses import dataclass, replace
 from ...core import order_ids
 from ...core.events import (
     CandidateScored,
+    ConstantsTried,
     Fact,
     Order,
     ProposalFailed,
     ProposalMade,
     Propose,
     SpeculationEnded,
+    TryConstants,
     Withdraw,
 )
 from ...core.keeper import Decision
 from ...core.operators import OPERATOR_OF_WORD, OPERATORS
-from ...core.values import Candidate, Operator, Rejection
+from ...core.seeds import derive_seed
+from ...core.values import Candidate, Fault, FaultKind, Operator, Program, Rejection
+from .allowance import affordable, dealt, is_spent, tunable
 from .options import PLAIN, SearchOptions
 from .outcomes import branch_ended, elite_changed, search_ended
 from .places import put
-from .search_state import followed
-from .selection import Ahead, Search, best_macro, best_of, climb, is_hopeless, select_elite
-from .trials import RolloutPlan, Trial, Trials, brief_of, chained, failed, trial_of
+from .search_state import confirmed, follow_challenge, followed
+from .selection import Ahead, Search, best_macro, best_of, best_tuned, climb, is_hopeless, partner, select_elite
+from .trials import RolloutPlan, Trial, Trials, brief_of, chained, derived, failed, trial_of
 from .tried import not_chosen, of_lineage
+from .tuning import Tuning, begun, ended, taken
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slots:
-    """The budget: K_hc, K_macro and K_cross proposals per generation, G generations."""
+    """The budget: K_hc, K_macro and K_cross proposals per generation, G generations.
+
+    `tune` slots tune constants, each with `tune_episodes` episodes.
+    """
 
     generations: int
     hill_climb: int
     macro: int
     crossover: int
+    tune: int = 0
+    tune_episodes: int = 0
 
 
 class MementoKeeper:
@@ -73,9 +85,13 @@ class MementoKeeper:
         """The decision after one proposal, episode or score."""
         if state.over:
             return Decision(state=state)
+        if state.challenge is not None:
+            return follow_challenge(state, fact, self._adopt)
         if isinstance(fact, ProposalMade | ProposalFailed):
             decision = self._take_proposal(state, fact)
             decides = self._plan.duplicates  # only a duplicate has a fitness on arrival
+        elif isinstance(fact, ConstantsTried):
+            decision, decides = self._take_tried(state, fact), True
         else:
             decision = followed(state, state.trials.take(fact), self._settle)
             decides = True
@@ -98,6 +114,7 @@ class MementoKeeper:
     def _try(self, state: Search, slot: str, fact: ProposalMade | ProposalFailed) -> Decision[Search]:
         """Start the trial of the proposal for `slot`, or record its failure."""
         trial = self._trial(state, slot, fact)
+        state = replace(state, trials=state.trials.practised(fact))
         if isinstance(fact, ProposalFailed):
             return self._settle(state, failed(trial, fact.fault))
         step = state.trials.begin(trial, shape=fact.shape)
@@ -123,6 +140,8 @@ class MementoKeeper:
                 facts = (*facts, verdict)
             case Operator.MACRO:
                 state = replace(state, macros=put(state.macros, candidate.slot, candidate))
+            case Operator.TUNE:
+                state = replace(state, tunes=put(state.tunes, candidate.slot, candidate))
             case _:
                 state = replace(state, crosses=put(state.crosses, candidate.slot, candidate))
         onward = self._advance(state, candidate.operator)
@@ -131,7 +150,7 @@ class MementoKeeper:
     def _race(self, decision: Decision[Search]) -> Decision[Search]:
         """Prune the trials that can no longer win, and those that become hopeless as a result."""
         state = decision.state
-        leaders = {Operator.MACRO: best_of(state.macros), Operator.CROSSOVER: best_of(state.crosses)}
+        leaders = {operator: best_of(_spent(state, operator)) for operator in _LED}
         for name in sorted(state.trials.open):
             trial = state.trials.open[name]
             if self._options.full_memory and trial.operator is Operator.HILL_CLIMB:
@@ -140,7 +159,7 @@ class MementoKeeper:
                 return self._race(chained(decision, followed(state, state.trials.prune(name), self._settle)))
         return decision
 
-    # ---------------------------------------------------------------------------- the three branches
+    # ----------------------------------------------------------------------------------- the branches
 
     def _advance(self, state: Search, operator: Operator) -> Decision[Search]:
         """The next orders after a slot of `operator` was spent."""
@@ -151,7 +170,7 @@ class MementoKeeper:
             return self._next_climb(state)
         orders: tuple[Order, ...] = ()
         if not state.crossing:
-            if not (self._ended(state, Operator.HILL_CLIMB) and self._ended(state, Operator.MACRO)):
+            if not all(self._ended(state, first) for first in _BEFORE_CROSSOVER):
                 return Decision(state=state, facts=facts)
             begun = self._begin_crossover(state)
             state, orders, facts = begun.state, begun.orders, (*facts, *begun.facts)
@@ -192,7 +211,11 @@ class MementoKeeper:
 
     def _begin_generation(self, state: Search) -> Decision[Search]:
         """Open the next generation from the elite, or end the search."""
-        if state.generation >= self._slots.generations:
+        slots = self._slots.hill_climb, self._slots.macro, self._slots.crossover
+        tunes, episodes = tunable(self._plan, state.trials.ordered, self._slots.tune, self._slots.tune_episodes)
+        reserved = state.trials.ordered + tunes * (episodes + len(self._plan.seeds))
+        climbs, macros, crosses = dealt(slots, affordable(self._plan, reserved, sum(slots)))
+        if state.generation >= self._slots.generations or is_spent(self._plan, state.trials.ordered):
             return Decision(state=replace(state, over=True), facts=(search_ended(state.elite),))
         state = Search(
             generation=state.generation + 1,
@@ -200,23 +223,67 @@ class MementoKeeper:
             current=state.elite,
             rejections=state.rejections if self._options.lasting_memory else (),
             tried=state.tried,
-            macros=(None,) * self._slots.macro,
-            crosses=(None,) * self._slots.crossover,
+            climbs=climbs,
+            macros=(None,) * macros,
+            tunes=(None,) * tunes,
+            crosses=(None,) * crosses,
             trials=state.trials,
         )
         orders = tuple(
             self._propose(state, operator, slot)
             for operator, count in (
-                (Operator.HILL_CLIMB, min(1, self._slots.hill_climb)),
-                (Operator.MACRO, self._slots.macro),
+                (Operator.HILL_CLIMB, min(1, climbs)),
+                (Operator.MACRO, macros),
             )
             for slot in range(count)
         )
         state = replace(state, requested=frozenset(order.id for order in orders))
-        if orders:
-            return Decision(state=state, orders=orders)
+        if orders or tunes:
+            return self._begin_tuning(Decision(state=state, orders=orders), episodes)
         # Only crossover has slots, or no branch has: crossover recombines the elite with itself.
         return self._advance_empty(state)
+
+    def _begin_tuning(self, decision: Decision[Search], episodes: int) -> Decision[Search]:
+        """Start the tuning of the elite in every slot, each with so many episodes; the slots differ in their draws."""
+        parent, generation = decision.state.elite, decision.state.generation
+        for slot in range(len(decision.state.tunes)):
+            name = str(order_ids.candidate(generation, order_ids.TUNE, slot))
+            seed = derive_seed(self._options.seed, "tune", generation, slot)
+            found = begun(name, parent, self._plan, episodes=episodes, seed=seed)
+            if found is None:
+                fault = Fault(kind=FaultKind.NO_CONSTANTS, message="no module or class of the program names a number")
+                spent = failed(self._tuned(parent, generation, slot, Program(""), ""), fault)
+                decision = chained(decision, self._settle(decision.state, spent))
+                continue
+            decision = chained(decision, self._go_on(decision.state, *found))
+        return decision
+
+    def _take_tried(self, state: Search, fact: ConstantsTried) -> Decision[Search]:
+        name = order_ids.owner_of(fact.order or "")
+        if name not in state.tunings:
+            return Decision(state=state)
+        return self._go_on(state, *taken(state.tunings[name], fact))
+
+    def _go_on(self, state: Search, tuning: Tuning, orders: tuple[TryConstants, ...]) -> Decision[Search]:
+        """Try further constants; if none are left, evaluate the program with the best ones as every candidate."""
+        if not tuning.over:
+            ordered = state.trials.ordered + sum(len(order.seeds) for order in orders)
+            trials = replace(state.trials, ordered=ordered)
+            return Decision(
+                state=replace(state, tunings={**state.tunings, tuning.id: tuning}, trials=trials), orders=orders
+            )
+        state = replace(state, tunings={name: one for name, one in state.tunings.items() if name != tuning.id})
+        result = ended(tuning)
+        slot = order_ids.parse(tuning.id).slot
+        trial = self._tuned(tuning.parent, state.generation, slot, result.program, result.summary)
+        evaluated = followed(state, state.trials.begin(trial), self._settle)
+        return chained(Decision(state=state, facts=(result,)), evaluated)
+
+    def _tuned(self, parent: Candidate, generation: int, slot: int, program: Program, summary: str) -> Trial:
+        name = str(order_ids.candidate(generation, order_ids.TUNE, slot))
+        return derived(
+            name, program, operator=Operator.TUNE, generation=generation, slot=slot, parents=(parent,), summary=summary
+        )
 
     def _advance_empty(self, state: Search) -> Decision[Search]:
         begun = self._begin_crossover(state)
@@ -227,16 +294,19 @@ class MementoKeeper:
 
     def _begin_crossover(self, state: Search) -> Decision[Search]:
         state = replace(state, crossing=True)
-        orders = tuple(self._propose(state, Operator.CROSSOVER, slot) for slot in range(self._slots.crossover))
+        orders = tuple(self._propose(state, Operator.CROSSOVER, slot) for slot in range(len(state.crosses)))
         requested = state.requested | {order.id for order in orders}
         return Decision(state=replace(state, requested=requested), orders=orders)
 
     def _end_generation(self, state: Search) -> Decision[Search]:
-        elite = select_elite(state)
+        return confirmed(state, select_elite(state), self._adopt)
+
+    def _adopt(self, state: Search, elite: Candidate) -> Decision[Search]:
+        """The generation ends with this elite."""
         changed = elite_changed(state.generation, elite, state.elite)
         tried = state.tried
         if self._options.full_memory:
-            tried = of_lineage((*tried, *not_chosen((*state.macros, *state.crosses), elite)), elite)
+            tried = of_lineage((*tried, *not_chosen((*state.macros, *state.tunes, *state.crosses), elite)), elite)
         begun = self._begin_generation(replace(state, elite=elite, tried=tried))
         return replace(begun, facts=(changed, *begun.facts))
 
@@ -244,9 +314,8 @@ class MementoKeeper:
 
     def _ended(self, state: Search, operator: Operator) -> bool:
         if operator is Operator.HILL_CLIMB:
-            return state.climbed >= self._slots.hill_climb
-        slots = state.macros if operator is Operator.MACRO else state.crosses
-        return all(slot is not None for slot in slots)
+            return state.climbed >= state.climbs
+        return all(slot is not None for slot in _spent(state, operator))
 
     def _parents(self, state: Search, operator: Operator) -> tuple[Candidate, ...]:
         match operator:
@@ -255,10 +324,10 @@ class MementoKeeper:
             case Operator.MACRO:
                 return (state.elite,)
             case _:
-                return (state.current, best_macro(state))
+                return (state.current, partner(state))
 
     def _propose(self, state: Search, operator: Operator, slot: int) -> Propose:
-        macro = operator is Operator.MACRO
+        places = {Operator.MACRO: len(state.macros), Operator.CROSSOVER: len(state.crosses)}.get(operator)
         return Propose(
             id=str(order_ids.candidate(state.generation, OPERATORS[operator].word, slot)),
             operator=operator,
@@ -267,7 +336,7 @@ class MementoKeeper:
             parents=self._parents(state, operator),
             rejections=state.rejections if operator is Operator.HILL_CLIMB else (),
             tried=state.tried,
-            focus=self._options.focus(state.generation, slot, self._slots.macro) if macro else None,
+            focus=self._options.focus(state.generation, slot, places) if places else None,
             elite=state.elite.id,
             fitness=self._plan.fitness,
         )
@@ -278,5 +347,16 @@ class MementoKeeper:
                 return state.current
             case Operator.MACRO:
                 return best_macro(state)
+            case Operator.TUNE:
+                return best_tuned(state)
             case _:
                 return best_of(state.crosses)
+
+
+_LED = (Operator.MACRO, Operator.TUNE, Operator.CROSSOVER)  # whose branches have the fittest of their slots as winner
+_BEFORE_CROSSOVER = (Operator.HILL_CLIMB, Operator.MACRO, Operator.TUNE)
+
+
+def _spent(state: Search, operator: Operator) -> tuple[Candidate | None, ...]:
+    """The slots of a branch, None for those that are open."""
+    return {Operator.MACRO: state.macros, Operator.TUNE: state.tunes}.get(operator, state.crosses)

@@ -13,7 +13,7 @@ class SearchOptions:
     `seed` is the run's seed, for methods that draw. With `speculation` the next hill-climb proposal is requested
     while the current one still rolls out. `full_memory`: prompts also show why an edit was rejected, and what was
     tried from a parent before. `lasting_memory`: rejected edits are remembered over all generations, not for one.
-    `macro_focus`: each macro-mutation of a generation gets another focus.
+    `macro_focus`: each macro-mutation of a generation gets another focus, and so does each crossover.
     """
 
     seed: int = 0
@@ -23,7 +23,7 @@ class SearchOptions:
     macro_focus: bool = False
 
     def focus(self, generation: int, place: int, of: int) -> Focus | None:
-        """The focus of macro-mutation number `place` of a generation with `of` of them, if the run uses foci."""
+        """The focus of proposal number `place` of a branch with `of` of them in a generation, if the run uses foci."""
         if not self.macro_focus:
             return None
         return Focus(seed=derive_seed(self.seed, "focus", generation), place=place, of=of)

@@ -5,7 +5,7 @@ The rules of the islands are in `islands`; this module applies them to the seeds
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...core.events import PopulationChanged
 from ...core.seeds import derive_seed
@@ -72,6 +72,10 @@ class Revolve:
         ]
         changed = PopulationChanged(generation=generation, islands=members(islands), reset=weak)
         return Selection(population=islands, elite=fitter(candidates, elite), facts=(*branches, changed))
+
+    def keep(self, selection: Selection[tuple[Island, ...]], elite: Candidate) -> Selection[tuple[Island, ...]]:
+        """The islands stay as they are; they use the fitness on the search's episodes."""
+        return replace(selection, elite=elite)
 
     def is_hopeless(self, trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
         """Always false: the islands use every fitness."""

@@ -8,14 +8,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from ...core import order_ids
+from ...core.errors import SearchError
 from ...core.events import CandidateScored, Fact, ProposalFailed, ProposalMade, Propose
 from ...core.keeper import Decision
 from ...core.operators import OPERATORS
 from ...core.values import Candidate, Operator
+from .allowance import affordable, is_spent
 from .options import PLAIN, SearchOptions
 from .outcomes import elite_changed, search_ended
 from .places import put
-from .search_state import SearchState, followed, tried
+from .search_state import SearchState, confirmed, follow_challenge, followed, tried
 from .selection import best_of
 from .trials import RolloutPlan, Trial, Trials, brief_of, chained, trial_of
 
@@ -53,6 +55,9 @@ class Rule(Protocol[P]):
     ) -> Selection[P]:
         """The selection from all candidates of a generation, in the order of their slots; `elite` is C_(g-1)."""
 
+    def keep(self, selection: Selection[P], elite: Candidate) -> Selection[P]:
+        """The selection with the old elite, because fresh episodes did not confirm the new one."""
+
     def is_hopeless(self, trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
         """Whether the rest of a trial cannot change a selection; `leader` is the best of the generation so far."""
 
@@ -64,6 +69,7 @@ class Round(SearchState):
     population: Any
     requests: tuple[Request, ...] = ()
     slots: tuple[Candidate | None, ...] = ()
+    selection: Selection[Any] | None = None  # of the generation that ends, until its elite is adopted
 
 
 class RoundsKeeper:
@@ -94,6 +100,8 @@ class RoundsKeeper:
         """The decision after one proposal, episode or score."""
         if state.over:
             return Decision(state=state)
+        if state.challenge is not None:
+            return follow_challenge(state, fact, self._adopt)
         if isinstance(fact, ProposalMade | ProposalFailed):
             return self._race(self._take_proposal(state, fact))
         return self._race(followed(state, state.trials.take(fact), self._settle))
@@ -105,9 +113,10 @@ class RoundsKeeper:
     def _begin_generation(self, state: Round) -> Decision[Round]:
         """Open the next generation, or end the search."""
         generation = state.generation + 1
-        if generation > self._generations:
+        if generation > self._generations or is_spent(self._plan, state.trials.ordered):
             return Decision(state=replace(state, over=True), facts=(search_ended(state.elite),))
         requests = self._rule.ask(generation, state.population)
+        requests = requests[: affordable(self._plan, state.trials.ordered, len(requests))]
         orders = tuple(self._proposal(state.elite, generation, slot, requests) for slot in range(len(requests)))
         state = replace(
             state,
@@ -156,8 +165,17 @@ class RoundsKeeper:
     def _end_generation(self, state: Round) -> Decision[Round]:
         candidates = tuple(candidate for candidate in state.slots if candidate is not None)
         selection = self._rule.select(state.generation, state.population, state.elite, candidates)
-        facts = (*selection.facts, elite_changed(state.generation, selection.elite, state.elite))
-        state = replace(state, elite=selection.elite, population=selection.population)
+        return confirmed(replace(state, selection=selection), selection.elite, self._adopt)
+
+    def _adopt(self, state: Round, elite: Candidate) -> Decision[Round]:
+        """The generation ends with this elite."""
+        selection = state.selection
+        if selection is None:
+            raise SearchError("a generation ended without a selection")
+        if elite.id != selection.elite.id:
+            selection = self._rule.keep(selection, elite)
+        facts = (*selection.facts, elite_changed(state.generation, elite, state.elite))
+        state = replace(state, elite=elite, population=selection.population, selection=None)
         return chained(Decision(state=state, facts=facts), self._begin_generation(state))
 
     def _race(self, decision: Decision[Round]) -> Decision[Round]:

@@ -1,15 +1,21 @@
 """The state of the memetic search and its selection: accepts, branch winners, the elite. Pure."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from ...core.events import CandidateAccepted, CandidateRejected, Fact, ProposalFailed, ProposalMade
 from ...core.values import Candidate, Operator, Rejection, is_service_failure
 from .search_state import SearchState
 from .trials import Trial, bound
 from .tried import detailed
+from .tuning import Tuning
 
-# At equal fitness the newer program wins, so that neutral moves are accepted; the old elite has the lowest rank.
-_PRECEDENCE = {Operator.INITIAL: 0, Operator.HILL_CLIMB: 1, Operator.MACRO: 2, Operator.CROSSOVER: 3}
+# At equal fitness the newer program wins, so that neutral moves are accepted. Only a tuned program ranks below the old
+# elite: other numbers without a gain are no reason to change any.
+_OLD_ELITE = -1
+_PRECEDENCE = {
+    Operator.TUNE: -2, Operator.INITIAL: 0, Operator.HILL_CLIMB: 1, Operator.MACRO: 2, Operator.CROSSOVER: 3
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +38,11 @@ class Search(SearchState):
     rejections: tuple[Rejection, ...] = ()  # H, of this generation's chain
     tried: tuple[Rejection, ...] = ()  # with a full memory: what did not stay of the elite and its ancestors
     ahead: Ahead | None = None
+    climbs: int = 0  # hill-climb slots of this generation
     climbed: int = 0  # hill-climb slots spent
     macros: tuple[Candidate | None, ...] = ()
+    tunes: tuple[Candidate | None, ...] = ()
+    tunings: Mapping[str, Tuning] = field(default_factory=dict)  # under way, by their slots' ids
     crosses: tuple[Candidate | None, ...] = ()
     crossing: bool = False
 
@@ -42,12 +51,12 @@ def is_hopeless(state: Search, trial: Trial, leader: Candidate | None) -> bool:
     """Whether running the rest of a trial cannot change an accept, a branch winner or the elite.
 
     `leader` is the best so far of the trial's branch, if that branch has a winner.
-    A hill-climb proposal must reach the current program. A macro-mutation must reach the elite and win
+    A hill-climb proposal must reach the current program. A macro-mutation or tuning must reach the elite and win
     its branch; a crossover must win its branch. If the bound only ties, the slot decides.
     """
     if trial.operator is Operator.HILL_CLIMB:
         return bound(trial) < state.current.fitness
-    least = state.elite.fitness if trial.operator is Operator.MACRO else 0.0
+    least = 0.0 if trial.operator is Operator.CROSSOVER else state.elite.fitness
     return falls_behind(trial, leader) or bound(trial) < least
 
 
@@ -64,19 +73,33 @@ def best_of(slots: tuple[Candidate | None, ...]) -> Candidate | None:
 
 def best_macro(state: Search) -> Candidate:
     """C^macro: the best of the elite and the macro-mutations; a macro-mutation wins a tie with the elite."""
-    best = best_of(state.macros)
+    return _or_elite(state, best_of(state.macros))
+
+
+def best_tuned(state: Search) -> Candidate:
+    """The best of the elite and the tuned programs; a tuned program wins a tie with the elite."""
+    return _or_elite(state, best_of(state.tunes))
+
+
+def _or_elite(state: Search, best: Candidate | None) -> Candidate:
+    """`best` if it is as fit as the elite: racing may prune any other, so nothing else may depend on it."""
     return best if best is not None and best.fitness >= state.elite.fitness else state.elite
 
 
+def partner(state: Search) -> Candidate:
+    """The second parent of crossovers: C^macro, or the best tuned program if that is fitter."""
+    tuned, best = best_tuned(state), best_macro(state)
+    return tuned if tuned.fitness > best.fitness else best
+
+
 def select_elite(state: Search) -> Candidate:
-    """C_g: the fittest branch output. Ties: crossover, macro-mutation, hill-climb, then the old elite."""
-    outputs = [
-        candidate for candidate in (state.current, best_macro(state), best_of(state.crosses)) if candidate is not None
-    ]
+    """C_g: the fittest branch output. Ties: crossover, macro-mutation, hill-climb, the old elite, then tuning."""
+    found = (state.current, best_macro(state), best_tuned(state), best_of(state.crosses))
+    outputs = [candidate for candidate in found if candidate is not None]
 
     def rank(candidate: Candidate) -> tuple[float, int]:
         old = candidate.id == state.elite.id
-        return candidate.fitness, -1 if old else _PRECEDENCE[candidate.operator]
+        return candidate.fitness, _OLD_ELITE if old else _PRECEDENCE[candidate.operator]
 
     return max(outputs, key=rank)
 

@@ -36,6 +36,10 @@ class RunPlan:
     reference: Program | None = None  # scores the final measure
     has_success: bool = True  # whether the task has a success predicate
     fitness: str = ""  # what f_e measures under a given `evaluator`, for prompts
+    practice: int = 0  # episodes in which one proposal may try drafts
+    budget_episodes: int | None = None  # of p_0, the search and its confirmations together; None: no budget
+    confirm_episodes: int = 0  # fresh episodes on which a candidate is compared with the elite; 0: none
+    confirm_seed: int = 0  # from which the seeds of these derive
     refuses_dead: bool = True  # request p_0 again if it does nothing in any episode; not by rules of version 1
 
 
@@ -65,9 +69,9 @@ class Sequencer:
         """Begin with p_0, given or requested."""
         keeper = InitialKeeper(
             given=self._plan.initial, seeds=self._plan.search_seeds, refuses_dead=self._plan.refuses_dead,
-            has_success=self._plan.has_success,
+            has_success=self._plan.has_success, episodes=self._plan.budget_episodes, fitness=self._plan.fitness,
         )
-        return self._enter("initial", keeper, lambda ended: self._begin_evaluator(ended.baseline))
+        return self._enter("initial", keeper, lambda ended: self._begin_evaluator(ended.baseline, ended.ordered))
 
     def decide(self, state: Stages, fact: Fact) -> Decision[Stages]:
         """Pass the fact to the current stage, and enter the next stage if this one ended."""
@@ -79,18 +83,19 @@ class Sequencer:
         """Whether the run is done."""
         return state.stage is None
 
-    def _begin_evaluator(self, baseline: Candidate) -> Decision[Stages]:
+    def _begin_evaluator(self, baseline: Candidate, ordered: int) -> Decision[Stages]:
         budget, given = self._plan.evaluator_budget, self._plan.evaluator
         keeper: Keeper[Any] = (
             EvaluatorKeeper(baseline=baseline, budget=budget, probe_seed=self._plan.probe_seed)
             if budget is not None and given is None
             else UnevolvedEvaluatorKeeper(baseline=baseline, given=given)
         )
-        return self._enter("evaluator", keeper, lambda ended: self._begin_search(baseline, ended.chosen))
+        return self._enter("evaluator", keeper, lambda ended: self._begin_search(baseline, ended.chosen, ordered))
 
-    def _begin_search(self, baseline: Candidate, chosen: EvaluatorCandidate) -> Decision[Stages]:
+    def _begin_search(self, baseline: Candidate, chosen: EvaluatorCandidate, ordered: int) -> Decision[Stages]:
         if chosen.program is None:
             raise SearchError("the chosen evaluator has no program")
+        limit = self._plan.budget_episodes
         plan = RolloutPlan(
             split="search",
             seeds=self._plan.search_seeds,
@@ -99,6 +104,10 @@ class Sequencer:
             duplicates=self._plan.duplicates,
             has_success=self._plan.has_success,
             fitness=chosen.summary if self._plan.evaluator is None else self._plan.fitness,
+            episodes=None if limit is None else limit - ordered,
+            practice=self._plan.practice,
+            confirm_episodes=self._plan.confirm_episodes,
+            confirm_seed=self._plan.confirm_seed,
         )
         initial = score_baseline(baseline, chosen.examination)
         keeper = self._plan.method(initial, plan, self._plan.slots, self._plan.options)

@@ -48,6 +48,10 @@ class RolloutPlan:
     duplicates: bool = False
     has_success: bool = True  # False: the task has no success predicate, so that S does not exist
     fitness: str = ""  # what the evaluator measures, for prompts
+    episodes: int | None = None  # the most episodes that the stage may order; None: no budget of episodes
+    practice: int = 0  # episodes in which one proposal may try drafts, which a budget of episodes counts as well
+    confirm_episodes: int = 0  # fresh episodes on which a candidate is compared with the elite; 0: none
+    confirm_seed: int = 0  # from which the seeds of these derive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,11 +97,14 @@ class Trials:
     """The open trials of a keeper, by id, and the latest finished ones, by the digest of their program.
 
     Only a scored episode is reused by another trial, because the recording of an unscored one may be deleted.
+    `ordered` counts the episodes ordered so far, for a budget of episodes. While no trial is open it does not depend
+    on the order of arrival, unless trials were pruned.
     """
 
     plan: RolloutPlan
     open: Mapping[str, Trial]
     known: Mapping[str, Trial] = field(default_factory=dict)
+    ordered: int = 0
 
     def knowing(self, candidate: Candidate) -> "Trials":
         """The trials with the episodes of an evaluated candidate, such as C_0, for later identical programs."""
@@ -115,6 +122,10 @@ class Trials:
         )
         return self._remember(trial)
 
+    def practised(self, fact: ProposalMade | ProposalFailed) -> "Trials":
+        """The trials after the practice episodes of a proposal."""
+        return replace(self, ordered=self.ordered + fact.practised) if fact.practised else self
+
     def begin(self, trial: Trial, *, shape: str = "") -> Step:
         """Start a trial and order all its episodes at once, except those of an already known program.
 
@@ -123,16 +134,17 @@ class Trials:
         empty = (None,) * len(self.plan.seeds)
         trial = replace(trial, episodes=empty, scores=empty)
         if not self.plan.duplicates:
-            return Step(trials=self._keep(trial), orders=self._rolls(trial))
+            return self._ordering(trial)
         trial = replace(trial, digest=shape or digest(trial.program))
         same = self._under_way(trial.digest) or self.known.get(trial.digest)
         if same is None:
-            return Step(trials=self._keep(trial), orders=self._rolls(trial))
+            return self._ordering(trial)
         trial = _taken_over(trial, same)
         found = DuplicateFound(order=trial.id, candidate=trial.id, of=same.id, episodes=trial.scored)
         if same.id in self.open:
             return Step(trials=self._keep(replace(trial, source=same.id)), facts=(found,))
-        return replace(self._keep(trial)._settle(trial.id), orders=self._rolls(trial), facts=(found,))
+        step = self._ordering(trial)
+        return replace(step.trials._settle(trial.id), orders=step.orders, facts=(found,))
 
     def take(self, fact: Fact) -> Step:
         """Apply an EpisodeEnded or EpisodeScored: the step has more orders, or evaluated candidates.
@@ -217,6 +229,11 @@ class Trials:
             return Step(trials=self)
         return Step(trials=self._without(trial), settled=(evaluated(trial, self.plan),))
 
+    def _ordering(self, trial: Trial) -> Step:
+        """Open the trial, with orders for the episodes that it lacks."""
+        rolls = self._rolls(trial)
+        return Step(trials=replace(self._keep(trial), ordered=self.ordered + len(rolls)), orders=rolls)
+
     def _rolls(self, trial: Trial) -> tuple[Roll, ...]:
         """The episodes that a trial still lacks."""
         return tuple(
@@ -253,7 +270,7 @@ class Trials:
             return self
         bare = replace(trial, source=None, program=Program(""), lineage=())  # the digest is enough
         kept = {**self.known, trial.digest: bare}
-        if len(kept) > KNOWN:
+        if len(kept) > KNOWN and self.plan.episodes is None:  # a budget bounds the number of programs itself
             del kept[next(iter(kept))]
         return replace(self, known=kept)
 
@@ -263,17 +280,29 @@ def trial_of(
     operator: Operator, generation: int, slot: int, parents: Sequence[Candidate] = (),
 ) -> Trial:
     """The trial of the proposal for `order`; a failed proposal has no program."""
+    program, shape = (fact.program, fact.shape) if isinstance(fact, ProposalMade) else (Program(""), "")
+    return derived(
+        order, program, operator=operator, generation=generation, slot=slot, parents=parents, summary=fact.summary,
+        shape=shape,
+    )
+
+
+def derived(
+    name: str, program: Program, *,
+    operator: Operator, generation: int, slot: int, parents: Sequence[Candidate], summary: str, shape: str = "",
+) -> Trial:
+    """The trial of a program that was made from its parents."""
     return Trial(
-        id=order,
-        program=fact.program if isinstance(fact, ProposalMade) else Program(""),
+        id=name,
+        program=program,
         operator=operator,
         generation=generation,
         slot=slot,
         parents=tuple(parent.id for parent in parents),
-        summary=fact.summary,
+        summary=summary,
         lineage=inherited(parents),
         before=tuple(parent.fitness for parent in parents),
-        shape=fact.shape if isinstance(fact, ProposalMade) else "",
+        shape=shape,
     )
 
 

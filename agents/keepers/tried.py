@@ -10,8 +10,9 @@ from statistics import stdev
 
 from ...core.program_text import MAX_FAULT, digest
 from ...core.text import one_line
-from ...core.values import Candidate, Rejection, Verdict, is_service_failure
+from ...core.values import Candidate, Change, Rejection, Verdict, is_service_failure
 
+MAX_CHANGES = 3  # episodes of a rejected edit that a full memory shows
 TRIED = 200  # attempts that are remembered of the elite and its ancestors
 
 
@@ -33,7 +34,19 @@ def detailed(rejection: Rejection, candidate: Candidate, current: Candidate, ear
         rose=rose,
         fell=fell,
         standard_error=error,
+        changes=changes_of(candidate, current),
     )
+
+
+def changes_of(candidate: Candidate, current: Candidate) -> tuple[Change, ...]:
+    """The episodes in which f_e changed most, at most 3, the largest change first."""
+    found = [
+        Change(episode=episode.index, before=old.fitness, after=new.fitness, ended_by=episode.ended_by,
+               steps=episode.steps)
+        for episode, new, old in zip(candidate.episodes, candidate.scores, current.scores, strict=False)
+        if new.fitness != old.fitness
+    ]
+    return tuple(sorted(found, key=lambda one: (-abs(one.after - one.before), one.episode))[:MAX_CHANGES])
 
 
 def compared(candidate: Candidate, current: Candidate) -> tuple[int, int, float | None]:

@@ -1,6 +1,6 @@
 """Zero-shot (paper, section 4): programs from the initial prompt alone, in one round; the best is the result."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...core.values import Candidate, Operator
 from .outcomes import branch_ended
@@ -29,6 +29,10 @@ class ZeroShot:
         best = best_of(candidates)
         ended = branch_ended(generation, Operator.INITIAL, best)
         return Selection(population=None, elite=best or elite, facts=(ended,))
+
+    def keep(self, selection: Selection[None], elite: Candidate) -> Selection[None]:
+        """Not used: the one round has no elite to compare with, so its settings refuse a confirmation."""
+        return replace(selection, elite=elite)
 
     def is_hopeless(self, trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
         """Whether it cannot be the best."""

@@ -4,8 +4,20 @@ Each module states the duties of an implementation: callers and threads, ownersh
 determinism, exceptions, and deadlines. `tests/conformance` has one class of tests per port.
 """
 
+from .auditing import Auditable, AuditProgram
 from .clock import Clock
-from .domain import Domain, Generalising, KnowingOrder, KnownEpisode, Starting, Succeeding, has_success
+from .domain import (
+    Domain,
+    Furnishing,
+    Generalising,
+    KnowingOrder,
+    KnownEpisode,
+    Periodic,
+    Starting,
+    Succeeding,
+    has_success,
+    shelf_of,
+)
 from .environment import Action, Choosing, Encoding, Environment, InvalidAction, Observation
 from .model import Ask, Model, Reply
 from .narrating import Narrating
@@ -16,8 +28,8 @@ from .shelf import Part, Shelf
 from .store import Store
 
 __all__ = [
-    "Action", "Ask", "Choosing", "Clock", "Domain", "Drawable", "Encoding", "Environment", "Generalising",
-    "InvalidAction", "KnowingOrder", "KnownEpisode", "Model", "Narrating", "Observation", "Part", "Picture", "Playback",
-    "Pool", "ProbeTask", "Prober", "Prompts", "Renderer", "Reply", "RollTask", "Shelf", "Starting", "Store",
-    "Succeeding", "has_success",
+    "Action", "Ask", "AuditProgram", "Auditable", "Choosing", "Clock", "Domain", "Drawable", "Encoding", "Environment",
+    "Furnishing", "Generalising", "InvalidAction", "KnowingOrder", "KnownEpisode", "Model", "Narrating", "Observation",
+    "Part", "Periodic", "Picture", "Playback", "Pool", "ProbeTask", "Prober", "Prompts", "Renderer", "Reply",
+    "RollTask", "Shelf", "Starting", "Store", "Succeeding", "has_success", "shelf_of",
 ]

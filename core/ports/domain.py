@@ -60,6 +60,19 @@ class Domain(Protocol):
 
 
 @runtime_checkable
+class Furnishing(Protocol):
+    """An optional port of a domain whose shelf depends on its options, such as on the spaces of an environment."""
+
+    def shelf_for(self, options: Mapping[str, JSON]) -> Shelf | None:
+        """The parts for the offline model under these (completed) options; None if there are none."""
+
+
+def shelf_of(domain: Domain, options: Mapping[str, JSON]) -> Shelf | None:
+    """The parts from which the offline model builds programs under these (completed) options, if there are any."""
+    return domain.shelf_for(options) if isinstance(domain, Furnishing) else domain.shelf()
+
+
+@runtime_checkable
 class Generalising(Protocol):
     """An optional port of a domain whose final measure uses other options than the search, such as held-out scenes."""
 
@@ -108,6 +121,14 @@ class Succeeding(Protocol):
 def has_success(domain: Domain, options: Mapping[str, JSON]) -> bool:
     """Whether episodes under these (completed) options succeed or fail; domains that do not say so do."""
     return not isinstance(domain, Succeeding) or domain.has_success(options)
+
+
+@runtime_checkable
+class Periodic(Protocol):
+    """An optional port of a domain whose control steps have a duration in the world that it simulates."""
+
+    def control_period_ms(self, options: Mapping[str, JSON]) -> float | None:
+        """The duration of a control step under these (completed) options in ms; None if it is not known."""
 
 
 @runtime_checkable

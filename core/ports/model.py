@@ -18,11 +18,14 @@ class Ask:
     role: str  # "proposer", "evaluator-writer" or "judge"
     prompt: str
     prefixes: tuple[int, ...] = ()  # lengths of the beginnings of `prompt` that other prompts of the run repeat, rising
+    tools: bool = False  # whether `prompt` offers the tools of `core.turns`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """A model's unmodified answer. `stop` is "end", "length", "refusal" or "error".
+
+    Only calls of tools in a service's own form are rewritten, in the form of the prompt.
 
     It is "too-long" in the record of a reply that was longer than what is kept, and so in its replay.
     """

@@ -29,3 +29,4 @@ class Shelf:
     initial: Program  # p_0, built of the first alternatives; it fails the task
     parts: tuple[Part, ...]
     evaluators: tuple[Program, ...]  # whole evaluator programs of mixed quality, some of them invalid
+    tuned: bool = False  # its constants matter as much as its methods, so edits change them as often

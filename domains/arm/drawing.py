@@ -41,6 +41,7 @@ class Drawing:
     def picture(self, decorate: Callable[[Any], None] | None = None) -> Picture:
         """The scene's current state as an image (height, width, 3) of uint8; `decorate(view)` may add shapes."""
         mujoco = self._mujoco
+        self._context.make_current()        # another drawing of this process may have been used meanwhile
         mujoco.mjv_updateScene(
             self._model, self._data, self._option, None, self._camera, mujoco.mjtCatBit.mjCAT_ALL, self.view,
         )
@@ -54,6 +55,7 @@ class Drawing:
     def close(self) -> None:
         """Release the graphics context."""
         if self._renderer is not None:
+            self._context.make_current()
             self._renderer.free()
         self._context.free()
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .opencv import import_opencv
 from .physics.cache import cache_folder, compiled_code_in
 
 CACHE = cache_folder()
@@ -41,7 +42,11 @@ def quiet_robosuite() -> Iterator[None]:
 
 # robosuite compiles some of its functions; cache them in the same folder.
 with quiet_robosuite(), compiled_code_in(CACHE):
+    import_opencv()
     from robosuite.controllers import load_composite_controller_config
+    from robosuite.utils.transform_utils import quat2mat
+
+__all__ = ["CACHE", "CONTROL_HZ", "SUBSTEPS", "controller_config", "quat2mat", "quiet_robosuite"]
 
 
 def controller_config() -> dict[str, Any]:

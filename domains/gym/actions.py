@@ -25,8 +25,8 @@ class ActionReader:
         self.low = _spread(leaves, "low")
         self.high = _spread(leaves, "high")
         self.all_whole = all(leaf.whole for leaf in leaves)
-        self._whole = np.concatenate([np.full(leaf.size, leaf.whole) for leaf in leaves])
-        self._any_whole = bool(self._whole.any())
+        self.whole = np.concatenate([np.full(leaf.size, leaf.whole) for leaf in leaves])
+        self._any_whole = bool(self.whole.any())
         self._box = leaves[0] if len(leaves) == 1 and not leaves[0].path and leaves[0].kind == "box" else None
         self._dtype = np.dtype(leaves[0].dtype)
 
@@ -35,26 +35,31 @@ class ActionReader:
         if not self._any_whole:
             return np.minimum(np.maximum(action, self.low), self.high)
         rounded = np.rint(action)
-        bad = self._whole & ((np.abs(action - rounded) > NEAR) | (rounded < self.low) | (rounded > self.high))
+        bad = self.whole & ((np.abs(action - rounded) > NEAR) | (rounded < self.low) | (rounded > self.high))
         if bad.any():
             place = int(np.argmax(bad))
             raise InvalidAction(
                 f"action[{place}] is {action[place]:g}; it must be an integer from {self.low[place]:g} to "
                 f"{self.high[place]:g}"
             )
-        return np.where(self._whole, rounded, np.clip(action, self.low, self.high))
+        return np.where(self.whole, rounded, np.clip(action, self.low, self.high))
 
     def idle(self) -> NDArray[np.float64]:
         """0 in every place, or the bound next to it."""
         return np.clip(np.zeros(self.size), self.low, self.high)
 
-    def drawn(self, rng: np.random.Generator) -> NDArray[np.float64]:
-        """A uniform draw from the bounds; an infinite bound counts as 1 from 0, or from the other bound."""
+    def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Finite bounds, low and high: an infinite one counts as 1 from 0, or from the other bound."""
         low = np.where(np.isfinite(self.low), self.low, np.minimum(-1.0, self.high - 1.0))
         high = np.where(np.isfinite(self.high), self.high, np.maximum(1.0, self.low + 1.0))
+        return low, high
+
+    def drawn(self, rng: np.random.Generator) -> NDArray[np.float64]:
+        """A uniform draw from the finite bounds."""
+        low, high = self.bounds()
         real = low + (high - low) * rng.random(self.size)
         whole = np.minimum(np.floor(low + (high - low + 1.0) * rng.random(self.size)), high)
-        return np.where(self._whole, whole, real)
+        return np.where(self.whole, whole, real)
 
     def native(self, accepted: NDArray[np.float64]) -> Any:
         """The value of the action space for an accepted vector."""

@@ -108,17 +108,19 @@ def _described(request: str) -> Description:
         twin.kill()
         twin.communicate()
         raise
-    digests = _answer(twin, request)["digests"]
-    here = answer["digests"]
-    if here[KEPT] != digests[KEPT]:     # then a new environment for each episode may help
-        modes = [mode for mode in MODES if mode != KEPT]
-        if here[KEPT]:
-            here |= _answer(_start(request, "repeat", modes), request)["digests"]
-        digests |= _answer(_start(request, "repeat", modes), request)["digests"]
+    here, there = answer["digests"], _answer(twin, request)["digests"]
     values = answer["description"]
-    same = [mode for mode, digest in here.items() if digest and digest == digests.get(mode)]
-    mode = same[0] if same else values["mode"]
-    return _parse(json.dumps({**values, "mode": mode, "repeatable": bool(same)}, sort_keys=True))
+    for mode in MODES:      # if one environment for all episodes differs, a new one for each may help
+        if _digest(here, mode, request) and here[mode] == _digest(there, mode, request):
+            return _parse(json.dumps({**values, "mode": mode, "repeatable": True}, sort_keys=True))
+    return _parse(json.dumps({**values, "repeatable": False}, sort_keys=True))
+
+
+def _digest(known: dict[str, str], mode: str, request: str) -> str:
+    """The digest of an episode that begins in this way: a known one, else that of one more process."""
+    if mode not in known:
+        known |= _answer(_start(request, "repeat", [mode]), request)["digests"]
+    return known[mode]
 
 
 def _start(request: str, task: str, modes: Sequence[str] = ()) -> subprocess.Popen[str]:

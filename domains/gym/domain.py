@@ -1,10 +1,10 @@
 """The domain interface of a Gymnasium environment."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
-from ...core.ports import Environment, Renderer, Shelf
+from ...core.ports import AuditProgram, Environment, Renderer, Shelf
 from ...core.values import JSON, Brief, Contract, Program
 from .names import parse_id
 from .options import NONE, complete, settings
@@ -37,6 +37,11 @@ class GymDomain:
 
         return brief(settings(options))
 
+    def control_period_ms(self, options: Mapping[str, JSON]) -> float | None:
+        """The duration of a step, where the environment knows it: see `core.ports.Periodic`."""
+        step_s = settings(options).description.step_s
+        return None if step_s is None else 1000 * step_s
+
     def environment(self, options: Mapping[str, JSON]) -> Environment:
         """Make the environment for these (completed) options."""
         from .environment import GymEnvironment
@@ -59,8 +64,26 @@ class GymDomain:
         return Program(text.read_text(encoding="utf-8"))
 
     def shelf(self) -> Shelf | None:
-        """None: there are no parts for the offline model yet."""
+        """None: the parts depend on the spaces; `shelf_for` has them."""
         return None
+
+    def shelf_for(self, options: Mapping[str, JSON]) -> Shelf:
+        """The parts for the offline model that fit the environment's spaces: see `core.ports.Furnishing`."""
+        from .shelf import shelf
+
+        return shelf(settings(options).description)
+
+    def audit_programs(self, options: Mapping[str, JSON], *, seeds: Sequence[int]) -> Iterable[AuditProgram]:
+        """Hand-written programs for an audit of evaluators: see `core.ports.Auditable`."""
+        from ..plain_audit import vector_programs
+        from .actions import ActionReader
+
+        reader = ActionReader(settings(options).description.action)
+        low, high = reader.bounds()
+        return vector_programs(
+            self.contract.class_name, idle=reader.idle().tolist(), low=low.tolist(), high=high.tolist(),
+            whole=reader.whole.tolist(),
+        )
 
 
 def domain_of(environment_id: str) -> GymDomain:

@@ -22,7 +22,7 @@ from ...core.errors import UsageError
 from .description import FORMAT
 from .documentation import clean
 from .loading import Simulator
-from .names import FRESH, KEPT, SEEDED, EnvironmentId, parse_id, suite_of
+from .names import KEPT, MODES, SEEDED, EnvironmentId, parse_id, suite_of
 from .spaces import MOST_ACTION_NUMBERS, MOST_NUMBERS, TEXT, Leaf, flatten, has_text, leaves_of, require_small
 
 DEFAULT_HORIZON: Final = 1_000      # for environments that are registered without a limit
@@ -65,11 +65,13 @@ class _Helper:
         return {"digests": {mode: self._digest(mode, history=False) for mode in self._modes}}
 
     def describe(self) -> dict[str, Any]:
-        """Everything, and the digests of an episode that follows others: of the first way that repeats it."""
-        digests = {KEPT: self._digest(KEPT, history=True)}
-        if not digests[KEPT]:
-            digests |= {mode: self._digest(mode, history=True) for mode in (FRESH, SEEDED)}
-        mode = next((mode for mode in (KEPT, FRESH, SEEDED) if digests[mode]), KEPT)
+        """Everything, and the digests of an episode that follows others: up to the first way that repeats it."""
+        digests: dict[str, str] = {}
+        for mode in MODES:      # to make an environment can take a second: no more ways than needed
+            digests[mode] = self._digest(mode, history=True)
+            if digests[mode]:
+                break
+        mode = next((mode for mode in MODES if digests.get(mode)), KEPT)
         simulator = self._simulator(mode)
         simulator.begin(0)
         env = simulator.env
@@ -88,7 +90,7 @@ class _Helper:
             "documentation": _documentation(bare, self._identity), "step_s": _step_s(bare),
             "threshold": None if spec.reward_threshold is None else float(spec.reward_threshold),
             **random.measured(),
-            "goal": {"achieved_goal", "desired_goal"} <= {*getattr(env.observation_space, "spaces", {})},
+            "goal": _has_goals(env.observation_space),
             "mode": mode, "repeatable": False,      # decided by comparison with the other process
             "draws": "rgb_array" in bare.metadata.get("render_modes", ()),
             "needs_opengl": "mujoco" in sys.modules and (hasattr(bare, "mujoco_renderer") or hasattr(bare, "model")),
@@ -102,7 +104,8 @@ class _Helper:
             simulator = self._simulator(mode)
             digests = {seed: _digest_of(simulator, seed) for seed in REPEATED_SEEDS}
             if history:     # several times: an environment that draws from few tasks repeats one by chance
-                again = [(seed, _digest_of(simulator, seed)) for _ in range(REPEATS) for seed in REPEATED_SEEDS]
+                repeats = REPEATS if mode == KEPT else 1    # a new environment remembers nothing
+                again = [(seed, _digest_of(simulator, seed)) for _ in range(repeats) for seed in REPEATED_SEEDS]
                 if any(digests[seed] != digest for seed, digest in again):
                     return ""
             return "".join(digests.values())
@@ -202,6 +205,12 @@ def _numbers(info: Mapping[Any, Any], path: tuple[str, ...]) -> Iterator[tuple[t
             yield here, 1
         elif isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and 0 < value.size <= MOST_INFO_SIZE:
             yield here, int(value.size)
+
+
+def _has_goals(space: Any) -> bool:
+    """Whether observations hold an achieved and a desired goal."""
+    inner = getattr(space, "spaces", None)
+    return isinstance(inner, Mapping) and {"achieved_goal", "desired_goal"} <= inner.keys()
 
 
 def _own_limit(bare: Any) -> int | None:

@@ -111,7 +111,7 @@ def _between(low: float, high: float) -> str:
 def _action(leaves: Sequence[Leaf], *, json: bool) -> str:
     size = sum(leaf.size for leaf in leaves)
     kind = "a list" if json else "a list or numpy array"
-    plain = "" if json or size > 1 else ", or a plain number"
+    plain = "" if size > 1 else ", or a plain number"
     lines = [f"{kind} of {size} {'number' if size == 1 else 'numbers'}{plain}:"]
     start = 0
     for leaf in leaves:

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...core.errors import UsageError, nearest
+from ...core.extras import explain
 from ...core.text import one_line
 from .names import KEPT, SEEDED, EnvironmentId, missing_suite, suite_of
 
@@ -80,8 +81,11 @@ def make(identity: EnvironmentId, kwargs: Mapping[str, Any]) -> Any:
 
             return gymnasium.make(identity.id, disable_env_checker=True, **kwargs)
         except Exception as error:     # the constructor is the user's, and so is whatever it raises
+            name = f"gym:{identity.id}"
+            if isinstance(error.__cause__, ImportError) and (known := explain(error.__cause__, name)) is not None:
+                raise known from error
             said = one_line(f"{type(error).__name__}: {error}", 400)
-            raise UsageError(f"gym:{identity.id} cannot be made with {dict(kwargs)!r}: {said}") from error
+            raise UsageError(f"{name} cannot be made with {dict(kwargs)!r}: {said}") from error
 
 
 def _registered(identity: EnvironmentId) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...core.errors import UsageError
+from ...core.extras import install_command
 
 # How an episode begins:
 KEPT: Final = "kept"                # one environment for all episodes: `reset(seed=…)` repeats an episode
@@ -13,7 +14,6 @@ SEEDED: Final = "fresh-seeded"      # a new environment for each episode, made w
 MODES: Final = (KEPT, FRESH, SEEDED)
 # An optional module to import first, an optional namespace, and a name, mostly with a version.
 _ID: Final = re.compile(r"(?:(?P<module>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):)?(?P<id>(?:[\w-]+/)?[\w.-]+)")
-_INSTALL: Final = "uv pip install --python .venv/bin/python -r pyproject.toml --extra suites"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,6 @@ def suite_of(identity: EnvironmentId) -> Suite | None:
 def missing_suite(identity: EnvironmentId, suite: Suite) -> str:
     """The sentence for an environment whose package is not installed."""
     return (
-        f"gym:{identity.id} needs the package {suite.install!r}, which is not installed: {_INSTALL} installs all "
-        f"suites, pip install {suite.install!r} this one"
+        f"gym:{identity.id} needs the package {suite.install!r}, which is not installed: {install_command('suites')}"
+        f" installs all suites, pip install {suite.install!r} this one"
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from ...core.ports import Environment, KnownEpisode
+from ...core.ports import AuditProgram, Environment, KnownEpisode
 from ...core.values import JSON
 from ..arm.motion import ACHIEVED, CONTROL_PERIOD_S, DESIRED, GRIPPER, MOVE_PER_UNIT_M, TURN_PER_UNIT_RAD
 from .domain import HanoiDomain
@@ -57,12 +57,19 @@ def _known_episodes(options: Mapping[str, JSON], seed: int) -> Iterable[KnownEpi
     return known_episodes(options, seed=seed)
 
 
+def _audit_programs() -> Iterable[AuditProgram]:
+    from .audit import audit_programs
+
+    return audit_programs()
+
+
 DOMAIN = HanoiDomain(
     name="hanoi",
     title="Tower of Hanoi, Franka Panda in robosuite",
     motion=MOTION,
     make=_environment,
     known=_known_episodes,
+    audit=_audit_programs,
     defaults={
         "paper": _DEFAULTS,
         # Programs that solve the task never leave all cubes at rest for longer than 5 s: 30 s is hopeless.

@@ -1,10 +1,10 @@
 """The domain interface of a Hanoi task; the robosuite and the kinematic domain are its two instances."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 
-from ...core.ports import Environment, KnownEpisode, Renderer, Shelf
+from ...core.ports import AuditProgram, Environment, KnownEpisode, Renderer, Shelf
 from ...core.recording import Recording
 from ...core.story import Story
 from ...core.values import JSON, Brief, Contract, Program
@@ -22,6 +22,7 @@ class HanoiDomain:
     motion: Motion
     make: Callable[[Mapping[str, JSON]], Environment]   # imports the simulator
     known: Callable[[Mapping[str, JSON], int], Iterable[KnownEpisode]]  # episodes of known order, for these options
+    audit: Callable[[], Iterable[AuditProgram]]         # hand-written programs for an audit of evaluators
     defaults: Mapping[str, Mapping[str, JSON]]          # by preset; every key that is always present
     choices: Mapping[str, tuple[str, ...]]              # allowed values of "variant" and of domain-specific keys
     numbers: Mapping[str, tuple[float, float]] = field(default_factory=dict)   # limits of domain-specific numeric keys
@@ -41,6 +42,10 @@ class HanoiDomain:
     def brief(self, options: Mapping[str, JSON]) -> Brief:
         """The texts for prompts under these (completed) options."""
         return brief(settings(options, domain=self.name), self.motion)
+
+    def control_period_ms(self, options: Mapping[str, JSON]) -> float:
+        """The duration of a control step: see `core.ports.Periodic`."""
+        return 1000 * self.motion.control_period_s
 
     def environment(self, options: Mapping[str, JSON]) -> Environment:
         """Make the environment for these (completed) options."""
@@ -70,3 +75,7 @@ class HanoiDomain:
         from .shelf import shelf
 
         return shelf(4)
+
+    def audit_programs(self, options: Mapping[str, JSON], *, seeds: Sequence[int]) -> Iterable[AuditProgram]:
+        """Hand-written programs for an audit of evaluators: see `core.ports.Auditable`."""
+        return self.audit()

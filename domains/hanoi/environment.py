@@ -98,6 +98,10 @@ class HanoiEnvironment:
         assert self._sensors is not None
         return self._sensors.observe(self.simulation.truth.vector)
 
+    def true_state(self) -> Array:
+        """The current state without sensor noise, in the layout of the observation vector."""
+        return self.simulation.truth.vector.copy()
+
     def step(self, action: Action) -> str | None:
         """Apply one action (7,) for 0.05 s; returns the reason why the episode ended, or None."""
         command = np.asarray(action, dtype=np.float64)

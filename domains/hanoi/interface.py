@@ -32,7 +32,9 @@ class Motion:
 REFERENCE_FITNESS = """\
 f_e = 0.45 mean of P over all steps + 0.45 best P + 0.10 score of the tower on C at the end; 1 with success.
 P = 0.95 (0.14 approach + 0.18 grasp and lift + 0.20 transport + 0.20 placement + 0.28 tower on C), less up to 15 %
-for a near-illegal stack, + 0.05 smoothness. So early progress counts, and success at any step gives 1."""
+for a near-illegal stack, + 0.05 smoothness. So early progress counts, and success at any step gives 1.
+max_lift_height_m and max_grasp_lift (8 cm = 1) count from the bare table, held or not: cubes of the tower have them
+from the start. first_lift_step is the first true lift, near the hand and 2 cm above the cube's first place."""
 
 
 def brief(settings: Settings, motion: Motion) -> Brief:

@@ -21,6 +21,8 @@ from .task import Array
 
 READ_ROWS: Final = 1_500    # of a longer episode every second, third … row is read
 LATEST: Final = 7           # rows of the story for the latest changes; the others are spread over the earlier ones
+BEFORE_END: Final = (20, 5)  # steps before the end that have a row where a broken rule ended the episode
+END_STEPS: Final = 20       # the steps before such an end whose motion is noted
 NOTED_SCORE: Final = 0.3    # an illegal score from which its largest value is noted
 NOTED_M: Final = 0.005      # how far a container was moved at least to be noted
 LIFTED_M: Final = 0.005     # how far a cube rose at least to count as lifted
@@ -28,11 +30,13 @@ HEAD: Final = ("step", "phase", "hand x y z", "fingers", "nearest cube", "cubes 
 
 
 def episode_story(recording: Recording) -> Story:
-    """What happened: a row for each change of phase, the latest ones and some of the earlier ones."""
+    """What happened: a row for each change of phase, the latest ones and some of the earlier ones, and for the end."""
     stride = 1 + recording.steps // READ_ROWS
     timeline = _Timeline(recording, stride)
     changes = [row for row in range(1, timeline.rows) if timeline.changed(row)]
-    rows = sorted({0, *_chosen(changes, MAX_ROWS - 2), timeline.rows - 1})
+    last = timeline.rows - 1
+    end = [max(1, last - before // stride) for before in BEFORE_END] if recording.info.get("broken_rule") else []
+    rows = sorted({0, *_chosen(changes, MAX_ROWS - 2 - len(end)), *end, last})
     return Story(
         head=HEAD,
         rows=tuple(timeline.line(since, row) for since, row in pairwise([-1, *rows])),
@@ -75,9 +79,12 @@ class _Timeline:
         return self._narration.moments[row]
 
     def changed(self, row: int) -> bool:
-        """Whether the phase, the cube in the hand, or the number of moves differs from the row before."""
+        """Whether the phase, the cube in the hand, the number of moves, or the place of another cube has changed."""
         now, before = self.moment(row), self.moment(row - 1)
-        return (now.moves, now.phase, now.cube) != (before.moves, before.phase, before.cube)
+        if (now.moves, now.phase, now.cube) != (before.moves, before.phase, before.cube):
+            return True
+        elsewhere = (self._gate[row] != self._gate[row - 1]).any(axis=-1)
+        return any(place and cube != now.cube for cube, place in enumerate(elsewhere))
 
     def line(self, since: int, row: int) -> tuple[str, ...]:
         """One row of the story; `since` is the row of the line before, -1 for none."""
@@ -93,6 +100,15 @@ class _Timeline:
             self._places(row),
             self._change(max(since, 0), row),
         )
+
+    def outside(self) -> list[str]:
+        """The cubes that at the end are over no container's gate and not in the hand, with their positions."""
+        last = self.rows - 1
+        held = None if self.moment(last).phase == "grasp" else self.moment(last).cube
+        return [
+            f"{name} at {_listed(self._cubes[last, cube])}" for cube, name in enumerate(self.names)
+            if cube != held and not self._gate[last, cube].any()
+        ]
 
     def _places(self, row: int) -> str:
         """How many cubes are over each container's gate, those that are carried included."""
@@ -134,7 +150,28 @@ def _notes(recording: Recording, timeline: _Timeline) -> list[str]:
         f"highest lift: {names[cube]} by {100 * high_m:.1f} cm at step {step}" if high_m >= LIFTED_M
         else "no cube was lifted"
     )
+    if recording.info.get("broken_rule") and recording.steps:
+        notes.insert(0, _before_end(recording, cubes, names))
+        outside = timeline.outside()
+        if outside:
+            notes.insert(1, f"outside of all containers at the end, not in the hand: {', '.join(outside)}")
     return [*notes, *_illegal(states["illegal_score"], cubes, half, names), *_containers(states["container_pos"])]
+
+
+def _before_end(recording: Recording, cubes: Array, names: tuple[str, ...]) -> str:
+    """How hand and cubes moved in the last steps before a broken rule ended the episode."""
+    since = min(END_STEPS, recording.steps)
+    moved = 100 * (cubes[-1] - cubes[-1 - since])
+    hand = np.asarray(recording.states["eef_pos"], dtype=np.float64)
+    own = 100 * (hand[-1] - hand[-1 - since])
+    parts = [
+        f"{name} {np.hypot(*shift[:2]):.1f} cm aside and {shift[2]:+.1f} cm up"
+        for name, shift in zip(names, moved, strict=True) if np.linalg.norm(shift) > 100 * NOTED_M
+    ]
+    return (
+        f"in its last {since} steps, until it broke the rule {recording.info['broken_rule']!r}: hand "
+        f"{np.hypot(*own[:2]):.1f} cm aside and {own[2]:+.1f} cm up; {', '.join(parts) or 'no cube moved'}"
+    )
 
 
 def _illegal(scores: Recorded, cubes: Array, half: Array, names: tuple[str, ...]) -> list[str]:

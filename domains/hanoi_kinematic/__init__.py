@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from ...core.ports import Environment, KnownEpisode
+from ...core.ports import AuditProgram, Environment, KnownEpisode
 from ...core.values import JSON
 from ..hanoi.domain import HanoiDomain
 from ..hanoi.interface import Motion
@@ -72,12 +72,19 @@ def _known_episodes(options: Mapping[str, JSON], seed: int) -> Iterable[KnownEpi
     return known_episodes(options, seed=seed)
 
 
+def _audit_programs() -> Iterable[AuditProgram]:
+    from .audit import audit_programs
+
+    return audit_programs()
+
+
 DOMAIN = HanoiDomain(
     name="hanoi-kinematic",
     title="Tower of Hanoi without physics, for quick experiments",
     motion=MOTION,
     make=_environment,
     known=_known_episodes,
+    audit=_audit_programs,
     defaults={"paper": _DEFAULTS, "quick": _DEFAULTS, "smoke": {**_DEFAULTS, "horizon": 120}},
     choices={"variant": ("cube",)},
     has_arm=False,

@@ -59,6 +59,10 @@ class KinematicHanoi:
         """The policy's observation: a flat vector with the fields of `observation_layout`."""
         return self._sensors.observe(self._truth)
 
+    def true_state(self) -> Array:
+        """The current state without sensor noise, in the layout of the observation vector."""
+        return self._truth.copy()
+
     def step(self, action: Action) -> str | None:
         """One control step of 0.2 s. Returns "success", "illegal", "horizon" or None."""
         command = [min(1.0, max(-1.0, value)) for value in np.asarray(action, dtype=np.float64).tolist()]

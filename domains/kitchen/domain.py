@@ -1,10 +1,10 @@
 """The domain interface of the kitchen task."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
-from ...core.ports import Environment, Renderer, Shelf
+from ...core.ports import AuditProgram, Environment, Renderer, Shelf
 from ...core.recording import Recording
 from ...core.story import Story
 from ...core.values import JSON, Brief, Contract, Program
@@ -66,3 +66,9 @@ class KitchenDomain:
         from .shelf import shelf
 
         return shelf()
+
+    def audit_programs(self, options: Mapping[str, JSON], *, seeds: Sequence[int]) -> Iterable[AuditProgram]:
+        """Hand-written programs for an audit of evaluators: see `core.ports.Auditable`."""
+        from .audit import audit_programs
+
+        return audit_programs(options, seeds)

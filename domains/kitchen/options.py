@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from ...core import extras
 from ...core.errors import UsageError, unknown
 from ...core.seeds import derive_seed
 from ...core.values import JSON
@@ -78,6 +79,7 @@ def complete(given: Mapping[str, JSON], *, preset: str) -> dict[str, JSON]:
     if backend == "recorded":
         options["recordings"] = str(_recordings(options["recordings"]))
     if backend == "unity":
+        extras.require("unity", "kitchen.backend=unity")
         options["unity_build"] = str(_unity_build(options["unity_build"]))
     options["scenes"] = [*_scenes(options["scenes"], str(backend), options["recordings"], "scenes")]
     options["final_scenes"] = [*_final_scenes(options, str(backend))]

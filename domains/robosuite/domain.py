@@ -1,11 +1,12 @@
 """The domain interface of robosuite's tasks."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
-from ...core.ports import Environment, Renderer, Shelf
+from ...core.ports import AuditProgram, Environment, Renderer, Shelf
 from ...core.values import JSON, Brief, Contract, Program
+from ..arm.motion import CONTROL_PERIOD_S
 from . import options as task_options
 from .brief import brief
 from .tasks import TASKS
@@ -34,6 +35,10 @@ class RobosuiteDomain:
         task = TASKS[self.task_name]
         return brief(task, task_options.settings(task, options))
 
+    def control_period_ms(self, options: Mapping[str, JSON]) -> float:
+        """The duration of a control step: see `core.ports.Periodic`."""
+        return 1000 * CONTROL_PERIOD_S
+
     def environment(self, options: Mapping[str, JSON]) -> Environment:
         """Make the environment for these (completed) options."""
         from .environment import RobosuiteEnvironment
@@ -56,3 +61,10 @@ class RobosuiteDomain:
         from .shelf import shelf
 
         return shelf(self.task_name)
+
+    def audit_programs(self, options: Mapping[str, JSON], *, seeds: Sequence[int]) -> Iterable[AuditProgram]:
+        """Hand-written programs for an audit of evaluators: see `core.ports.Auditable`."""
+        from ..plain_audit import vector_programs
+
+        size = TASKS[self.task_name].action_size
+        return vector_programs(self.contract.class_name, idle=[0.0] * size, low=[-1.0] * size, high=[1.0] * size)

@@ -167,10 +167,14 @@ class PastSpending:
         if recorded is not None:
             _add(self._spent, recorded)
 
+    def asked_again(self) -> frozenset[str]:
+        """The open orders of which an unusable answer is known."""
+        return self._calls.asked_again()
+
     def by_role(self) -> dict[str, Spent]:
-        """The spending of each role, including withdrawn calls."""
+        """The spending of each role, including withdrawn calls and the unusable answers of open orders."""
         spent = dict(self._spent)
-        for recorded in self._calls.withdrawn():
+        for recorded in self._calls.unfinished():
             _add(spent, recorded)
         return spent
 

@@ -20,9 +20,9 @@ class Requests(Protocol):
     """Something that carries one request to a service and never retries."""
 
     async def send(
-        self, prompt: str, *, typed: bool, prefixes: Sequence[int], begun: Callable[[], None]
+        self, prompt: str, *, typed: bool, prefixes: Sequence[int], begun: Callable[[], None], tools: bool = False
     ) -> Answer | Failure:
-        """Ask once; `typed` asks for a judge's answer, `prefixes` are as in Ask.
+        """Ask once; `typed` asks for a judge's answer, `prefixes` and `tools` are as in Ask.
 
         Calls `begun` when the response begins, if the service streams it.
         """
@@ -79,7 +79,8 @@ class ClientModel:
                     break
                 attempts += 1
                 request = connection.send(
-                    ask.prompt, typed=ask.role == "judge", prefixes=ask.prefixes, begun=begun
+                    ask.prompt, typed=ask.role == "judge", prefixes=ask.prefixes, begun=begun,
+                    tools=ask.tools,
                 )
                 outcome = await _within(left_s, request)
                 if isinstance(outcome, Answer):

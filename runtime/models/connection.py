@@ -27,10 +27,11 @@ from .diagnosis import diagnose, refused_to_answer
 from .gate import CallLimits
 from .keys import without_keys
 from .prices import Price, cost_usd
-from .providers import open_client, takes_cache_points, typed_mode
+from .providers import calls_tools, open_client, takes_cache_points, typed_mode
 from .retrying import Failure
 from .sampling import Answer, Sampling
 from .spec import ModelSpec
+from .tool_calls import TOOLS, plain_form
 
 _STOPS = {"stop": "end", "tool_call": "end", "length": "length", "content_filter": "refusal"}
 
@@ -65,18 +66,20 @@ class Connection:
         self._stream = sampling.stream
         self._settings = _settings(sampling)
         self._client, self._model = open_client(spec, key, base_url, limits)
+        self._tools = calls_tools(spec, self._model) if sampling.tools is None else sampling.tools == "native"
         self._cache_points = sampling.cache and takes_cache_points(spec, self._model)
 
     async def send(
-        self, prompt: str, *, typed: bool, prefixes: Sequence[int], begun: Callable[[], None]
+        self, prompt: str, *, typed: bool, prefixes: Sequence[int], begun: Callable[[], None], tools: bool = False
     ) -> Answer | Failure:
         """Ask once. `typed` asks for a judge's answer, which comes back as JSON text with choice and reason.
 
+        `tools` offers the tools of a conversation; the answer has calls of them in the plain form.
         `prefixes` are as in Ask. A streamed response calls `begun` when it begins.
         """
         content = list(_with_cache_points(prompt, prefixes)) if self._cache_points else prompt
         try:
-            response = await self._request(content, self._vote_parameters() if typed else None, begun)
+            response = await self._request(content, self._parameters(typed=typed, tools=tools), begun)
         except Exception as error:  # noqa: BLE001 - a service can make its client library raise anything
             if refused_to_answer(error):
                 return Answer(text="", stop="refusal")
@@ -86,7 +89,7 @@ class Connection:
             # A stream that just ends, or a response marked as failed, must never pass for a whole program.
             said = response.finish_reason or "no reason"
             return Failure(problem=f"stopped in the middle of an answer ({said} given)", retry=True)
-        text = _typed_text(response) if typed and stop == "end" else response.text or ""
+        text = _typed_text(response) if typed and stop == "end" else _text(response)
         usage = response.usage
         return Answer(
             text=without_keys(text, self._keys),
@@ -119,6 +122,17 @@ class Connection:
             async for _ in stream:
                 begun()
             return stream.get()
+
+    def _parameters(self, *, typed: bool, tools: bool) -> ModelRequestParameters | None:
+        if typed:
+            return self._vote_parameters()
+        if not (tools and self._tools):
+            return None
+        # Every turn offers all tools, also the last one: a service's cache would be lost with a change of tools.
+        return ModelRequestParameters(function_tools=[
+            ToolDefinition(name=tool.name, description=tool.description, parameters_json_schema=dict(tool.schema))
+            for tool in TOOLS
+        ])
 
     def _vote_parameters(self) -> ModelRequestParameters:
         """Ask for a vote the way the provider does best."""
@@ -153,6 +167,12 @@ def _settings(sampling: Sampling) -> ModelSettings:
     if sampling.thinking is not None:
         settings["thinking"] = sampling.thinking
     return settings
+
+
+def _text(response: ModelResponse) -> str:
+    """What was said, and the calls of tools in the plain form."""
+    calls = [(part.tool_name, part.args_as_json_str()) for part in response.parts if isinstance(part, ToolCallPart)]
+    return plain_form(response.text or "", calls)
 
 
 def _typed_text(response: ModelResponse) -> str:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from ...core.errors import UsageError
 from ...core.ports import Model
+from .asked import DAY_S, AskedModel, BallotFolder
+from .asked import NAME as ASK
 from .budget import BudgetedModel
 from .client import ClientModel, Requests
 from .fallback import FallbackModel
@@ -27,6 +29,8 @@ class ClientSettings:
     in_flight: int = 8                                          # requests at once, per account
     seed: int = 0
     gates: MutableMapping[str, Gate] = field(default_factory=dict)
+    ballots: BallotFolder = field(default_factory=BallotFolder)  # of the judge "ask"
+    vote_s: float | None = None                                 # the longest wait for its vote; None: a day
     elapsed: Elapsed = time.monotonic
     sleep: Sleep = asyncio.sleep
 
@@ -67,6 +71,9 @@ def _make(
         if offline is None:
             raise UsageError("the offline model cannot be used here: it needs a domain to work on")
         return offline
+    if spec.scheme == ASK:
+        wait_s = DAY_S if settings.vote_s is None else settings.vote_s
+        return AskedModel(settings.ballots, wait_s=wait_s, elapsed=settings.elapsed, sleep=settings.sleep)
     key = key_of(spec, environ)
     base_url = base_url_of(spec, environ)
 

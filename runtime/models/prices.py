@@ -72,7 +72,7 @@ def require_prices(specs: Iterable[ModelSpec], prices: Mapping[str, Price]) -> N
     from genai_prices import Usage
 
     for spec in specs:
-        if spec.scheme == "offline":
+        if spec.free:
             continue
         if cost_usd(spec, prices.get(spec.name), Usage(input_tokens=1, output_tokens=1)) is None:
             raise UsageError(

@@ -62,6 +62,11 @@ def takes_cache_points(spec: ModelSpec, model: Model) -> bool:
     return spec.scheme != "compatible" and bool(model.profile.get("openai_supports_prompt_cache_breakpoints", False))
 
 
+def calls_tools(spec: ModelSpec, model: Model) -> bool:
+    """Whether tools are offered to the service as its own tools: compatible servers often refuse such requests."""
+    return spec.scheme != "compatible" and bool(model.profile.get("supports_tools", True))
+
+
 def typed_mode(spec: ModelSpec, model: Model) -> TypedMode:
     """How a typed answer is best asked for; compatible servers often know neither schemas nor tools."""
     if spec.scheme == "anthropic":

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ...core.events import Fact, ProposalFailed, ProposalMade, SpeculationEnded, VoteCast
+from ...core.events import AskedAgain, Fact, ProposalFailed, ProposalMade, SpeculationEnded, TurnTaken, VoteCast
 from ...core.order_ids import parse
 from ...core.values import Call
 
@@ -31,11 +31,16 @@ class CallReader:
 
     def __init__(self) -> None:
         self._withdrawn: set[str] = set()
+        self._asked_again: dict[str, tuple[Call, ...]] = {}  # the unusable answers of open orders
 
     def read(self, fact: Fact) -> Recorded | None:
         """The model calls of the order that this fact answers; None if there are none."""
+        if isinstance(fact, AskedAgain) and fact.order is not None:
+            self._asked_again[fact.order] = (*self._asked_again.get(fact.order, ()), fact.call)
         if isinstance(fact, SpeculationEnded) and not fact.kept and not fact.answered and fact.order is not None:
             self._withdrawn.add(fact.order)
+        if isinstance(fact, TurnTaken) and fact.order is not None:
+            return Recorded(order=fact.order, role=parse(fact.order).role, calls=(fact.call,))
         if not isinstance(fact, ProposalMade | ProposalFailed | VoteCast) or fact.order is None:
             return None
         calls = (*fact.earlier, *(() if fact.call is None else (fact.call,)))
@@ -45,22 +50,31 @@ class CallReader:
         elif isinstance(fact, ProposalFailed) and fact.call is None:
             failure = fact.fault.message
         self._withdrawn.discard(fact.order)  # its answer arrived during the withdrawal
+        self._asked_again.pop(fact.order, None)  # they are among `calls`
         return Recorded(
             order=fact.order, role=parse(fact.order).role, calls=calls, failure=failure,
             unanswered=failure is not None and fact.call is None,
         )
 
-    def withdrawn(self) -> Iterator[Recorded]:
-        """The calls that were withdrawn without an answer, according to the facts read so far."""
-        for order in sorted(self._withdrawn):
-            yield Recorded(order=order, role=parse(order).role, withdrawn=True)
+    def unfinished(self) -> Iterator[Recorded]:
+        """The calls of orders without an answer, according to the facts read so far.
+
+        These are calls that were withdrawn, and unusable answers that a further question followed.
+        """
+        for order in sorted(self._withdrawn | self._asked_again.keys()):
+            calls = self._asked_again.get(order, ())
+            yield Recorded(order=order, role=parse(order).role, calls=calls, withdrawn=order in self._withdrawn)
+
+    def asked_again(self) -> frozenset[str]:
+        """The orders without an answer of which an unusable answer is known, according to the facts read so far."""
+        return frozenset(self._asked_again.keys() - self._withdrawn)
 
 
 def recorded_in(facts: Iterable[Fact]) -> Iterator[Recorded]:
-    """The model calls of the orders that these facts answer, in commit order."""
+    """The model calls of the orders that these facts answer, in commit order, and then those of other orders."""
     reader = CallReader()
     for fact in facts:
         recorded = reader.read(fact)
         if recorded is not None:
             yield recorded
-    yield from reader.withdrawn()
+    yield from reader.unfinished()

@@ -6,6 +6,7 @@ from typing import Literal
 from ...core.errors import UsageError
 
 Thinking = Literal["minimal", "low", "medium", "high", "xhigh"]
+ToolForm = Literal["native", "text"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +25,7 @@ class Sampling:
     max_output_tokens: int | None = None
     thinking: Thinking | None = None
     stream: bool = False
+    tools: ToolForm | None = None  # how a conversation's tools are offered; None: natively where that is known to work
     cache: bool = True  # whether prompts are marked for the service's cache, and equal ones sent one before the others
 
     def __post_init__(self) -> None:

@@ -12,12 +12,15 @@ from ...core.errors import UsageError, nearest
 
 FORMS = {
     "offline": "offline",
+    "ask": "ask",
     "openai": "openai:NAME",
     "openai-chat": "openai-chat:NAME",
     "anthropic": "anthropic:NAME",
     "compatible": "compatible:LABEL@URL#MODEL",
 }
 """Every scheme with the form that a user writes."""
+
+FREE = ("offline", "ask")  # these schemes are their whole name, and no service is asked
 
 KEY_VARIABLES = {"openai": "OPENAI_API_KEY", "openai-chat": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 URL_VARIABLES = {"openai": "OPENAI_BASE_URL", "openai-chat": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
@@ -38,11 +41,16 @@ class ModelSpec:
     @property
     def name(self) -> str:
         """Its name in reports, votes and prices: `openai:gpt-5.2`, or `LABEL:MODEL` for a compatible server."""
-        return "offline" if self.scheme == "offline" else f"{self.label or self.scheme}:{self.model}"
+        return self.scheme if self.free else f"{self.label or self.scheme}:{self.model}"
+
+    @property
+    def free(self) -> bool:
+        """Whether it costs nothing and no service is asked: the offline model, or a judge who is a person."""
+        return self.scheme in FREE
 
     @property
     def key_variable(self) -> str | None:
-        """The environment variable that holds its key; None for the offline model."""
+        """The environment variable that holds its key; None for a free model."""
         if self.label is not None:
             return f"{self.label.upper().replace('-', '_')}_API_KEY"
         return KEY_VARIABLES.get(self.scheme)
@@ -56,9 +64,9 @@ class ModelSpec:
 def parse_spec(text: str) -> ModelSpec:
     """The model that `text` names. Raises UsageError with the nearest form if it names none."""
     scheme, colon, rest = text.strip().partition(":")
-    if scheme == "offline" and not colon:
-        return ModelSpec(scheme="offline", model="")
-    if scheme not in FORMS or scheme == "offline" or not colon:
+    if scheme in FREE and not colon:
+        return ModelSpec(scheme=scheme, model="")
+    if scheme not in FORMS or scheme in FREE or not colon:
         raise UsageError(_unknown(text))
     if scheme == "compatible":
         return _compatible(text, rest)
@@ -146,7 +154,7 @@ def _unknown(text: str) -> str:
     near = nearest(scheme.lower(), FORMS, most=1, cutoff=0.5)
     if not near:
         return f"unknown model {shown!r}: a model is one of {forms}"
-    meant = f"{near[0]}:{rest}" if rest and near[0] not in ("offline", "compatible") else FORMS[near[0]]
+    meant = f"{near[0]}:{rest}" if rest and near[0] not in (*FREE, "compatible") else FORMS[near[0]]
     return f"unknown model {shown!r}: did you mean {meant!r}? (a model is one of {forms})"
 
 

@@ -8,7 +8,7 @@ from ...core.call_times import without_call_times
 from ...core.errors import ModelError
 from ...core.events import Fact
 from ...core.order_ids import ahead_id, is_ahead, slot_of
-from ...core.ports import Ask, Reply
+from ...core.ports import Ask, Model, Reply
 from ...core.values import Call, Document
 from .gate import Sleep
 from .recorded import Key, recorded_in
@@ -94,19 +94,43 @@ class ReplayModel:
     def _recorded_under_other_key(self, ask: Ask) -> Call | None:
         """The recorded call for the slot under the other key, if its prompt is the same."""
         call = self._tape.calls.get(_other_key(ask))
-        return call if call is not None and _same(call.prompt, ask.prompt) else None
+        return call if call is not None and same_prompt(call.prompt, ask.prompt) else None
 
     def _reply(self, call: Call, ask: Ask) -> Reply:
-        if not _same(call.prompt, ask.prompt):
+        if not same_prompt(call.prompt, ask.prompt):
             sent, recorded = Document(ask.prompt).digest, call.prompt.digest
             raise ModelError(
                 f"the tape does not fit: the prompt of the order {ask.order.id}, attempt {ask.attempt} is "
                 f"{sent[:12]}, the recorded one {recorded[:12]}; replay with the settings of the recorded run",
                 fatal=True,
             )
-        return Reply(text=call.reply.text, model=call.model, stop=call.stop, usage=call.usage)
+        return _reply_of(call)
 
 
-def _same(recorded: Document, prompt: str) -> bool:
+class ContinuedModel:
+    """A Model that repeats the unusable answers of open orders, and passes every other question on.
+
+    A run may be killed between an unusable answer and the further question. The answer to the same prompt is then the
+    recorded one, which costs nothing, and the run continues at the further question.
+    """
+
+    def __init__(self, model: Model, calls: Mapping[Key, Call]) -> None:
+        self.name = model.name
+        self.model = model
+        self._calls = calls
+
+    async def complete(self, ask: Ask) -> Reply:
+        """The recorded answer if there is one, else the model's. Raises ModelError."""
+        call = self._calls.get((ask.order.id, ask.attempt))
+        if call is None or not same_prompt(call.prompt, ask.prompt):
+            return await self.model.complete(ask)
+        return _reply_of(call)
+
+
+def _reply_of(call: Call) -> Reply:
+    return Reply(text=call.reply.text, model=call.model, stop=call.stop, usage=call.usage)
+
+
+def same_prompt(recorded: Document, prompt: str) -> bool:
     """Whether a prompt is the recorded one but for the measured times in it."""
     return recorded.text == prompt or without_call_times(recorded.text) == without_call_times(prompt)

@@ -13,6 +13,7 @@ from .source import Edit, Source, alternative_of, fits
 from .steering import weights
 
 SWAP_SHARE = 0.75          # of hill-climb edits: a method replaced; the rest changes one or two constants
+TUNED_SWAP_SHARE = 0.4     # the same for a shelf whose constants matter as much as its methods
 FITTER_SHARE = 0.65        # of the places where two parents differ: taken from the fitter one
 FEW = 4                    # parents that differ in fewer places have too little to recombine
 MUTATED_SHARE = 0.3        # of crossovers that are mutated as well
@@ -83,9 +84,10 @@ def small_edit(
         for part, edits in workshop.swaps(source)
         if (allowed := [edit for edit in edits if not forbidden.rules_out((edit,))])
     ]
+    share = TUNED_SWAP_SHARE if workshop.shelf.tuned else SWAP_SHARE
     for _ in range(TRIES):
         edits: tuple[Edit, ...]
-        if swaps and rng.random() < SWAP_SHARE:
+        if swaps and rng.random() < share:
             edits = (rng.choice(drawn(swaps, focus, rng)),)
         else:
             edits = moved_constants(source, focus, workshop, rng, count=1 if rng.random() < 0.75 else 2)
@@ -97,14 +99,15 @@ def small_edit(
 def large_edit(
     source: Source, focus: Focus, workshop: Workshop, rng: random.Random
 ) -> tuple[Edit, ...]:
-    """Two to four methods replaced and up to three constants changed at once."""
+    """Two to four methods replaced and up to three constants changed at once; of a tuned shelf fewer and more."""
     left = workshop.swaps(source)
     edits: list[Edit] = []
-    for _ in range(min(len(left), rng.choice((2, 2, 2, 3, 4)))):
+    tuned = workshop.shelf.tuned
+    for _ in range(min(len(left), rng.choice((0, 1, 1, 2, 3) if tuned else (2, 2, 2, 3, 4)))):
         options = drawn(left, focus, rng)
         edits.append(rng.choice(options))
         left = [item for item in left if item[1] is not options]
-    few = len(edits) < 2
+    few = tuned or len(edits) < 2
     edits += moved_constants(source, focus, workshop, rng, count=rng.choice((2, 3) if few else (0, 1, 2, 3)))
     return tuple(edits)
 

@@ -6,6 +6,8 @@ once more.
 
 from dataclasses import dataclass
 
+from ...core.step_limit import limit_in_words
+
 MIB = 1 << 20
 
 
@@ -38,11 +40,15 @@ class Limits:
 DEFAULT_LIMITS = Limits()
 
 
-def policy_limits_in_words(limits: Limits = DEFAULT_LIMITS) -> str:
-    """The limits of a policy, for the prompts of those who write one: sentences with numbers."""
+def policy_limits_in_words(limits: Limits = DEFAULT_LIMITS, *, step_limit_ms: float | None = None) -> str:
+    """The limits of a policy, for the prompts of those who write one: sentences with numbers.
+
+    `step_limit_ms` is the run's own limit on the CPU time of a call; None for none.
+    """
+    real_time = "" if step_limit_ms is None else f" {limit_in_words(step_limit_ms)}"
     return (
         f"{limits.step_cpu_s:g} s of CPU time for a call of `compute_action` ({limits.start_cpu_s:g} s for the first), "
         f"{limits.start_cpu_s:g} s to load the program and `reset`, {limits.episode_cpu_s:g} s for all of an "
         f"episode; {limits.address_bytes / 1024 / MIB:g} GiB of memory; {limits.output_bytes // MIB} MiB of "
-        f"printed text. A call that sleeps ends after {limits.step_wall_s:g} s."
+        f"printed text. A call that sleeps ends after {limits.step_wall_s:g} s.{real_time}"
     )

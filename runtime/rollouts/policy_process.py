@@ -138,8 +138,10 @@ class PolicyProcess:
             action = json.loads(bytes(payload), parse_constant=_refuse_constant)
         except (ValueError, RecursionError) as error:
             raise self._process.failed(FaultKind.INVALID_ACTION, f"the action is not JSON: {error}") from error
+        if isinstance(action, int | float) and not isinstance(action, bool):
+            return [action]     # a plain number, where an action is one number
         if not isinstance(action, list):
-            problem = f"the action is a {type(action).__name__}, not a list or tuple"
+            problem = f"the action is a {type(action).__name__}, not a list, tuple or number"
             raise self._process.failed(FaultKind.INVALID_ACTION, problem)
         return action
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memento.agents.ballots import ballot
 from memento.agents.judging import labelling
-from memento.agents.labels import label
 from memento.agents.shared_code import Own, Shared, side_by_side
 from memento.core.events import Judge, ProposeEvaluator
+from memento.core.labels import label
 from memento.core.program_text import bare
 from memento.core.values import EvaluatorCandidate, Program
 from memento.domains.hanoi_kinematic import DOMAIN

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from memento.agents.episode_table import MAX_ROWS
 from memento.agents.feedback import (
     MAX_EPISODES,
     fault_text,
@@ -172,3 +173,32 @@ def test_whatever_a_program_says_is_bounded_and_fenced(said: EpisodeNotes) -> No
     text.encode()
     outside = re.sub(r"^(`{3,})text$.*?^\1$", "", text, flags=re.MULTILINE | re.DOTALL)
     assert "#" not in outside and "`" not in outside
+
+
+@pytest.mark.parametrize(
+    ("fitnesses", "words"),
+    [
+        ((1.0, 1.0), "the most that F can be on these episodes"),
+        ((1.0, 1.0, 0.97), "Little is left to gain on these episodes: 0.0100"),
+        ((0.5, 0.6), "Its standard error over the episodes is 0.0500"),
+    ],
+)
+def test_feedback_says_when_little_is_left_to_gain(fitnesses: tuple[float, ...], words: str) -> None:
+    scores = tuple(Score(fitness=fitness) for fitness in fitnesses)
+    episodes = tuple(map(episode, range(len(scores))))
+    text = policy_feedback(replace(candidate(), scores=scores, episodes=episodes, metrics={}))
+    assert words in text
+    assert ("left to gain" in text) == (0.97 in fitnesses)
+
+
+def test_the_table_is_bounded_and_repeats_no_row() -> None:
+    scores = tuple(
+        Score(fitness=place / 10, metrics={"a": place, "b": place, **{f"m{n}": (place * n) % 7 for n in range(1, 40)}})
+        for place in range(8)
+    )
+    whole = replace(
+        candidate(), scores=scores, episodes=tuple(map(episode, range(8))), metrics=aggregate(scores), fitness=0.3
+    )
+    text = policy_feedback(whole)
+    assert "the same numbers: b is a" in text
+    assert len(re.findall(r"^(?:a|b|m\d+) ", text.split("More metrics")[0], re.MULTILINE)) <= MAX_ROWS

@@ -1,13 +1,15 @@
-"""The focus of a macro-mutation depends on seed and place alone, and differs in every slot of a generation."""
+"""The focus of a proposal depends on seed and place alone, and differs in every slot of a branch and generation."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.agents.foci import focus_of, losses_of, remedies
+from memento.agents.foci import CROSSOVERS, crossing_of, focus_of, losses_of, remedies
 from memento.core.errors import UsageError
-from memento.core.values import Focus
+from memento.core.metrics import aggregate
+from memento.core.values import Focus, Score
 from memento.runtime.prompts import PromptFolder
 
 from ..support.prompt_samples import CRASH, candidate
@@ -33,6 +35,29 @@ def test_losses_are_missed_stages_and_the_worst_episodes() -> None:
     ]
     nothing = focus_of(Focus(seed=1, place=0, of=1), candidate(fault=CRASH), KINDS)
     assert "none is measured" in nothing["loss"]
+
+
+def test_a_flag_whose_lack_costs_nothing_is_no_loss() -> None:
+    flags = (("done", False, False), ("illegal", True, False), ("placed", False, True), ("late", False, False))
+    scores = (
+        Score(fitness=0.2, metrics={name: worse for name, worse, _ in flags}),
+        Score(fitness=0.98, metrics={name: better for name, _, better in flags}),
+    )
+    parent = replace(candidate(), scores=scores, episodes=candidate().episodes[:2], metrics=aggregate(scores))
+    assert [loss for loss in losses_of(parent) if "true in" in loss] == ["placed: true in 50 % of the episodes"]
+    poor = tuple(replace(score, fitness=score.fitness / 2) for score in scores)
+    assert any("done: true in 0 %" in loss for loss in losses_of(replace(parent, scores=poor)))
+
+
+def test_crossovers_of_one_pair_get_different_ways_and_the_episodes_of_each_parent() -> None:
+    first, second = candidate(), candidate()
+    second = replace(second, scores=(first.scores[1], first.scores[0], *first.scores[2:]))
+    ways = remedies(PromptFolder(), CROSSOVERS)
+    foci = [crossing_of(Focus(seed=1, place=place, of=2), first, second, ways) for place in range(2)]
+    assert foci[0]["way"] != foci[1]["way"]
+    assert foci[0]["gains"].splitlines()[1:-1] == [
+        "parent A is better in episode 0 (by 0.6000)", "parent B is better in episode 1 (by 0.6000)",
+    ]
 
 
 def test_a_list_of_foci_without_an_entry_is_refused(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memento.agents.judging import Judges, labelling
-from memento.agents.labels import label
 from memento.agents.verdict import MAX_REASON, Unusable, Verdict, read_verdict
 from memento.core.errors import ModelError
 from memento.core.events import Judge
+from memento.core.labels import label
 from memento.core.ports import Ask, Reply
 from memento.core.values import Program, Usage
 from memento.runtime.models.tape import ReplayModel, tape_of

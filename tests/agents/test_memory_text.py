@@ -2,7 +2,7 @@
 
 import pytest
 from memento.agents.memory_text import history, rejections_list, tried_list
-from memento.core.values import Ancestor, Operator, Rejection, Verdict
+from memento.core.values import Ancestor, Change, Operator, Rejection, Verdict
 
 from ..support.prompt_samples import LINEAGE, TRIED, candidate
 
@@ -23,6 +23,13 @@ def rejection(**fields: object) -> Rejection:
             "less than the standard error of the difference, 0.2000: it may be chance",
         ),
         (rejection(standard_error=0.05), "F lower by 0.1000"),
+        (
+            rejection(changes=(
+                Change(episode=3, before=0.5, after=0.2, ended_by="illegal", steps=80),
+                Change(episode=1, before=0.4, after=0.45, ended_by="horizon", steps=200),
+            )),
+            "most in episode 3 (0.500 -> 0.200, illegal after 80 steps), episode 1 (0.400 -> 0.450)",
+        ),
         (rejection(reason="1 of 4 episodes ended with a fault"), "0.1000; 1 of 4 episodes ended with a fault"),
         (rejection(verdict=Verdict.FAILED, reason="crashed: KeyError"), "failed: crashed: KeyError"),
         (rejection(fitness_difference=None, reason="not-python: line 3"), "failed: not-python: line 3"),

@@ -17,7 +17,7 @@ from memento.core.events import (
     ScoreEpisode,
 )
 from memento.core.ports import ProbeTask, RollTask
-from memento.core.values import Episode, Examination, Probe, Program, Score
+from memento.core.values import CallTimes, Episode, EpisodeNotes, Examination, FaultKind, Probe, Program, Score
 
 from ..support.prompt_samples import CRASH, EPISODES, EVALUATOR, POLICY
 
@@ -43,6 +43,23 @@ async def test_roller() -> None:
     fact = await Roller(pool=Counting()).carry_out(order)
     ended = Episode(index=3, seed=11, steps=1, ended_by=f"g1/macro/2/e3 search {POLICY.digest}", success=False)
     assert fact == EpisodeEnded(order=order.id, episode=ended)
+
+
+async def test_a_roller_applies_the_step_limit_and_a_replay_judges_by_the_recorded_times() -> None:
+    slow, fast = (CallTimes(median_ms=ms, p99_ms=ms, most_ms=ms, start_ms=1.0, steady_ms=ms) for ms in (60.0, 1.0))
+
+    class Timed(Counting):
+        async def roll(self, task: RollTask) -> Episode:
+            return dataclasses.replace(await super().roll(task), notes=EpisodeNotes(times=slow))
+
+    order = Roll(id="g1/macro/2/e3", program=POLICY, split="search", index=3, seed=11)
+    fact = await Roller(pool=Timed(), step_limit_ms=50.0).carry_out(order)
+    assert fact.episode.fault is None, "within the margin"
+    fact = await Roller(pool=Timed(), step_limit_ms=40.0).carry_out(order)
+    assert fact.episode.fault is not None
+    assert fact.episode.fault.kind is FaultKind.TOO_SLOW
+    fact = await Roller(pool=Timed(), step_limit_ms=40.0, recorded={order.id: fast}).carry_out(order)
+    assert (fact.episode.fault, fact.episode.notes.times) == (None, fast)
 
 
 async def test_a_rollout_error_is_not_hidden() -> None:

@@ -32,7 +32,8 @@ def part(of: Estimate, what: str) -> Part:
 def test_every_slot_of_a_search_is_counted(method: str, preset: str) -> None:
     chosen = settings(method=method, preset=preset, evaluator="reference")
     of_search = [kind for kind in kinds_of(chosen) if kind.what != "first policy"]
-    assert sum(kind.calls[0] for kind in of_search) == candidates_expected(chosen.as_json())
+    tuned = 1 if method == "cma-es" else 0      # an optimiser makes its only candidate
+    assert sum(kind.calls[0] for kind in of_search) == candidates_expected(chosen.as_json()) - tuned
 
 
 async def test_ranges_rise_and_add_up() -> None:

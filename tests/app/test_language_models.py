@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,36 +25,10 @@ from memento.runtime.clock import SystemClock
 from ..support.language_server import KEY, USED, policy, program_reply, serving, sound_reply
 from ..support.processes import members_of, wait_until_gone
 from ..support.services import Act
-from .conftest import Runs, environment
+from .conftest import Runs
+from .served import SHORT, call, finish, of, start
 
-SHORT = ["--preset", "smoke", "--seed", "5", "--set", "hanoi-kinematic.horizon=20", "--workers", "2"]
 SMALL = [*SHORT, "--set", "k_macro=3", "--set", "k_hc=2"]
-
-
-async def start(runs: Runs, *arguments: str) -> asyncio.subprocess.Process:
-    proxies = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-    env = {name: value for name, value in environment().items() if name.upper() not in proxies}
-    return await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "memento", *arguments, "--runs", str(runs.folder),
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env={**env, "LAB_API_KEY": KEY},
-        start_new_session=True,
-    )
-
-
-async def finish(process: asyncio.subprocess.Process, *, code: int = 0, within_s: float = 150) -> tuple[str, str]:
-    async with asyncio.timeout(within_s):
-        out, err = await process.communicate()
-    assert process.returncode == code, err.decode()
-    return out.decode(), err.decode()
-
-
-async def call(runs: Runs, *arguments: str, within_s: float = 150) -> dict:
-    out, _ = await finish(await start(runs, *arguments, "--json"), within_s=within_s)
-    return json.loads(out.splitlines()[-1])
-
-
-def of(facts: Sequence[Fact], *kinds: type) -> list:
-    return [fact for fact in facts if isinstance(fact, kinds)]
 
 
 # ------------------------------------------------------------------------------------ a bad service
@@ -190,8 +163,15 @@ async def test_wall_time_is_a_budget_of_everything(runs: Runs) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_a_killed_run_pays_for_no_finished_call_twice_and_its_replay_calls_no_service(runs: Runs) -> None:
+    held: list[str] = []  # the further question that gets no answer
+    holding = asyncio.Event()
+
     def act(number: int, prompt: str) -> Act:
         climbs = "## What to write: a micro-mutation" in prompt
+        if climbs and "Once more" in prompt and not held:
+            held.append(prompt)
+            holding.set()
+            return Act(ending="hang")
         if ('"choice"' in prompt or climbs) and "Once more" not in prompt:      # so that each of them is asked twice
             return Act(text="I like them all.")
         patch = program_reply(f"# patch\nNUMBER = {number}", f"number {number}")
@@ -200,23 +180,29 @@ async def test_a_killed_run_pays_for_no_finished_call_twice_and_its_replay_calls
     async with serving(act) as service:
         process = await start(runs, "run", "hanoi-kinematic", *SMALL, "--name", "one", "--model", service.model)
         kills = 0
-        for enough in (3, 7, 10):       # number of requests after which the controller is killed
+        # Requests after which the controller is killed; at last it is killed during a further question.
+        for enough in (3, 7, 10, None):
             async with asyncio.timeout(50):
-                await service.wait_for_requests(enough)
+                await (holding.wait() if enough is None else service.wait_for_requests(enough))
             started = members_of(process.pid)
             if process.returncode is None:
                 process.kill()
                 kills += 1
+            asked_before = Counter(service.prompts)
             await process.communicate()
             await asyncio.to_thread(wait_until_gone, started)
             process = await start(runs, "resume", "one")
         await finish(process)
-        assert kills >= 2
+        assert kills >= 3
         facts = runs.facts("one")
         calls = Counter(call.prompt.text for fact in of(facts, ProposalMade, ProposalFailed, VoteCast)
                         for call in (*getattr(fact, "earlier", ()), fact.call))
         asked = Counter(service.prompts)
         assert set(calls) <= set(asked)
+        (further,) = held
+        (first,) = (prompt for prompt in asked if further.startswith(prompt) and prompt != further)
+        assert asked[first] == asked_before[first], "the run continues at the further question"
+        assert asked[further] == 2
         climbs = [fact for fact in of(facts, ProposalMade) if "/hill/" in str(fact.order)]
         assert climbs
         for fact in climbs:

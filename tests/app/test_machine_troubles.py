@@ -19,10 +19,11 @@ from memento.domains import load
 from memento.memory.store import RunStore
 from memento.runtime.rollouts.pool import ProcessPool
 
+from ..support.nightly import first_and_nightly
 from ..support.processes import members_of, parents, wait_until_gone
 from .conftest import Runs, environment, verdicts
 
-SEARCH = ("generations=4", "k_hc=4", "k_macro=4", "k_cross=2", "n_roll=2", "hanoi-kinematic.horizon=300")
+SEARCH = ("generations=2", "k_hc=4", "k_macro=4", "k_cross=2", "n_roll=2", "hanoi-kinematic.horizon=300")
 QUICK = [
     "--preset", "smoke", "--evaluator", "reference", "--seed", "3", "--workers", "2", "--display", "none",
     *(word for setting in SEARCH for word in ("--set", setting)),
@@ -79,7 +80,7 @@ exit $code
 
 @own_disk
 @pytest.mark.slow
-@pytest.mark.parametrize("size", ["400k", "900k"])
+@pytest.mark.parametrize("size", first_and_nightly("900k", "400k"))
 def test_a_full_disk_ends_a_run_with_one_sentence_and_loses_nothing(small_disk: Path, size: str) -> None:
     options = " ".join([*QUICK, "--set", "keep_trajectories=true"])
     done = on_a_disk(small_disk, FULL.format(size=size, options=options))
@@ -181,7 +182,7 @@ def until_search(runs: Runs, name: str, process: "subprocess.Popen[str]") -> Non
         time.sleep(0.05)
 
 
-@pytest.mark.parametrize("which", ["controller", "workers", "everything"])
+@pytest.mark.parametrize("which", first_and_nightly("everything", "controller", "workers"))
 def test_a_process_that_is_stopped_and_continued_changes_nothing(runs: Runs, small: Runs, which: str) -> None:
     process = runs.start("run", "hanoi-kinematic", *QUICK, "--name", "one", "--json")
     until_search(runs, "one", process)
@@ -293,7 +294,7 @@ def test_a_run_that_goes_on_with_fewer_layers_says_so_and_its_result_too(runs: R
     assert "NOT ISOLATED" in shown
 
 
-@pytest.mark.parametrize("asked", ["at the start", "at the resume"])
+@pytest.mark.parametrize("asked", first_and_nightly("at the start", "at the resume"))
 def test_a_run_that_requires_the_sandbox_is_not_resumed_without_it(runs: Runs, asked: str) -> None:
     flag = ["--require-sandbox"]
     runs.call("run", "hanoi-kinematic", *QUICK, "--name", "one", "--budget-calls", "5",

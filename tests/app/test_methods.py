@@ -1,9 +1,19 @@
 """Every method as a whole run of the real program: any number of workers, interrupted in the middle and resumed."""
 
 import pytest
-from memento.core.events import CandidateScored, EliteChanged, EpisodeEnded, Fact, PopulationChanged, ProposalMade
+from memento.core.events import (
+    CandidateScored,
+    ConstantsTried,
+    EliteChanged,
+    EpisodeEnded,
+    Fact,
+    PopulationChanged,
+    ProposalMade,
+    TuningEnded,
+)
 from memento.core.methods import METHODS
 
+from ..support.nightly import first_and_nightly
 from .conftest import Runs
 
 SMALL = [
@@ -11,7 +21,8 @@ SMALL = [
     "--set", "hanoi-kinematic.horizon=200",
 ]
 BUDGETS = {
-    "memento": ["--set", "generations=2", "--set", "k_hc=2", "--set", "k_macro=1", "--set", "k_cross=1"],
+    "memento": ["--set", "generations=2", "--set", "k_hc=1", "--set", "k_macro=1", "--set", "k_cross=1", "--set",
+                "k_tune=1", "--set", "tune_episodes=9"],
     "zero-shot": ["--set", "k=4"],
 }
 SAVING = ["--set", "memory_detail=summary", "--set", "speculation=true", "--set", "memory_scope=run"]
@@ -24,12 +35,12 @@ def budget(method: str) -> list[str]:
 
 
 def verdicts(facts: list[Fact]) -> list[object]:
-    kinds = (EliteChanged, PopulationChanged)
+    kinds = (EliteChanged, PopulationChanged, TuningEnded)
     spent = sorted(fact.candidate.id for fact in facts if isinstance(fact, CandidateScored))
     return [*(fact for fact in facts if isinstance(fact, kinds)), *spent]
 
 
-@pytest.mark.parametrize("method", sorted(METHODS))
+@pytest.mark.parametrize("method", first_and_nightly("memento", *sorted(METHODS.keys() - {"memento", "cma-es"})))
 def test_a_method_left_in_the_middle_ends_as_on_any_number_of_workers(runs: Runs, method: str) -> None:
     arguments = ["run", "hanoi-kinematic", "--method", method, *SMALL, *budget(method)]
     whole = runs.call(*arguments, "--name", "whole", "--workers", "2")
@@ -41,6 +52,19 @@ def test_a_method_left_in_the_middle_ends_as_on_any_number_of_workers(runs: Runs
     assert resumed["status"] == "done"
     assert verdicts(runs.facts("left")) == verdicts(runs.facts("whole"))
     assert runs.elite("left") == runs.elite("whole")
-    for kind in (EpisodeEnded, ProposalMade):
+    assert any(isinstance(fact, ConstantsTried) for fact in runs.facts("left")) == (method == "memento")
+    for kind in (EpisodeEnded, ProposalMade, ConstantsTried):
         orders = [fact.order for fact in runs.facts("left") if isinstance(fact, kind)]
         assert len(orders) == len(set(orders)), "no finished work is done again"
+
+
+def test_tuning_alone_asks_one_program_and_keeps_no_recording_of_what_it_tried(runs: Runs) -> None:
+    arguments = ["run", "hanoi-kinematic", "--method", "cma-es", *SMALL, "--set", "tune_episodes=12"]
+    whole = runs.call(*arguments, "--name", "whole", "--workers", "2")
+    assert (whole["status"], whole["candidates"]) == ("done", 1)
+    assert sum(isinstance(fact, ProposalMade) for fact in runs.facts("whole")) == 1
+    runs.call(*arguments, "--name", "one", "--workers", "1")
+    assert verdicts(runs.facts("one")) == verdicts(runs.facts("whole"))
+    tried = [fact for fact in runs.facts("one") if isinstance(fact, ConstantsTried)]
+    assert len(tried) == 12 and all(len(fact.fitnesses) == 1 and fact.steps for fact in tried)
+    assert not [*(runs.folder / "one" / "trajectories").glob("*_v*")]

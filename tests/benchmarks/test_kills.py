@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from memento.benchmarks.kills import TARGETS, Killing
 
+from ..support.nightly import first_and_nightly
+
 KILLS = 5       # of each target: 20 in all
 RUNS = 15       # upper bound on the runs that they are spread over
 SEARCH = ("generations=1", "k_hc=3", "k_macro=2", "k_cross=1", "n_roll=2", "hanoi-kinematic.horizon=300")
@@ -27,7 +29,7 @@ def killing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Killing]:
     yield killing
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", first_and_nightly(*reversed(TARGETS)))
 def test_kills_lose_nothing_and_repeat_nothing(killing: Killing, target: str) -> None:
     tally = killing.tally
     before, draw = len(tally.wrong), random.Random(target)

@@ -1,6 +1,7 @@
 """Shell completion, as a shell calls it, and the examples in the help."""
 
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -53,5 +54,5 @@ def test_every_command_has_an_example_of_itself_that_parses() -> None:
         example = re.fullmatch(r"Example: memento (\S+)(.*)", command.epilog or "")
         assert example is not None, name
         assert example[1] == name
-        arguments = example[2].partition(">>")[0].split()
+        arguments = shlex.split(example[2].partition(">>")[0])
         command.make_context(name, arguments, resilient_parsing=False)

@@ -1,10 +1,12 @@
 """The help of every command, word by word: a change of a registry or of a flag is seen here."""
 
 import os
+import re
+import sys
 from pathlib import Path
 
 import pytest
-from memento.cli import choices, exit_code
+from memento.cli import choices, exit_code, front
 from memento.cli.commands import COMMANDS
 from memento.settings.presets import DEFAULT_PRESET
 
@@ -14,10 +16,13 @@ CALLS = {
     **{function.__name__: [function.__name__] for function, _ in COMMANDS},
     "kitchen": ["kitchen"],
     "kitchen-record": ["kitchen", "record"],
+    "baseline": ["baseline"],
+    "baseline-sac-her": ["baseline", "sac-her"],
 }
 LISTED = {
     ("run",): ["domains", "methods", "presets", "evaluators"],
     ("evaluate",): ["domains", "randomisations"],
+    ("audit",): ["domains", "randomisations"],
     ("render",): ["randomisations"],
     ("compare",): ["domains", "methods", "presets", "evaluators", "experiments"],
     ("completion",): ["shells"],
@@ -46,8 +51,26 @@ def test_help_is_as_kept(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     if os.environ.get("MEMENTO_GOLDEN") == "write":
         golden.parent.mkdir(parents=True, exist_ok=True)
         golden.write_text(text, encoding="utf-8")
+        if name == "memento":
+            front.HELP.write_text(text, encoding="utf-8")
     assert text == golden.read_text(encoding="utf-8")
     assert help_of(CALLS[name], "-h", capsys) == text
+
+
+def test_the_first_help_is_read_from_a_file_that_is_current(monkeypatch: pytest.MonkeyPatch) -> None:
+    golden = (GOLDEN / "memento.txt").read_text(encoding="utf-8")
+    assert front.page_for(["--help"]) == front.page_for(["-h"]) == golden
+    assert front.page_for([]) == golden, "without a terminal"
+    assert front.page_for(["run", "--help"]) is None
+    monkeypatch.setenv("COLUMNS", "60")
+    assert front.page_for(["--help"]) is None, "Typer wraps it for a narrow terminal"
+
+
+def test_a_terminal_shows_a_start_page_whose_commands_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert front.page_for([]) == front.START
+    assert {*re.findall(r"^  memento ([a-z]+)", front.START, flags=re.MULTILINE)} <= {*CALLS}
+    assert all(len(line) <= 100 for line in front.START.splitlines())
 
 
 def test_no_golden_file_is_left_over() -> None:

@@ -22,8 +22,8 @@ def shell(line: str, folder: Path, *arguments: str | Path, **environment: str) -
 
 
 @pytest.mark.parametrize("line", [
-    pytest.param('"$@" 2> /dev/full', marks=needs_full, id="a full disk"), pytest.param('"$@" 2>&-', id="closed"),
-    pytest.param('"$@" 2>&- <&-', id="both closed"),
+    pytest.param('"$@" 2> /dev/full', marks=[needs_full, pytest.mark.nightly], id="a full disk"),
+    pytest.param('"$@" 2>&-', marks=pytest.mark.nightly, id="closed"), pytest.param('"$@" 2>&- <&-', id="both closed"),
 ])
 @pytest.mark.parametrize("display", ["plain", "rich"])
 def test_a_run_goes_on_without_stderr(line: str, display: str, tmp_path: Path) -> None:

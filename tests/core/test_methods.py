@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.core.methods import METHODS, branch_of, branches_of, candidates_expected, halves
+from memento.core.methods import METHODS, branch_of, branches_of, candidates_expected, halves, tunes
 from memento.core.operators import OPERATORS
 from memento.core.values import Operator
 
@@ -19,12 +19,20 @@ SETTINGS = {"k": 7, "k_hc": 3, "k_macro": 2, "k_cross": 1, "generations": 4}
     ("revolve", [("islands", "", 7)]),
     ("zero-shot", [("programs", "initial", 7)]),
     ("random", [("random", "random", 7)]),
+    ("cma-es", [("tune", "tune", 1)]),
     ("of another version", [("climb", "hill", 3), ("macro", "macro", 2), ("cross", "cross", 1)]),
 ])
 def test_branches(method: str, expected: list[tuple[str, str, int]]) -> None:
     settings = {**SETTINGS, "method": method}
     assert [(branch.label, branch.word, branch.slots) for branch in branches_of(settings)] == expected
     assert candidates_expected(settings) == 4 * sum(slots for _, _, slots in expected)
+
+
+def test_tuning_is_a_branch_where_it_has_slots() -> None:
+    labels = [branch.label for branch in branches_of({**SETTINGS, "method": "memento", "k_tune": 2})]
+    assert labels == ["climb", "macro", "tune", "cross"]
+    assert tunes({"method": "memento", "k_tune": 2}) and tunes({"method": "cma-es"})
+    assert not tunes({"method": "memento", "k_tune": 0}) and not tunes({"method": "eureka", "k_tune": 2})
 
 
 def test_a_candidate_belongs_to_the_branch_of_its_operator() -> None:
@@ -41,6 +49,6 @@ def test_an_odd_slot_goes_to_the_climb(slots: int) -> None:
 
 def test_every_method_and_operator_has_its_names() -> None:
     assert set(OPERATORS) == set(Operator)
-    assert {method.published for method in METHODS.values() if method.name != "random"} == {
+    assert {method.published for method in METHODS.values() if method.name not in ("random", "cma-es")} == {
         "MEMENTO", "Hill-only", "Without-Crossover", "Eureka", "REvolve", "Zero-shot",
     }

@@ -21,6 +21,8 @@ EXAMPLES = [
     ("init/0/e3", OrderId(stage="initial", slot=0, episode=3)),
     ("g2/hill/7", OrderId(stage="search", generation=2, branch="hill", slot=7)),
     ("g2/macro/7/e3/score", OrderId(stage="search", generation=2, branch="macro", slot=7, episode=3, part="score")),
+    ("g2/tune/0/v17", OrderId(stage="search", generation=2, branch="tune", slot=0, vector=17)),
+    ("g2/tune/0/v17/e3", OrderId(stage="search", generation=2, branch="tune", slot=0, vector=17, episode=3)),
     ("g2/hill/7/ahead", OrderId(stage="search", generation=2, branch="hill", slot=7, part="ahead")),
     ("eval/g1/3/examine", OrderId(stage="evaluator", generation=1, slot=3, part="examine")),
     ("eval/g1/judge/4", OrderId(stage="evaluator", generation=1, branch="judge", slot=4)),

@@ -56,11 +56,23 @@ def test_conditions_are_the_small_constants_and_success_is_secret() -> None:
 
 
 def test_of_many_numbers_every_field_keeps_some() -> None:
-    wide = Recording(states={name: np.outer(TIME, np.arange(1, 21)) for name in "ab"}, actions={})
+    numbers = np.outer(TIME, np.arange(1, 21))
+    wide = Recording(states={"a": numbers, "b": -numbers}, actions={})
     story = generic_story(wide)
     names = [row[0] for row in story.rows]
     assert names == [f"{name}[{place}]" for name in "ab" for place in range(14, 20)]
     assert "28 more numbers that change are left out" in story.notes
+
+
+def test_steady_numbers_come_before_swinging_ones_and_equal_ones_once() -> None:
+    swinging = [np.sin(TIME * (10 + place)) * 100 for place in range(MAX_ROWS)]
+    body = np.stack([*swinging, TIME], axis=1)
+    over = np.arange(len(TIME)) == len(TIME) - 1
+    story = generic_story(Recording(states={"body": body, "again": TIME.astype(float), "over": over}, actions={}))
+    names = [row[0] for row in story.rows]
+    assert f"body[{MAX_ROWS}]" in names and len(names) == MAX_ROWS
+    assert not {"again", "over"} & {*names}, "equal to an earlier number, or the end of the episode"
+    assert not any("never changed" in note for note in story.notes)
 
 
 def test_a_domain_tells_its_own_story() -> None:

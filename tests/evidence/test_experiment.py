@@ -5,6 +5,9 @@ from dataclasses import replace
 import pytest
 from memento.core.errors import UsageError
 from memento.core.methods import METHODS
+from memento.domains.kitchen.options import HELD_OUT, TRAINING
+from memento.domains.kitchen.recorded import FOLDERS
+from memento.evidence import yardsticks
 from memento.evidence.experiment import (
     AS_SEARCHED,
     Arm,
@@ -80,15 +83,51 @@ def test_what_is_wrong_in_a_part_is_named(text, complaint):
         parse_experiment(text, name="x", origin="x.toml")
 
 
-@pytest.mark.parametrize("name", shipped())
+YARDSTICKS = ("core16", "robosuite")
+
+
+@pytest.mark.parametrize("name", YARDSTICKS)
+def test_published_tasks_are_searched_with_128_episodes_by_every_method(name):
+    experiment = load_experiment(name)
+    domains = {task.domain for task in experiment.tasks}
+    [yardstick] = [each for each in yardsticks.YARDSTICKS if {*each.values} == domains]
+    assert all(len(values) == len(yardstick.columns) for values in yardstick.values.values())
+    installed = [task for task in experiment.tasks if task.domain in ("gym:HalfCheetah-v5", "robosuite:Lift")]
+    settings = check(replace(experiment, tasks=tuple(installed)))
+    assert len(settings) == len(experiment.arms) * len(experiment.seeds)
+    assert {each.budget_episodes for each in settings.values()} == {128}
+
+
+@pytest.mark.parametrize("name", [name for name in shipped() if name not in YARDSTICKS])
 def test_every_shipped_experiment_can_be_run_as_it_is(name):
     experiment = load_experiment(name)
     settings = check(experiment)
     assert len(settings) == len(list_jobs(experiment)) > 1
     assert experiment.title
-    budgets = {candidates_of(each) for each in settings.values() if each.method != "zero-shot"}
+    proposed = [(each, each.generations * each.k_tune) for each in settings.values() if each.method != "zero-shot"]
+    budgets = {candidates_of(each) - tuned for each, tuned in proposed}
     assert {each.preset for each in settings.values()} == {"paper"}
     assert budgets == {120}, "all methods have the paper's budget"
+
+
+@pytest.mark.parametrize("backend", ["generated", "recorded"])
+@pytest.mark.parametrize("name", (*PARTS, "paper"))
+def test_the_paper_s_kitchens_can_be_run_on_every_back_end_that_needs_no_unity(name, backend, tmp_path):
+    """The 29 kitchens by name alone: what a run would take is checked before any kitchen is read."""
+    for folder in FOLDERS:
+        (tmp_path / folder).mkdir()
+        for number in (*TRAINING, *HELD_OUT):
+            (tmp_path / folder / f"FloorPlan{number}.json").write_text("{}")
+    chosen = {"kitchen.backend": backend} | (
+        {"kitchen.recordings": str(tmp_path)} if backend == "recorded" else {}
+    )
+    kitchens = with_flags(load_experiment(name), domains=["kitchen"], settings=chosen)
+    settings = check(kitchens)
+    assert {each.domain for each in settings.values()} == {"kitchen"}
+    prefix = "FloorPlan" if backend == "recorded" else "Kitchen"
+    for each in settings.values():
+        assert each.options["backend"] == backend
+        assert all(scene.startswith(prefix) for scene in each.options["scenes"])
 
 
 def test_no_measure_meets_a_seed_of_another_measure_or_of_another_run():
@@ -176,9 +215,9 @@ def test_an_arm_with_an_evaluator_of_its_own_shares_p_0_alone(tmp_path):
 
 
 def test_a_changed_budget_is_equal_for_every_method():
-    experiment = build(methods=[*METHODS], set={"k_hc": 3, "k_macro": 2})
+    experiment = build(methods=[name for name in METHODS if name != "cma-es"], set={"k_hc": 3, "k_macro": 2})
     settings = check(experiment)
-    assert {each.k for each in settings.values() if each.method not in ("memento",)} == {3 + 2 + 1}
+    assert {each.k for each in settings.values() if "k" in METHODS[each.method].settings} == {3 + 2 + 1}
     assert {candidates_of(each) for each in settings.values()} == {6}
 
 

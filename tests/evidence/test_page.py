@@ -14,7 +14,7 @@ from memento.core.events import (
 from memento.core.line_diff import diff_lines
 from memento.core.text import DASH
 from memento.core.values import Operator, Program
-from memento.evidence import tables
+from memento.evidence import episode_tables, tables
 from memento.evidence.descent import shown
 from memento.evidence.export import write_csv
 from memento.evidence.findings import find
@@ -24,6 +24,7 @@ from memento.evidence.paper_setting import SEARCH, TASKS, differences
 from memento.evidence.paper_tables import paper_generalisation, paper_tables
 from memento.evidence.reading import sentences
 from memento.evidence.svg import Dots, Line, Mark, Node, bars, curves, dot_rows, rail, scatter, spread_out
+from memento.evidence.yardstick_tables import yardstick_tables
 
 from .logs import HOSTILE, comparison, hostile_log, log, record
 
@@ -139,6 +140,19 @@ def test_single_runs_show_their_own_final_measure():
     assert group.arms[0].measures[0].episodes == one.final.episodes
 
 
+def test_a_budget_of_episodes_and_confirmations_have_a_table_where_there_are_some():
+    plain = record(log(seed=2), "one")
+    [group] = find(Evidence(title="t", records=(plain,))).groups
+    assert episode_tables.episodes(group) is None
+    used = replace(
+        plain, settings={**plain.settings, "budget_episodes": 128}, search_episodes=120, confirmations=4, refuted=1
+    )
+    evidence = Evidence(title="t", records=(used,))
+    [group] = find(evidence).groups
+    assert episode_tables.episodes(group).rows == ((used.arm, "128", "120", "4", "1", "25 %"),)
+    assert "Episodes of the search" in "".join(read(render(evidence, FRAME)).text)
+
+
 def test_pictures_are_shown_where_there_are_some():
     evidence = Evidence(title="t", records=(record(log(seed=2), "one"),))
     picture = Picture(uri="data:image/png;base64,AAAA", caption="episode 3 <b>")
@@ -201,6 +215,23 @@ def test_a_short_measure_does_not_count_as_the_paper_s(made_up):
     short = replace(short, experiment=made_up.experiment)
     [here] = [row for row in paper_tables(short)[0].rows if row[:2] == ("MEMENTO", "here")]
     assert here[2] == DASH
+
+
+def test_published_values_of_other_tasks_stand_next_to_ours_with_what_differs(made_up):
+    def searched(budget, **options):
+        return replace(made_up, records=tuple(
+            replace(one, domain="gym:HalfCheetah-v5", settings={**one.settings, "budget_episodes": budget, "options": {
+                "max_episode_steps": 1000, "kwargs": {}, **options}})
+            for one in made_up.records
+        ))
+
+    assert yardstick_tables(made_up) == ()
+    [table] = yardstick_tables(searched(128))
+    assert {row[3:5] for row in table.rows} == {(DASH, "1000")}
+    assert {row[-5:] for row in table.rows} == {("601.83", "452.02", "606.15", "-0.47", "-291.84")}
+    [table] = yardstick_tables(searched(None, kwargs={"terrain": "hills"}))
+    assert {row[3] for row in table.rows} == {"kwargs = {'terrain': 'hills'}; no budget of episodes"}
+    assert "Claude Opus 4.7" in "".join(read(render(searched(1200), FRAME)).text)
 
 
 def test_words_are_no_stronger_than_the_test():

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from memento.core.values import JSON
 
-from ..support.attacks import Arena, Attack, Outcome, arena, cases, check, complete
+from ..support.attacks import Arena, Attack, Outcome, arena, cases, check, complete, file_of
 
 FOLDER = Path(__file__).parent / "hanoi"
 SEEDS = (1, 2)
@@ -25,6 +25,7 @@ EVERYWHERE = (      # the same under all rules
     # Nudging one's parked cube is legal, and leads nowhere: no other cube may be placed meanwhile.
     Attack("park_and_nudge", "horizon", LIFTS),
     Attack("reads_the_seed", "horizon", IDLE),
+    Attack("swings_over_c", "horizon", HOLDS),
     Attack("throw", "horizon", LIFTS),                      # it lands on B: a legal place for the smallest cube
     Attack("two_in_one_grasp", "horizon", LIFTS),           # it takes the upper one: an honest move
     Attack("waits_for_pushes", "horizon", IDLE, {"randomisation": "hard"}),
@@ -91,7 +92,7 @@ def test_the_papers_rules(played: Arena, attack: Attack) -> None:
 
 
 def outcomes(played: Arena, attack: Attack, rules: str) -> list[Outcome]:
-    return played.play(FOLDER / f"{attack.name}.py", options(attack, rules), SEEDS)
+    return played.play(file_of(attack.name, FOLDER), options(attack, rules), SEEDS)
 
 
 def options(attack: Attack, rules: str) -> dict[str, JSON]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from memento.core.values import JSON
 
-from ..support.attacks import Arena, Attack, Outcome, arena, cases, check, complete
+from ..support.attacks import Arena, Attack, Outcome, arena, cases, check, complete, file_of
 
 FOLDER = Path(__file__).parent / "hanoi_kinematic"
 SEEDS = (1, 2)
@@ -35,6 +35,7 @@ EVERYWHERE = (      # the same under all rules
     Attack("push_over_bars", "horizon", LIFTS),
     Attack("reads_the_seed", "horizon", IDLE),
     Attack("sideways_beneath", "horizon", IDLE),
+    Attack("swings_over_c", "horizon", HOLDS),
     Attack("sweep_tower", "horizon", IDLE),
     Attack("two_in_one_grasp", "horizon", HOLDS),           # it takes the upper one: an honest move
     Attack("waits_for_pushes", "horizon", IDLE, {"randomisation": "hard"}),
@@ -95,7 +96,7 @@ def test_the_papers_rules(played: Arena, attack: Attack) -> None:
 
 
 def outcomes(played: Arena, attack: Attack, rules: str) -> list[Outcome]:
-    return played.play(FOLDER / f"{attack.name}.py", options(attack, rules), SEEDS)
+    return played.play(file_of(attack.name, FOLDER), options(attack, rules), SEEDS)
 
 
 def options(attack: Attack, rules: str) -> dict[str, JSON]:

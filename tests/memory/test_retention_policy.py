@@ -4,7 +4,7 @@ import random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memento.core.events import DuplicateFound, Fact
+from memento.core.events import DuplicateFound, EliteConfirmed, Fact
 from memento.memory.retention_policy import NOTHING, RetentionPolicy
 
 from ..support.recorded_facts import CRASH, START, elite, episode, scored
@@ -47,6 +47,20 @@ def test_nothing_goes_where_all_is_to_be_kept_and_the_limit_takes_losers_first()
     assert applied(policy, *facts, elite("g1/macro/1")) == (set(), set())
     assert applied(policy, episode("g2/macro/0/e0"), scored("g2/macro/0", 2), elite("g2/macro/0", 2)) == (set(), set())
     assert given_up(policy) == ["g1/macro/0/e0", "g1/macro/1/e0"]
+
+
+def test_the_episodes_of_a_confirmation_go_when_it_is_decided() -> None:
+    policy, everything = RetentionPolicy(), RetentionPolicy(keep_all=True)
+    open_ones = [*START, episode("confirm/g1/candidate/e0"), episode("confirm/g1/elite/e0", fault=CRASH)]
+    decided = EliteConfirmed(
+        generation=1, candidate="g1/hill/0", elite="init/0", episodes=1, candidate_fitness=0.5, elite_fitness=0.0,
+        confirmed=True,
+    )
+    assert applied(policy, *open_ones) == (set(), set())
+    assert given_up(policy) == [], "an evaluator may still have to read them"
+    assert applied(policy, decided) == ({"confirm/g1/candidate/e0", "confirm/g1/elite/e0"}, set())
+    assert applied(everything, *open_ones, decided) == (set(), set())
+    assert given_up(everything) == ["confirm/g1/candidate/e0", "confirm/g1/elite/e0"]
 
 
 def test_past_elites_stay_and_final_episodes_are_needed() -> None:

@@ -4,6 +4,7 @@ CI proves that a bare machine can be set up, since it begins with this launcher.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -78,7 +79,9 @@ def checkout(tmp_path: Path) -> Checkout:
 def test_first_use_sets_up_and_hands_its_arguments_over(checkout: Checkout) -> None:
     status, out, errors = checkout.call("run", "a b", "--set", "x=*")
     assert (status, out) == (0, "memento got 4 arguments: run a b --set x=*\n"), errors
-    assert "setting up" in errors
+    assert "to download" in errors and "on disk" in errors
+    assert re.search(r"memento: ready after \d+ s; ./memento alone lists first commands", errors)
+    assert "Terminated" not in errors
     assert "--require-hashes" in checkout.log.read_text()
     assert "--no-deps --no-build-isolation --editable" in checkout.log.read_text()
 

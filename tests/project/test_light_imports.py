@@ -18,6 +18,12 @@ def modules_after(statement: str) -> set[str]:
     return {name.partition(".")[0] for name in json.loads(done.stderr.strip().splitlines()[-1])}
 
 
+def test_the_front_pages_import_no_command() -> None:
+    statement = "import sys\nfrom memento.cli import main\nsys.argv = ['memento', '--help']\n"
+    statement += "try:\n    main()\nexcept SystemExit as end:\n    assert end.code == 0"
+    assert not modules_after(statement) & (HEAVY | {"typer", "inspect", "dataclasses"})
+
+
 def test_help_imports_neither_numpy_nor_pydantic_nor_rich() -> None:
     statement = "from memento.cli import exit_code\nassert exit_code(['--help']) == 0"
     assert not modules_after(statement) & (HEAVY | {"numpy", "pydantic", "rich", "asyncio", "sqlite3", "structlog"})
@@ -27,6 +33,11 @@ def test_help_imports_neither_numpy_nor_pydantic_nor_rich() -> None:
 def test_help_with_choices_imports_no_simulator_and_no_client(command: str) -> None:
     statement = f"from memento.cli import exit_code\nassert exit_code([{command!r}, '--help']) == 0"
     assert not modules_after(statement) & HEAVY
+
+
+def test_the_package_itself_imports_almost_nothing() -> None:
+    others = {"numpy", "pydantic", "rich", "gymnasium", "asyncio", "typer"}
+    assert not modules_after("import memento") & (HEAVY | others)
 
 
 MODULES = ["memento.app", "memento.settings", "memento.cli.execution", "memento.cli.show_reading"]

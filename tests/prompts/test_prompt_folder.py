@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from memento.agents.stories import MAX_PRINTED
 from memento.core.errors import UsageError
 from memento.runtime.prompts import SHIPPED, Prompt, PromptFolder
 
@@ -90,3 +91,7 @@ def test_every_file_of_the_package_is_a_prompt() -> None:
 def test_the_memory_comes_last() -> None:
     body = PromptFolder()["hill-climb"].body
     assert body.rstrip().endswith("{{memory}}")
+
+
+def test_the_prompt_of_the_tools_states_how_much_of_printed_text_is_shown() -> None:
+    assert f"at most {MAX_PRINTED} characters" in (SHIPPED / "tools.md").read_text(encoding="utf-8")

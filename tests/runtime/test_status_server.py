@@ -12,8 +12,10 @@ from contextlib import asynccontextmanager
 import aiohttp
 import pytest
 from memento.core.errors import UsageError
+from memento.runtime import guarded_server
 from memento.runtime import status_server as status
-from memento.runtime.status_server import Line, Source, StatusServer, open_status, prometheus, require_free
+from memento.runtime.guarded_server import require_free
+from memento.runtime.status_server import Line, Source, StatusServer, open_status, prometheus
 
 
 class Log:
@@ -181,7 +183,7 @@ async def test_a_port_that_is_taken_is_named() -> None:
     async with served(Log()) as server:
         port = int(server.url.rpartition(":")[2])
         with pytest.raises(UsageError, match=f"127.0.0.1:{port}: .*--status-port"):
-            require_free("127.0.0.1", port)
+            require_free("127.0.0.1", port, "--status-port")
         with pytest.raises(UsageError, match=f"127.0.0.1:{port}"):
             async with open_status(Source(status=dict, metrics=dict, after=lambda _: ()), host="127.0.0.1", port=port):
                 pass
@@ -193,8 +195,8 @@ def test_the_text_of_metrics_is_one_number_a_line() -> None:
 
 async def test_connections_are_few_and_none_waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """Connections that never finish a request's head are refused above a bound, and closed after a time."""
-    monkeypatch.setattr(status, "MOST_CONNECTIONS", 20)
-    monkeypatch.setattr(status, "HEAD_S", 0.5)
+    monkeypatch.setattr(guarded_server, "MOST_CONNECTIONS", 20)
+    monkeypatch.setattr(guarded_server, "HEAD_S", 0.5)
     async with served(Log(3)) as server:
         host, port = server.url.removeprefix("http://").split(":")
         slow = [await asyncio.open_connection(host, int(port)) for _ in range(60)]
@@ -245,7 +247,7 @@ async def test_more_connections_than_open_files_leave_it_alive() -> None:
     for _, writer in slow:
         with contextlib.suppress(ConnectionError):
             writer.write(b"GET /status HTTP/1.1\r\n")
-    await asyncio.sleep(status.HEAD_S + 1)
+    await asyncio.sleep(guarded_server.HEAD_S + 1)
     async with aiohttp.ClientSession() as session, session.get(f"{url}/status") as response:
         assert await response.json() == {"alive": True}
     for _, writer in slow:

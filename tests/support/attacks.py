@@ -8,17 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+import memento
 import pytest
 from memento.core.ports import RollTask
 from memento.core.seeds import salted
 from memento.core.values import JSON, Episode, Program
-from memento.domains import import_string
+from memento.domains import audit_reader, import_string
 from memento.domains import load as load_domain
 from memento.runtime.rollouts.pool import ProcessPool
 
+ROOT = Path(memento.__file__).parent
 WORKERS = 2
 SALT = "5eed" * 8       # seeds are salted as in a run
-SHARED = "scripted"     # the module of a folder that its programs share
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +104,16 @@ class Arena:
         return Outcome(episode=episode, fitness=(await self._pool.score(self._evaluator, episode)).fitness)
 
 
+def file_of(name: str, folder: Path) -> Path:
+    """The program's file: in a folder of tests, or else among the programs of the domain's audit."""
+    own = folder / f"{name}.py"
+    return own if own.exists() else ROOT / "domains" / folder.name / "audit" / f"{name}.py"
+
+
 def _inlined(program: Path) -> str:
-    """The program with what it shares with its folder's programs, since a program is one text."""
-    shared = (program.parent / f"{SHARED}.py").read_text(encoding="utf-8")
-    return program.read_text(encoding="utf-8").replace(f"from .{SHARED} import Scripted\n", shared)
+    """The program with what it shares with the programs of its domain's audit, since a program is one text."""
+    domain = program.parent.parent.name if program.parent.name == "audit" else program.parent.name
+    return audit_reader.inlined(f"memento.domains.{domain}.audit", program.read_text(encoding="utf-8"))
 
 
 def _split_of(options: Mapping[str, JSON]) -> str:
@@ -138,6 +145,7 @@ def check(attack: Attack, outcomes: Sequence[Outcome]) -> None:
 
 
 def complete(attacks: Sequence[Attack], folder: Path) -> bool:
-    """Whether the table has every program of a folder, each once."""
-    programs = sorted(path.stem for path in folder.glob("*.py") if path.stem != SHARED)
-    return sorted(attack.name for attack in attacks) == programs
+    """Whether the table has every program of a folder and of the domain's audit, each once."""
+    shipped = ROOT / "domains" / folder.name / "audit"
+    found = [path.stem for path in (*folder.glob("*.py"), *shipped.glob("*.py"))]
+    return sorted(attack.name for attack in attacks) == sorted({*found} - {"__init__", audit_reader.SHARED})

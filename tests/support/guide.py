@@ -19,6 +19,7 @@ KINDS = ("shows", "shows the beginning", "shows lines of it")
 
 VARYING = (
     (re.compile(r"^isolation .*?(?=^\S)", flags=re.MULTILINE | re.DOTALL), "isolation\n"),    # layers of the machine
+    (re.compile(r"^pace .*?(?=^\n)", flags=re.MULTILINE | re.DOTALL), "pace\n"),
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC"), "DATE"),
     (re.compile(r"\d+(?:\.\d+)? s\b"), "N s"),
     (re.compile(r"\d+ at once"), "N at once"),              # one worker per processor

@@ -4,12 +4,15 @@ import random
 from collections.abc import Callable
 
 from memento.core.events import (
+    Compute,
+    ConstantsTried,
     EpisodeEnded,
     EpisodeScored,
     EvaluatorExamined,
     Examine,
     Fact,
     Judge,
+    LookCloser,
     Order,
     ProbesRecorded,
     ProposalFailed,
@@ -19,11 +22,16 @@ from memento.core.events import (
     RecordProbes,
     Roll,
     ScoreEpisode,
+    ToolAnswered,
+    TryConstants,
+    TryProgram,
+    TurnTaken,
     VoteCast,
     Withdraw,
 )
 from memento.core.keeper import Decision, Keeper
 from memento.core.order_ids import slot_of
+from memento.core.turns import COMPUTE, DRAFT, LOOK, OTHER, PARENT, TRY, Conversation, Passage, ToolRequest
 from memento.core.values import (
     Call,
     Document,
@@ -50,6 +58,15 @@ class World:
     def answer(self, order: Order) -> Fact:
         draw = random.Random(f"{self.seed}/{order.id}")
         match order:
+            case Propose(conversation=Conversation(turns_left=left)) if left and draw.random() < 0.85:
+                return self._turn(order, draw)
+            case TryProgram():
+                episode = self._episode(order, draw)
+                fitness = draw.randrange(self.levels) / self.levels
+                answer = Passage(f"{order.draft}: {fitness}")
+                return ToolAnswered(order=order.id, answer=answer, episode=episode, score=Score(fitness=fitness))
+            case LookCloser() | Compute():
+                return ToolAnswered(order=order.id, answer=Passage(f"rows of {order.episode.trajectory}"))
             case Propose() | ProposeEvaluator():
                 return self._propose(order, draw)
             case Roll():
@@ -59,6 +76,10 @@ class World:
                 return EpisodeScored(order=order.id, score=Score(fitness=fitness, metrics={"m": fitness}))
             case Examine():
                 return EvaluatorExamined(order=order.id, examination=self._examination(order, draw))
+            case TryConstants():
+                draw = random.Random(f"{self.seed}/{order.program.text}")
+                fitnesses = tuple(draw.randrange(self.levels) / self.levels for _ in order.seeds)
+                return ConstantsTried(order=order.id, point=order.point, fitnesses=fitnesses, steps=1)
             case RecordProbes():
                 episode = Episode(index=0, seed=order.seed, steps=1, ended_by="horizon", success=False)
                 return ProbesRecorded(order=order.id, probes=(Probe(name="idle", episode=episode),))
@@ -71,6 +92,16 @@ class World:
                 )
         raise AssertionError(order)
 
+    def _turn(self, order: Propose, draw: random.Random) -> TurnTaken:
+        request = draw.choice([
+            ToolRequest(tool=TRY, program=Program(f"draft {order.id}"), number=draw.randrange(3)),
+            ToolRequest(tool=TRY, program=Program(f"draft {order.id}"), number=0),
+            ToolRequest(tool=LOOK, whose=draw.choice([PARENT, OTHER, DRAFT]), number=draw.randrange(3)),
+            ToolRequest(tool=COMPUTE, whose=DRAFT, number=1, program=Program("print(1)")),
+            ToolRequest(tool="", problem="unknown tool 'fly'"),
+        ])
+        return TurnTaken(order=order.id, request=request, said=Passage(f"reply to {order.id}"), call=CALL)
+
     def _propose(self, order: Order, draw: random.Random) -> Fact:
         summary = f"edit of {order.id}"
         if draw.random() < self.failure_rate and not order.id.startswith("init/0"):
@@ -79,7 +110,7 @@ class World:
         program = Program(f"program {order.id}")
         return ProposalMade(order=order.id, program=program, summary=summary, call=CALL)
 
-    def _episode(self, order: Roll, draw: random.Random) -> Episode:
+    def _episode(self, order: Roll | TryProgram, draw: random.Random) -> Episode:
         whole = random.Random(f"{self.seed}/{order.program.text}").random() < self.failure_rate / 2
         fault = None
         if whole and "init/" not in order.program.text:

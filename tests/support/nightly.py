@@ -5,7 +5,14 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 SHARE = 4       # one in so many
+
+
+def first_and_nightly(first: object, *others: object) -> list[object]:
+    """Values of a parametrized test: every run tests the first, and a sample of the others."""
+    return [first, *(pytest.param(other, marks=pytest.mark.nightly) for other in others)]
 
 
 def is_sampled(test: str) -> bool:

@@ -15,8 +15,9 @@ from .processes import start_process
 RUN_KEYS = (
     "run, domain, method, model, seed, status, generations, elite, fitness, success, initial_fitness, "
     "reference_initial, reference_fitness, final_success, initial_return, final_return, "
-    "candidates, episodes_run, episodes_saved, model_calls, "
-    "tokens, cost_usd, wall_s, sandbox"
+    "candidates, episodes_run, episodes_saved, search_episodes, budget_episodes, "
+    "confirmations, refuted, model_calls, "
+    "tokens, cost_usd, wall_s, sandbox, hints"
 )
 """What a run's line of JSON holds, in this order."""
 PROGRAM = [sys.executable, "-c", "from memento.cli import main; main()"]

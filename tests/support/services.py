@@ -41,6 +41,7 @@ class Act:
     echo: bool = False          # repeat the request's key in every response
     cache: PromptCache | None = None        # counts tokens, cached ones among them, as the real service does
     tokens: JSONObject | None = None        # the usage that this response reports
+    calls: tuple[tuple[str, str], ...] = () # calls of the service's tools after the text: names, arguments as JSON
 
 
 @dataclass(kw_only=True)
@@ -164,6 +165,11 @@ def sse(data: JSONObject | str, *, event: str | None = None) -> bytes:
     return (f"event: {event}\n" if event else "").encode() + f"data: {text}\n\n".encode()
 
 
+def halves(text: str) -> tuple[str, str]:
+    """A text in two pieces."""
+    return text[: len(text) // 2], text[len(text) // 2 :]
+
+
 def words(text: str) -> list[str]:
     """A text as tokens."""
     return [word + " " for word in text.split(" ")[:-1]] + text.split(" ")[-1:]
@@ -175,15 +181,25 @@ def words(text: str) -> list[str]:
 CHAT_TOKENS = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
 
 
+def chat_finish(act: Act) -> str:
+    if act.calls and act.finish == "stop":
+        return "tool_calls"
+    return {"stop": "stop", "length": "length", "refusal": "stop", "filter": "content_filter"}[act.finish]
+
+
 def chat_whole(body: JSONObject, act: Act) -> JSONObject:
     refused = act.finish == "refusal"
     message: JSONObject = {"role": "assistant", "content": None if refused else act.text}
     if refused:
         message["refusal"] = "I will not."
-    finish = {"stop": "stop", "length": "length", "refusal": "stop", "filter": "content_filter"}[act.finish]
+    if act.calls:
+        message["tool_calls"] = [
+            {"id": f"t{place}", "type": "function", "function": {"name": name, "arguments": arguments}}
+            for place, (name, arguments) in enumerate(act.calls)
+        ]
     return {
         "id": "c1", "object": "chat.completion", "created": 1, "model": body["model"],
-        "choices": [{"index": 0, "message": message, "finish_reason": finish, "logprobs": None}],
+        "choices": [{"index": 0, "message": message, "finish_reason": chat_finish(act), "logprobs": None}],
         **({"usage": act.tokens or CHAT_TOKENS} if act.usage else {}),
     }
 
@@ -201,8 +217,12 @@ def chat_frames(body: JSONObject, act: Act) -> tuple[list[bytes], list[bytes]]:
         head.append(chunk({"refusal": "I will not."}))
     else:
         head += [chunk({"content": word}) for word in words(act.text)]
-    finish = {"stop": "stop", "length": "length", "refusal": "stop", "filter": "content_filter"}[act.finish]
-    tail = [chunk({}, finish)]
+    for place, (name, arguments) in enumerate(act.calls):
+        begun = {"id": f"t{place}", "type": "function", "function": {"name": name, "arguments": ""}}
+        head.append(chunk({"tool_calls": [{"index": place, **begun}]}))
+        pieces = [{"index": place, "function": {"arguments": half}} for half in halves(arguments)]
+        head += [chunk({"tool_calls": [piece]}) for piece in pieces]
+    tail = [chunk({}, chat_finish(act))]
     if act.usage and body.get("stream_options", {}).get("include_usage"):
         tail.append(sse({
             "id": "c1", "object": "chat.completion.chunk", "created": 1, "model": body["model"], "choices": [],
@@ -212,6 +232,16 @@ def chat_frames(body: JSONObject, act: Act) -> tuple[list[bytes], list[bytes]]:
 
 
 # -------------------------------------------------------------------------------------------- Responses
+
+
+def function_calls(act: Act) -> list[JSONObject]:
+    return [
+        {
+            "type": "function_call", "id": f"fc{place}", "call_id": f"t{place}", "name": name, "arguments": arguments,
+            "status": "completed",
+        }
+        for place, (name, arguments) in enumerate(act.calls)
+    ]
 
 
 def responses_whole(body: JSONObject, act: Act) -> JSONObject:
@@ -230,7 +260,7 @@ def responses_whole(body: JSONObject, act: Act) -> JSONObject:
         "incomplete_details": {"reason": incomplete} if incomplete else None, "error": None,
         "output": [{
             "type": "message", "id": "m1", "role": "assistant", "status": "completed", "content": [content],
-        }],
+        }, *function_calls(act)],
         "parallel_tool_calls": True, "tool_choice": "auto", "tools": [],
         "usage": (act.tokens or usage) if act.usage else None,
     }
@@ -259,6 +289,15 @@ def responses_frames(body: JSONObject, act: Act) -> tuple[list[bytes], list[byte
         head += [event("response.output_text.delta", **place, delta=word, logprobs=[]) for word in words(act.text)]
         tail = [event("response.output_text.done", **place, text=act.text, logprobs=[])]
     tail.append(event("response.output_item.done", output_index=0, item=done["output"][0]))
+    for index, call in enumerate(function_calls(act), start=1):
+        spot = {"item_id": call["id"], "output_index": index}
+        begun = {**call, "arguments": "", "status": "in_progress"}
+        tail.append(event("response.output_item.added", output_index=index, item=begun))
+        for half in halves(call["arguments"]):
+            tail.append(event("response.function_call_arguments.delta", **spot, delta=half))
+        whole = {"name": call["name"], "arguments": call["arguments"]}
+        tail.append(event("response.function_call_arguments.done", **spot, **whole))
+        tail.append(event("response.output_item.done", output_index=index, item=call))
     kind = "response.incomplete" if done["status"] == "incomplete" else "response.completed"
     return head, [*tail, event(kind, response=done)]
 
@@ -277,11 +316,15 @@ ANTHROPIC_STOPS = {"stop": "end_turn", "length": "max_tokens", "refusal": "refus
 
 
 def anthropic_whole(body: JSONObject, act: Act) -> JSONObject:
-    content = anthropic_content(body, act)
-    stop = "tool_use" if content["type"] == "tool_use" else ANTHROPIC_STOPS[act.finish]
+    content = [anthropic_content(body, act), *(
+        {"type": "tool_use", "id": f"t{place}", "name": name, "input": json.loads(arguments)}
+        for place, (name, arguments) in enumerate(act.calls)
+    )]
+    called = content[-1]["type"] == "tool_use" and act.finish == "stop"
+    stop = "tool_use" if called else ANTHROPIC_STOPS[act.finish]
     return {
         "id": "a1", "type": "message", "role": "assistant", "model": body["model"],
-        "content": [] if act.finish == "refusal" else [content],
+        "content": [] if act.finish == "refusal" else content,
         "stop_reason": stop, "stop_sequence": None, "usage": act.tokens or {"input_tokens": 11, "output_tokens": 7},
     }
 
@@ -294,16 +337,19 @@ def anthropic_frames(body: JSONObject, act: Act) -> tuple[list[bytes], list[byte
     start = {**done, "content": [], "stop_reason": None, "usage": {**done["usage"], "output_tokens": 1}}
     head = [event("message_start", message=start)]
     tail: list[bytes] = []
-    for block in done["content"]:
+    for index, block in enumerate(done["content"]):
+        head, tail = [*head, *tail], []
         if block["type"] == "text":
             empty: JSONObject = {"type": "text", "text": ""}
             deltas = [{"type": "text_delta", "text": word} for word in words(act.text)]
         else:
             empty = {**block, "input": {}}
-            deltas = [{"type": "input_json_delta", "partial_json": json.dumps(block["input"])}]
-        head.append(event("content_block_start", index=0, content_block=empty))
-        head += [event("content_block_delta", index=0, delta=delta) for delta in deltas]
-        tail.append(event("content_block_stop", index=0))
+            deltas = [
+                {"type": "input_json_delta", "partial_json": half} for half in halves(json.dumps(block["input"]))
+            ]
+        head.append(event("content_block_start", index=index, content_block=empty))
+        head += [event("content_block_delta", index=index, delta=delta) for delta in deltas]
+        tail.append(event("content_block_stop", index=index))
     delta = {"stop_reason": done["stop_reason"], "stop_sequence": None}
     tail.append(event("message_delta", delta=delta, usage={"output_tokens": 7}))
     return head, [*tail, event("message_stop")]

@@ -179,6 +179,19 @@ class WatchApp(App[None]):
         if self._is_live():
             self.push_screen(StopScreen(), lambda kind: self._request(kind) if kind else None)
 
+    def action_hint(self) -> None:
+        """Let the user write a hint, then give it to the run."""
+        if self.snapshot is None:
+            self.notify("choose a run first", severity="warning")
+            return
+        folder = self._folder
+
+        def give(text: str | None) -> None:
+            if text:
+                self._do(lambda: self._controls.hint(folder, text), f"the prompts of {folder.name} quote the hint")
+
+        self.push_screen(ExportScreen("A hint for the next proposals, in a sentence", ""), give)
+
     def _is_live(self) -> bool:
         if self.snapshot is None:
             self.notify("choose a run first", severity="warning")
@@ -274,6 +287,7 @@ class WatchApp(App[None]):
             yield SystemCommand(f"Go to {name}", what, lambda name=name: self.action_page(name))
         if self.snapshot is not None:
             yield SystemCommand("Pause or continue", "Ask the run to pause, or to end its pause", self.action_pause)
+            yield SystemCommand("Give a hint…", "A sentence that the following prompts quote", self.action_hint)
             yield SystemCommand("Stop…", "Ask the run to stop now, or after a candidate or a generation",
                                 self.action_stop)
             elite = self.snapshot.run.elite

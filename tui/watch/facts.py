@@ -3,11 +3,14 @@
 import dataclasses
 
 from ...core.events import (
+    AskedAgain,
     BranchEnded,
     CandidateAccepted,
     CandidateRejected,
     CandidateScored,
+    ConstantsTried,
     EliteChanged,
+    EliteConfirmed,
     EpisodeEnded,
     EpisodeScored,
     EvaluatorChosen,
@@ -19,10 +22,13 @@ from ...core.events import (
     ProposalFailed,
     ProposalMade,
     RunStarted,
+    ToolAnswered,
+    TuningEnded,
+    TurnTaken,
     VoteCast,
 )
 from ...core.text import both, counted, number, one_line, share, success_and_return
-from ..words import episode_outcome, fault_words, isolation, order_words
+from ..words import confirmed_words, episode_outcome, fault_words, isolation, order_words, tool_words
 
 LENGTH = 400
 TROUBLE = frozenset({"ProposalFailed"})
@@ -42,12 +48,22 @@ def _words(fact: Fact) -> str:
         case ProposalMade():
             usage = fact.call.usage
             return f"{fact.call.model} in {usage.latency_s:.1f} s: {fact.summary}"
+        case AskedAgain():
+            return f"{fact.call.model} is asked again: {fact.reason}"
+        case TurnTaken() | ToolAnswered():
+            return tool_words(fact)
         case ProposalFailed():
             return fault_words(fact.fault)
         case EpisodeEnded(episode=episode):
             word = episode_outcome(episode)
             wrong = f"; {fault_words(episode.fault)}" if episode.fault else ""
             return f"{word}, {episode.steps} steps in {episode.wall_s:.1f} s, ended by {episode.ended_by}{wrong}"
+        case ConstantsTried():
+            mean = sum(fact.fitnesses) / max(1, len(fact.fitnesses))
+            return f"f {mean:.3f} over {counted(len(fact.fitnesses), 'episode')}"
+        case TuningEnded():
+            tried = f"{counted(fact.tried, 'vector')} of {counted(len(fact.constants), 'constant')}"
+            return f"{tried}, f {fact.before:.3f} -> {fact.fitness:.3f}: {fact.summary}"
         case EpisodeScored(score=score):
             return fault_words(score.fault) if score.fault else f"f {score.fitness:.3f}"
         case EvaluatorExamined(examination=examination):
@@ -79,6 +95,8 @@ def _words(fact: Fact) -> str:
         case BranchEnded():
             best = f"{fact.winner}, F {fact.fitness:.3f}" if fact.fitness is not None else "every candidate failed"
             return f"g{fact.generation} {fact.operator.value}: {best}"
+        case EliteConfirmed():
+            return f"g{fact.generation}: {confirmed_words(fact)}"
         case EliteChanged():
             stays = "" if fact.changed else ", stays"
             return f"g{fact.generation}: {fact.candidate} from {fact.origin.value}, F {fact.fitness:.3f}{stays}"

@@ -53,6 +53,7 @@ KEYS: Mapping[str, tuple[Key, ...]] = {
         Key(key="0", action="page('runs')", label="runs", help="all runs of the folder", footer=False),
         Key(key="p", action="pause", label="pause", help="pause, or continue"),
         Key(key="s", action="stop", label="stop", help="stop: now, after a candidate, a generation"),
+        Key(key="i", action="hint", label="hint", help="give proposers a hint", footer=False),
         Key(key="question_mark", action="help", label="help", help="this help", name="?"),
         Key(key="d", action="dark", label="dark/light", help="dark or light", footer=False),
         Key(key="q", action="quit", label="quit", help="quit; the run goes on"),

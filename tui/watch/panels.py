@@ -6,10 +6,11 @@ from textual.content import Content
 
 from ...core.order_ids import EVALUATOR, parse
 from ...core.text import cost, counted, number, one_line, success_and_return, token_count
+from ...memory.pace import pace_of
 from ...memory.run_status import list_failures
 from ...memory.slots import Slot
 from ..snapshot import RunSnapshot, asked_slots, evaluator_lanes, search_lanes, trials_now, under_way
-from ..words import LEGEND, clock, final_words, lane_words, rolling_words, worker_words
+from ..words import LEGEND, clock, episodes_words, final_words, lane_words, pace_words, rolling_words, worker_words
 from .braille import Curve, draw_curves
 from .colours import ACCENT, BAD, CANDIDATE, DIM, ELITE, GOOD, LOUD, SUCCESS, coloured, difference, mark, stack
 
@@ -142,6 +143,7 @@ def draw_elites(snapshot: RunSnapshot, *, width: int, height: int, now: float) -
         head = Content.assemble(
             (f"g{elite.generation:<3}", LOUD), f" {elite.candidate:<12} F {number(elite.fitness)} ", gained,
             f"{success_and_return(elite.success_rate, elite.mean_return, before='  ')}",
+            (pace_words(pace_of(snapshot.slots, elite.candidate), before="  "), DIM),
         )
         slot = snapshot.slots.candidates.get(elite.candidate)
         if elite.changed and slot is not None and slot.summary:
@@ -201,7 +203,7 @@ def _speed(snapshot: RunSnapshot) -> list[Content]:
     if not recent:
         return []
     rate = sum(each.steps for each in recent) / sum(each.wall_s for each in recent)
-    return [Content.styled(f"{rate:,.0f} steps/s per rollout, {counted(snapshot.run.episodes, 'episode')}", DIM)]
+    return [Content.styled(f"{rate:,.0f} steps/s per rollout, {episodes_words(snapshot.run)}", DIM)]
 
 
 def draw_spending(snapshot: RunSnapshot, *, width: int, height: int, now: float) -> Content:

@@ -17,6 +17,9 @@ class RunControls(Protocol):
     def request(self, folder: Path, kind: str) -> None:
         """Store a request in the run's table, which its controller reads and turns into a fact."""
 
+    def hint(self, folder: Path, text: str) -> None:
+        """Give the run's proposers a hint. Raises UsageError for one that could have no effect."""
+
     def export(self, folder: Path, candidate: str, out: Path) -> None:
         """Write the program of a candidate to a file that does not exist yet."""
 

@@ -5,10 +5,9 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from robosuite.utils.transform_utils import quat2mat
 
 from ..arrays import Array
-from ..simulator import CACHE, CONTROL_HZ, SUBSTEPS
+from ..simulator import CACHE, CONTROL_HZ, SUBSTEPS, quat2mat
 from .cache import compiled_code_in, first_compilation
 from .scene import ArmScene
 from .stock import set_goal_update

@@ -25,7 +25,6 @@ class Evaluator:
         if len(rewards):
             metrics["reward_least"], metrics["reward_greatest"] = float(rewards.min()), float(rewards.max())
             metrics["return_by_fifths"] = [float(np.sum(part)) for part in np.array_split(rewards, 5)]
-            metrics["terminated"] = bool(trajectory["terminated"][-1])
             metrics.update(self.actions(trajectory))
             metrics.update(self.info(trajectory))
         metrics.update(self.goal(trajectory))

@@ -1,1 +1,1 @@
-"""What a model is told of the Hanoi task: Markdown with places for the facts that hold under the options."""
+"""What a model reads about the Hanoi task: Markdown with places for the facts that hold under the options."""

@@ -42,11 +42,11 @@ def layers() -> Mapping[str, Layer]:
     # Without site packages: quicker, and nothing but the standard library can interfere.
     command = [sys.executable, "-P", "-s", "-S", "-B", "-c", _BOOT, str(Path(__file__).resolve().parent)]
     try:
-        told = subprocess.run(
+        answer = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, env={"PYTHONHASHSEED": "0"}, timeout=LIMIT_S,
             check=True, text=True,
         ).stdout
-        found = {name: Layer(live=live, found=words) for name, (live, words) in json.loads(told).items()}
+        found = {name: Layer(live=live, found=words) for name, (live, words) in json.loads(answer).items()}
     except subprocess.CalledProcessError as error:
         return _none(f"trying it failed: {error.stderr.strip()[-300:] or f'exit code {error.returncode}'}")
     except (OSError, subprocess.TimeoutExpired, ValueError) as error:

@@ -36,21 +36,21 @@ def _tried(trial: Callable[[], str]) -> tuple[bool, str]:
     if pid == 0:
         _run(trial, writing)
     os.close(writing)
-    told = b""
+    answer = b""
     if select.select([reading], [], [], TRIAL_S)[0]:
-        told = os.read(reading, 4096)
+        answer = os.read(reading, 4096)
     os.close(reading)
     os.kill(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
-    if told[:1] == b"+":
-        return True, told[1:].decode(errors="replace")
-    return False, told[1:].decode(errors="replace") or f"the trial ended with status {status} and no word"
+    if answer[:1] == b"+":
+        return True, answer[1:].decode(errors="replace")
+    return False, answer[1:].decode(errors="replace") or f"the trial ended with status {status} and no word"
 
 
 def _run(trial: Callable[[], str], writing: int) -> NoReturn:
     try:
         words = "+" + trial()
-    except Exception as error:  # noqa: BLE001 - told to the process that asks
+    except Exception as error:  # noqa: BLE001 - reported to the process that asks
         words = f"-{error}" if isinstance(error, Missing) else f"-{type(error).__name__}: {error}"
     os.write(writing, words.encode()[:4096])
     os._exit(0)

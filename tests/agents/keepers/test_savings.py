@@ -84,10 +84,9 @@ def test_every_slot_is_spent_once_whatever_is_saved(
     log = run(method, slots, seed, arrival, saving)
     spent = Counter((fact.candidate.generation, fact.candidate.id) for fact in of(log, CandidateScored))
     assert set(spent.values()) <= {1}
-    generations = min(slots.generations, 1) if method == "zero-shot" and slots.generations else slots.generations
-    if method == "zero-shot":
-        generations = 1
-    assert len(spent) == generations * (slots.hill_climb + slots.macro + slots.crossover)
+    generations = 1 if method in ("zero-shot", "cma-es") else slots.generations
+    each = 1 if method == "cma-es" else slots.hill_climb + slots.macro + slots.crossover
+    assert len(spent) == generations * each
     duplicates = {fact.candidate for fact in of(log, DuplicateFound)}
     assert duplicates <= {candidate for _, candidate in spent}
 

@@ -11,6 +11,7 @@ from memento.core.ports import RollTask
 from memento.core.values import FaultKind, Program
 from memento.domains import import_string, load
 from memento.domains.gym.documentation import clean
+from memento.domains.gym.options import settings
 from memento.runtime.rollouts.pool import ProcessPool
 
 from ...conformance.playing import play
@@ -110,6 +111,29 @@ def test_actions_are_clipped_or_refused(tmp_path: Path) -> None:
     assert clipped.fault is None and clipped.steps == 12
     for episode, said in ((absent, "action[0] is 3; it must be an integer from 0 to 2"), (broken, "is 0.5; it must")):
         assert episode.fault.kind == FaultKind.INVALID_ACTION and said in episode.fault.message
+
+
+def test_an_action_of_one_number_may_be_a_plain_number(tmp_path: Path) -> None:
+    """Also where observations hold a text, so that observations and actions are JSON."""
+    name = f"{TOY}:ToySpoken-v0"
+    program = Program(
+        "import numpy as np\n\n\nclass Policy:\n    def reset(self):\n        self.answers = [1, [1], np.int64(1)]\n\n"
+        "    def compute_action(self, obs):\n        return self.answers.pop()\n"
+    )
+
+    async def rolled() -> Any:
+        splits = {"test": completed(name)}
+        async with ProcessPool(domain=import_string(name), splits=splits, workers=1, trajectories=tmp_path) as pool:
+            return await pool.roll(RollTask(order="o", program=program, split="test", index=0, seed=1))
+
+    episode = asyncio.run(rolled())
+    assert (episode.steps, episode.fault) == (3, None)
+
+
+def test_a_tuple_of_choices_is_seen() -> None:
+    """Gymnasium's card game, whose observations are such a tuple."""
+    names = [leaf.name for leaf in settings(completed("gym:Blackjack-v1")).description.observation]
+    assert names == ["observation_0", "observation_1", "observation_2"]
 
 
 def test_documentation_is_cleaned_and_bounded() -> None:

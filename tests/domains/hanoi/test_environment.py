@@ -14,6 +14,8 @@ from memento.domains.hanoi.environment import HanoiEnvironment
 from memento.domains.hanoi.sensors import observation_slices
 from memento.domains.hanoi.task import Array
 
+from ...support.nightly import first_and_nightly
+
 STEPS = 40
 
 
@@ -94,7 +96,7 @@ def in_a_process(physics: str, threads: int, *seeds: int) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize("physics", PHYSICS)
+@pytest.mark.parametrize("physics", first_and_nightly(*reversed(PHYSICS)))
 def test_an_episode_is_the_same_in_any_process_thread_and_order(physics: str) -> None:
     first = in_a_process(physics, 1, 11, 12, 13, 14)
     assert len(set(first)) == 4

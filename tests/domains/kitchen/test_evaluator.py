@@ -167,7 +167,7 @@ def test_a_solved_episode_scores_high_and_reports_when() -> None:
         env.step([*step])
     recording = env.recording()
     fitness, metrics = evaluate(recording.arrays())
-    assert fitness >= 0.98 and metrics["success"] and metrics["next_missing"] == "nothing"
+    assert fitness >= 0.98 and metrics["success"] and metrics["never_reached"] == "nothing"
     stages = ("apple_picked", "microwave_open", "apple_in_microwave", "microwave_on", "bread_picked", "bread_in_fridge")
     firsts = [metrics[f"first_{name}"] for name in stages]
     assert firsts == sorted(firsts) and firsts[-1] == recording.steps
@@ -181,12 +181,12 @@ def test_the_metrics_name_what_is_missing() -> None:
     play(env, policy_class(DOMAIN.shelf().initial.text)(seed=0), index=0)
     fitness, metrics = evaluate(env.recording().arrays())
     assert fitness < 0.6 and not metrics["success"]
-    assert metrics["next_missing"] != "nothing"
+    assert metrics["never_reached"] != "nothing"
 
 
 def test_all_metrics_reach_a_model() -> None:
     _, metrics = evaluate(blank(10))
     kept = aggregate([Score(fitness=0.0, metrics=metrics)] * 2)
     assert len(kept) <= MAX_ENTRIES
-    for name in ("success", "next_missing", "steps", "failed_move_rate", "apple_found", "final_bread_in_fridge"):
+    for name in ("success", "never_reached", "steps", "failed_move_rate", "apple_found", "final_bread_in_fridge"):
         assert name in kept

@@ -48,7 +48,7 @@ def controller(program: Path, server: str, **given: Any) -> Any:
     )
 
 
-@pytest.fixture(params=["FIFO", "WSGI"])
+@pytest.fixture(params=["FIFO", pytest.param("WSGI", marks=pytest.mark.nightly)])
 def client(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)    # the client leaves its log open

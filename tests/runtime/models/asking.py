@@ -9,7 +9,7 @@ from memento.core.ports import Ask, Model
 from memento.runtime.models import ClientSettings, make_model
 from memento.runtime.models.gate import CallLimits
 from memento.runtime.models.prices import Price
-from memento.runtime.models.sampling import Sampling
+from memento.runtime.models.sampling import Sampling, ToolForm
 
 KEY = "sk-planted-5e2f0c-do-not-print"
 KINDS = ("openai", "openai-chat", "anthropic", "compatible")
@@ -48,12 +48,15 @@ def client(
     in_flight: int = 8,
     prices: dict[str, Price] | None = None,
     cache: bool = True,
+    tools: ToolForm | None = None,
 ) -> Model:
     clock = clock or JumpingClock()
     settings = ClientSettings(
         limits=limits,
         # Anthropic's client streams automatically if it expects a long reply.
-        sampling=Sampling(stream=stream, cache=cache, max_output_tokens=4096 if kind == "anthropic" else None),
+        sampling=Sampling(
+            stream=stream, cache=cache, max_output_tokens=4096 if kind == "anthropic" else None, tools=tools
+        ),
         in_flight=in_flight,
         prices=prices or {},
         elapsed=clock.elapsed,

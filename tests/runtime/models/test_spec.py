@@ -50,7 +50,7 @@ def test_forms(text: str, spec: ModelSpec, name: str, key: str | None) -> None:
         ("gpt-5.2", "did you mean 'openai:gpt-5.2'?"),
         ("claude-sonnet-5", "did you mean 'anthropic:claude-sonnet-5'?"),
         ("ofline", "did you mean 'offline'?"),
-        ("zzz", "a model is one of offline, openai:NAME, openai-chat:NAME, anthropic:NAME, compatible:LABEL@URL#MODEL"),
+        ("zzz", "is one of offline, ask, openai:NAME, openai-chat:NAME, anthropic:NAME, compatible:LABEL@URL#MODEL"),
         ("openai:", "names no model: write openai:NAME"),
         ("", "unknown model"),
         ("offline:x", "unknown model"),

@@ -5,11 +5,13 @@ from dataclasses import replace
 
 import pytest
 from memento.core.errors import BudgetSpent, ModelError
-from memento.core.events import Fact, ProposalFailed, ProposalMade, VoteCast
+from memento.core.events import AskedAgain, Fact, ProposalFailed, ProposalMade, VoteCast
 from memento.core.ports import Ask, Reply
 from memento.core.values import Call, Document, Fault, FaultKind, Program, Usage
+from memento.memory.spending import SpendingTally
+from memento.runtime.models.budget import PastSpending
 from memento.runtime.models.fallback import FallbackModel
-from memento.runtime.models.tape import ReplayModel, Tape, tape_of
+from memento.runtime.models.tape import ContinuedModel, ReplayModel, Tape, tape_of
 
 from .asking import ask
 
@@ -166,3 +168,41 @@ async def test_a_spent_budget_does_not_lead_to_another_model() -> None:
 def test_a_call_is_replayed_as_it_was_recorded() -> None:
     recorded = call("text", stop="refusal")
     assert tape_of([replace(FACTS[0], call=recorded)]).calls == {("g1/macro/1", 0): recorded}  # type: ignore[call-arg]
+
+
+class Counting:
+    """A model that counts its questions."""
+
+    name = "m"
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    async def complete(self, asked: Ask) -> Reply:
+        self.asked.append(asked.attempt)
+        return Reply(text="new", model="m")
+
+
+async def test_a_continued_run_repeats_unusable_answers_to_the_same_prompt_only() -> None:
+    model = Counting()
+    continued = ContinuedModel(model, {("g1/macro/0", 0): call("zero")})
+    replies = [
+        await continued.complete(replace(ask(prompt, order="g1/macro/0"), attempt=attempt))
+        for prompt, attempt in (("p", 0), ("q", 0), ("p", 1))
+    ]
+    assert [reply.text for reply in replies] == ["zero", "new", "new"]
+    assert model.asked == [0, 1]
+
+
+def test_an_unusable_answer_counts_once_before_and_after_its_order_is_answered() -> None:
+    first, second = call("?"), call("B", attempt=1)
+    asked = AskedAgain(order="g1/macro/7", call=first, reason="prose")
+    made = ProposalMade(order="g1/macro/7", program=Program("x"), summary="", call=second, earlier=(first,))
+    for facts, calls in (((asked,), 1), ((asked, made), 2), ((made,), 2)):
+        past, tally = PastSpending(), SpendingTally()
+        for fact in facts:
+            past.apply(fact)
+            tally.apply(fact)
+        assert past.by_role()["proposer"].calls == tally.so_far().total.calls == calls
+        assert past.asked_again() == ({"g1/macro/7"} if calls == 1 else set())
+        assert len(tape_of(facts).calls) == calls

@@ -166,6 +166,15 @@ async def test_a_paused_run_is_asked_to_go_on(live: LiveRun) -> None:
         assert controls.asked == [("live", "continue")]
 
 
+async def test_a_hint_is_written_in_a_dialog(live: LiveRun) -> None:
+    controls = Recorded()
+    async with watching(live.folder, controls=controls) as pilot:
+        await press(pilot, "i", *"level", "enter")
+        await until(pilot, lambda: controls.asked == [("live", "level")])
+        await press(pilot, "i", "enter")
+        assert len(controls.asked) == 1, "an empty hint is none"
+
+
 async def test_a_run_that_is_over_cannot_be_asked(done: Path) -> None:
     controls = Recorded()
     async with watching(done, controls=controls) as pilot:

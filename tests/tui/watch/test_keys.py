@@ -6,7 +6,7 @@ from pathlib import Path
 from memento.tui.watch.keys import KEYS, PALETTE, help_rows
 
 GUIDE = Path(__file__).parents[3] / "docs" / "reading-the-screen.md"
-MARKS = {"?", "p", "~", "o", "+", "-", "<", "x", "/"}      # of slots, which the guide sets as keys are
+MARKS = {"?", "p", "t", "~", "o", "+", "-", "<", "x", "/"}      # of slots, which the guide sets as keys are
 
 
 def names() -> set[str]:

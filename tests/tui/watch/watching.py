@@ -25,6 +25,9 @@ class Recorded:
     def request(self, folder: Path, kind: str) -> None:
         self.asked.append((folder.name, kind))
 
+    def hint(self, folder: Path, text: str) -> None:
+        self.asked.append((folder.name, text))
+
     def export(self, folder: Path, candidate: str, out: Path) -> None:
         self.exported.append((candidate, out))
 

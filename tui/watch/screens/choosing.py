@@ -1,4 +1,4 @@
-"""Dialogs: the path of a file, the time of a stop."""
+"""Dialogs: a line of text such as the path of a file, the time of a stop."""
 
 from typing import ClassVar
 

@@ -14,7 +14,7 @@ from textual.widgets import Footer
 from ....core.text import cost, counted, one_line
 from ....memory.run_status import elapsed_s
 from ...snapshot import RunSnapshot
-from ...words import NOT_ISOLATED, clock, isolation, left, stage_of, state_words
+from ...words import NOT_ISOLATED, clock, episodes_words, isolation, left, stage_of, state_words
 from ..colours import ACCENT, BAD, DIM, LOUD, ROLES, WARN
 from ..keys import bindings
 from ..run_controls import REQUESTS
@@ -193,7 +193,7 @@ def _how_far(snapshot: RunSnapshot, now: float) -> Content:
         f"  {clock(elapsed_s(status, live=snapshot.live, now=now))}", f", {known}" if known else "", *requests,
         f"  {status.candidates}{of_all} candidates",
         f"  {cost(total.cost_usd)}, {counted(total.calls, 'call')}{tokens}",
-        (f"  {counted(status.episodes, 'episode')}", DIM),
+        (f"  {episodes_words(status)}", DIM),
     )
 
 

@@ -1,0 +1,17 @@
+"""What proposers get beyond the paper's prompts."""
+
+from dataclasses import dataclass, field
+
+from .hints import Hints
+from .notes import Notes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aids:
+    """The aids of all proposers of a run: the hints of the person who runs it, and the notes of earlier proposers.
+
+    Without `notes`, no proposer leaves a note or sees one.
+    """
+
+    hints: Hints = field(default_factory=Hints)
+    notes: Notes | None = None

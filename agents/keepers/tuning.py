@@ -1,0 +1,188 @@
+"""One slot of the tuning branch: an optimiser tries other constants for a program, and the best go into a candidate.
+
+The values are tried on the first of the search's episodes, whose seeds all candidates share, so that values differ
+by their effect alone. Where many values fit into the budget each gets few episodes; the candidate gets all of them.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ...core.constants import Constant, constants_of, with_values
+from ...core.errors import SearchError
+from ...core.events import ConstantsTried, TryConstants, TuningEnded
+from ...core.order_ids import parse, vector_id
+from ...core.program_text import MAX_SUMMARY
+from ...core.text import one_line
+from ...core.values import Candidate, Program, TunedConstant
+from .trials import RolloutPlan
+from .tuning_search import Optimiser, Point, Tried, optimiser_for
+
+VECTORS = 60  # that a budget should suffice for before each gets a further episode
+PARTS = 3  # of the tried values of a constant, compared to find whether the fitness depends on it
+SHOWN = 5  # moved constants that a summary names
+ENOUGH = 4 * PARTS  # values before that is said
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tuning:
+    """The state of one slot between two facts. `left` counts the values that may still be tried."""
+
+    id: str
+    parent: Candidate
+    constants: tuple[Constant, ...]
+    optimiser: Optimiser
+    evaluator: Program
+    split: str
+    seeds: tuple[int, ...]
+    racing: bool
+    before: float  # of the parent on these seeds
+    left: int
+    batch: tuple[Point, ...] = ()
+    answers: Mapping[int, ConstantsTried] = field(default_factory=dict)  # of the batch, by the number of the values
+    tried: tuple[Tried, ...] = ()  # of earlier batches
+    episodes: int = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left to be tried."""
+        return not self.batch
+
+
+def begun(
+    slot: str, parent: Candidate, plan: RolloutPlan, *, episodes: int, seed: int
+) -> tuple[Tuning, tuple[TryConstants, ...]] | None:
+    """The tuning of a program with a budget of episodes; None if the program names no constants."""
+    constants = constants_of(parent.program)
+    if not constants:
+        return None
+    if plan.evaluator is None:
+        raise SearchError("constants cannot be tuned without an evaluator")
+    each = min(len(plan.seeds), max(1, episodes // VECTORS))
+    scores = [score.fitness for score in parent.scores[:each]]
+    before = math.fsum(scores) / each if len(scores) == each else parent.fitness
+    tuning = Tuning(
+        id=slot, parent=parent, constants=constants, evaluator=plan.evaluator, split=plan.split,
+        optimiser=optimiser_for(constants, fitness=before, seed=seed), seeds=plan.seeds[:each], racing=plan.racing,
+        before=before, left=max(1, episodes // each),
+    )
+    return _next_batch(tuning)
+
+
+def taken(tuning: Tuning, fact: ConstantsTried) -> tuple[Tuning, tuple[TryConstants, ...]]:
+    """The tuning after one result. The optimiser learns a batch once it is complete, in the order of its points."""
+    number = parse(fact.order or "").vector
+    first = len(tuning.tried)
+    if number is None or not first <= number < first + len(tuning.batch) or number in tuning.answers:
+        return tuning, ()
+    tuning = replace(tuning, answers={**tuning.answers, number: fact})
+    if len(tuning.answers) < len(tuning.batch):
+        return tuning, ()
+    facts = [tuning.answers[first + place] for place in range(len(tuning.batch))]
+    batch = [_result(each, len(tuning.seeds)) for each in facts]
+    return _next_batch(replace(
+        tuning, optimiser=tuning.optimiser.learned(batch), batch=(), answers={}, tried=(*tuning.tried, *batch),
+        episodes=tuning.episodes + sum(len(each.fitnesses) for each in facts),
+    ))
+
+
+def ended(tuning: Tuning) -> TuningEnded:
+    """The program with the best values; of equal ones the first. Without any values it is the parent's program."""
+    whole = [each for each in tuning.tried if each.whole]
+    best = max(whole, key=lambda each: each.fitness, default=None)
+    values = tuple(each.value for each in tuning.constants) if best is None else _values(tuning, best.point)
+    flat = _insensitive(tuning)
+    constants = tuple(
+        TunedConstant(name=each.name, before=each.value, after=value, insensitive=place in flat)
+        for place, (each, value) in enumerate(zip(tuning.constants, values, strict=True))
+    )
+    return TuningEnded(
+        order=tuning.id,
+        program=with_values(tuning.parent.program, tuning.constants, values),
+        summary=in_words(constants),
+        constants=constants,
+        tried=len(tuning.tried),
+        episodes=tuning.episodes,
+        before=tuning.before,
+        fitness=tuning.before if best is None else best.fitness,
+    )
+
+
+def in_words(constants: Sequence[TunedConstant]) -> str:
+    """What tuning moved, the largest changes first, then what had no effect: "GAIN 0.4 → 1.7; insensitive: WAIT"."""
+    moved = [each for each in constants if each.after != each.before and not each.insensitive]
+    moved.sort(key=lambda each: -_change(each))
+    words = [f"{each.name} {each.before:.4g} → {each.after:.4g}" for each in moved[:SHOWN]]
+    words += [f"and {len(moved) - SHOWN} more"] * (len(moved) > SHOWN)
+    parts = [", ".join(words) or "no constant mattered"]
+    flat = [each.name for each in constants if each.insensitive]
+    if flat:
+        parts.append(f"insensitive: {', '.join(flat)}")
+    return one_line("; ".join(parts), MAX_SUMMARY)
+
+
+def _change(constant: TunedConstant) -> float:
+    """How far a constant moved: the logarithm of the ratio where both values have one sign."""
+    before, after = constant.before, constant.after
+    return abs(math.log(after / before)) if before * after > 0 else math.inf
+
+
+def _next_batch(tuning: Tuning) -> tuple[Tuning, tuple[TryConstants, ...]]:
+    """Ask the optimiser for the next points, as many as the budget allows."""
+    points = tuning.optimiser.ask()[: tuning.left] if tuning.left else ()
+    tuning = replace(tuning, batch=points, left=tuning.left - len(points))
+    floor = tuning.optimiser.floor if tuning.racing else None
+    first = len(tuning.tried)
+    orders = tuple(
+        TryConstants(
+            id=vector_id(tuning.id, first + place),
+            program=with_values(tuning.parent.program, tuning.constants, _values(tuning, point)),
+            point=point,
+            evaluator=tuning.evaluator,
+            split=tuning.split,
+            seeds=tuning.seeds,
+            floor=floor,
+        )
+        for place, point in enumerate(points)
+    )
+    return tuning, orders
+
+
+def _result(fact: ConstantsTried, of: int) -> Tried:
+    """The mean of f_e; an episode that was left out counts as 1."""
+    missing = of - len(fact.fitnesses)
+    return Tried(fact.point, (math.fsum(fact.fitnesses) + missing) / of, missing == 0)
+
+
+def _values(tuning: Tuning, point: Point) -> tuple[float, ...]:
+    return tuple(each.at(place) for each, place in zip(tuning.constants, point, strict=True))
+
+
+def _insensitive(tuning: Tuning) -> frozenset[int]:
+    """The places of the constants on which the fitness does not seem to depend.
+
+    The tried values of a constant are divided into three equal parts. If the mean fitness differs between the parts
+    by less than chance would make it differ (an F ratio below 1), the constant is insensitive.
+    """
+    if len(tuning.tried) < ENOUGH:
+        return frozenset()
+    fitnesses = [each.fitness for each in tuning.tried]
+    places = range(len(tuning.constants))
+    return frozenset(
+        place for place in places if f_ratio([each.point[place] for each in tuning.tried], fitnesses) < 1
+    )
+
+
+def f_ratio(positions: Sequence[float], fitnesses: Sequence[float]) -> float:
+    """The variance between the parts of a constant's values over that within them; 0 where nothing varies."""
+    order = sorted(range(len(positions)), key=lambda place: (positions[place], place))
+    size = len(order) / PARTS
+    parts = [[fitnesses[one] for one in order[round(part * size) : round((part + 1) * size)]] for part in range(PARTS)]
+    mean = math.fsum(fitnesses) / len(fitnesses)
+    means = [math.fsum(part) / len(part) for part in parts]
+    between = math.fsum(len(part) * (own - mean) ** 2 for part, own in zip(parts, means, strict=True)) / (PARTS - 1)
+    within = math.fsum((one - own) ** 2 for part, own in zip(parts, means, strict=True) for one in part)
+    within /= len(fitnesses) - PARTS
+    if not between:
+        return 0.0
+    return between / within if within else math.inf

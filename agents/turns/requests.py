@@ -1,0 +1,134 @@
+"""Reads the call of a tool from a reply: a line `Tool: NAME`, lines with its arguments, and a code block where needed.
+
+    Tool: try_program
+    Episode: 0
+
+followed by one Python block. A service's own call of a tool arrives in this form (`runtime/models/tool_calls.py`).
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ...core.errors import unknown
+from ...core.patch_form import Form
+from ...core.ports import Reply
+from ...core.program_text import MAX_FAULT
+from ...core.text import one_line
+from ...core.turns import COMPUTE, DRAFT, LOOK, OTHER, PARENT, SUBMIT, TOOLS, TRY, ToolRequest
+from ...core.values import Contract, Program
+from ..reply import python_block, read_program, split, stopped
+
+MAX_CODE = 8_000  # characters of the code for `compute`
+MAX_FIELDS = 8
+MAX_FIELD = 80
+MAX_NUMBER = 1_000_000_000
+ARGUMENTS = ("tool", "episode", "recording", "from", "to", "fields", "draft")
+
+_LINE = re.compile(r"[\s>*_`-]{0,8}([a-z]{2,9})[\s*_`]{0,8}:(.*)", re.IGNORECASE)
+_RECORDING = re.compile(rf"({PARENT}|{OTHER}|{DRAFT})[\s,:#]{{0,4}}(\d{{1,6}})", re.IGNORECASE)
+_FIELD = re.compile(r"[^\s,;\[\]]{1,80}(?:\[[\d,: ]{1,40}\])?")
+
+
+def read_request(
+    reply: Reply, contract: Contract, parents: Sequence[Program], limit: int, form: Form
+) -> ToolRequest | None:
+    """What a reply asks of a tool; None for a reply that calls none, and so may be a submission. Never raises.
+
+    Whatever is wrong with the call is the `problem` of the request.
+    """
+    fault = stopped(reply)
+    if fault is not None:
+        return ToolRequest(problem=fault.message)
+    given, problem = _arguments(split(reply.text)[1])
+    if problem:
+        return ToolRequest(problem=problem)
+    if "tool" not in given:
+        return None
+    tool = given["tool"].strip(" *_`.'\"").lower()
+    match tool:
+        case "try_program":
+            return _try(reply, given, contract, parents, limit, form)
+        case "look_closer":
+            return _look(given)
+        case "compute":
+            return _compute(reply, given)
+        case "submit":
+            return _submit(given)
+    return ToolRequest(problem=one_line(str(unknown("tool", one_line(tool, 60), TOOLS)), MAX_FAULT))
+
+
+def _arguments(prose: Sequence[str]) -> tuple[Mapping[str, str], str]:
+    """The lines `Name: value` from the first `Tool:` line on, and what is wrong with them."""
+    given: dict[str, str] = {}
+    for line in prose:
+        found = _LINE.match(line)
+        name = found[1].lower() if found else ""
+        if found is None or name not in ARGUMENTS or (name != "tool" and "tool" not in given):
+            continue
+        if name == "tool" and "tool" in given:
+            return given, "the reply calls more than one tool: call one, and wait for its answer"
+        given.setdefault(name, found[2].strip()[:2000])
+    return given, ""
+
+
+def _try(
+    reply: Reply, given: Mapping[str, str], contract: Contract, parents: Sequence[Program], limit: int, form: Form
+) -> ToolRequest:
+    number = _number(given.get("episode", "0"))
+    if number is None:
+        return ToolRequest(tool=TRY, problem="the line `Episode:` holds no number, as in `Episode: 0`")
+    reading = read_program(reply, contract, parents, limit, form)
+    if reading.program is None or reading.fault is not None:
+        why = "the reply holds no program" if reading.fault is None else reading.fault.message
+        return ToolRequest(tool=TRY, problem=f"the draft cannot be tried: {why}")
+    return ToolRequest(tool=TRY, program=reading.program, number=number)
+
+
+def _look(given: Mapping[str, str]) -> ToolRequest:
+    request = _of_recording(LOOK, given)
+    first, last = _number(given.get("from", "0")), _number(given.get("to", str(MAX_NUMBER)))
+    if request.problem:
+        return request
+    if first is None or last is None or last < first:
+        return replace(request, problem="`From:` and `To:` are numbers of steps, such as `From: 0` and `To: 100`")
+    fields = tuple(_FIELD.findall(given.get("fields", "")))
+    if len(fields) > MAX_FIELDS:
+        return replace(request, problem=f"{len(fields)} fields are too many: name at most {MAX_FIELDS}")
+    return replace(request, first=first, last=last, fields=fields)
+
+
+def _compute(reply: Reply, given: Mapping[str, str]) -> ToolRequest:
+    request = _of_recording(COMPUTE, given)
+    if request.problem:
+        return request
+    code = python_block(reply)
+    if isinstance(code, str):
+        return replace(request, problem=code)
+    if len(code.text) > MAX_CODE:
+        return replace(request, problem=f"the code has {len(code.text):,} characters: send at most {MAX_CODE:,}")
+    return replace(request, program=code)
+
+
+def _submit(given: Mapping[str, str]) -> ToolRequest | None:
+    """A submission: of a draft that was tried if one is named; otherwise it is read like a reply without tools."""
+    if "draft" not in given:
+        return None
+    number = _number(given["draft"])
+    if number is None:
+        return ToolRequest(tool=SUBMIT, problem="the line `Draft:` holds no number, as in `Draft: 1`")
+    return ToolRequest(tool=SUBMIT, whose=DRAFT, number=number)
+
+
+def _of_recording(tool: str, given: Mapping[str, str]) -> ToolRequest:
+    found = _RECORDING.search(given.get("recording", ""))
+    if found is None:
+        return ToolRequest(
+            tool=tool, problem=f"name a recording, as in `Recording: {PARENT} 0` or `Recording: {DRAFT} 1`"
+        )
+    return ToolRequest(tool=tool, whose=found[1].lower(), number=int(found[2]))
+
+
+def _number(text: str) -> int | None:
+    found = re.search(r"\d{1,9}", text)
+    return None if found is None or text.lstrip().startswith("-") else min(int(found[0]), MAX_NUMBER)

@@ -1,0 +1,134 @@
+"""One turn of a conversation: the prompt with the conversation so far, and the fact that the reply becomes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import structlog
+
+from ...core.events import ProposalFailed, ProposalMade, Propose, TurnTaken
+from ...core.patch_form import Form
+from ...core.ports import Prompts, Reply
+from ...core.program_text import MAX_FAULT, digest, summary_of
+from ...core.text import bounded, counted, one_line
+from ...core.turns import DRAFT, OTHER, PARENT, SUBMIT, Conversation, Passage, ToolRequest
+from ...core.values import Call, Program
+from ..fencing import fenced
+from ..reply import split, summary_line
+from ..writing import REPLY, Question, Writer
+from .requests import read_request
+
+MAX_SAID = 30_000  # characters of a reply that later turns show
+MAX_ANSWER = 6_000  # characters of an answer
+MAX_PROBLEM = 600
+
+_log = structlog.get_logger("memento.turns")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Talker:
+    """Asks for the next turn of a conversation."""
+
+    writer: Writer
+    prompts: Prompts
+
+    async def write(
+        self, order: Propose, asked: Question, parents: Sequence[Program], *, form: Form
+    ) -> ProposalMade | ProposalFailed | TurnTaken:
+        """Ask the model once more in the conversation of the order; `asked` is what it was asked at first.
+
+        Raises ModelError only if it is fatal.
+        """
+        conversation = order.conversation
+        if conversation is None:
+            return await self.writer.write(order, asked, parents, form=form)
+
+        def take(reply: Reply, call: Call) -> ProposalMade | TurnTaken | None:
+            try:
+                return self._take(order, conversation, reply, call, parents, form)
+            except Exception as error:  # noqa: BLE001 - no reply may end a run, whatever a reader of it runs into
+                _log.exception("turn-not-read", order=order.id)
+                problem = one_line(f"the reply cannot be read: {type(error).__name__}: {error}", MAX_FAULT)
+                return _turn(order, ToolRequest(problem=problem), reply, call) if conversation.turns_left else None
+
+        question = self._question(asked, conversation, len(parents), form)
+        fact = await self.writer.converse(order, question, parents, form=form, take=take)
+        return fact if isinstance(fact, TurnTaken) else replace(fact, practised=len(conversation.drafts))
+
+    def _take(
+        self, order: Propose, conversation: Conversation, reply: Reply, call: Call, parents: Sequence[Program],
+        form: Form,
+    ) -> ProposalMade | TurnTaken | None:
+        """The fact of a reply; None for a last reply, which is read as one without tools."""
+        writer = self.writer
+        request = read_request(reply, writer.contract, parents, writer.limit, form)
+        if request is not None and request.tool == SUBMIT and not request.problem:
+            drafts = conversation.drafts
+            if 1 <= request.number <= len(drafts):
+                return _handed_in(order, drafts[request.number - 1].program, reply, call, parents)
+            request = replace(request, problem=f"there is no draft {request.number} to submit")
+        if not conversation.turns_left:
+            return None
+        if request is None:
+            fact = writer.read(order, reply, call, parents, form)
+            if isinstance(fact, ProposalMade):
+                return fact
+            request = ToolRequest(tool=SUBMIT, problem=f"it cannot be submitted: {fact.fault.message}")
+        return _turn(order, request, reply, call)
+
+    def _question(self, asked: Question, conversation: Conversation, parents: int, form: Form) -> Question:
+        """The first question, the tools, the turns so far, and what is left. All but the end is repeated later."""
+        total = conversation.turns_left + len(conversation.turns)
+        tools = self.prompts.fill(
+            "tools",
+            turns=counted(total, "tool call"),
+            practice=_practice(conversation),
+            recordings=_recordings(parents),
+            characters=f"{MAX_ANSWER:,}",
+        )
+        turns = [
+            self.prompts.fill("tool-turn", number=str(number), said=fenced(turn.said), answer=fenced(turn.answer))
+            for number, turn in enumerate(conversation.turns, start=1)
+        ]
+        heading = ["## The conversation so far\n"] if turns else []
+        text = "\n".join([asked.text, tools, *heading, *turns]) + "\n"
+        return Question(text=text + self._end(conversation, form), prefixes=(*asked.prefixes, len(text)))
+
+    def _end(self, conversation: Conversation, form: Form) -> str:
+        if conversation.turns_left:
+            left = f"{counted(conversation.turns_left, 'tool call')}, {_episodes(conversation.practice_left)}"
+            return self.prompts.fill("tools-left", left=left)
+        return self.prompts.fill("tools-used-up", form=self.prompts.fill(f"{REPLY[form]}-reminder").strip())
+
+
+def _turn(order: Propose, request: ToolRequest, reply: Reply, call: Call) -> TurnTaken:
+    request = replace(request, problem=bounded(request.problem, MAX_PROBLEM))
+    return TurnTaken(order=order.id, request=request, said=Passage(bounded(reply.text, MAX_SAID)), call=call)
+
+
+def _handed_in(
+    order: Propose, program: Program, reply: Reply, call: Call, parents: Sequence[Program]
+) -> ProposalMade:
+    said = summary_line(split(reply.text)[1])
+    return ProposalMade(
+        order=order.id, program=program, summary=summary_of(program, parents, said), call=call, shape=digest(program)
+    )
+
+
+def _practice(conversation: Conversation) -> str:
+    total = conversation.practice_left + len(conversation.drafts)
+    if not total or not conversation.practice:
+        return "None is allowed this time."
+    last = conversation.practice - 1
+    numbers = f"they have the numbers 0 to {last}" if last else "there is one, number 0"
+    return f"You may roll out {_episodes(total)} in all; {numbers}, and the same number is the same episode again."
+
+
+def _episodes(count: int) -> str:
+    return counted(count, "practice episode")
+
+
+def _recordings(parents: int) -> str:
+    lines = [f"- `{PARENT} 0`: episode 0 of the program above, and so on"]
+    if parents > 1:
+        lines = [f"- `{name} 0`: episode 0 of parent {label}" for name, label in ((PARENT, "A"), (OTHER, "B"))]
+    return "\n".join([*lines, f"- `{DRAFT} 1`: the practice episode of the first draft that you tried, and so on"])

@@ -1,0 +1,207 @@
+"""A run on disk, read from its log."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import app
+from ..app.results import RunResult, result_of
+from ..core.errors import UsageError, unknown
+from ..core.events import CandidateScored, Fact, InitialChosen
+from ..core.values import JSON
+from ..evidence.loading import load_runs
+from ..memory.lock import is_locked
+from ..memory.lookup import INITIAL_POLICY, look_up
+from ..memory.run_status import state_of
+from ..memory.run_view import RunView
+from ..memory.slots import Slot
+from ..memory.store import Entry, RunStore
+from . import reporting
+from .waiting import apart, finish
+
+if TYPE_CHECKING:
+    import pandas
+
+APART = ("program", "metrics")      # what is not a column of `Run.frame`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One policy of a search: its program, its results, and where it comes from.
+
+    `fitness` is F in [0, 1], the mean over the run's episodes; None if it failed or was pruned. `success_rate` is S in
+    [0, 1], None also where the task has no success predicate; `mean_return` is None where it has no rewards.
+    """
+
+    id: str                             # such as "g2/macro/1"
+    generation: int                     # 0 for p_0
+    operator: str | None                # such as "hill-climb"; None while it is not scored
+    state: str                          # "scored", "accepted", "rejected", "pruned", "failed", … as in `memento show`
+    parents: tuple[str, ...] = ()       # ids
+    summary: str = ""                   # what the model says that it changed
+    fitness: float | None = None
+    success_rate: float | None = None
+    mean_return: float | None = None
+    bound: float | None = None          # the upper bound of F of a pruned candidate
+    difference: float | None = None     # F minus F of the climb's current policy; None outside the climb
+    episodes: int = 0                   # rolled out for it
+    steps: int = 0                      # in these episodes
+    fault: str | None = None            # why it failed, in one line
+    elite_of: tuple[int, ...] = ()      # the generations whose elite it was
+    program: str | None = None          # its source text
+    metrics: dict[str, JSON] = field(default_factory=dict)      # M, aggregated over the episodes
+
+
+class Run:
+    """A run in its folder: `memento.run` and `memento.load` return one.
+
+    Nothing is kept in memory: every method reads the log as it is now, also that of a run that another process works
+    on. All raise StoreError if the log is damaged or was written by a newer version.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.absolute()     # a notebook may change its directory
+
+    def __repr__(self) -> str:
+        return f"<memento.Run {str(self.folder)!r}>"
+
+    @property
+    def name(self) -> str:
+        """The name of the run, which is that of its folder."""
+        return self.folder.name
+
+    @property
+    def state(self) -> str:
+        """"running", "paused", "done", "stopped", "out of budget" or "killed"."""
+        return state_of(self._view().status.status, live=is_locked(self.folder))
+
+    @property
+    def settings(self) -> dict[str, JSON]:
+        """All settings of the run, completed, with the options of its domain under "options"."""
+        return dict(self._view().status.settings)
+
+    @property
+    def result(self) -> RunResult:
+        """The figures of the run so far, as in the JSON of `memento run`; `status` is `state`."""
+        with RunStore.read(self.folder) as store:
+            self._require_begun(store)
+            return result_of(store, status=self.state)
+
+    @property
+    def elite(self) -> Candidate | None:
+        """The best policy so far; None before the search."""
+        elite = self._view().status.elite
+        return None if elite is None else self.candidate(elite.candidate)
+
+    def candidate(self, name: str) -> Candidate:
+        """The candidate with this id, such as "g1/hill/2", or "p_0". Raises UsageError with the nearest ids."""
+        known = {each.id: each for each in self.candidates()}
+        if name == INITIAL_POLICY and known:
+            return next(iter(known.values()))
+        if name not in known:
+            raise unknown("candidate", name, [INITIAL_POLICY, *known])
+        return known[name]
+
+    def candidates(self) -> list[Candidate]:
+        """The policies of the search in the order in which they arrived, p_0 first; failed and pruned ones too."""
+        with RunStore.read(self.folder) as store:
+            view, programs, metrics = _read(store)
+            if view.status.elite is not None:
+                initial = look_up(store, INITIAL_POLICY)
+                metrics.setdefault(initial.id, initial.metrics)
+        return [
+            _candidate(slot, programs.get(key), metrics.get(key, {})) for key, slot in view.slots.candidates.items()
+        ]
+
+    def frame(self) -> "pandas.DataFrame":
+        """The candidates as a table: one row each, the columns are the fields of `Candidate` but program and metrics.
+
+        Raises UsageError if pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise UsageError(
+                "a DataFrame needs pandas, which is not installed: install it, or use candidates(), which has the"
+                " same values"
+            ) from None
+        return pandas.DataFrame(self.rows())
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of `frame` as dicts."""
+        return [
+            {name: value for name, value in asdict(candidate).items() if name not in APART}
+            for candidate in self.candidates()
+        ]
+
+    def facts(self, *kinds: type[Fact]) -> Iterator[Entry]:
+        """The log in the order of its commits: entries with `seq` (from 1), `at` (seconds since the epoch) and `fact`.
+
+        With `kinds`, classes of `memento.core.events`, only those.
+        """
+        with RunStore.read(self.folder) as store:
+            yield from store.facts_after(0, only=kinds or None)
+
+    def report(self, out: str | Path, *, pictures: bool = True) -> Path:
+        """Write the page of `memento report` about this run and return its path; an existing file is replaced.
+
+        `pictures` draws moments of the elite's first episode, if this machine can. Raises UsageError if the file
+        cannot be written or is not named *.html.
+        """
+        path = Path(out)
+        reporting.require_page(path)
+        evidence = load_runs([self.folder])
+        drawn = apart(lambda: reporting.draw(evidence)) if pictures else reporting.Pictures(missing=reporting.UNWANTED)
+        reporting.write_page(path, evidence, drawn, command=f"memento report {self.name} --out {path.name}")
+        return path
+
+    def resume(self, *, workers: int | None = None, display: str = "auto", **budgets: float) -> "Run":
+        """Continue a stopped or killed run to its end, and return it; a finished one is returned at once.
+
+        `budgets` replace those of the run, such as `budget_usd=5`. `display` is as in `memento.run`. Raises UsageError
+        for a run that another process works on, and other MementoErrors as `memento.run` does.
+        """
+        from ..settings import parse_budgets
+        from .showing import shown
+
+        changed = parse_budgets(budgets, ())
+        with shown(display) as screen:
+            finish(lambda: app.resume(self.folder, display=screen, workers=workers, budgets=changed))
+        return self
+
+    def _view(self) -> RunView:
+        with RunStore.read(self.folder) as store:
+            self._require_begun(store)
+            return _read(store)[0]
+
+    def _require_begun(self, store: RunStore) -> None:
+        if not store.last_seq:
+            raise UsageError(f"the run {self.name!r} was killed before its first fact: there is nothing to read")
+
+
+def _read(store: RunStore) -> tuple[RunView, dict[str, str], dict[str, dict[str, JSON]]]:
+    """The view of a run, and the programs and metrics of its candidates by id."""
+    view, programs, metrics = RunView(), dict[str, str](), dict[str, dict[str, JSON]]()
+    for entry in store.facts_after(0, texts=False):
+        view.apply(entry.fact, entry.at)
+        match entry.fact:
+            case CandidateScored(candidate=found):
+                if found.program.text:
+                    programs[found.id] = found.program.text
+                metrics[found.id] = dict(found.metrics)
+            case InitialChosen(order=str(order), program=program):
+                programs[order] = program.text
+    return view, programs, metrics
+
+
+def _candidate(slot: Slot, program: str | None, metrics: dict[str, JSON]) -> Candidate:
+    return Candidate(
+        id=slot.id, generation=slot.generation, operator=None if slot.operator is None else str(slot.operator),
+        state=slot.state, parents=slot.parents, summary=slot.summary, fitness=slot.fitness,
+        success_rate=slot.success_rate, mean_return=slot.mean_return, bound=slot.bound, difference=slot.difference,
+        episodes=slot.rolled, steps=slot.steps, elite_of=slot.elite_of, program=program, metrics=metrics,
+        fault=None if slot.fault is None else f"{slot.fault.kind}: {slot.fault.message}",
+    )
+
+

@@ -1,0 +1,150 @@
+"""What a report is made of: the evidence of runs, a comparison or an archive, pictures of the elites, the page."""
+
+import asyncio
+import base64
+import io
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from .. import __version__
+from ..app import rendering
+from ..app.episode_images import Captioned
+from ..app.isolation import ISOLATING
+from ..baselines.log import find_baseline
+from ..baselines.log import read_record as read_baseline
+from ..baselines.pace import PAPER_STEPS, SEARCH_STEPS, pace_of
+from ..baselines.result import recorded_settings, result_of
+from ..baselines.settings import METHOD
+from ..core.errors import MementoError, UsageError
+from ..core.extras import require
+from ..evidence.archive import SUFFIX, read_archive
+from ..evidence.baseline_rows import BaselineRow
+from ..evidence.folder import ComparisonFolder
+from ..evidence.loading import Evidence, load_comparison, load_runs
+from ..evidence.page import Frame, Picture, render, shown_runs
+from ..evidence.records import RunRecord
+from ..memory.runs import find_run
+
+MOMENTS: Final = 6
+SIZE: Final = (400, 300)        # of a picture, in pixels
+UNWANTED: Final = "none were requested"      # why there are no pictures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pictures:
+    """Pictures by the name of the run. `missing` holds the reason why pictures are absent."""
+
+    by_run: Mapping[str, tuple[Picture, ...]] = field(default_factory=dict)
+    missing: str = ""
+
+
+def load(given: Sequence[str], runs_dir: Path) -> tuple[Evidence, Pictures | None]:
+    """The evidence, with its pictures if it is an archive. Raises UsageError for names that cannot be combined."""
+    if any(name.endswith(SUFFIX) for name in given):
+        if len(given) > 1:
+            raise UsageError("a report shows one archive, or runs: name one archive alone")
+        evidence, drawn = read_archive(Path(given[0]))
+        return evidence, Pictures(by_run=drawn, missing="there are none in the archive")
+    trained = [folder for name in given if (folder := find_baseline(runs_dir, name)) is not None]
+    if trained:
+        others = [name for name in given if find_baseline(runs_dir, name) is None]
+        if not others:
+            raise UsageError(f"a report compares a learned baseline with runs: name a run next to {given[0]}")
+        evidence, pictures = load(others, runs_dir)
+        return replace(evidence, baselines=(*evidence.baselines, *map(_baseline_row, trained))), pictures
+    comparisons = [found for name in given if (found := _comparison(name, runs_dir)) is not None]
+    if not comparisons:
+        return load_runs(list(dict.fromkeys(find_run(runs_dir, name) for name in given))), None
+    if len(given) > 1:
+        raise UsageError("a report shows one comparison, or runs: name one comparison alone")
+    return load_comparison(comparisons[0]), None
+
+
+def draw(evidence: Evidence) -> Pictures:
+    """Pictures of the elites that the page shows."""
+    drawn, why = {}, ""
+    for record in shown_runs(evidence):
+        try:
+            drawn[record.name] = _moments(record)
+        except MementoError as error:
+            why = str(error).rstrip(".")
+    return Pictures(by_run=drawn, missing=why)
+
+
+def _baseline_row(folder: Path) -> BaselineRow:
+    """What a report says of a learned baseline. Raises StoreError."""
+    record = read_baseline(folder)
+    found, pace = result_of(record), pace_of(record.progress)
+    settings = recorded_settings(record)
+    return BaselineRow(
+        name=record.name, task=settings.task, method=METHOD, reward=settings.reward, seed=settings.seed,
+        done=record.result is not None, steps=found["steps"], cpu_hours=found["cpu_hours"], usd=found["cost_usd"],
+        success=found["success_rate"], reached=found["goal_reached_rate"], mean_return=found["return_mean"],
+        fitness=found["fitness"], episodes=len(found["per_episode"]),
+        cpu_hours_of=tuple(
+            (steps, pace.hours(steps)[1]) for steps in (SEARCH_STEPS, PAPER_STEPS)
+        ) if pace is not None else (),
+    )
+
+
+def _comparison(name: str, runs_dir: Path) -> ComparisonFolder | None:
+    for path in (runs_dir / name, Path(name)):
+        folder = ComparisonFolder(path)
+        if folder.exists:
+            return folder
+    return None
+
+
+def _moments(record: RunRecord) -> tuple[Picture, ...]:
+    """Moments of the elite's first episode from its stored trajectory. Raises MementoError."""
+    wanted = rendering.of_run(Path(record.folder), None, index=0, seed=None, flags={}, assignments=())
+    renderer = rendering.renderer_of(wanted)
+    renderer.require()
+    found = asyncio.run(rendering.fetch(wanted))
+    steps = found.recording.steps
+    camera, (width, height) = renderer.cameras[0], SIZE
+    open_playback = partial(renderer.playback, found.recording, camera=camera, width=width, height=height)
+    with rendering.drawing(found), closing(open_playback()) as playback:
+        return tuple(_encoded(Captioned(playback, title="", steps=steps), steps))
+
+
+def _encoded(captioned: Captioned, steps: int) -> Iterator[Picture]:
+    """Evenly spread moments, as pictures that an HTML page can hold."""
+    for row in sorted({round(steps * place / (MOMENTS - 1)) for place in range(MOMENTS)}):
+        file = io.BytesIO()
+        captioned.image(row).save(file, format="WEBP", quality=78)
+        uri = f"data:image/webp;base64,{base64.b64encode(file.getvalue()).decode()}"
+        yield Picture(uri=uri, caption=f"the elite's first episode, step {row:,} of {steps:,}")
+
+
+def require_page(path: Path) -> None:
+    """Raise UsageError unless this is a name for a page, or without the package for its statistics."""
+    require("compare", "a report")
+    if path.suffix not in (".html", ".htm"):
+        raise UsageError(f"{path} cannot name a page: name it *.html")
+
+
+def page_text(evidence: Evidence, pictures: Pictures, *, command: str) -> str:
+    """The page as HTML; `command` is the command line that makes it."""
+    frame = Frame(
+        made=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
+        version=__version__,
+        command=command,
+        expected_layers=ISOLATING,
+        pictures=pictures.by_run,
+        no_pictures=pictures.missing,
+    )
+    return render(evidence, frame)
+
+
+def write_page(path: Path, evidence: Evidence, pictures: Pictures, *, command: str) -> None:
+    """Write the page as HTML; `command` is the command line that makes it. Raises UsageError."""
+    try:
+        path.write_text(page_text(evidence, pictures, command=command), encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None

@@ -1,0 +1,144 @@
+"""The log of a baseline's run: one JSON object per line, appended and flushed to the disk.
+
+    started      the settings, the versions of the packages
+    resumed      a process continues at a checkpoint: later lines of the processes before it no longer count
+    progress     how far the training is: see `Progress`
+    checkpoint   it is complete on the disk
+    measured     the final measure: the run is done
+
+A kill can cut the last line off; it is left out.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from ..core.errors import StoreError, os_problem
+from ..core.files import read_bounded
+
+LOG: Final = "baseline.jsonl"
+LARGEST: Final = 2**26      # bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """The training so far. Means are over the latest episodes; None before the first end of an episode.
+
+    `cpu_s` is the CPU time of all processes, `wall_s` the time of all processes that trained, each without the
+    imports. `success` is the task's, `reached` hindsight's: the goal of the episode's last step was reached.
+    """
+
+    steps: int
+    updates: int
+    episodes: int
+    wall_s: float
+    cpu_s: float
+    mean_return: float | None
+    success: float | None
+    reached: float | None
+
+
+class BaselineLog:
+    """Appends to the log of a run."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / LOG
+
+    def add(self, what: str, content: Mapping[str, Any]) -> None:
+        """Append one line, on the disk when this returns. Raises StoreError."""
+        line = json.dumps({"what": what, **content}, allow_nan=False)
+        try:
+            with self._path.open("ab") as file:
+                cut = self._cut_off()
+                file.write(f"{cut}{line}\n".encode())
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise StoreError(f"{self._path} cannot be written: {os_problem(error)}") from error
+
+    def _cut_off(self) -> str:
+        """A line break, if a kill cut the last line off."""
+        with self._path.open("rb") as file:
+            if not file.seek(0, os.SEEK_END):
+                return ""
+            file.seek(-1, os.SEEK_END)
+            return "" if file.read(1) == b"\n" else "\n"
+
+    def progress(self, now: Progress) -> None:
+        """Append how far the training is."""
+        self.add("progress", asdict(now))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineRecord:
+    """What a log says. `progress` is in the order of the steps; `result` is None until the run is done."""
+
+    name: str
+    settings: Mapping[str, Any]
+    versions: Mapping[str, str]
+    progress: tuple[Progress, ...]
+    checkpoint: int
+    resumed: int
+    result: Mapping[str, Any] | None
+
+
+def is_baseline(folder: Path) -> bool:
+    """Whether this is the folder of a baseline's run."""
+    try:
+        return (folder / LOG).is_file()
+    except OSError:
+        return False
+
+
+def find_baseline(runs_dir: Path, name: str) -> Path | None:
+    """The folder of the baseline's run with this name or path; None if there is none."""
+    return next((folder for folder in (runs_dir / name, Path(name)) if name and is_baseline(folder)), None)
+
+
+def list_baselines(runs_dir: Path) -> tuple[Path, ...]:
+    """The folders of all runs of baselines, sorted by name."""
+    return tuple(sorted(folder for folder in runs_dir.iterdir() if is_baseline(folder))) if runs_dir.is_dir() else ()
+
+
+def read_record(folder: Path) -> BaselineRecord:
+    """Read a log. Raises StoreError if it is missing or not such a log."""
+    path = folder / LOG
+    try:
+        text = read_bounded(path, LARGEST).decode("utf-8", "replace")
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {os_problem(error)}") from error
+    lines = []
+    for line in text.splitlines():
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            continue        # cut off by a kill
+        if isinstance(found, dict):
+            lines.append(found)
+    try:
+        return _fold(folder.name, lines)
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoreError(f"{path} is not the log of a baseline, or is damaged") from error
+
+
+def _fold(name: str, lines: list[dict[str, Any]]) -> BaselineRecord:
+    first, progress, checkpoint, resumed, result = lines[0] if lines else {}, list[Progress](), 0, 0, None
+    for line in lines[1:]:
+        content = {key: value for key, value in line.items() if key != "what"}
+        match line["what"]:
+            case "progress":
+                progress.append(Progress(**content))
+            case "checkpoint":
+                checkpoint = int(content["steps"])
+            case "resumed":
+                resumed, checkpoint = resumed + 1, int(content["steps"])
+                progress = [each for each in progress if each.steps <= checkpoint]
+            case "measured":
+                result = content
+    return BaselineRecord(
+        name=name, settings=first["settings"], versions=first["versions"], progress=tuple(progress),
+        checkpoint=checkpoint, resumed=resumed, result=result,
+    )

@@ -1,0 +1,42 @@
+"""The result of a baseline's run, from its log. Imports no simulator."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..core.errors import StoreError
+from .log import BaselineRecord
+from .pace import PAPER_STEPS, SEARCH_STEPS, pace_of
+from .settings import METHOD, BaselineSettings, settings_of
+
+
+def result_of(record: BaselineRecord) -> dict[str, Any]:
+    """The result as JSON values, for scripts. Raises StoreError for settings of another version."""
+    settings, pace = recorded_settings(record), pace_of(record.progress)
+    last = record.progress[-1] if record.progress else None
+    measured: Mapping[str, Any] = record.result or {}
+    return {
+        "run": record.name, "method": METHOD, "domain": settings.domain,
+        "variant": settings.options.get("variant"), "randomisation": settings.options.get("randomisation"),
+        "reward": settings.reward, "seed": settings.seed,
+        "status": "done" if record.result is not None else "stopped",
+        "steps": last.steps if last else 0, "planned_steps": settings.steps,
+        "cpu_hours": round(last.cpu_s / 3600, 4) if last else 0.0,
+        "hours": round(last.wall_s / 3600, 4) if last else 0.0,
+        "cost_usd": 0.0,
+        "steps_per_s": round(1 / pace.wall_s, 2) if pace and pace.wall_s > 0 else None,
+        "cpu_hours_of_more_steps": {
+            str(steps): round(pace.hours(steps)[1], 1) for steps in (SEARCH_STEPS, PAPER_STEPS)
+        } if pace else None,
+        "success_rate": measured.get("success_rate"), "goal_reached_rate": measured.get("reached_rate"),
+        "return_mean": measured.get("return_mean"), "fitness": measured.get("fitness"),
+        "measure_seed": settings.measure_seed, "salt": settings.salt, "resumed": record.resumed,
+        "per_episode": measured.get("episodes", []),
+    }
+
+
+def recorded_settings(record: BaselineRecord) -> BaselineSettings:
+    """The settings of a run. Raises StoreError for those of another version."""
+    try:
+        return settings_of(record.settings)
+    except (TypeError, KeyError, ValueError) as error:
+        raise StoreError(f"the run {record.name} has settings of another version of MEMENTO") from error

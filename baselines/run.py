@@ -1,0 +1,72 @@
+"""One run of a baseline: a new one, or one that continues; the training, then the final measure, then the result."""
+
+import asyncio
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Final
+
+from .. import __version__
+from ..core.errors import StoreError, os_problem
+from ..core.extras import require
+from ..core.ports import Clock
+from ..domains import require_installed
+from ..memory.lock import WriterLock
+from ..memory.runs import new_run
+from .log import BaselineLog, BaselineRecord, Progress, read_record
+from .measure import measure
+from .result import recorded_settings
+from .settings import METHOD, BaselineSettings
+
+EXTRA: Final = "rl"
+PACKAGES: Final = ("stable-baselines3", "torch", "gymnasium", "numpy", "mujoco", "robosuite", "gymnasium-robotics")
+
+
+def begin(settings: BaselineSettings, runs_dir: Path, name: str | None, clock: Clock) -> Path:
+    """Make the folder of a new run and write its settings. Raises UsageError, also if a package is missing."""
+    require(EXTRA, f"memento baseline {METHOD}")
+    require_installed(settings.domain)
+    label = f"{METHOD}-{settings.domain.replace(':', '-').replace('/', '-')}"
+    folder = new_run(runs_dir, name, clock, label=label, seed=settings.seed)
+    BaselineLog(folder).add("started", {"settings": settings.as_json(), "versions": _versions()})
+    return folder
+
+
+def work(
+    folder: Path, clock: Clock, *, report: Callable[[Progress], None], stopped: Callable[[], bool]
+) -> BaselineRecord:
+    """Train from where the run is, and measure; a run that is done is only read.
+
+    The result is None in the record if `stopped` ended the training. Raises UsageError if a package is missing or
+    another process works on the run, and StoreError, RolloutError.
+    """
+    record = read_record(folder)
+    if record.result is not None:
+        return record
+    require(EXTRA, f"memento baseline {METHOD}")
+    settings = recorded_settings(record)
+    require_installed(settings.domain)
+    try:
+        lock = WriterLock.acquire(folder, now=clock.now())
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be written: {os_problem(error)}") from error
+    try:
+        from .training import train
+
+        act = train(settings, folder, report=report, stopped=stopped)
+        if act is not None:
+            found = asyncio.run(measure(settings, act, folder))
+            BaselineLog(folder).add("measured", found.as_json())
+        return read_record(folder)
+    finally:
+        lock.release()
+
+
+def _versions() -> dict[str, str]:
+    found = {"memento": __version__}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,213 @@
+"""The settings of a learned baseline: SAC with hindsight, and the task that it learns. Pure.
+
+The default hyperparameters are the paper's (appendix on SAC + HER); what the paper leaves open is the library's.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Final, cast
+
+from ..core.errors import UsageError, unknown
+from ..core.values import JSON
+from ..domains import load as load_domain
+from ..settings import OPTIONS, parse_assignments
+from ..settings.evaluate import MOST_EPISODES, SALT, given_options
+
+METHOD: Final = "sac-her"
+TOWERS: Final = ("hanoi", "hanoi-kinematic")
+OWN_REWARD: Final = "own"           # a Gymnasium environment's, which its id names
+HYPER: Final = "sac"                # the tables of --set: hyperparameters, and
+TRAINING: Final = "train"           # options of the domain for the training alone
+MOST_SEED: Final = 2**31 - 1        # numpy's older generators, which the library uses, take no more
+MOST_STEPS: Final = 10**10
+MOST_ENVIRONMENTS: Final = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hyperparameters:
+    """Of SAC and of hindsight. `updates` are gradient steps after each step of all environments together.
+
+    `goals` is the number of hindsight goals per real one, each achieved later in the same episode. `buffer` and
+    `random_steps` are in transitions: what is remembered, and what is done at random before the first update.
+    """
+
+    batch: int = 512
+    buffer: int = 2_000_000
+    gamma: float = 0.995
+    tau: float = 0.005
+    learning_rate: float = 1e-4
+    goals: int = 8
+    random_steps: int = 1000
+    updates: int = 1
+    hidden: tuple[int, ...] = (256, 256)    # units of each hidden layer of actor and critics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineSettings:
+    """One training and its measure. `options` are the domain's for the measure, `training` those for the training.
+
+    The measure plays the episodes of `memento evaluate` with `measure_seed` and `salt`.
+    """
+
+    domain: str
+    options: Mapping[str, JSON]
+    training: Mapping[str, JSON]
+    reward: str
+    steps: int
+    seed: int
+    environments: int
+    checkpoint: int         # steps between two checkpoints
+    episodes: int
+    measure_seed: int
+    salt: str
+    hyper: Hyperparameters
+
+    def as_json(self) -> dict[str, Any]:
+        """The settings as JSON values, for the log; `settings_of` reads them."""
+        return asdict(self)
+
+    @property
+    def task(self) -> str:
+        """The domain, with what a reader must know of its options."""
+        shown = [f"{name} {self.options[name]}" for name in ("variant", "randomisation") if name in self.options]
+        return ", ".join([self.domain, *shown])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """What the user gave. `flags` are options of the domain, None if not given; `assignments` those of `--set`."""
+
+    domain: str
+    steps: int
+    seed: int
+    salt: str
+    flags: Mapping[str, JSON]
+    assignments: Sequence[str] = ()
+    reward: str | None = None
+    environments: int = 1
+    checkpoint: int = 50_000
+    episodes: int = 10
+    measure_seed: int = 0
+
+
+def build(given: Given) -> BaselineSettings:
+    """The complete settings. Raises UsageError for what cannot be trained, with the fix."""
+    for flag, value, least, most in (
+        ("--steps", given.steps, 1, MOST_STEPS), ("--seed", given.seed, 0, MOST_SEED),
+        ("--environments", given.environments, 1, MOST_ENVIRONMENTS), ("--checkpoint", given.checkpoint, 1, MOST_STEPS),
+        ("--episodes", given.episodes, 1, MOST_EPISODES), ("--measure-seed", given.measure_seed, 0, MOST_SEED),
+    ):
+        if not least <= value <= most:
+            raise UsageError(f"{flag} must be from {least} to {most}, not {value}")
+    if not SALT.fullmatch(given.salt):
+        raise UsageError(f"--salt cannot be {given.salt[:80]!r}; it is 32 hexadecimal digits, or none")
+    hyper, training, rest = _sorted(given.assignments)
+    domain = load_domain(given.domain)
+    chosen = given_options(domain.name, flags=given.flags, assignments=rest)
+    options = domain.options(chosen, preset="paper")
+    fast = {"physics": "fast"} if "physics" in options else {}
+    return BaselineSettings(
+        domain=given.domain,
+        options=options,
+        training=domain.options({**fast, **chosen, **given_options(domain.name, flags={}, assignments=training)},
+                                preset="paper"),
+        reward=_reward(given, options),
+        steps=given.steps,
+        seed=given.seed,
+        environments=given.environments,
+        checkpoint=given.checkpoint,
+        episodes=given.episodes,
+        measure_seed=given.measure_seed,
+        salt=given.salt,
+        hyper=hyperparameters(hyper),
+    )
+
+
+def settings_of(found: Mapping[str, Any]) -> BaselineSettings:
+    """The settings that `as_json` wrote. Raises TypeError, KeyError or ValueError for other content."""
+    hyper = found["hyper"]
+    return BaselineSettings(**{**found, "hyper": Hyperparameters(**{**hyper, "hidden": tuple(hyper["hidden"])})})
+
+
+def hyperparameters(given: Mapping[str, JSON]) -> Hyperparameters:
+    """The paper's, with `given` in their place. Raises UsageError for an unknown name or an impossible value."""
+    known = {field.name for field in fields(Hyperparameters)}
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in known:
+            raise unknown("hyperparameter", name, known)
+        if name == "hidden":
+            found[name] = _layers(value)
+        elif name in ("gamma", "tau", "learning_rate"):
+            found[name] = _fraction(name, value)
+        else:
+            least = 0 if name == "random_steps" else 1
+            if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= 10**9:
+                raise UsageError(f"{HYPER}.{name} is a whole number from {least} to 1,000,000,000, not {value!r}")
+            found[name] = value
+    return replace(Hyperparameters(), **found)
+
+
+def buffer_bytes(capacity: int, *, observation: int, goal: int, action: int) -> int:
+    """The memory that a full replay buffer takes, in bytes, for vectors of these sizes: 32-bit numbers.
+
+    Each transition holds the observation and two goals before and after it, the action, the reward, two flags, the
+    place and length of its episode, and an empty dict that the library keeps.
+    """
+    numbers = 2 * (observation + 2 * goal) + action + 1
+    return capacity * (4 * numbers + 2 * 4 + 2 * 8 + 64 + 8)
+
+
+def _sorted(assignments: Sequence[str]) -> tuple[dict[str, JSON], list[str], list[str]]:
+    """`--set` in three parts: hyperparameters, options for the training alone, options of the domain."""
+    hyper: dict[str, JSON] = {}
+    training, rest = [], []
+    for text in assignments:
+        table, dot, name = text.partition(".")
+        if dot and table.strip() == HYPER:
+            for key, entry in parse_assignments([name]).items():
+                if key in hyper:
+                    raise UsageError(f"--set gives {HYPER}.{key} twice: keep only one")
+                hyper[key] = entry.value
+        elif dot and table.strip() == TRAINING:
+            training.append(f"{OPTIONS}.{name}")
+        else:
+            rest.append(text)
+    return hyper, training, rest
+
+
+def _reward(given: Given, options: Mapping[str, JSON]) -> str:
+    if given.domain in TOWERS:
+        from ..envs.goals import REWARDS  # imports Gymnasium, which whoever reads a log does not need
+
+        reward = given.reward or REWARDS[0]
+        if reward not in REWARDS:
+            raise unknown("reward", reward, REWARDS)
+        return reward
+    if not given.domain.startswith("gym:"):
+        raise UsageError(
+            f"{given.domain} has no goals for hindsight: use {', '.join(TOWERS)}, or gym: and a goal environment"
+        )
+    from ..domains.gym.options import settings
+
+    if not settings(options).description.goal:
+        raise UsageError(f"{given.domain} is not a goal environment: hindsight needs achieved and desired goals")
+    if given.reward is not None:
+        raise UsageError(
+            "--reward has no effect here: an environment of Gymnasium has its reward in its id, as FetchReachDense-v4"
+        )
+    return OWN_REWARD
+
+
+def _layers(value: JSON) -> tuple[int, ...]:
+    whole = isinstance(value, list) and all(isinstance(each, int) and not isinstance(each, bool) for each in value)
+    if not whole or not value or not all(1 <= each <= 10_000 for each in cast("list[int]", value)):
+        raise UsageError(f"{HYPER}.hidden is a list of units per layer, such as [256,256], not {value!r}")
+    return tuple(cast("list[int]", value))
+
+
+def _fraction(name: str, value: JSON) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1 or not math.isfinite(value):
+        raise UsageError(f"{HYPER}.{name} is a number above 0 and at most 1, not {value!r}")
+    return float(value)

@@ -1,0 +1,201 @@
+"""Trains SAC with hindsight by the library stable-baselines3. Only this module and `checkpoints` import torch."""
+
+import time
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from math import fsum
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from stable_baselines3 import SAC, HerReplayBuffer
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnv
+
+from ..core.seeds import derive_seed
+from . import checkpoints
+from .log import BaselineLog, Progress
+from .settings import MOST_SEED, BaselineSettings
+from .tasks import CPU, REACHED, Observation, training_environment
+
+LATEST: Final = 100             # episodes in the means of the progress
+REPORT_S: Final = 10.0          # between two lines of progress
+
+Report = Callable[[Progress], None]
+
+
+class HindsightSAC(SAC):
+    """The library's SAC, which waits with its first update until an episode has ended: hindsight needs a whole one."""
+
+    def train(self, gradient_steps: int, batch_size: int = 64) -> None:
+        """Do this many updates, or none if no episode has ended yet."""
+        buffer = self.replay_buffer
+        if isinstance(buffer, HerReplayBuffer) and bool((buffer.ep_length > 0).any()):
+            super().train(gradient_steps=gradient_steps, batch_size=batch_size)
+
+
+class Counters:
+    """What was done so far, in this process and those before it."""
+
+    def __init__(self, *, wall_s: float = 0.0, cpu_s: float = 0.0, episodes: int = 0) -> None:
+        self._before, self._episodes_before = (wall_s, cpu_s), episodes
+        self._began_s, self._began_cpu_s = time.monotonic(), time.process_time()
+        self._workers: dict[int, tuple[float, float]] = {}     # CPU time of each environment's process: first, last
+        self._ended: deque[tuple[float, bool, bool]] = deque(maxlen=LATEST)
+        self._episodes = 0
+
+    def see(self, place: int, info: dict[str, Any]) -> None:
+        """Note the CPU time of the process of environment `place`."""
+        first, _ = self._workers.get(place, (float(info[CPU]), 0.0))
+        self._workers[place] = first, float(info[CPU])
+
+    def end(self, total: float, *, success: bool, reached: bool) -> None:
+        """Note the end of an episode."""
+        self._episodes += 1
+        self._ended.append((total, success, reached))
+
+    def now(self, model: SAC, *, shared: bool) -> Progress:
+        """The progress. `shared`: the environments live in this process, so their CPU time is in its own."""
+        own = time.process_time() - self._began_cpu_s
+        workers = 0.0 if shared else fsum(last - first for first, last in self._workers.values())
+        count = len(self._ended)
+        means = [fsum(float(each[k]) for each in self._ended) / count if count else None for k in range(3)]
+        return Progress(
+            steps=model.num_timesteps, updates=model._n_updates, episodes=self._episodes_before + self._episodes,
+            wall_s=round(self._before[0] + time.monotonic() - self._began_s, 3),
+            cpu_s=round(self._before[1] + own + workers, 3),
+            mean_return=means[0], success=means[1], reached=means[2],
+        )
+
+
+class Watcher(BaseCallback):
+    """Counts steps and episodes, logs and reports progress, makes checkpoints, and ends a training that is stopped."""
+
+    def __init__(
+        self, settings: BaselineSettings, folder: Path, counters: Counters, *, report: Report,
+        stopped: Callable[[], bool],
+    ) -> None:
+        super().__init__()
+        self._settings, self._folder, self._counters = settings, folder, counters
+        self._report, self._stopped = report, stopped
+        self._log = BaselineLog(folder)
+        self._totals: NDArray[np.float64] = np.zeros(settings.environments)
+        self._reported_s, self._updated = time.monotonic(), False
+        self._saved = 0
+
+    def _on_training_start(self) -> None:
+        self._saved = self._steps()
+
+    def _on_step(self) -> bool:
+        rewards, dones, infos = (self.locals[name] for name in ("rewards", "dones", "infos"))
+        self._totals += rewards
+        for place, info in enumerate(infos):
+            self._counters.see(place, info)
+            if dones[place]:
+                success = bool(info.get("is_success", False))
+                self._counters.end(
+                    float(self._totals[place]), success=success, reached=bool(info.get(REACHED, success))
+                )
+                self._totals[place] = 0.0
+        first_update = not self._updated and self._model()._n_updates > 0
+        if first_update or time.monotonic() - self._reported_s >= REPORT_S:
+            self._updated = self._updated or first_update
+            self.note()
+        if self._steps() - self._saved >= self._settings.checkpoint:
+            self.save()
+        return not self._stopped()
+
+    def note(self) -> Progress:
+        """Log and report the progress; returns it."""
+        now = self._progress()
+        self._log.progress(now)
+        self._reported_s = time.monotonic()
+        self._report(now)
+        return now
+
+    def save(self) -> None:
+        """Make a checkpoint, with the progress at it."""
+        now = self.note()
+        kept = {"wall_s": now.wall_s, "cpu_s": now.cpu_s, "episodes": now.episodes, "updates": now.updates}
+        checkpoints.save(self._folder, self._model(), kept)
+        self._log.add("checkpoint", {"steps": now.steps})
+        self._saved = now.steps
+
+    def _model(self) -> SAC:
+        assert isinstance(self.model, SAC)
+        return self.model
+
+    def _steps(self) -> int:
+        return int(self._model().num_timesteps)
+
+    def _progress(self) -> Progress:
+        return self._counters.now(self._model(), shared=self._settings.environments == 1)
+
+
+def train(
+    settings: BaselineSettings, folder: Path, *, report: Report, stopped: Callable[[], bool]
+) -> Callable[[Observation], NDArray[np.float32]] | None:
+    """Train from the newest checkpoint, or from the start, to the last step; returns the agent, which does not explore.
+
+    `stopped` is asked at every step: then a checkpoint is made and None returned. A training that goes on begins new
+    episodes. Raises StoreError if the disk refuses.
+    """
+    torch.set_num_threads(1)        # the networks are small: threads would only wait for one another
+    checkpoint = checkpoints.latest(folder)
+    steps = 0 if checkpoint is None else checkpoints.steps_of(checkpoint)
+    environments = _environments(settings, steps)
+    try:
+        model = _model(settings, environments)
+        counters = Counters()
+        if checkpoint is not None:
+            counters = _restored(model, checkpoint)
+            BaselineLog(folder).add("resumed", {"steps": steps})
+        watcher = Watcher(settings, folder, counters, report=report, stopped=stopped)
+        if steps < settings.steps:
+            model.learn(settings.steps - steps, callback=watcher, reset_num_timesteps=False)
+            watcher.save()
+        if model.num_timesteps < settings.steps:
+            return None
+    finally:
+        environments.close()
+    return partial(_act, model)
+
+
+def _restored(model: SAC, checkpoint: Path) -> Counters:
+    """Set the model to a checkpoint; returns what was done up to there."""
+    state = checkpoints.load(checkpoint, model)
+    model.num_timesteps, model._n_updates = checkpoints.steps_of(checkpoint), int(state["updates"])
+    return Counters(wall_s=state["wall_s"], cpu_s=state["cpu_s"], episodes=state["episodes"])
+
+
+def _environments(settings: BaselineSettings, steps: int) -> VecEnv:
+    """The environments; the seeds of a training that goes on are new ones."""
+    make = partial(training_environment, settings.domain, dict(settings.training), settings.reward)
+    makers = [make] * settings.environments
+    made = DummyVecEnv(makers) if settings.environments == 1 else SubprocVecEnv(makers)
+    made.seed(derive_seed(settings.seed, "baseline", "episodes", steps) % (MOST_SEED - settings.environments))
+    return made
+
+
+def _model(settings: BaselineSettings, environments: VecEnv) -> HindsightSAC:
+    """A new agent. Its networks are drawn from the global generators of torch and numpy, which are seeded first."""
+    hyper = settings.hyper
+    torch.manual_seed(derive_seed(settings.seed, "baseline", "networks"))
+    np.random.seed(derive_seed(settings.seed, "baseline", "numpy") % MOST_SEED)
+    model = HindsightSAC(
+        "MultiInputPolicy", environments, learning_rate=hyper.learning_rate, buffer_size=hyper.buffer,
+        learning_starts=hyper.random_steps, batch_size=hyper.batch, tau=hyper.tau, gamma=hyper.gamma, train_freq=1,
+        gradient_steps=hyper.updates, replay_buffer_class=HerReplayBuffer,
+        replay_buffer_kwargs={"n_sampled_goal": hyper.goals, "goal_selection_strategy": "future"},
+        policy_kwargs={"net_arch": [*hyper.hidden]}, device="cpu",
+    )
+    model.action_space.seed(derive_seed(settings.seed, "baseline", "actions") % MOST_SEED)
+    return model
+
+
+def _act(model: SAC, observation: Observation) -> NDArray[np.float32]:
+    action, _ = model.predict(dict(observation), deterministic=True)
+    return np.asarray(action, dtype=np.float32)

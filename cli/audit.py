@@ -1,0 +1,77 @@
+"""`memento audit`: how often programs please an evaluator without doing the task."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from . import completion, flags
+
+EXAMPLE: Final = "memento audit hanoi-kinematic --evaluator first --out worst"
+
+Domain = Annotated[
+    str, typer.Argument(metavar="DOMAIN", help="The task: {domains}.", show_default=False,
+                        autocompletion=completion.domains),
+]
+Evaluator = Annotated[
+    str, typer.Option(metavar="reference|FILE.py|RUN",
+                      help="The evaluator: reference, a Python file, or the one that a run chose.")
+]
+Programs = Annotated[int, typer.Option(metavar="N", help="How many programs to breed.")]
+Episodes = Annotated[int, typer.Option(metavar="N", help="The number of episodes of each program.")]
+Seed = Annotated[int, typer.Option(metavar="N", help="The seed of the first episode and of breeding.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="A folder for the worst programs; the commands that film them are printed."),
+]
+
+
+def audit(
+    domain: Domain,
+    evaluator: Evaluator = "reference",
+    variant: flags.Variant = None,
+    randomisation: flags.Randomisation = None,
+    scenes: flags.Scenes = None,
+    assignments: flags.DomainSettings = None,
+    programs: Programs = 60,
+    episodes: Episodes = 3,
+    seed: Seed = 0,
+    out: Out = None,
+    workers: flags.Workers = None,
+    trust: flags.Trust = False,
+    runs: flags.Runs = flags.RUNS,
+    as_json: flags.AsJson = False,
+) -> None:
+    """Count programs with F >= 0.9 and S = 0: hand-written ones, and ones bred to please the evaluator."""
+    from ..app.audit import audit as run_audit
+    from ..app.audit_evaluator import examined
+    from ..memory.audits import write_audit
+    from ..settings.audit import build_audit_settings
+    from .audit_text import as_object, describe, films, write_programs
+    from .execution import execute
+    from .output import print_json, print_text, say
+
+    found = examined(
+        domain, evaluator, flags=flags.domain_options(variant, randomisation, scenes), assignments=assignments or (),
+        runs_dir=runs, trusted=trust,
+    )
+    settings = build_audit_settings(
+        domain, options=found.options, evaluator=found.program, evaluator_name=found.name, episodes=episodes,
+        programs=programs, seed=seed, workers=workers, candidates=found.candidates,
+    )
+
+    def report(judged: int, expected: int) -> None:
+        if judged % 20 == 0:
+            say(f"{judged} of {expected} programs judged")
+
+    done = execute(run_audit(settings, report))
+    if found.run is not None:
+        say(f"the result is in {write_audit(found.run, done.audit)}, where memento report finds it")
+    commands = []
+    if out is not None:
+        write_programs(done, out)
+        commands = films(done, out, found.run)
+    if as_json:
+        print_json(as_object(done.audit, commands))
+    else:
+        print_text(describe(done.audit, commands))

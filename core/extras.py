@@ -1,0 +1,80 @@
+"""The extras: optional parts of an installation, the packages that each adds, and what to run if one is missing.
+
+The names are those of `[project.optional-dependencies]` in `pyproject.toml`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from .errors import UsageError, unknown
+
+DISTRIBUTION: Final = "memento-evolve"      # the name that pip installs; the module is `memento`
+_ROOT: Final = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extra:
+    """`gives` completes "needed for …". `modules` are the import names of the packages that it adds directly."""
+
+    gives: str
+    modules: tuple[str, ...]
+
+
+EXTRAS: Final[Mapping[str, Extra]] = {
+    "mujoco": Extra(gives="Gymnasium's MuJoCo environments, such as gym:HalfCheetah-v5", modules=("mujoco", "imageio")),
+    "robosuite": Extra(gives="the Franka arm: hanoi and robosuite's own tasks", modules=("robosuite", "mujoco")),
+    "kitchen": Extra(gives="kitchens that run four times as fast, with compiled loops", modules=("numba",)),
+    "unity": Extra(gives="AI2-THOR in Unity as the back end of the kitchen", modules=("ai2thor",)),
+    "compare": Extra(gives="the statistics of memento compare and memento report", modules=("scipy",)),
+    "video": Extra(gives="films in MP4; GIF and PNG need no extra", modules=("av",)),
+    "suites": Extra(
+        gives="Gymnasium environments of others, for gym:ID",
+        modules=("Box2D", "gymnasium_robotics", "highway_env", "metaworld", "minigrid", "pygame"),
+    ),
+    "rl": Extra(gives="the learned baseline, memento baseline", modules=("stable_baselines3", "torch")),
+}
+
+
+def is_installed(module: str) -> bool:
+    """Whether a top-level module can be imported. Imports nothing."""
+    return find_spec(module) is not None
+
+
+def missing_modules(extra: str) -> tuple[str, ...]:
+    """The modules of an extra that are not installed."""
+    return tuple(module for module in EXTRAS[extra].modules if not is_installed(module))
+
+
+def install_command(extra: str) -> str:
+    """The command that installs an extra: into a checkout's own environment, or with pip."""
+    if (_ROOT / "requirements.lock").exists():
+        return f"uv pip install --python .venv/bin/python -r pyproject.toml --extra {extra}"
+    return f"pip install '{DISTRIBUTION}[{extra}]'"
+
+
+def require(extra: str, what: str) -> None:
+    """Raises UsageError if an extra that `what` needs is not installed, with the command that installs it."""
+    if extra not in EXTRAS:
+        raise unknown("extra", extra, EXTRAS)
+    missing = missing_modules(extra)
+    if missing:
+        raise UsageError(sentence(extra, what, missing[0]))
+
+
+def sentence(extra: str, what: str, module: str) -> str:
+    """One sentence: `what` needs a module that is not installed, and how to install it."""
+    return f"{what} needs {module}, which is not installed: {install_command(extra)}"
+
+
+def explain(error: ImportError, what: str = "this") -> UsageError | None:
+    """A missing module of an extra as the user's to install; None for any other failed import."""
+    if not isinstance(error, ModuleNotFoundError) or error.name is None:
+        return None
+    top = error.name.partition(".")[0]
+    for name, extra in EXTRAS.items():
+        if top in extra.modules:
+            return UsageError(sentence(name, what, top))
+    return None

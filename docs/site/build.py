@@ -1,0 +1,104 @@
+"""Builds the documentation site: `python docs/site/build.py`, with Zensical and mkdocstrings (the group `site`).
+
+The documents stay where people read them in the repository. A copy in `.site/docs` has the root's documents next to
+those of `docs/`, with the links between them changed. The site is `.site/site`, with `llms.txt`, an index for programs.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+CONFIG = HERE / "zensical.toml"
+FROM_ROOT = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE")
+LINK = re.compile(r"(\]\()([^)#\s]+)((?:#[^)]*)?\))")
+DOCUMENTED = (".", "api", "app", "core")     # the packages whose docstrings the reference shows
+BUILD_S = 120
+
+
+def sources() -> dict[str, Path]:
+    """Every file of the site by its place in it."""
+    found = {name: ROOT / name for name in FROM_ROOT} | {"index.md": ROOT / "README.md", "api.md": HERE / "api.txt"}
+    for path in sorted((ROOT / "docs").rglob("*")):
+        if path.is_file() and HERE not in path.parents and path.suffix not in (".py", ".sh"):
+            found[path.relative_to(ROOT / "docs").as_posix()] = path
+    return found
+
+
+def with_links_of_the_site(text: str, path: Path, places: dict[Path, str]) -> str:
+    """The text of the document `path` with its links to files changed to where those files are in the site."""
+    own = Path(places[path])
+
+    def changed(found: re.Match[str]) -> str:
+        target = (path.parent / found[2]).resolve()
+        if "://" in found[2] or target not in places:
+            return found[0]
+        there = Path(places[target])
+        up = "../" * len(own.parent.parts)
+        return f"{found[1]}{up}{there.as_posix()}{found[3]}"
+
+    return LINK.sub(changed, text)
+
+
+def navigation() -> Iterator[tuple[str, list[str]]]:
+    """The sections of the site, each with its pages in order."""
+    for section in tomllib.loads(CONFIG.read_text(encoding="utf-8"))["project"]["nav"]:
+        yield from section.items()
+
+
+def index_for_programs(pages: dict[str, str]) -> str:
+    """`llms.txt`: the sections with a link to each page, and its first sentence."""
+    lines = ["# MEMENTO", "", "> Evolves robot policies that are programs, with language models.", ""]
+    for title, names in navigation():
+        lines += [f"## {title}", ""]
+        for name in names:
+            heading = re.search(r"^# (.+)$", pages[name], flags=re.MULTILINE)
+            assert heading is not None, f"{name} has no heading"
+            lines.append(f"- [{heading[1]}]({name}): {_first_sentence(pages[name][heading.end():]) or heading[1]}")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _first_sentence(text: str) -> str:
+    """The first sentence of prose without its markup; "" if there is none."""
+    prose = re.search(r"^[A-Z`*][^|!<\n](?:.+\n)*?.*?[.:](?=\s)", text, flags=re.MULTILINE)
+    return " ".join(re.sub(r"\]\([^)]*\)|[\[*]", "", prose[0]).split()).rstrip(":") if prose else ""
+
+
+def stage(folder: Path) -> None:
+    """Write the documents of the site to `folder`/docs, and what Zensical needs next to them."""
+    shutil.rmtree(folder, ignore_errors=True)
+    places = {path: place for place, path in sources().items()}
+    pages = {}
+    for path, place in places.items():
+        target = folder / "docs" / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if place.endswith(".md"):
+            pages[place] = with_links_of_the_site(path.read_text(encoding="utf-8"), path, places)
+            target.write_text(pages[place], encoding="utf-8")
+        else:
+            shutil.copyfile(path, target)
+    (folder / "docs" / "llms.txt").write_text(index_for_programs(pages), encoding="utf-8")
+    shutil.copyfile(CONFIG, folder / "zensical.toml")
+    for package in DOCUMENTED:      # their docstrings are read without an import
+        for path in (ROOT / package).glob("*.py"):
+            target = folder / "src" / "memento" / package / path.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
+
+
+def main() -> None:
+    """Build the site. A broken link ends it with an error."""
+    folder = ROOT / ".site"
+    stage(folder)
+    command = [sys.executable, "-m", "zensical", "build", "--strict", "--clean"]
+    sys.exit(subprocess.run(command, cwd=folder, timeout=BUILD_S, check=False).returncode)
+
+
+if __name__ == "__main__":
+    main()

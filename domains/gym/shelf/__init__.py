@@ -1,0 +1,27 @@
+"""What the offline model builds policies of any Gymnasium environment with: parts that its spaces select and complete.
+
+The parts are feedback and switches for one number of the action, rhythms for several, goal-seeking for goal
+environments, and rules for discrete choices. Nothing is made for a particular environment: names, indices and sizes
+come from the spaces, the documentation's tables and the ranges of random episodes.
+"""
+
+from functools import cache
+
+from ....core.ports import Part, Shelf
+from ...shelf_reader import read_shelf
+from ..description import Description, description_of
+from .frame import facts_of
+from .parts import RHYTHM, further_parts, kinds_of
+
+
+def shelf(known: Description) -> Shelf:
+    """The shelf of the environment that `known` describes."""
+    return _shelf(known.as_text())
+
+
+@cache
+def _shelf(text: str) -> Shelf:
+    known = description_of(text)
+    parts: tuple[Part, ...] = further_parts(known)
+    kinds = kinds_of(known)
+    return read_shelf(__package__, facts_of(known), kinds=kinds, further=parts, tuned=RHYTHM in kinds)

@@ -1,0 +1,147 @@
+"""The parts of a shelf that the spaces decide: constants and alternatives with the names of what moves."""
+
+from typing import Final
+
+from ....core.ports import Part
+from ..description import Description
+from .frame import goal_places, is_choice, number_fields, wishes_of
+from .signals import Moving, joints_of, moving_in, names_of
+
+GOAL: Final = "goal"
+FEEDBACK: Final = "feedback"
+CHOICE: Final = "choice"
+RHYTHM: Final = "rhythm"
+RULE: Final = "rule"
+MOST_SINGLED_OUT: Final = 6         # of what moves, in alternatives that use it alone
+MOST_STATES: Final = 32             # of a discrete observation, for a table with one choice per state
+MOST_OWN: Final = 16                # numbers of an action with a phase and an amplitude each
+
+
+def kinds_of(known: Description) -> frozenset[str]:
+    """The pages of parts that fit the spaces."""
+    if goal_places(known) is not None and not is_choice(known):
+        return frozenset({GOAL})
+    if is_choice(known):
+        speeds = any(each.speed is not None for each in moving_in(known))
+        return frozenset({FEEDBACK, CHOICE} if speeds else {FEEDBACK, CHOICE, RULE})
+    return frozenset({FEEDBACK if wishes_of(known) == 1 else RHYTHM})
+
+
+def further_parts(known: Description) -> tuple[Part, ...]:
+    """The parts with names, indices and rates of this environment."""
+    kinds, moving = kinds_of(known), moving_in(known)
+    found: list[Part] = []
+    if FEEDBACK in kinds:
+        found += [*_weights(moving), _index("LEAD", max(1, len(moving)))]
+    if CHOICE in kinds:
+        found += _choices(known, watched=RULE in kinds)
+    if RHYTHM in kinds:
+        found += [_leads(known, moving), _rate(known), *_joints(known)]
+    return tuple(found)
+
+
+def _index(name: str, count: int) -> Part:
+    """A constant that is one of the numbers 0 to `count` - 1."""
+    return _constant(name, *(str(place) for place in range(min(count, 12))), low=0, high=count - 1)
+
+
+def _leads(known: Description, moving: tuple[Moving, ...]) -> Part:
+    """What may lead a rhythm: first what no number of the action moves, such as a trunk and its tilt."""
+    driven = {*joints_of(known, moving, wishes_of(known))}
+    order = sorted(range(len(moving)), key=lambda place: (place in driven, moving[place].place is None, -place))
+    return _constant("LEAD", *(map(str, order[:8] or [0])), low=0, high=max(0, len(moving) - 1))
+
+
+def _constant(name: str, *alternatives: str, low: float, high: float) -> Part:
+    return Part(name=name, kind="constant", alternatives=alternatives, low=low, high=high)
+
+
+def _weights(moving: tuple[Moving, ...]) -> list[Part]:
+    """How feedback weighs what moves: with a weight each, or one thing alone in either direction.
+
+    Tables list a chain from its base to its tip. At first the tip counts most: the base has to follow it to keep it up.
+    """
+    if not moving:
+        return [Part(name="lean", kind="method", alternatives=(
+            '    def lean(self, signals):\n        """Nothing moves."""\n        return 0.0',
+        ))]
+    names = [f"WEIGHT_{each.name.upper()}" for each in moving]
+    table = "".join(f"            self.{name},\n" for name in names)
+    own = (
+        '    def lean(self, signals):\n        """All that moves, by its weight."""\n'
+        f"        weights = (\n{table}        )\n        return float(np.dot(weights, signals))"
+    )
+    single = [
+        f'    def lean(self, signals):\n        """Only {each.name}, {way}."""\n'
+        f"        return {sign}float(signals[{row}])"
+        for row, each in list(enumerate(moving))[:MOST_SINGLED_OUT]
+        for sign, way in (("", "along it"), ("-", "against it"))
+    ]
+    constants = [
+        _constant(name, *(("1.0", "0.2") if name == names[-1] else ("0.2", "1.0")), "0.5", "0.0", "-0.2", "-0.5",
+                  "-1.0", low=-2.0, high=2.0)
+        for name in names
+    ]
+    return [Part(name="lean", kind="method", alternatives=(own, *single)), *constants]
+
+
+def _rate(known: Description) -> Part:
+    """Rates of a rhythm: a cycle of 20, 40, 10, 14 or 7 steps; at least 4 steps, at most 400."""
+    step = known.step_s or 1.0
+    rates = (f"{1.0 / (count * step):.3g}" for count in (20, 40, 10, 14, 7))
+    return _constant("RATE_HZ", *(repr(float(rate)) for rate in rates), low=float(f"{1.0 / (400 * step):.3g}"),
+                     high=float(f"{1.0 / (4 * step):.3g}"))
+
+
+def _choices(known: Description, *, watched: bool) -> list[Part]:
+    """The choices of the rules, the number they watch, and a table of choices for an observation of few states."""
+    leaf = known.action[0]
+    count = int(leaf.high[0] - leaf.low[0]) + 1
+    order = [str(place) for place in range(min(count, 12))]
+    names = ("CHOICE_UP", "CHOICE_BETWEEN", "CHOICE_DOWN")
+    turned = (order[-1:] + order[:-1], order[count // 2:] + order[:count // 2], order)
+    found = [
+        _constant(name, *alternatives, low=0, high=count - 1)
+        for name, alternatives in zip(names, turned, strict=True)
+    ]
+    if watched:
+        found.append(_index("WATCHED", max(1, number_fields(known))))
+    seen = known.observation
+    states = int(seen[0].high[0] - seen[0].low[0]) + 1 if len(seen) == 1 and seen[0].kind == "discrete" else 0
+    if 1 < states <= MOST_STATES:
+        each = [f"CHOICE_IN_{state}" for state in range(states)]
+        low = int(seen[0].low[0])
+        text = (
+            '    def choose(self, wish):\n        """One choice for each state."""\n        table = (\n'
+            + "".join(f"            self.{name},\n" for name in each)
+            + f"        )\n        return table[int(self.numbers[0]){f' - {low}' if low else ''}]"
+        )
+        found.append(Part(name="choose", kind="method", alternatives=(text,)))
+        found += [
+            _constant(name, *(order[state % len(order):] + order[:state % len(order)]), low=0, high=count - 1)
+            for state, name in enumerate(each)
+        ]
+    return found
+
+
+def _joints(known: Description) -> list[Part]:
+    """The joints of a limb, and a phase and an amplitude for every joint."""
+    wishes = wishes_of(known)
+    limbs = [size for size in (3, 2, 4, 5) if wishes % size == 0 and size < wishes] or [wishes]
+    found = [_constant("LIMB", *map(str, limbs), *(["1"] if 1 not in limbs else []), low=1, high=max(2, wishes))]
+    if wishes > MOST_OWN:
+        return found
+    names = [name.upper() for name in names_of(known, wishes)]
+    for method, prefix, title in (("phases", "PHASE", "phase"), ("amplitudes", "AMPLITUDE", "amplitude")):
+        table = "".join(f"            self.{prefix}_{name},\n" for name in names)
+        text = (
+            f'    def {method}(self):\n        """Its own {title} for every joint."""\n        return np.array((\n'
+            f"{table}        ))"
+        )
+        found.append(Part(name=method, kind="method", alternatives=(text,)))
+    quarters = ("0.0", "0.25", "0.5", "-0.25")
+    for place, name in enumerate(names):
+        first = place % len(quarters)
+        found.append(_constant(f"PHASE_{name}", *quarters[first:], *quarters[:first], low=-0.5, high=0.5))
+        found.append(_constant(f"AMPLITUDE_{name}", "1.0", "0.5", "0.0", low=0.0, high=2.0))
+    return found

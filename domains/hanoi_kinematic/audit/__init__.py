@@ -1,0 +1,42 @@
+"""Programs that please an evaluator of the kinematic Tower of Hanoi without doing the task.
+
+Each is a text that runs in a sandbox; nothing imports them.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from ....core.ports import AuditProgram
+from ....core.ports.auditing import ENDING_EARLY, FORGING, KNOCKING, NEAR_MISS, OSCILLATING, PARKING, WAITING
+from ...audit_reader import read_audit
+
+KINDS: Final = {
+    "waits_for_pushes": WAITING,
+    "hold_over_c": WAITING,
+    "swings_over_c": OSCILLATING,
+    "end_at_the_peak": ENDING_EARLY,
+    "park_and_nudge": PARKING,
+    "park_and_solve": PARKING,
+    "park_in_gate": PARKING,
+    "park_on_table": PARKING,
+    "park_under_the_hand": PARKING,
+    "park_while_held": PARKING,
+    "stack_beside_c": PARKING,
+    "creep_with_tower": KNOCKING,
+    "creep_without_rest": KNOCKING,
+    "palm_through_tower": KNOCKING,
+    "push_over_bars": KNOCKING,
+    "sweep_tower": KNOCKING,
+    "throw": KNOCKING,
+    "keep_holding": NEAR_MISS,
+    "nominal_places": NEAR_MISS,
+    "skips_moves": NEAR_MISS,
+    "touch_and_go": NEAR_MISS,
+    "two_in_one_grasp": NEAR_MISS,
+    "writes_observation": FORGING,
+}
+
+
+def audit_programs() -> Iterator[AuditProgram]:
+    """The programs, read from this folder."""
+    return read_audit(__package__, KINDS)

@@ -1,0 +1,84 @@
+"""The schedule of a search within a budget of episodes: how many episodes a candidate and a confirmation get."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..core.errors import UsageError
+from ..core.methods import candidates_expected, method_named, tuning_episodes, tuning_slots
+from .presets import PRACTICE
+from .sources import Given
+
+TUNED = 3  # one part in so many of a budget goes to tuning, where it has slots
+FEWEST = 2  # episodes per candidate: with one, luck cannot be told from skill
+
+
+def settle_episodes(values: dict[str, Any], plain: Mapping[str, Given]) -> None:
+    """Derive n_roll, confirm_episodes, tune_episodes and racing from a budget of episodes, where they are not given.
+
+    Raises UsageError for a given `racing` that would have no effect.
+    """
+    limit = values.get("budget_episodes")
+    if not isinstance(limit, int):
+        return  # none, or one that is refused later
+    racing = plain.get("racing")
+    if racing is not None and racing.value is True:
+        raise UsageError(
+            "'racing' has no effect with budget_episodes, in which every episode of a candidate counts: remove it "
+            f"({racing.origin})"
+        )
+    values["racing"] = False
+    if "tune_episodes" not in plain and tuning_slots(values):
+        _settle_tuning(values, limit)
+    if "n_roll" in plain:
+        return
+    confirms = "confirm_episodes" in method_named(str(values.get("method", "memento"))).settings
+    given = values.get("confirm_episodes", 0) if "confirm_episodes" in plain or not confirms else None
+    if not all(isinstance(each, int) for each in (values["n_roll"], values["generations"], given or 0)):
+        return  # refused later
+    candidates = candidates_expected({**values, "budget_episodes": None})
+    practice = values.get("practice_episodes", PRACTICE) if values.get("proposer_turns") else 0
+    if not isinstance(practice, int):
+        return  # refused later
+    n_roll, confirm = schedule(
+        max(1, limit - tuning_episodes(values) - practice * candidates), candidates=candidates,
+        generations=values["generations"], n_roll=values["n_roll"], confirm=given,
+    )
+    values["n_roll"] = n_roll
+    if confirms:
+        values["confirm_episodes"] = confirm
+
+
+def _settle_tuning(values: dict[str, Any], limit: int) -> None:
+    """The episodes of one tuning slot: all that p_0 and the result leave if a run only tunes, else a part of them."""
+    generations, n_roll = values["generations"], values["n_roll"]
+    if not isinstance(generations, int) or not isinstance(n_roll, int):
+        return  # refused later
+    tunings = max(1, generations) * tuning_slots(values)
+    alone = candidates_expected({**values, "budget_episodes": None}) == tunings
+    each = (limit - n_roll) // tunings - n_roll if alone else limit // (TUNED * tunings)
+    values["tune_episodes"] = max(1, each)
+
+
+def schedule(
+    limit: int, *, candidates: int, generations: int, n_roll: int, confirm: int | None = None
+) -> tuple[int, int]:
+    """N_roll and confirm_episodes for a search of so many candidates within `limit` episodes.
+
+    A budget with room for all candidates changes nothing. Otherwise a candidate gets fewer episodes, as many as leave
+    room for all candidates but at least FEWEST; and the few that would become the elite get twice as many fresh
+    ones, at most `n_roll`, unless `confirm` is given. If even that is too much, the search ends after fewer candidates.
+    """
+    fixed = 0 if confirm is None else 2 * confirm * generations
+    if n_roll * (candidates + 1) + fixed <= limit:
+        return n_roll, confirm or 0
+
+    def confirmed(each: int) -> int:
+        return min(n_roll, 2 * each) if confirm is None else confirm
+
+    fewest = min(FEWEST, n_roll)
+    fitting = [
+        each for each in range(fewest, n_roll + 1)
+        if each * (candidates + 1) + 2 * confirmed(each) * generations <= limit
+    ]
+    chosen = max(fitting, default=fewest)
+    return chosen, confirmed(chosen)

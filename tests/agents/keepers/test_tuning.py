@@ -1,0 +1,243 @@
+"""Tuning: what the optimisers find, what a slot reports, and that a search with it is deterministic and resumable."""
+
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from memento.agents.keepers.memento import MementoKeeper, Slots
+from memento.agents.keepers.options import SearchOptions
+from memento.agents.keepers.trials import RolloutPlan
+from memento.agents.keepers.tuning import VECTORS, begun, ended, f_ratio, taken
+from memento.core.constants import constants_of
+from memento.core.events import (
+    BranchEnded,
+    CandidateScored,
+    ConstantsTried,
+    EliteChanged,
+    EpisodeEnded,
+    Fact,
+    Propose,
+    TryConstants,
+    TuningEnded,
+)
+from memento.core.values import Candidate, FaultKind, Operator, Program, Score
+from memento.runtime.supervisor import Replay
+
+from ...support.keeper_world import World, play
+
+PLAN = RolloutPlan(split="search", seeds=(11, 12), evaluator=Program("E*"), racing=True)
+NAMES = ("A", "B", "C", "D", "E")
+
+
+def elite(text: str, fitness: float = 0.1) -> Candidate:
+    return Candidate(
+        id="init/0", program=Program(text), operator=Operator.INITIAL, generation=0, slot=0, fitness=fitness,
+        scores=(Score(fitness=fitness),) * 2,
+    )
+
+
+def tuned(parent: Candidate, episodes: int, fitness, shuffle: int = 0) -> tuple[TuningEnded, list[ConstantsTried]]:
+    """One slot in a world where `fitness` of the constants is the fitness of every episode."""
+    pick = random.Random(shuffle)
+    tuning, orders = begun("g1/tune/0", parent, PLAN, episodes=episodes, seed=5)
+    facts = []
+    while orders:
+        orders = list(orders)
+        pick.shuffle(orders)
+        following = ()
+        for order in orders:
+            values = {each.name: each.value for each in constants_of(order.program)}
+            score = fitness(values)
+            count = 1 if order.floor is not None and (score + len(order.seeds) - 1) / len(order.seeds) <= order.floor \
+                else len(order.seeds)
+            fact = ConstantsTried(order=order.id, point=order.point, fitnesses=(score,) * count)
+            tuning, following = taken(tuning, fact)
+            facts.append(fact)
+            assert taken(tuning, fact) == (tuning, ())  # a second answer changes nothing
+        orders = following
+    assert tuning.over
+    return ended(tuning), facts
+
+
+@pytest.mark.parametrize("names", [NAMES[:2], NAMES])
+def test_the_optimisers_come_near_the_best_values(names: tuple[str, ...]) -> None:
+    parent = elite("".join(f"{name} = 1.0  # tune: 0..4\n" for name in names) + "FLAT = 0.5\n")
+
+    def fitness(values: dict[str, float]) -> float:
+        return 1 / (1 + sum((values[name] - 3) ** 2 for name in names))
+
+    result, facts = tuned(parent, 2 * 200, fitness)
+    assert result.fitness > 0.8 > result.before
+    after = {each.name: each.after for each in result.constants}
+    assert all(abs(after[name] - 3) < 0.5 for name in names)
+    assert result.tried == len(facts) <= 200 and result.episodes == sum(len(fact.fitnesses) for fact in facts)
+    assert fitness({each.name: each.value for each in constants_of(result.program)}) == result.fitness
+    assert result.summary.startswith(tuple(f"{name} 1 → " for name in names))
+    assert all(len(fact.fitnesses) == 2 for fact in facts) or len(names) == 2  # racing is exact, or there is none
+
+
+def test_constants_without_an_effect_are_named() -> None:
+    parent = elite("".join(f"{name} = 1.0\n" for name in NAMES))
+    result, _ = tuned(parent, 120, lambda values: 0.25 if values["A"] > 1.5 else 0.0)
+    flat = {each.name for each in result.constants if each.insensitive}
+    assert "A" not in flat and flat
+    assert f"insensitive: {', '.join(name for name in NAMES if name in flat)}" in result.summary
+
+
+def test_a_budget_gives_many_values_before_it_gives_many_episodes() -> None:
+    few, _ = begun("g1/tune/0", elite("X = 1.5"), PLAN, episodes=VECTORS, seed=0)
+    many, _ = begun("g1/tune/0", elite("X = 1.5"), PLAN, episodes=10 * VECTORS, seed=0)
+    assert (len(few.seeds), len(many.seeds)) == (1, 2)
+    assert begun("g1/tune/0", elite("print()"), PLAN, episodes=60, seed=0) is None
+
+
+def test_a_switch_is_tried_once_and_then_nothing_is_left() -> None:
+    result, facts = tuned(elite("X = False", fitness=0.0), 500, lambda values: values["X"])
+    assert result.program.text == "X = True" and len(facts) == 1
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=12, max_size=40))
+def test_the_f_ratio_is_never_negative(pairs: list[tuple[float, float]]) -> None:
+    assert f_ratio(*zip(*pairs, strict=True)) >= 0
+
+
+# ------------------------------------------------------------------------------------ within the search
+
+
+class Tuned(World):
+    """Every proposal names constants, or none."""
+
+    def _propose(self, order: Propose, draw: random.Random):
+        fact = super()._propose(order, draw)
+        if not hasattr(fact, "program") or draw.random() < 0.3:
+            return fact
+        names = NAMES[: draw.randrange(1, 6)]
+        text = "".join(f"{name} = {draw.randrange(1, 9) / 2}\n" for name in names) + f"# {order.id}\n"
+        return replace(fact, program=Program(text))
+
+
+slots_strategy = st.builds(
+    Slots,
+    generations=st.integers(1, 2),
+    hill_climb=st.integers(0, 2),
+    macro=st.integers(0, 2),
+    crossover=st.integers(0, 2),
+    tune=st.integers(1, 2),
+    tune_episodes=st.integers(1, 30),
+)
+
+
+def keeper(slots: Slots, plan: RolloutPlan = PLAN) -> MementoKeeper:
+    return MementoKeeper(
+        initial=elite("A = 0.5\nB = 2\n"), plan=plan, slots=slots, options=SearchOptions(seed=3, full_memory=True)
+    )
+
+
+def run(slots: Slots, seed: int, arrival: int, plan: RolloutPlan = PLAN) -> list[Fact]:
+    log, last = play(keeper(slots, plan), Tuned(seed), random.Random(arrival).randrange)
+    assert keeper(slots).finished(last.state) and not last.orders
+    return log
+
+
+def verdicts(log: list[Fact]) -> list[object]:
+    kept = [fact for fact in log if isinstance(fact, EliteChanged | TuningEnded)]
+    tried = sorted((fact.order, fact.fitnesses) for fact in log if isinstance(fact, ConstantsTried))
+    return [sorted(map(repr, kept)), tried]
+
+
+@settings(max_examples=30, deadline=None)
+@given(slots_strategy, st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6))
+def test_the_result_does_not_depend_on_the_order_of_arrival(slots: Slots, seed: int, one: int, other: int) -> None:
+    assert verdicts(run(slots, seed, one)) == verdicts(run(slots, seed, other))
+
+
+@settings(max_examples=20, deadline=None)
+@given(slots_strategy, st.integers(0, 10**6), st.integers(0, 10**6))
+def test_racing_changes_no_elite(slots: Slots, seed: int, arrival: int) -> None:
+    def elites(plan: RolloutPlan) -> list[tuple[str, float]]:
+        return [(fact.candidate, fact.fitness) for fact in run(slots, seed, arrival, plan)
+                if isinstance(fact, EliteChanged)]
+
+    assert elites(PLAN) == elites(replace(PLAN, racing=False))
+
+
+@settings(max_examples=30, deadline=None)
+@given(slots_strategy, st.integers(0, 10**6), st.integers(0, 10**6), st.floats(0, 1))
+def test_a_killed_search_replays_to_the_same_state(slots: Slots, seed: int, arrival: int, where: float) -> None:
+    log = run(slots, seed, arrival)
+    at = round(where * len(log))
+    replayed = Replay(keeper(slots)).replay(log[:at])
+    world, state, orders = Tuned(seed), replayed.state, list(replayed.orders)
+    facts = [*log[:at], *replayed.facts]
+    searching = keeper(slots)
+    while orders:
+        fact = world.answer(orders.pop(0))
+        decision = searching.decide(state, fact)
+        state = decision.state
+        facts += [fact, *decision.facts]
+        gone = {order.target for order in decision.orders if hasattr(order, "target")}
+        orders = [order for order in [*orders, *decision.orders] if not hasattr(order, "target")]
+        orders = [order for order in orders if order.id not in gone]
+    assert verdicts(facts) == verdicts(log)
+
+
+@settings(max_examples=30, deadline=None)
+@given(slots_strategy, st.integers(0, 10**6), st.integers(0, 10**6))
+def test_every_tuning_slot_is_spent_once_and_reports_a_winner(slots: Slots, seed: int, arrival: int) -> None:
+    log = run(slots, seed, arrival)
+    tunings = [fact.candidate for fact in log
+               if isinstance(fact, CandidateScored) and fact.candidate.operator is Operator.TUNE]
+    assert sorted(each.id for each in tunings) == [
+        f"g{generation}/tune/{slot}" for generation in range(1, slots.generations + 1) for slot in range(slots.tune)
+    ]
+    for each in tunings:
+        assert each.program.text or each.fault.kind is FaultKind.NO_CONSTANTS
+    winners = [fact for fact in log if isinstance(fact, BranchEnded) and fact.operator is Operator.TUNE]
+    assert len(winners) == slots.generations
+
+
+def test_a_tuned_program_that_is_fitter_becomes_elite_and_a_parent_of_crossover() -> None:
+    class Better(World):
+        def answer(self, order):
+            fact = super().answer(order)
+            if isinstance(order, TryConstants):
+                return replace(fact, fitnesses=(constants_of(order.program)[0].value / 2,))
+            if hasattr(fact, "score"):
+                own = constants_of(next(iter(programs.values())))[0].value if "tune" in order.id else 0.0
+                return replace(fact, score=Score(fitness=min(1.0, own)))
+            return fact
+
+    programs: dict[str, Program] = {}
+    searching = MementoKeeper(
+        initial=elite("A = 0.5  # tune: 0..2\n"), plan=PLAN,
+        slots=Slots(generations=1, hill_climb=1, macro=1, crossover=1, tune=1, tune_episodes=20),
+    )
+    world, decision = Better(1, failure_rate=0.0), searching.start()
+    state, orders, asked = decision.state, list(decision.orders), []
+    facts: list[Fact] = []
+    while orders:
+        order = orders.pop(0)
+        if not hasattr(order, "target"):
+            asked += [order] if isinstance(order, Propose) else []
+            decision = searching.decide(state, world.answer(order))
+            programs |= {fact.order: fact.program for fact in decision.facts if isinstance(fact, TuningEnded)}
+            state, orders = decision.state, [*orders, *decision.orders]
+            facts += decision.facts
+    cross = next(order for order in asked if order.operator is Operator.CROSSOVER)
+    assert [parent.id for parent in cross.parents] == ["init/0", "g1/tune/0"]
+    assert cross.parents[1].lineage[-1].summary == "A 0.5 → 2"
+    elites = [fact for fact in facts if isinstance(fact, EliteChanged)]
+    assert (elites[-1].candidate, elites[-1].origin) == ("g1/tune/0", Operator.TUNE)
+
+
+@settings(max_examples=30, deadline=None)
+@given(slots_strategy, st.integers(0, 60), st.integers(0, 3), seeds := st.integers(0, 10**6), seeds)
+def test_a_budget_of_episodes_is_never_exceeded(
+    slots: Slots, limit: int, confirm: int, seed: int, arrival: int
+) -> None:
+    plan = replace(PLAN, racing=False, episodes=limit, confirm_episodes=confirm)
+    log = run(slots, seed, arrival, plan)
+    tried = sum(len(fact.fitnesses) for fact in log if isinstance(fact, ConstantsTried))
+    assert tried + sum(isinstance(fact, EpisodeEnded) for fact in log) <= limit

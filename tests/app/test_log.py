@@ -1,0 +1,18 @@
+"""Log lines of the controller."""
+
+import pytest
+import structlog
+from memento.app.log import log_to_stderr
+
+
+def test_log_lines_never_go_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        log_to_stderr()
+        structlog.get_logger("memento.test").info("quiet")
+        structlog.get_logger("memento.test").warning("loud", about="something")
+    finally:
+        structlog.reset_defaults()
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert 'level=warning event=loud about=something' in printed.err
+    assert "quiet" not in printed.err

@@ -1,0 +1,77 @@
+"""The log of a baseline survives kills, and pace and cost are read from it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from memento.baselines.log import LOG, BaselineLog, Progress, find_baseline, read_record
+from memento.baselines.pace import line_of, pace_of
+from memento.baselines.settings import Given, build
+from memento.cli import exit_code
+from memento.cli.baseline_text import describe_baseline
+from memento.core.errors import StoreError
+
+AT = Progress(steps=0, updates=0, episodes=0, wall_s=0.0, cpu_s=0.0, mean_return=None, success=None, reached=None)
+
+
+def at(steps: int, *, updates: int, wall_s: float) -> Progress:
+    return replace(AT, steps=steps, updates=updates, wall_s=wall_s, cpu_s=2 * wall_s, mean_return=-9.5, success=0.25,
+                   reached=0.5, episodes=steps // 50)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "trained"
+    made.mkdir()
+    settings = build(Given(domain="hanoi-kinematic", steps=5000, seed=3, salt="none", flags={}))
+    BaselineLog(made).add("started", {"settings": settings.as_json(), "versions": {"memento": "1"}})
+    return made
+
+
+def test_a_line_that_a_kill_cut_off_is_left_out_and_what_a_lost_process_did_no_longer_counts(folder: Path) -> None:
+    log = BaselineLog(folder)
+    for steps in (1000, 2000, 3000):
+        log.progress(at(steps, updates=steps, wall_s=steps / 10))
+        if steps == 2000:
+            log.add("checkpoint", {"steps": 2000})
+    with (folder / LOG).open("a") as file:
+        file.write('{"what": "progress", "steps": 40')
+    assert [each.steps for each in read_record(folder).progress] == [1000, 2000, 3000]
+    log.add("resumed", {"steps": 2000})
+    log.progress(at(2500, updates=2500, wall_s=250))
+    record = read_record(folder)
+    assert [each.steps for each in record.progress] == [1000, 2000, 2500]
+    assert (record.checkpoint, record.resumed) == (2000, 1)
+
+
+def test_the_pace_leaves_random_steps_out_and_gives_the_cost_of_more(folder: Path) -> None:
+    progress = [at(1000, updates=0, wall_s=1), at(1100, updates=1, wall_s=2), at(2100, updates=1001, wall_s=102)]
+    assert pace_of(progress[:2]) is None
+    pace = pace_of(progress)
+    assert pace is not None
+    assert (pace.wall_s, pace.cpu_s) == pytest.approx((0.1, 0.2))
+    assert pace.hours(36_000) == pytest.approx((1.0, 2.0))
+    assert line_of(progress, steps=2700) == (
+        "2,100 of 2,700 steps, 10.0 steps/s, 42 episodes, return -9.50, success 25 %, goal reached 50 %"
+        ", 1 min 00 s left"
+    )
+
+
+def test_show_lists_a_baseline_and_describes_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for progress in (at(1000, updates=1, wall_s=100), at(2000, updates=1000, wall_s=200)):
+        BaselineLog(folder).progress(progress)
+    runs = str(folder.parent)
+    assert find_baseline(folder.parent, "trained") == folder
+    assert exit_code(["show", "--runs", runs]) == 0
+    assert exit_code(["show", "trained", "--runs", runs]) == 0
+    listed, _, shown = capsys.readouterr().out.partition("\n")
+    assert listed == "trained  sac-her on hanoi-kinematic, sparse reward, seed 3, stopped at 2,000 of 5,000 steps"
+    assert shown.strip() == describe_baseline(read_record(folder))
+    assert "14.4 M steps 800 hours" in shown
+    assert exit_code(["show", "trained", "g1/macro/0", "--runs", runs]) == 2
+
+
+def test_another_file_is_refused(folder: Path) -> None:
+    (folder / LOG).write_text('{"what": "else"}\n[1]\n')
+    with pytest.raises(StoreError, match="not the log of a baseline"):
+        read_record(folder)

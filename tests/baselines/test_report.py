@@ -1,0 +1,46 @@
+"""A report on runs shows learned baselines next to them, from their logs or from an archive."""
+
+from pathlib import Path
+
+import pytest
+from memento.api.reporting import load
+from memento.baselines.log import BaselineLog, Progress
+from memento.baselines.settings import Given, build
+from memento.core.errors import UsageError
+from memento.evidence.archive import read_archive, write_archive
+from memento.evidence.page import Frame, render
+
+from ..evidence.logs import log, store
+
+FRAME = Frame(made="2026-11-21 03:00 UTC", version="0.1.0")
+
+
+def test_a_baseline_is_a_row_that_says_what_was_run(tmp_path: Path) -> None:
+    store(tmp_path / "search", log())
+    trained = tmp_path / "trained"
+    trained.mkdir()
+    settings = build(Given(domain="hanoi", steps=5000, seed=3, salt="none", flags={"randomisation": "none"}))
+    written = BaselineLog(trained)
+    written.add("started", {"settings": settings.as_json(), "versions": {}})
+    for steps in (1000, 5000):
+        written.progress(Progress(
+            steps=steps, updates=steps, episodes=1, wall_s=steps / 10, cpu_s=steps / 5, mean_return=None, success=None,
+            reached=None,
+        ))
+    written.add("measured", {
+        "success_rate": 0.0, "reached_rate": 0.25, "fitness": 0.125, "return_mean": -900.0,
+        "episodes": [{"seed": number} for number in range(4)],
+    })
+    evidence, _ = load(["search", "trained"], tmp_path)
+    page = render(evidence, FRAME)
+    table = page.partition('<section id="learned">')[2].partition("</section>")[0]
+    cells = [
+        "trained", "hanoi, variant cube, randomisation none", "sac-her", "sparse", "3", "5,000", "0.28", "0.00", "0 %",
+        "25 %", "-900.00", "0.125", "4", "800", "2,778",
+    ]
+    row = table.partition("<tbody>")[2]
+    assert [cell.partition(">")[2].partition("<")[0] for cell in row.split("<td")[1:]] == cells
+    write_archive(evidence, {}, tmp_path / "a.json.xz")
+    assert read_archive(tmp_path / "a.json.xz")[0].baselines == evidence.baselines
+    with pytest.raises(UsageError, match="name a run next to trained"):
+        load(["trained"], tmp_path)

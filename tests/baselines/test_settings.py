@@ -1,0 +1,57 @@
+"""The settings of a baseline: the paper's by default, and what is refused in one sentence."""
+
+import json
+
+import pytest
+from memento.baselines.settings import Given, Hyperparameters, buffer_bytes, build, hyperparameters, settings_of
+from memento.core.errors import UsageError
+
+
+def given(**changed: object) -> Given:
+    return Given(**{"domain": "hanoi", "steps": 1000, "seed": 3, "salt": "none", "flags": {}, **changed})
+
+
+def test_the_papers_values_are_the_defaults_and_training_is_fast_while_the_measure_is_exact() -> None:
+    settings = build(given(flags={"variant": "cylinder", "randomisation": "none"}))
+    assert settings.hyper == Hyperparameters(
+        batch=512, buffer=2_000_000, gamma=0.995, tau=0.005, learning_rate=1e-4, goals=8
+    )
+    assert (settings.training["physics"], settings.options["physics"]) == ("fast", "exact")
+    assert settings.training["horizon"] == settings.options["horizon"] == 12_000
+    assert settings.task == "hanoi, variant cylinder, randomisation none"
+    assert settings_of(json.loads(json.dumps(settings.as_json()))) == settings
+
+
+def test_options_reach_the_training_alone_or_both_and_hyperparameters_the_learner() -> None:
+    settings = build(given(assignments=[
+        "train.horizon=500", "hanoi.physics=near-exact", "sac.batch=64", "sac.hidden=[8,8,8]", "sac.gamma=0.9",
+    ]))
+    assert (settings.training["horizon"], settings.options["horizon"]) == (500, 12_000)
+    assert settings.training["physics"] == settings.options["physics"] == "near-exact"
+    assert (settings.hyper.batch, settings.hyper.hidden, settings.hyper.gamma) == (64, (8, 8, 8), 0.9)
+
+
+@pytest.mark.parametrize(("changed", "words"), [
+    ({"steps": 0}, "--steps must be from 1"),
+    ({"environments": 1000}, "--environments must be from 1 to 256"),
+    ({"salt": "guess"}, "--salt cannot be"),
+    ({"reward": "denser"}, "did you mean 'dense'"),
+    ({"domain": "kitchen"}, "kitchen has no goals for hindsight"),
+    ({"assignments": ["sac.bach=1"]}, "did you mean 'batch'"),
+    ({"assignments": ["sac.batch=1", "sac.batch=2"]}, "gives sac.batch twice"),
+    ({"assignments": ["sac.batch=0"]}, "whole number from 1"),
+    ({"assignments": ["sac.gamma=1.5"]}, "above 0 and at most 1"),
+    ({"assignments": ["sac.hidden=[]"]}, "such as [256,256]"),
+    ({"assignments": ["train.speed=3"]}, "speed"),
+])
+def test_what_cannot_be_trained_is_refused(changed: dict[str, object], words: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        build(given(**changed))
+    assert words in str(refused.value)
+
+
+def test_the_memory_of_the_papers_buffer_is_known_before_it_is_filled() -> None:
+    full = buffer_bytes(Hyperparameters().buffer, observation=78, goal=12, action=7)
+    assert 1.8e9 < full < 2.0e9
+    assert buffer_bytes(1000, observation=78, goal=12, action=7) * 2000 == full
+    assert hyperparameters({"buffer": 50_000}).buffer == 50_000

@@ -1,0 +1,133 @@
+"""The shelf of any environment: what moves is found in the documentation, and every part fits every kind of space."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from memento.agents.contract_check import check
+from memento.core.values import Program
+from memento.domains.gym.description import Description
+from memento.domains.gym.domain import GymDomain
+from memento.domains.gym.shelf import shelf
+from memento.domains.gym.shelf.signals import joints_of, moving_in
+from memento.domains.gym.spaces import Leaf
+from memento.runtime.offline.edits import Workshop
+
+WALKER = """
+| Num | Action | Min | Max | Name (in the file) | Joint | Type |
+|---|---|---|---|---|---|---|
+| 0 | Torque on the left hip | -1 | 1 | left_hip | hinge | torque (N m) |
+| 1 | Torque on the right hip | -1 | 1 | right_hip | hinge | torque (N m) |
+
+| Num | Observation | Min | Max | Name (in the file) | Joint | Type |
+|---|---|---|---|---|---|---|
+| 0 | height of the torso | -Inf | Inf | root | slide | position (m) |
+| 1 | angle of the right hip | -Inf | Inf | right_hip | hinge | angle (rad) |
+| 2 | angle of the left hip | -Inf | Inf | left_hip | hinge | angle (rad) |
+| 3 | angular velocity of the left hip | -Inf | Inf | left_hip | hinge | angular velocity (rad/s) |
+| 4 | angular velocity of the right hip | -Inf | Inf | right_hip | hinge | angular velocity (rad/s) |
+| 5 | velocity of the torso | -Inf | Inf | root | slide | velocity (m/s) |
+"""
+SWING = """
+| Num | Observation | Min | Max |
+|---|---|---|---|
+| 0 | x = cos(theta) | -1.0 | 1.0 |
+| 1 | y = sin(theta) | -1.0 | 1.0 |
+| 2 | Angular Velocity | -8.0 | 8.0 |
+"""
+
+
+def box(name: str, size: int, low: float = -np.inf, high: float = np.inf) -> Leaf:
+    return Leaf(name=name, path=(name,), kind="box", shape=(size,), dtype="float64", low=(low,), high=(high,))
+
+
+def choice(name: str, count: int, start: int = 0) -> Leaf:
+    return Leaf(name=name, path=(), kind="discrete", shape=(1,), dtype="int64", low=(start,), high=(start + count - 1,))
+
+
+def described(observation: tuple[Leaf, ...], action: tuple[Leaf, ...], **more: Any) -> Description:
+    blank = Description(
+        id="Any-v0", kwargs={}, horizon=50, observation=observation, action=action, documentation="", step_s=None,
+        threshold=None, info=(), success_key=None, goal=False, mode="kept", repeatable=True, random_mean=0.0,
+        random_std=1.0, random_episodes=4, seen={}, draws=False, needs_opengl=False, versions={},
+    )
+    return replace(blank, **more)
+
+
+GOALS = (box("observation", 4), box("achieved_goal", 3), box("desired_goal", 3))
+TEXT = Leaf(name="mission", path=("mission",), kind="text", shape=(), dtype="str", low=(), high=())
+KINDS = {
+    "one number": described((box("observation", 3),), (box("action", 1, -2.0, 2.0),), documentation=SWING),
+    "walker": described((box("observation", 6),), (box("action", 2, -1.0, 1.0),), documentation=WALKER, step_s=0.02),
+    "many numbers": described((box("observation", 300),), (box("action", 40, 0.0, 1.0),)),
+    "choice": described((box("observation", 4),), (choice("action", 3, start=-1),)),
+    "states": described((choice("observation", 5, start=2),), (choice("action", 4),)),
+    "choices": described((box("observation", 2),), (choice("left", 3), choice("right", 2))),
+    "mixed": described((box("observation", 2),), (choice("action_0", 3), box("action_1", 2, -1.0, 2.0))),
+    "goal": described(GOALS, (box("action", 4, -1.0, 1.0),), goal=True),
+    "goal by a choice": described(GOALS, (choice("action", 4),), goal=True),
+    "flat goal": described(GOALS, (box("action", 2, -1.0, 1.0),), goal=True),
+    "texts": described((TEXT,), (choice("action", 2),)),
+    "unbounded": described((box("observation", 1),), (box("action", 1),)),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_alternative_acts_within_the_bounds(kind: str) -> None:
+    known = KINDS[kind]
+    workshop = Workshop(shelf(known))
+    source = workshop.read(workshop.shelf.initial.text)
+    edits = [edit for _, options in workshop.swaps(source) for edit in options]
+    assert len(edits) >= 5 and len({edit.summary for edit in edits}) == len(edits)
+    for text in (source.text, *(source.edited((edit,), edit.summary) for edit in edits)):
+        assert check(Program(text), GymDomain(environment_id="Any-v0").contract) is None
+        for action in acted(text, known):
+            for number, (low, high, whole) in zip(action, bounds_of(known), strict=True):
+                assert low <= number <= high and (not whole or number == round(number)), text
+
+
+def acted(text: str, known: Description) -> list[list[float]]:
+    """The actions of two short episodes of random observations."""
+    space: dict[str, Any] = {}
+    exec(text, space)
+    policy, rng, actions = space["Policy"](), np.random.default_rng(5), []
+    for step in range(24):
+        if step in (0, 12):
+            policy.reset()
+        seen = {leaf.name: drawn(leaf, rng) for leaf in known.observation}
+        actions.append(policy.compute_action(seen))
+    return actions
+
+
+def drawn(leaf: Leaf, rng: np.random.Generator) -> Any:
+    if leaf.kind == "text":
+        return "go"
+    return rng.integers(int(leaf.low[0]), int(leaf.high[0]) + 1, leaf.size).astype(float) if leaf.whole else (
+        rng.normal(size=leaf.shape))
+
+
+def bounds_of(known: Description) -> list[tuple[float, float, bool]]:
+    return [(leaf.low[0], leaf.high[0], leaf.whole) for leaf in known.action for _ in range(leaf.size)]
+
+
+def test_places_and_speeds_are_paired_by_their_names() -> None:
+    moving = moving_in(KINDS["walker"])
+    assert [(each.name, each.place, each.speed) for each in moving] == [
+        ("root", 0, 5), ("right_hip", 1, 4), ("left_hip", 2, 3),
+    ]
+    assert joints_of(KINDS["walker"], moving, 2) == (2, 1), "the names decide, not the order"
+
+
+def test_a_cosine_and_a_sine_are_an_angle() -> None:
+    (angle,) = moving_in(KINDS["one number"])
+    assert (angle.place, angle.sine, angle.speed) == (0, 1, 2)
+
+
+def test_without_documentation_everything_is_a_place_whose_speed_is_a_difference() -> None:
+    moving = moving_in(KINDS["many numbers"])
+    assert len(moving) == 24 and all(each.speed is None for each in moving)
+
+
+def test_goals_are_no_part_of_what_moves() -> None:
+    assert [each.place for each in moving_in(KINDS["goal"])] == [0, 1, 2, 3]

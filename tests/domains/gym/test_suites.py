@@ -1,0 +1,54 @@
+"""Environments of other packages: brief, layout, repeatable episodes, recordings that are scored, a shelf that acts.
+
+`benchmarks/gym_suites.py` does the same for many more, among them Meta-World, which takes a second to make the
+environment of each episode. Without the package a test is skipped.
+"""
+
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import pytest
+from memento.benchmarks.gym_suites import recorded
+from memento.core.ports import shelf_of
+from memento.domains import load
+from memento.domains.gym.options import settings
+
+SHORT = {"max_episode_steps": 20}   # random episodes are played to know an environment: short ones are soon over
+ONE_EACH = {
+    "gymnasium_robotics": "FetchReach-v4", "minigrid": "MiniGrid-DoorKey-5x5-v0", "highway_env": "parking-v0",
+    "Box2D": "LunarLander-v3",
+}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("package", ONE_EACH)
+def test_an_environment_of_a_suite_is_a_domain(package: str) -> None:
+    if find_spec(package) is None:
+        pytest.skip(f"the extra `suites` is not installed: there is no {package}")
+    domain = load(f"gym:{ONE_EACH[package]}")
+    options = domain.options(SHORT, preset="smoke")
+    known = settings(options).description
+    assert known.repeatable
+    assert all(f"`{leaf.name}`" in domain.brief(options).policy_interface for leaf in known.observation)
+    environment = domain.environment(options)
+    first, fitness = recorded(environment, domain.reference_evaluator())
+    assert 0.0 < fitness < 1.0 and recorded(environment, domain.reference_evaluator()) == (first, fitness)
+    space: dict[str, Any] = {}
+    exec(shelf_of(domain, options).initial.text, space)
+    policy = space["Policy"]()
+    policy.reset()
+    environment.reset(index=0, seed=1)
+    for _ in range(3):
+        action = policy.compute_action(fields(environment))
+        environment.step(np.array(action) if environment.action_size is not None else action)
+    environment.close()
+
+
+def fields(environment: Any) -> dict[str, Any]:
+    """An observation as a policy sees it."""
+    seen = environment.observe()
+    if environment.observation_layout is None:
+        return seen
+    ends = np.cumsum([int(np.prod(shape)) for _, shape in environment.observation_layout])[:-1]
+    return dict(zip((name for name, _ in environment.observation_layout), np.split(seen, ends), strict=True))

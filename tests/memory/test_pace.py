@@ -1,0 +1,60 @@
+"""A policy's times, and the counts of a budget of episodes and of confirmations, from the facts of a run."""
+
+from pathlib import Path
+
+from memento.cli.show_run import describe_run
+from memento.core.events import DuplicateFound, EliteChanged, EliteConfirmed, EpisodeEnded, Fact, RunStarted
+from memento.core.values import CallTimes, Episode, EpisodeNotes, Operator
+from memento.memory.pace import Pace, pace_of
+from memento.memory.run_view import view_of_facts
+
+
+def ended(order: str, median_ms: float | None, *, wall_s: float = 1.0) -> Fact:
+    times = None if median_ms is None else CallTimes(
+        median_ms=median_ms, p99_ms=3 * median_ms, most_ms=9.0, start_ms=9.0
+    )
+    return EpisodeEnded(order=order, episode=Episode(
+        index=0, seed=1, steps=2, ended_by="horizon", success=False, wall_s=wall_s, notes=EpisodeNotes(times=times),
+    ))
+
+
+def changed(candidate: str, generation: int) -> Fact:
+    return EliteChanged(
+        generation=generation, candidate=candidate, origin=Operator.MACRO, fitness=0.5, success_rate=0.0
+    )
+
+
+def verdict(generation: int, *, confirmed: bool) -> Fact:
+    return EliteConfirmed(
+        generation=generation, candidate="g1/macro/0", elite="init/0", episodes=2, candidate_fitness=0.5,
+        elite_fitness=0.4, confirmed=confirmed,
+    )
+
+
+FACTS = (
+    RunStarted(settings={"budget_episodes": 9, "confirm_episodes": 2, "method": "memento"}, versions={}),
+    ended("init/0/e0", 1.0), changed("init/0", 0),
+    ended("g1/macro/0/e0", 2.0, wall_s=3.0), ended("g1/macro/0/e1", 4.0), ended("g1/macro/0/e2", None),
+    DuplicateFound(candidate="g1/macro/1", of="g1/macro/0", episodes=3),
+    ended("confirm/g1/candidate/e0", 100.0), ended("confirm/g1/elite/e0", 100.0),
+    verdict(1, confirmed=True), changed("g1/macro/0", 1), verdict(2, confirmed=False), ended("final/elite/e0", 7.0),
+)
+
+
+def test_the_pace_of_a_policy_and_of_a_duplicate() -> None:
+    slots = view_of_facts(FACTS).slots
+    pace = Pace(median_ms=3.0, p99_ms=12.0, episode_s=5 / 3)
+    assert pace_of(slots, "g1/macro/0") == pace_of(slots, "g1/macro/1") == pace
+    assert pace_of(slots, "g9/hill/0") is None
+    assert not [key for key in slots.candidates if key.startswith("confirm/")], "no candidates of the search"
+
+
+def test_the_counts_and_their_words() -> None:
+    view = view_of_facts(FACTS)
+    status = view.status
+    assert (status.episodes, status.search_episodes, status.confirmations, status.refuted) == (7, 6, 2, 1)
+    text = "\n".join(describe_run(view, folder=Path("runs/a"), live=False, width=100))
+    assert "6 of the 9 that the search may run" in text
+    assert "1 of 2 new elites on 2 fresh episodes; the order differed 1 time" in text
+    assert "3 ms a call, 99 % 12 ms" in text
+    assert "; 1.7 s an episode" in text and "; 1 s an episode" in text

@@ -1,0 +1,76 @@
+"""The schedule of a search within a budget of episodes."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from memento.core.errors import UsageError
+from memento.settings import build_settings, parse_budgets
+from memento.settings.schedule import FEWEST, schedule
+
+
+@given(st.integers(1, 5000), st.integers(1, 200), st.integers(1, 20), st.integers(1, 30))
+def test_a_schedule_fits_its_budget_or_has_the_fewest_episodes(
+    limit: int, candidates: int, generations: int, n_roll: int
+) -> None:
+    each, confirm = schedule(limit, candidates=candidates, generations=generations, n_roll=n_roll)
+    assert min(FEWEST, n_roll) <= each <= n_roll
+    assert confirm <= n_roll
+    if n_roll * (candidates + 1) <= limit:
+        assert (each, confirm) == (n_roll, 0), "an ample budget changes nothing"
+    elif each > min(FEWEST, n_roll):
+        assert each * (candidates + 1) + 2 * confirm * generations <= limit
+
+
+def settings(**values: object):
+    return build_settings({"domain": "hanoi-kinematic", **values}, environment={})
+
+
+def test_a_small_budget_lowers_the_episodes_per_candidate_and_confirms() -> None:
+    paper = settings(preset="paper", budget_episodes=600)
+    assert (paper.n_roll, paper.confirm_episodes, paper.racing) == (4, 8, False)
+    small = settings(preset="paper", budget_episodes=128)
+    assert (small.n_roll, small.confirm_episodes) == (2, 4)
+    ample = settings(preset="quick", budget_episodes=128)
+    assert (ample.n_roll, ample.confirm_episodes) == (3, 0)
+
+
+def test_real_time_is_the_control_period_of_the_domain() -> None:
+    assert settings(step_limit_ms="real-time").step_limit_ms == 200.0
+    assert settings(domain="robosuite:Lift", step_limit_ms="real-time").step_limit_ms == 50.0
+    assert settings(domain="gym:CartPole-v1", step_limit_ms="real-time").step_limit_ms == 20.0
+    assert (settings().step_limit_ms, settings(step_limit_ms=7.5).step_limit_ms) == (None, 7.5)
+    with pytest.raises(UsageError, match="the control step of 'kitchen' has no known duration"):
+        settings(domain="kitchen", step_limit_ms="real-time")
+
+
+def test_given_numbers_stay() -> None:
+    chosen = settings(preset="paper", budget_episodes=128, n_roll=5, confirm_episodes=1)
+    assert (chosen.n_roll, chosen.confirm_episodes) == (5, 1)
+    assert settings(preset="paper", budget_episodes=128, confirm_episodes=0).confirm_episodes == 0
+    assert settings(preset="paper", budget_episodes=128, method="zero-shot").confirm_episodes == 0
+
+
+@pytest.mark.parametrize("values, message", [
+    ({"budget_episodes": 128, "racing": True}, "'racing' has no effect with budget_episodes"),
+    ({"budget_episodes": 5, "n_roll": 3}, "no room for the first policy and one candidate, which take 6 episodes"),
+    ({"budget_episodes": 8, "n_roll": 3, "confirm_episodes": 2}, "which take 10 episodes"),
+    ({"method": "zero-shot", "confirm_episodes": 2}, "'confirm_episodes' has no effect with the method 'zero-shot'"),
+    ({"budget_episodes": 0}, "greater than or equal to 1"),
+])
+def test_what_is_refused(values: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        settings(**values)
+
+
+def test_the_budget_of_episodes_is_part_of_the_plan_and_cannot_change_in_a_resumed_run() -> None:
+    with pytest.raises(UsageError, match="cannot change in a resumed run, because the search was planned with it"):
+        parse_budgets({"budget_episodes": 9}, ())
+
+
+def test_tuning_takes_a_part_of_the_budget_or_all_of_it() -> None:
+    half = settings(preset="paper", budget_episodes=1200, k_tune=1)
+    assert (half.tune_episodes, half.n_roll) == (80, 5)
+    alone = settings(preset="paper", budget_episodes=1200, method="cma-es")
+    assert (alone.tune_episodes, alone.n_roll) == (1180, 10)
+    assert settings(preset="paper", budget_episodes=1200, k_tune=1, tune_episodes=50).tune_episodes == 50
+    assert settings(preset="paper", budget_episodes=1200).tune_episodes == 200, "without a slot it has no effect"
