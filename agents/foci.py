@@ -16,6 +16,7 @@ MAX_NAME = 64  # characters of a metric's name
 NO_LOSS = "none is measured: find it from the task and the program"
 SOURCE = "macro-foci"  # the prompt file that lists the remedies
 CROSSOVERS = "crossover-foci"  # and that of the ways to combine two parents
+EACH_BETTER = "[each better somewhere]"  # the beginning of a way that needs this
 
 
 def remedies(prompts: Prompts, source: str = SOURCE) -> tuple[str, ...]:
@@ -29,16 +30,21 @@ def remedies(prompts: Prompts, source: str = SOURCE) -> tuple[str, ...]:
 def crossing_of(focus: Focus, first: Candidate, second: Candidate, kinds: Sequence[str]) -> dict[str, str]:
     """The variables of the prompt crossover-focus: the place, the way to combine, and where each parent is better.
 
-    The ways are dealt in their order.
+    The ways are dealt in their order, without those that need each parent to be better somewhere if one is not.
     """
     gains = [
         (episode.index, one.fitness - other.fitness)
         for episode, one, other in zip(first.episodes, first.scores, second.scores, strict=False)
     ]
+    both = any(gain > 0 for _, gain in gains) and any(gain < 0 for _, gain in gains)
+    ways = [kind.removeprefix(EACH_BETTER).strip() for kind in kinds if both or not kind.startswith(EACH_BETTER)]
+    if not ways:
+        raise UsageError(f"prompt {CROSSOVERS}.md lists no way for parents of which one is better in no episode: "
+                         f"write one on a line that does not begin with '- {EACH_BETTER}'")
     return {
         "place": str(focus.place + 1),
         "of": str(focus.of),
-        "way": kinds[focus.place % len(kinds)],
+        "way": ways[focus.place % len(ways)],
         "gains": fenced(f"parent A is better in {_better(gains)}\n"
                         f"parent B is better in {_better([(index, -gain) for index, gain in gains])}"),
     }

@@ -7,10 +7,12 @@ from ..core.order_ids import parse
 from ..core.text import counted, one_line
 from ..core.values import Ancestor, Candidate, Change, Operator, Rejection, Verdict
 from .episode_table import REGULAR_ENDS
+from .metrics_table import value_text
 
 MAX_SUMMARY = 200  # characters of an edit summary in a prompt
 MAX_BRIEF = 100  # of one in a list that is only an overview
 MAX_REASON = 240
+MAX_REPORT = 160  # characters of what a rejected program reported
 MAX_REJECTIONS = 60
 MAX_TRIED = 30  # attempts at a parent that macro-mutations and crossovers see
 MAX_ASIDE = 4  # rejected edits that the history names for each ancestor
@@ -27,6 +29,12 @@ def tried_list(tried: Sequence[Rejection], parents: Sequence[Candidate]) -> str:
     names = {parent.id for parent in parents}
     own = [one for one in tried if one.edited in names]
     return _numbered(own, {}, MAX_TRIED, MAX_BRIEF, full=True)
+
+
+def tried_earlier(tried: Sequence[Rejection], current: Candidate, shown: Sequence[Rejection]) -> str:
+    """The attempts at this program before its chain began, in short; "" for none. `shown` are those of the chain."""
+    known = {one.candidate for one in shown}
+    return tried_list([one for one in tried if one.candidate not in known], [current])
 
 
 def history(candidate: Candidate, tried: Sequence[Rejection] = ()) -> str:
@@ -47,7 +55,7 @@ def verdict_in_words(rejection: Rejection, places: dict[str, int]) -> str:
     """What became of a rejected edit: it failed, it repeats an earlier one, it lowered F, or another was fitter."""
     change = rejection.fitness_difference
     if rejection.verdict is Verdict.NOT_CHOSEN:
-        return "another program of that generation was fitter"
+        return "; ".join(filter(None, (_less_fit(change), _reported(rejection))))
     if rejection.verdict is Verdict.SAME:
         number = places.get(rejection.same_as)
         return f"the same program as {'an earlier one' if number is None else f'number {number}'}, with the same F"
@@ -63,10 +71,24 @@ def verdict_in_words(rejection: Rejection, places: dict[str, int]) -> str:
         words.append(f"less than the standard error of the difference, {error:.4f}: it may be chance")
     if rejection.reason and rejection.reason != LOWER:
         words.append(one_line(rejection.reason, MAX_REASON))
-    return "; ".join(words)
+    return "; ".join(filter(None, (*words, _reported(rejection))))
 
 
 LOWER = "lower fitness"  # the reason of a rejection that has no other
+
+
+def _less_fit(difference: float | None) -> str:
+    if difference is None:
+        return "another program of that generation was fitter"
+    if not difference:
+        return "as fit as the program of that generation that was chosen"
+    return f"F lower by {-difference:.4f} than that of the program that was chosen"
+
+
+def _reported(rejection: Rejection) -> str:
+    """What the program itself said of one episode; "" for nothing."""
+    pairs = "; ".join(f"{one_line(name, 80)} {value_text(value)}" for name, value in rejection.report.items())
+    return f"it reported of episode {rejection.reported_in}: {one_line(pairs, MAX_REPORT)}" if pairs else ""
 
 
 def _of_episode(change: Change) -> str:

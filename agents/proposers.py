@@ -13,9 +13,10 @@ from .feedback import faults_text, policy_feedback
 from .fencing import fenced
 from .foci import CROSSOVERS, crossing_of, focus_of, remedies
 from .hints import hints_text
-from .memory_text import history, rejections_list, tried_list
+from .memory_text import history, rejections_list, tried_earlier, tried_list
 from .notes import MAX_WORDS, note_of, notes_text
 from .parents_text import pair_table, title_of
+from .stories import said_of_worst
 from .turns.talking import Talker
 from .writing import AS_PUBLISHED, PROPOSER, Answers, Writer, program_block, question, rules, situation, with_form
 
@@ -150,8 +151,11 @@ class HillClimber(_Proposer):
         return await self._write(order, rest, again, form=form)
 
     def _memory(self, order: Propose) -> str:
-        memory = rejections_list(order.rejections, full=self._memory_detail == "full")
-        return self._prompts.fill("rejection-memory", rejections=fenced(memory)) if memory else NO_REJECTIONS
+        full = self._memory_detail == "full"
+        memory = rejections_list(order.rejections, full=full)
+        shown = self._prompts.fill("rejection-memory", rejections=fenced(memory)) if memory else NO_REJECTIONS
+        earlier = tried_earlier(order.tried, order.parents[0], order.rejections) if full else ""
+        return f"{shown.rstrip()}\n\n{self._prompts.fill('tried-earlier', tried=fenced(earlier))}" if earlier else shown
 
 
 class Mutator(_Proposer):
@@ -209,6 +213,9 @@ class Crosser(_Proposer):
         )
         return await self._write(order, rest, again=again if focus else "")
 
+    def _said(self, parent: Candidate) -> str:
+        return "" if self._feedback == "metrics" else said_of_worst(parent.episodes, parent.scores)
+
     def _of_one(self, order: Propose, parent: Candidate, focus: str) -> str:
         return self._rest(
             "crossover-with-itself", title=title_of(parent, order), **self._shown(parent, order),
@@ -227,6 +234,8 @@ class Crosser(_Proposer):
             second=program_block(second.program),
             second_history=_history(second, order, level=3),
             second_faults=_faults(second),
+            first_said=self._said(first),
+            second_said=self._said(second),
             tried=self._tried(order),
             focus=focus,
         )

@@ -13,6 +13,7 @@ MAX_STORY = 1700  # characters of a story
 MAX_STAGES = 12
 MAX_REPORT = 600  # characters of a program's report
 MAX_PRINTED = 900
+SAID = "What the program said of {} (its own words, not measured):"
 
 
 def stories(episodes: Sequence[Episode], scores: Sequence[Score]) -> str:
@@ -34,11 +35,18 @@ def stories(episodes: Sequence[Episode], scores: Sequence[Score]) -> str:
     return "\n\n".join(sections)
 
 
+def said_of_worst(episodes: Sequence[Episode], scores: Sequence[Score]) -> str:
+    """What a program itself said of its worst episode; "" for nothing. `scores` belong to the episodes in order."""
+    ranked = ranking(scores)
+    said = _said(episodes[ranked[0]].notes) if ranked and len(scores) == len(episodes) else ""
+    return f"{SAID.format(f'episode {episodes[ranked[0]].index}, its worst')}\n\n{fenced(said)}" if said else ""
+
+
 def _parts(notes: EpisodeNotes) -> list[str]:
     parts = [fenced(bounded(notes.story, MAX_STORY))] if notes.story else []
     said = _said(notes)
     if said:
-        parts += ["What the program said of it (its own words, not measured):", fenced(said)]
+        parts += [SAID.format("it"), fenced(said)]
     if notes.times is not None:
         parts.append(f"{call_time_words(notes.times)}.")
     return parts

@@ -24,6 +24,7 @@ class ToolRequest:
     program: Program | None = None  # the draft to try, or the code to run
     whose: str = ""  # PARENT, OTHER or DRAFT: the owner of the recording
     number: int = 0  # of its episode, or of the draft; for TRY of the practice episode
+    draft: int = 0  # for TRY without a program: the draft to roll out again
     first: int = 0  # the steps to look at
     last: int = 0
     fields: tuple[str, ...] = ()

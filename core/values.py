@@ -241,6 +241,8 @@ class Rejection:
     fell: int = 0
     standard_error: float | None = None  # of the mean difference of f_e over the episodes
     changes: tuple[Change, ...] = ()  # the episodes in which f_e changed most, the largest change first
+    report: Mapping[str, JSON] = field(default_factory=dict)  # the program's own report of one episode
+    reported_in: int = 0  # the number of that episode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -137,9 +137,12 @@ class Conversing:
                 return "no practice episode is left for this proposal"
             if not 0 <= request.number < conversation.practice:
                 return f"there is no practice episode {request.number}: {_numbers(conversation.practice)}"
-            assert state.evaluator is not None and request.program is not None
+            program = _tried_program(talk)
+            if program is None:
+                return _no_draft(request.draft, len(conversation.drafts))
+            assert state.evaluator is not None
             return TryProgram(
-                id=name, program=request.program, split=self._terms.split, index=request.number,
+                id=name, program=program, split=self._terms.split, index=request.number,
                 seed=self._terms.seeds[request.number], evaluator=state.evaluator,
                 draft=len(conversation.drafts) + 1,
             )
@@ -167,11 +170,24 @@ def _with(state: Talks, talk: Talk) -> Talks:
 
 def _practised(talk: Talk, fact: ToolAnswered) -> Talk:
     """The conversation with the draft that was tried, if the fact reports one."""
-    if fact.episode is None or talk.asked.program is None:
+    program = _tried_program(talk)
+    if fact.episode is None or program is None:
         return talk
     old = talk.conversation
-    drafts = (*old.drafts, Draft(program=talk.asked.program, episode=fact.episode))
+    drafts = (*old.drafts, Draft(program=program, episode=fact.episode))
     return replace(talk, conversation=replace(old, drafts=drafts, practice_left=max(0, old.practice_left - 1)))
+
+
+def _tried_program(talk: Talk) -> Program | None:
+    """The program that a trial is of: the one that came with it, or an earlier draft; None if there is none."""
+    drafts, number = talk.conversation.drafts, talk.asked.draft
+    if talk.asked.program is not None or not 1 <= number <= len(drafts):
+        return talk.asked.program
+    return drafts[number - 1].program
+
+
+def _no_draft(number: int, count: int) -> str:
+    return f"there is no draft {number}: {counted(count, 'draft')} were tried, from 1"
 
 
 def _recording(talk: Talk) -> Episode | str:
@@ -181,7 +197,7 @@ def _recording(talk: Talk) -> Episode | str:
         case "draft" if not drafts:
             return "no draft was tried yet, so there is no recording of one"
         case "draft" if not 1 <= request.number <= len(drafts):
-            return f"there is no draft {request.number}: {counted(len(drafts), 'draft')} were tried, from 1"
+            return _no_draft(request.number, len(drafts))
         case "draft":
             found = drafts[request.number - 1].episode
         case "parent" | "other":

@@ -306,7 +306,10 @@ class MementoKeeper:
         changed = elite_changed(state.generation, elite, state.elite)
         tried = state.tried
         if self._options.full_memory:
-            tried = of_lineage((*tried, *not_chosen((*state.macros, *state.tunes, *state.crosses), elite)), elite)
+            spent = (*state.macros, *state.tunes, *state.crosses)
+            # With a budget of episodes nothing is raced; without one, a prompt may not depend on whether it is.
+            measured = self._plan.episodes is not None
+            tried = of_lineage((*tried, *not_chosen(spent, elite, measured=measured)), elite)
         begun = self._begin_generation(replace(state, elite=elite, tried=tried))
         return replace(begun, facts=(changed, *begun.facts))
 

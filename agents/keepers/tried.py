@@ -10,7 +10,7 @@ from statistics import stdev
 
 from ...core.program_text import MAX_FAULT, digest
 from ...core.text import one_line
-from ...core.values import Candidate, Change, Rejection, Verdict, is_service_failure
+from ...core.values import Candidate, Change, Episode, Rejection, Verdict, is_service_failure
 
 MAX_CHANGES = 3  # episodes of a rejected edit that a full memory shows
 TRIED = 200  # attempts that are remembered of the elite and its ancestors
@@ -23,6 +23,8 @@ def detailed(rejection: Rejection, candidate: Candidate, current: Candidate, ear
     shape = candidate.shape or digest(candidate.program)
     same = next((one.candidate for one in earlier if one.shape == shape), "")
     rose, fell, error = compared(candidate, current)
+    changes = changes_of(candidate, current)
+    episode = _telling(candidate, changes)
     failed = candidate.fault is not None
     return replace(
         rejection,
@@ -34,7 +36,9 @@ def detailed(rejection: Rejection, candidate: Candidate, current: Candidate, ear
         rose=rose,
         fell=fell,
         standard_error=error,
-        changes=changes_of(candidate, current),
+        changes=changes,
+        report=episode.notes.report if episode else {},
+        reported_in=episode.index if episode else 0,
     )
 
 
@@ -69,24 +73,52 @@ def faults_in_words(candidate: Candidate) -> str:
     return one_line(said + faults[0].message, MAX_FAULT)
 
 
-def not_chosen(candidates: Iterable[Candidate | None], elite: Candidate) -> tuple[Rejection, ...]:
-    """The macro-mutations and crossovers of a generation that did not become the elite, without their fitness.
+def not_chosen(
+    candidates: Iterable[Candidate | None], elite: Candidate, *, measured: bool
+) -> tuple[Rejection, ...]:
+    """The macro-mutations and crossovers of a generation that did not become the elite.
 
-    Racing prunes some of them, and which ones depends on the order of arrival, so no fitness may be shown.
+    Where all of them are `measured`, each is compared with the elite that was chosen. Otherwise none is: racing prunes
+    some of them, and which ones depends on the order of arrival.
     """
     return tuple(
-        Rejection(
-            summary=one.summary,
-            candidate=one.id,
-            fitness_difference=None,
-            reason=_why(one),
-            operator=one.operator,
-            edited=one.parents[0] if one.parents else "",
-            verdict=Verdict.NOT_CHOSEN if one.program.text else Verdict.FAILED,
-        )
+        _lost(one, elite, measured=measured)
         for one in candidates
         if one is not None and one.id != elite.id and not is_service_failure(one.fault)
     )
+
+
+def _lost(candidate: Candidate, elite: Candidate, *, measured: bool) -> Rejection:
+    rejection = Rejection(
+        summary=candidate.summary,
+        candidate=candidate.id,
+        fitness_difference=None,
+        reason=_why(candidate),
+        operator=candidate.operator,
+        edited=candidate.parents[0] if candidate.parents else "",
+        verdict=Verdict.NOT_CHOSEN if candidate.program.text else Verdict.FAILED,
+    )
+    if not measured or candidate.fault is not None:
+        return rejection
+    episode = _telling(candidate, changes_of(candidate, elite))
+    return replace(
+        rejection,
+        fitness_difference=candidate.fitness - elite.fitness,
+        reason=faults_in_words(candidate) or rejection.reason,
+        report=episode.notes.report if episode else {},
+        reported_in=episode.index if episode else 0,
+    )
+
+
+def _telling(candidate: Candidate, changes: Sequence[Change]) -> Episode | None:
+    """The episode whose report says most about an edit: the one that it changed most, else the worst one."""
+    reported = {episode.index: episode for episode in candidate.episodes if episode.notes.report}
+    changed = [reported[change.episode] for change in changes if change.episode in reported]
+    if changed:
+        return changed[0]
+    pairs = zip(candidate.episodes, candidate.scores, strict=False)
+    ranked = sorted(pairs, key=lambda pair: (pair[1].fitness, pair[0].index))
+    return next((episode for episode, _ in ranked if episode.index in reported), None)
 
 
 def of_lineage(tried: Sequence[Rejection], elite: Candidate) -> tuple[Rejection, ...]:

@@ -78,11 +78,23 @@ def _try(
     number = _number(given.get("episode", "0"))
     if number is None:
         return ToolRequest(tool=TRY, problem="the line `Episode:` holds no number, as in `Episode: 0`")
+    if "draft" in given:
+        return _try_again(given["draft"], number, parents)
     reading = read_program(reply, contract, parents, limit, form)
     if reading.program is None or reading.fault is not None:
         why = "the reply holds no program" if reading.fault is None else reading.fault.message
         return ToolRequest(tool=TRY, problem=f"the draft cannot be tried: {why}")
     return ToolRequest(tool=TRY, program=reading.program, number=number)
+
+
+def _try_again(draft: str, number: int, parents: Sequence[Program]) -> ToolRequest:
+    """A trial of a program that the conversation knows: the first parent as it is, or an earlier draft."""
+    if draft.strip(" *_`'\"").lower() == PARENT and parents:
+        return ToolRequest(tool=TRY, program=parents[0], number=number)
+    earlier = _number(draft)
+    if not earlier:
+        return ToolRequest(tool=TRY, problem=f"`Draft:` names a draft that was tried, as in `Draft: 1`, or `{PARENT}`")
+    return ToolRequest(tool=TRY, draft=earlier, number=number)
 
 
 def _look(given: Mapping[str, str]) -> ToolRequest:

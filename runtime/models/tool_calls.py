@@ -45,7 +45,10 @@ def _tool(name: str, description: str, required: Sequence[str], **arguments: Map
 
 _DRAFT = {**_TEXT, "description": "the whole program or the patch, in the form of the prompt, without a fence"}
 TOOLS = (
-    _tool(TRY, "Roll a draft out in one practice episode.", ["program"], program=_DRAFT, episode=_NUMBER),
+    _tool(
+        TRY, "Roll a draft out in one practice episode.", [], program=_DRAFT, episode=_NUMBER,
+        draft={**_TEXT, "description": "instead of a program: `parent`, or the number of a draft that was tried"},
+    ),
     _tool(
         LOOK, "Show rows of a recording; without `fields`, list its arrays.", ["recording"], recording=_RECORDING,
         from_=_NUMBER, to=_NUMBER, fields={**_TEXT, "description": "names of arrays, such as `name, other[2]`"},

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.agents.foci import CROSSOVERS, crossing_of, focus_of, losses_of, remedies
+from memento.agents.foci import CROSSOVERS, EACH_BETTER, crossing_of, focus_of, losses_of, remedies
 from memento.core.errors import UsageError
 from memento.core.metrics import aggregate
 from memento.core.values import Focus, Score
@@ -58,6 +58,19 @@ def test_crossovers_of_one_pair_get_different_ways_and_the_episodes_of_each_pare
     assert foci[0]["gains"].splitlines()[1:-1] == [
         "parent A is better in episode 0 (by 0.6000)", "parent B is better in episode 1 (by 0.6000)",
     ]
+
+
+def test_a_parent_that_is_better_in_no_episode_gets_no_way_that_builds_on_those_episodes() -> None:
+    first = candidate()
+    worse = replace(first, scores=tuple(replace(score, fitness=score.fitness / 2) for score in first.scores))
+    ways = remedies(PromptFolder(), CROSSOVERS)
+    assert any(way.startswith(EACH_BETTER) for way in ways)
+    for place in range(6):
+        focus = crossing_of(Focus(seed=1, place=place, of=6), first, worse, ways)
+        assert not any(focus["way"] in way for way in ways if way.startswith(EACH_BETTER))
+        assert "parent B is better in no episode" in focus["gains"]
+    with pytest.raises(UsageError, match=r"crossover-foci\.md lists no way"):
+        crossing_of(Focus(seed=1, place=0, of=1), first, worse, [f"{EACH_BETTER} both"])
 
 
 def test_a_list_of_foci_without_an_entry_is_refused(tmp_path: Path) -> None:

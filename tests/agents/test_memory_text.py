@@ -1,7 +1,9 @@
 """What prompts say of earlier edits: each kind of rejection, the lineage, and bounds."""
 
+from dataclasses import replace
+
 import pytest
-from memento.agents.memory_text import history, rejections_list, tried_list
+from memento.agents.memory_text import history, rejections_list, tried_earlier, tried_list
 from memento.core.values import Ancestor, Change, Operator, Rejection, Verdict
 
 from ..support.prompt_samples import LINEAGE, TRIED, candidate
@@ -35,6 +37,10 @@ def rejection(**fields: object) -> Rejection:
         (rejection(fitness_difference=None, reason="not-python: line 3"), "failed: not-python: line 3"),
         (rejection(verdict=Verdict.SAME, same_as="g1/hill/4"), "the same program as number 1, with the same F"),
         (rejection(verdict=Verdict.SAME, same_as="g0/hill/9"), "the same program as an earlier one"),
+        (rejection(verdict=Verdict.NOT_CHOSEN), "F lower by 0.1000 than that of the program that was chosen"),
+        (rejection(verdict=Verdict.NOT_CHOSEN, fitness_difference=0.0), "as fit as the program of that generation"),
+        (rejection(report={"tries": 3, "m": 0.2513}, reported_in=7), "it reported of episode 7: tries 3; m 0.251"),
+        (rejection(report={"why": "x" * 500, "\nmass": 1}), '; it reported of episode 0: why "xxx'),
     ],
 )
 def test_a_full_memory_names_the_kind_and_the_size(entry: Rejection, said: str) -> None:
@@ -70,6 +76,17 @@ def test_attempts_at_a_parent_are_listed_in_short() -> None:
         "2. [macro-mutation] another way -- another program of that generation was fitter"
     )
     assert tried_list(TRIED, [candidate(name="g9/hill/0")]) == ""
+
+
+def test_a_new_chain_sees_what_was_tried_from_its_program_before() -> None:
+    parent, other = candidate(), replace(candidate(), id="g0/initial/7")
+    before = [
+        rejection(candidate="g1/hill/1", edited=parent.id), rejection(candidate="g1/hill/2", edited=other.id),
+        rejection(candidate="g2/hill/0", edited=parent.id),
+    ]
+    lines = tried_earlier(before, parent, before[2:]).splitlines()
+    assert len(lines) == 1 and lines[0].startswith("1. gain up -- F lower by 0.1000")
+    assert tried_earlier(before[2:], parent, before[2:]) == ""
 
 
 def test_texts_of_programs_stay_on_their_lines() -> None:

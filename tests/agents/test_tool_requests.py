@@ -28,6 +28,11 @@ def test_a_draft_is_a_whole_program_or_a_patch_of_the_parent() -> None:
     assert patched.number == 0
 
 
+def test_the_parent_or_an_earlier_draft_is_rolled_out_again_by_name() -> None:
+    assert read("Tool: try_program\nEpisode: 1\nDraft: parent") == ToolRequest(tool=TRY, program=POLICY, number=1)
+    assert read("Tool: try_program\nEpisode: 1\nDraft: 2") == ToolRequest(tool=TRY, draft=2, number=1)
+
+
 def test_rows_and_code_name_a_recording() -> None:
     assert read("Tool: look_closer\nRecording: parent 3\nFrom: 10\nTo: 40\nFields: x, cube_pos[0,2]") == ToolRequest(
         tool=LOOK, whose="parent", number=3, first=10, last=40, fields=("x", "cube_pos[0,2]")
@@ -52,6 +57,8 @@ def test_a_reply_without_a_call_is_a_submission_and_a_draft_can_be_named() -> No
         ("Tool: try_program\nEpisode: first\n" + WHOLE, "`Episode:` holds no number"),
         ("Tool: try_program\nEpisode: -1\n" + WHOLE, "`Episode:` holds no number"),
         ("Tool: try_program\nNo code.", "no Python block"),
+        ("Tool: try_program\nDraft: 0", "`Draft:` names a draft that was tried"),
+        ("Tool: try_program\nDraft: best", "`Draft:` names a draft that was tried"),
         ("Tool: try_program\n```python\nclass CartPolicy(:\n```\n", "cannot be tried: "),
         ("Tool: look_closer\n", "name a recording"),
         ("Tool: look_closer\nRecording: final 0\n", "name a recording"),

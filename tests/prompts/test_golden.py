@@ -28,6 +28,7 @@ from ..support.prompt_samples import (
     CONTRACT,
     CRASH,
     DETAILED,
+    EARLIER,
     EVALUATOR_CONTRACT,
     LINEAGE,
     OTHER,
@@ -124,7 +125,7 @@ async def asked(case: str) -> Ask:
             await HillClimber(**policy).carry_out(propose(Operator.HILL_CLIMB, candidate()))
         case "hill-climb-full-memory":
             current = candidate(lineage=LINEAGE)
-            full = replace(propose(Operator.HILL_CLIMB, current, rejections=DETAILED), tried=TRIED)
+            full = replace(propose(Operator.HILL_CLIMB, current, rejections=DETAILED), tried=(*TRIED, EARLIER))
             await HillClimber(**policy, memory_detail="full").carry_out(full)
         case "hill-climb-metrics-alone":
             await HillClimber(**policy, feedback="metrics").carry_out(climb)
@@ -234,6 +235,7 @@ def test_no_golden_file_is_left_over() -> None:
 
 async def test_every_prompt_file_is_used() -> None:
     parts = {"probes", "program-rules", "evaluator-rules", "rejection-memory", "earlier-attempts", "reply-program"}
+    parts |= {"tried-earlier"}
     parts |= {"policy-situation", "evaluator-situation", "judge-situation"}
     parts |= {"starting-point", "used-as-is", "once-more", "fitness-measure"}
     parts |= {"reply-program-reminder", "reply-patch", "reply-patch-reminder"}

@@ -96,6 +96,7 @@ class World:
         request = draw.choice([
             ToolRequest(tool=TRY, program=Program(f"draft {order.id}"), number=draw.randrange(3)),
             ToolRequest(tool=TRY, program=Program(f"draft {order.id}"), number=0),
+            ToolRequest(tool=TRY, draft=draw.randrange(1, 4), number=1),
             ToolRequest(tool=LOOK, whose=draw.choice([PARENT, OTHER, DRAFT]), number=draw.randrange(3)),
             ToolRequest(tool=COMPUTE, whose=DRAFT, number=1, program=Program("print(1)")),
             ToolRequest(tool="", problem="unknown tool 'fly'"),

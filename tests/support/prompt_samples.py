@@ -164,6 +164,11 @@ TRIED = (
         edited="g1/macro/3",
     ),
 )
+EARLIER = Rejection(
+    summary="brakes by a model of the slope", candidate="g1/macro/7", fitness_difference=-0.0313,
+    reason="another program was fitter", operator=Operator.MACRO, edited="g1/macro/3", verdict=Verdict.NOT_CHOSEN,
+    report={"slope": 0.031, "trials": 4}, reported_in=2,
+)
 REJECTIONS = (
     Rejection(summary="gain 0.8 -> 1.2", candidate="g2/hill/0", fitness_difference=-0.125, reason="lower fitness"),
     Rejection(

@@ -9,9 +9,9 @@ from memento.agents.keepers.by_method import KEEPERS
 from memento.agents.keepers.lineage import LINEAGE, inherited
 from memento.agents.keepers.memento import Slots
 from memento.agents.keepers.trials import brief_of
-from memento.agents.keepers.tried import TRIED
+from memento.agents.keepers.tried import TRIED, not_chosen
 from memento.core.events import CandidateRejected, CandidateScored, Order, Propose
-from memento.core.values import Ancestor, Candidate, Operator, Program, Rejection, Verdict
+from memento.core.values import Ancestor, Candidate, EpisodeNotes, Operator, Program, Rejection, Verdict
 from memento.memory.codec import encode
 
 from ...support.keeper_world import Repeating, play
@@ -96,6 +96,20 @@ def test_each_kind_of_rejection_is_noted() -> None:
         world, _ = noted("memento", slots, seed, 0, racing=True, duplicates=True)
         verdicts |= {one.verdict for order in world.orders for one in (*order.rejections, *order.tried)}
     assert verdicts == set(Verdict)
+
+
+def test_lost_candidates_are_compared_with_the_elite_only_where_all_are_measured() -> None:
+    elite, lost = candidate(), replace(candidate(), id="g9/macro/3", fitness=0.1, operator=Operator.MACRO)
+    lost = replace(lost, episodes=tuple(
+        replace(episode, notes=EpisodeNotes(report={"tries": episode.index})) for episode in lost.episodes
+    ))
+    (raced,) = not_chosen([None, lost, elite], elite, measured=False)
+    assert (raced.verdict, raced.fitness_difference, raced.report) == (Verdict.NOT_CHOSEN, None, {})
+    (known,) = not_chosen([None, lost, elite], elite, measured=True)
+    assert known.fitness_difference == 0.1 - elite.fitness
+    assert known.report == {"tries": known.reported_in}
+    worst = min(zip(lost.scores, lost.episodes, strict=True), key=lambda pair: pair[0].fitness)[1]
+    assert known.reported_in == worst.index, "nothing changed in any episode, so the worst one speaks"
 
 
 def test_a_crossover_inherits_the_edits_of_both_parents_in_order() -> None:
