@@ -10,6 +10,7 @@ CANDIDATES = 400
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.nightly,
     pytest.mark.timeout(900),
     pytest.mark.skipif(sys.platform != "linux", reason="looks at processes through /proc"),
 ]

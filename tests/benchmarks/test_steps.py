@@ -5,6 +5,7 @@ from memento.benchmarks.steps import RATIOS, measure_paths
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_every_path_is_measured_next_to_its_floor() -> None:
     figures = measure_paths(rounds=1, steps=30, seed=0, goal_update="achieved")
     steps_per_s, ratios = figures["steps_per_s"], figures["ratios"]
@@ -13,5 +14,4 @@ def test_every_path_is_measured_next_to_its_floor() -> None:
     assert set(ratios) == set(RATIOS)
     for name, (one, other) in RATIOS.items():
         assert ratios[name] == pytest.approx(steps_per_s[one] / steps_per_s[other], rel=0.02), "of one round"
-    assert steps_per_s["bare"] > steps_per_s["exact"], "the floor does a part of the same work"
-    assert steps_per_s["exact"] > steps_per_s["stock"], "robosuite's own step does more"
+    assert steps_per_s["fast"] > steps_per_s["stock"], "by a factor of eight: noise does not turn it round"

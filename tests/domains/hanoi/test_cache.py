@@ -30,6 +30,7 @@ def compiled(home: Path) -> dict[Path, int]:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
 def test_two_that_start_together_compile_once_and_a_third_not_at_all(tmp_path: Path) -> None:
     together = [reset_and_step(tmp_path), reset_and_step(tmp_path)]
