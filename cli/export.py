@@ -1,27 +1,63 @@
-"""`memento export`: the program of a candidate as a file."""
+"""`memento export`: the program of a candidate as a file, or a run for another tool."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
+from ..core.errors import UsageError
 from . import completion, flags
 
 EXAMPLE: Final = "memento export first --out elite.py"
 
 
+class Target(StrEnum):
+    """What a run can be exported to."""
+
+    PARQUET = "parquet"
+
+
+To = Annotated[
+    Target | None,
+    typer.Option("--to", metavar="|".join(Target), show_default=False,
+                 help="Export the run, not a program; a live run is followed until it ends."),
+]
+Out = Annotated[
+    str | None, typer.Option(metavar="FILE.py|DIR", help="A new file; with --to: a folder.", show_default=False)
+]
+Candidate = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="CANDIDATE", help="By default the elite.", show_default=False, autocompletion=completion.candidates
+    ),
+]
+WithPrograms = Annotated[bool, typer.Option("--with-programs", help="With --to: also the texts of the programs.")]
+WithPrompts = Annotated[bool, typer.Option("--with-prompts", help="With --to: also prompts and replies.")]
+
+
 def export(
     run: flags.Run,
-    out: Annotated[Path, typer.Option(metavar="FILE.py", help="A new file.", show_default=False)],
-    candidate: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="CANDIDATE", help="By default the elite.", show_default=False, autocompletion=completion.candidates
-        ),
-    ] = None,
+    candidate: Candidate = None,
+    out: Out = None,
+    to: To = None,
+    with_programs: WithPrograms = False,
+    with_prompts: WithPrompts = False,
     runs: flags.Runs = flags.RUNS,
 ) -> None:
-    """Write the program of the elite or of a candidate to a file."""
+    """Write a program to a file, or export a run to other tools."""
+    if to is not None:
+        from ..exports.sink import Texts
+        from .run_export import export_run
+
+        if candidate is not None:
+            raise UsageError(f"--to exports a whole run: omit {candidate!r}, or omit --to")
+        export_run(run, to, out, runs_dir=runs, texts=Texts(programs=with_programs, prompts=with_prompts))
+        return
+    if with_programs or with_prompts:
+        raise UsageError("--with-programs and --with-prompts have an effect with --to only: add it, or omit them")
+    if out is None:
+        raise UsageError("give --out FILE.py for the program, or --to to export the run")
     from .program_export import export_program
 
-    export_program(run, candidate, runs_dir=runs, out=out)
+    export_program(run, candidate, runs_dir=runs, out=Path(out))

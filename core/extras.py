@@ -34,6 +34,7 @@ EXTRAS: Final[Mapping[str, Extra]] = {
         gives="Gymnasium environments of others, for gym:ID",
         modules=("Box2D", "gymnasium_robotics", "highway_env", "metaworld", "minigrid", "pygame"),
     ),
+    "parquet": Extra(gives="memento export --to parquet", modules=("pyarrow",)),
     "rl": Extra(gives="the learned baseline, memento baseline", modules=("stable_baselines3", "torch")),
 }
 

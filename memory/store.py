@@ -24,7 +24,7 @@ from ..core.errors import StoreError, UsageError, os_problem
 from ..core.events import Fact
 from ..core.ports import Clock
 from ..core.values import JSON, Document
-from .codec import Encoded, decode, encode, references, revive
+from .codec import Encoded, decode, digest_of, encode, references, revive
 from .connect import connect_guest, connect_reader, connect_writer, make_database
 from .errors import storage_errors, store_error
 from .lock import WriterLock
@@ -203,6 +203,13 @@ class RunStore:
         """The place of the last committed fact, 0 before the first."""
         with self._mutex, storage_errors(self.folder):
             return int(self._db.execute("SELECT coalesce(max(seq), 0) FROM facts").fetchone()[0])
+
+    @property
+    def identity(self) -> str:
+        """64 hexadecimal digits of this run alone, from its first name and the time when it began."""
+        with self._mutex, storage_errors(self.folder):
+            query = "SELECT key, value FROM meta WHERE key IN ('run_id', 'created') ORDER BY key"
+            return digest_of(json.dumps(self._db.execute(query).fetchall()))
 
     def _rows(self, seq: int, only: Collection[type[Fact]] | None, about: str | None) -> list[Any]:
         query = "SELECT seq, at, kind, order_id, body FROM facts WHERE seq > ?"

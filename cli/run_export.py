@@ -1,0 +1,45 @@
+"""The work of `memento export --to`: hands the log of a run to a sink, and follows it until the run ends."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+import typer
+
+from ..core.errors import UsageError
+from ..exports.follow import follow, source_of
+from ..exports.sink import Sink, Source, Texts
+from ..memory.lock import is_locked
+from ..memory.runs import find_run
+from .execution import INTERRUPTED
+from .output import say
+from .signals import stop_requests
+
+
+def export_run(run: str, to: str, out: str | None, *, runs_dir: Path, texts: Texts) -> None:
+    """Export a run. Raises UsageError, StoreError and MementoError; after a signal typer.Exit(130)."""
+    source = source_of(find_run(runs_dir, run))
+    with stop_requests() as stopped:
+        sink = SINKS[to](source, out, texts)
+        try:
+            if is_locked(source.folder):
+                say(f"following {source.name} until it ends; Ctrl-C ends the export, not the run")
+            complete = follow(source, sink, texts=texts.prompts, stopped=stopped)
+        finally:
+            sink.close()
+    say(f"{source.name} is in {sink.place}" if complete else f"{sink.place} has a part of {source.name}: stopped")
+    if not complete:
+        say("the same command continues")
+        raise typer.Exit(INTERRUPTED)
+
+
+def _parquet(source: Source, out: str | None, texts: Texts) -> Sink:
+    from ..exports.parquet import ParquetSink
+
+    if out is None:
+        raise UsageError("give --out DIR for the Parquet files")
+    return ParquetSink(source, Path(out), texts)
+
+
+SINKS: Final[Mapping[str, Callable[[Source, str | None, Texts], Sink]]] = {"parquet": _parquet}
+"""Opens the sink of each target."""
