@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.audits import BRED, SEARCH, STAGED, Audit, AuditedProgram, Offender, row_of, rows_of, worst_of
-from ..core.ports import Auditable, AuditProgram, Domain, ProbeTask, RollTask, shelf_of
+from ..core.ports import Auditable, AuditProgram, Domain, ProbeTask, RollTask, interpreter_of, shelf_of
 from ..core.program_text import digest
 from ..core.recording_file import trajectory_path
 from ..core.values import JSON, Episode, Program, Score
@@ -46,6 +46,7 @@ async def audit(settings: AuditSettings, report: Report | None = None) -> AuditD
     with tempfile.TemporaryDirectory(prefix="memento-audit-") as folder:
         async with ProcessPool(
             domain=import_string(settings.domain), splits=splits, workers=settings.workers, trajectories=Path(folder),
+            python=interpreter_of(domain, settings.options),
         ) as pool:
             auditor = _Auditor(pool, settings, seeds, Path(folder), report, expected=len(written) + settings.programs)
             programs = await auditor.everything(domain, written)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..core.call_times import times_of_all
 from ..core.order_ids import episode_id
-from ..core.ports import RollTask, has_success
+from ..core.ports import RollTask, has_success, interpreter_of
 from ..core.returns import mean_return, return_of
 from ..core.seeds import salted
 from ..core.values import Episode, Program, Score
@@ -42,6 +42,7 @@ async def evaluate(settings: EvaluateSettings) -> EvaluateResult:
             splits={SPLIT: settings.options},
             workers=min(settings.workers, settings.episodes),
             trajectories=Path(folder),
+            python=interpreter_of(domain, settings.options),
         ) as pool, asyncio.TaskGroup() as group:
             tasks = [
                 group.create_task(_one(pool, policy, evaluator, index, salted(settings.seed + index, settings.salt)))

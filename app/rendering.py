@@ -9,7 +9,7 @@ from pathlib import Path
 from ..core.errors import StoreError, UsageError, unknown
 from ..core.events import EpisodeEnded, RunResumed, RunStarted
 from ..core.order_ids import episode_id, final
-from ..core.ports import Domain, Drawable, Renderer, RollTask
+from ..core.ports import Domain, Drawable, Renderer, RollTask, interpreter_of
 from ..core.recording import Recording
 from ..core.recording_file import load_recording, trajectory_key, trajectory_path
 from ..core.seeds import derive_seed
@@ -181,6 +181,7 @@ async def _rolled(wanted: Wanted, source: str) -> Found:
         folder = Path(text)
         async with ProcessPool(
             domain=import_string(wanted.domain), splits={SPLIT: wanted.options}, workers=1, trajectories=folder,
+            python=interpreter_of(load_domain(wanted.domain), wanted.options),
         ) as pool:
             episode = await pool.roll(RollTask(
                 order=ORDER, program=wanted.program, split=SPLIT, index=wanted.index, seed=wanted.seed,

@@ -14,7 +14,7 @@ from ..agents.notes import Notes
 from ..core.ballot_files import BALLOTS
 from ..core.events import AskedAgain, Fact, HintGiven, RunResumed, RunStarted, RunStopped
 from ..core.keeper import Keeper
-from ..core.ports import Domain
+from ..core.ports import Domain, interpreter_of
 from ..core.values import Call, CallTimes
 from ..domains import import_string
 from ..memory.runs import TRAJECTORIES
@@ -129,6 +129,7 @@ class Session:
             workers=work.workers,
             trajectories=self._store.folder / TRAJECTORIES,
             observer=observer,
+            python=interpreter_of(work.domain, work.settings.options),
         )
 
     def _supervisor(

@@ -30,6 +30,7 @@ def evaluate(
     variant: flags.Variant = None,
     randomisation: flags.Randomisation = None,
     scenes: flags.Scenes = None,
+    domain_python: flags.DomainPython = None,
     episodes: Episodes = 10,
     seed: Seed = 0,
     salt: Salt = None,
@@ -46,8 +47,9 @@ def evaluate(
     from .result_text import describe_evaluation
 
     settings = build_evaluate_settings(
-        policy, domain, flags=flags.domain_options(variant, randomisation, scenes), assignments=assignments or (),
-        episodes=episodes, seed=seed, salt=salt or app.new_salt(), evaluator=evaluator, workers=workers,
+        policy, domain, flags=flags.domain_options(variant, randomisation, scenes, domain_python),
+        assignments=assignments or (), episodes=episodes, seed=seed, salt=salt or app.new_salt(), evaluator=evaluator,
+        workers=workers,
     )
     result = execute(app.evaluate(settings))
     if as_json:

@@ -82,12 +82,22 @@ DomainSettings = Annotated[
 ]
 
 
-def domain_options(variant: str | None, randomisation: str | None, scenes: str | None) -> "dict[str, JSON]":
+DomainPython = Annotated[
+    str | None,
+    typer.Option("--domain-python", metavar="PATH",
+                 help="The Python that has the environment of a gym: task installed, if it is another one."),
+]
+
+
+def domain_options(
+    variant: str | None, randomisation: str | None, scenes: str | None, python: str | None = None
+) -> "dict[str, JSON]":
     """The options of a domain that have a flag, by name; None for a flag that was not given."""
     return {
         "variant": variant,
         "randomisation": randomisation,
         "scenes": None if scenes is None else [scene.strip() for scene in scenes.split(",")],
+        "python": python,
     }
 
 

@@ -71,6 +71,7 @@ def run(
     prompts: Prompts = None,
     seed: Seed = None,
     scenes: Scenes = None,
+    domain_python: flags.DomainPython = None,
     workers: flags.Workers = None,
     budget_calls: flags.BudgetCalls = None,
     budget_tokens: flags.BudgetTokens = None,
@@ -102,9 +103,10 @@ def run(
         "budget_tokens": budget_tokens, "budget_usd": budget_usd, "budget_wall_s": budget_wall_s,
         "budget_episodes": budget_episodes,
     }
-    in_scenes = [] if scenes is None else [f"options.scenes={scenes}"]
+    of_domain = {"scenes": scenes, "python": domain_python}
+    options = [f"options.{name}={value}" for name, value in of_domain.items() if value is not None]
     start(
-        Given(flags=given, assignments=[*(assignments or ()), *in_scenes], config=config),
+        Given(flags=given, assignments=[*(assignments or ()), *options], config=config),
         replay=replay,
         trust=trust,
         place=Place(runs_dir=runs, name=name),

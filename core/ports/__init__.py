@@ -10,12 +10,14 @@ from .domain import (
     Domain,
     Furnishing,
     Generalising,
+    Interpreted,
     KnowingOrder,
     KnownEpisode,
     Periodic,
     Starting,
     Succeeding,
     has_success,
+    interpreter_of,
     shelf_of,
 )
 from .environment import Action, Choosing, Encoding, Environment, InvalidAction, Observation
@@ -29,7 +31,7 @@ from .store import Store
 
 __all__ = [
     "Action", "Ask", "AuditProgram", "Auditable", "Choosing", "Clock", "Domain", "Drawable", "Encoding", "Environment",
-    "Furnishing", "Generalising", "InvalidAction", "KnowingOrder", "KnownEpisode", "Model", "Narrating", "Observation",
-    "Part", "Periodic", "Picture", "Playback", "Pool", "ProbeTask", "Prober", "Prompts", "Renderer", "Reply",
-    "RollTask", "Shelf", "Starting", "Store", "Succeeding", "has_success", "shelf_of",
+    "Furnishing", "Generalising", "Interpreted", "InvalidAction", "KnowingOrder", "KnownEpisode", "Model", "Narrating",
+    "Observation", "Part", "Periodic", "Picture", "Playback", "Pool", "ProbeTask", "Prober", "Prompts", "Renderer",
+    "Reply", "RollTask", "Shelf", "Starting", "Store", "Succeeding", "has_success", "interpreter_of", "shelf_of",
 ]

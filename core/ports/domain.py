@@ -132,6 +132,19 @@ class Periodic(Protocol):
 
 
 @runtime_checkable
+class Interpreted(Protocol):
+    """An optional port of a domain whose environments may need another Python than the controller's."""
+
+    def interpreter(self, options: Mapping[str, JSON]) -> str | None:
+        """The path of the Python (3.11 or newer, with numpy) that workers run under; None for the controller's."""
+
+
+def interpreter_of(domain: Domain, options: Mapping[str, JSON]) -> str | None:
+    """The Python that workers run under with these (completed) options; None for the controller's own."""
+    return domain.interpreter(options) if isinstance(domain, Interpreted) else None
+
+
+@runtime_checkable
 class Starting(Protocol):
     """What a domain offers as well if its environments start programs of the user's, such as a simulator's build."""
 

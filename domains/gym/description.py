@@ -6,13 +6,13 @@ A helper process finds it out once; the text of `as_text` is kept in a run's opt
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any, Final
 
 from ...core.errors import UsageError
+from ...core.interpreters import module_command
 from ...core.text import one_line
 from ...core.values import JSON
 from .names import KEPT, MODES
@@ -92,9 +92,16 @@ def _parse(text: str) -> Description:
     return Description(**values)
 
 
-def describe(environment_id: str, kwargs: Mapping[str, JSON], *, max_episode_steps: int | None) -> Description:
-    """Look at an environment in a helper process. Raises UsageError if it cannot be made or is not supported."""
-    request: dict[str, JSON] = {"id": environment_id, "kwargs": dict(kwargs), "max_episode_steps": max_episode_steps}
+def describe(
+    environment_id: str, kwargs: Mapping[str, JSON], *, max_episode_steps: int | None, python: str | None = None
+) -> Description:
+    """Look at an environment in a helper process, under the interpreter `python` if one is given.
+
+    Raises UsageError if the environment cannot be made or is not supported.
+    """
+    request: dict[str, JSON] = {
+        "id": environment_id, "kwargs": dict(kwargs), "max_episode_steps": max_episode_steps, "python": python,
+    }
     return _described(json.dumps(request, sort_keys=True))
 
 
@@ -124,15 +131,22 @@ def _digest(known: dict[str, str], mode: str, request: str) -> str:
 
 
 def _start(request: str, task: str, modes: Sequence[str] = ()) -> subprocess.Popen[str]:
-    """Start a helper. It gets the environment variables of this process without secrets, as workers do."""
+    """Start a helper. It gets the environment variables of this process without secrets, as workers do.
+
+    Raises UsageError if its interpreter cannot be started.
+    """
     variables = {
         name: value for name, value in os.environ.items() if not any(word in name.upper() for word in _SECRET_WORDS)
     }
-    text = json.dumps({**json.loads(request), "modes": list(modes)})
-    return subprocess.Popen(
-        [sys.executable, "-P", "-m", f"{__package__}.helper", task, text], env=variables, text=True,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, errors="replace",
-    )
+    asked = {**json.loads(request), "modes": list(modes)}
+    command = module_command("memento.domains.gym.helper", python=asked.pop("python"))
+    try:
+        return subprocess.Popen(
+            [*command, task, json.dumps(asked)], env=variables, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, errors="replace",
+        )
+    except OSError as error:
+        raise UsageError(f"{command[0]} cannot be started: {error.strerror}") from None
 
 
 def _answer(process: subprocess.Popen[str], request: str) -> dict[str, Any]:
@@ -151,7 +165,11 @@ def _answer(process: subprocess.Popen[str], request: str) -> dict[str, Any]:
     if process.returncode != 0:
         last = said.strip().splitlines()[-1:] or [f"it ended with code {process.returncode}"]
         raise UsageError(f"gym:{name} could not be looked at: {one_line(last[0], 400)}")
-    answer: dict[str, Any] = json.loads(out)
+    try:
+        answer: dict[str, Any] = json.loads(out)
+    except ValueError:
+        raise UsageError(f"gym:{name} could not be looked at: the helper process ended without an answer; is "
+                         "gym.python a Python?") from None
     if "problem" in answer:
         raise UsageError(answer["problem"])
     return answer

@@ -54,6 +54,16 @@ class GymDomain:
 
         return GymRenderer(settings=settings(options))
 
+    def interpreter(self, options: Mapping[str, JSON]) -> str | None:
+        """The Python that has the environment, if it is another one: see `core.ports.Interpreted`."""
+        python = options.get("python")
+        return None if python is None else str(python)
+
+    def programs(self, options: Mapping[str, JSON]) -> tuple[str, ...]:
+        """That Python, which a run from elsewhere would start: see `core.ports.Starting`."""
+        python = self.interpreter(options)
+        return () if python is None else (python,)
+
     def has_success(self, options: Mapping[str, JSON]) -> bool:
         """Whether the environment reports success, or a return counts as one: see `core.ports.Succeeding`."""
         return options["success"] != NONE

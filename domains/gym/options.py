@@ -1,22 +1,20 @@
 """The options of a Gymnasium environment: names, defaults and validation."""
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-
-import structlog
 
 from ...core.errors import UsageError, unknown
 from ...core.files import read_bounded
 from ...core.values import JSON
 from .description import Description, describe, description_of
 
-_log = structlog.get_logger("memento.gym")
-
 KNOWN: Final = (
-    "max_episode_steps", "kwargs", "task", "low", "high", "threshold", "success", "success_at", "check", "description",
+    "max_episode_steps", "kwargs", "task", "low", "high", "threshold", "success", "success_at", "check", "python",
+    "description",
 )
 CHECKS: Final = ("refuse", "warn")
 ENDS: Final = ("any", "end")
@@ -33,7 +31,8 @@ class Settings:
 
     `low` and `high` anchor the fitness: the mean return of random actions, and a good return. `success` is "return"
     (at least `threshold`), "none", or a key of `info`, which counts at `success_at`: "any" step or the "end".
-    `task` replaces the documentation, or follows it if `extends`.
+    `task` replaces the documentation, or follows it if `extends`. `python` is the interpreter that has the environment
+    installed; None for this one.
     """
 
     description: Description
@@ -44,6 +43,7 @@ class Settings:
     threshold: float | None
     success: str
     success_at: str
+    python: str | None
 
 
 def complete(given: Mapping[str, JSON], *, environment_id: str) -> dict[str, JSON]:
@@ -56,15 +56,16 @@ def complete(given: Mapping[str, JSON], *, environment_id: str) -> dict[str, JSO
     steps = _whole(options, "max_episode_steps", 1, MOST_STEPS)
     kwargs = options["kwargs"]
     assert isinstance(kwargs, dict)
+    python = _python(options.get("python"))
     known = _known(options.get("description"), environment_id, kwargs, steps)
-    found = known or describe(environment_id, kwargs, max_episode_steps=steps)
+    found = known or describe(environment_id, kwargs, max_episode_steps=steps, python=python)
     if check == "refuse" and not found.repeatable and known is None:
         raise UsageError(
             f"gym:{environment_id} is not repeatable: the same seed gave different episodes in two processes; make "
             "all its randomness depend on reset(seed=...), or go on with --set gym.check=warn"
         )
     if not found.repeatable and known is None:
-        _log.warning("not-repeatable", environment=environment_id, why="the same seed gave different episodes")
+        _warn_not_repeatable(environment_id)
     threshold = _number(options, "threshold", found.threshold)
     low = _number(options, "low", found.random_mean)
     assert low is not None
@@ -77,7 +78,7 @@ def complete(given: Mapping[str, JSON], *, environment_id: str) -> dict[str, JSO
         "max_episode_steps": found.horizon, "kwargs": kwargs, "task": _task(options.get("task")), "low": low,
         "high": high, "threshold": threshold, "success": success,
         "success_at": _one_of(options, "success_at", ENDS, "end" if success == "is_success" else "any"),
-        "check": check, "description": found.as_text(),
+        "check": check, "python": python, "description": found.as_text(),
     }
 
 
@@ -90,7 +91,26 @@ def settings(options: Mapping[str, JSON]) -> Settings:
         extends=isinstance(task, dict) and bool(task["extends"]), low=float(str(options["low"])),
         high=float(str(options["high"])), threshold=None if threshold is None else float(str(threshold)),
         success=str(options["success"]), success_at=str(options["success_at"]),
+        python=None if (python := options.get("python")) is None else str(python),
     )
+
+
+def _warn_not_repeatable(environment_id: str) -> None:
+    import structlog  # not needed by workers, which may run under a Python without it
+
+    log = structlog.get_logger("memento.gym")
+    log.warning("not-repeatable", environment=environment_id, why="the same seed gave different episodes")
+
+
+def _python(given: JSON) -> str | None:
+    """The path of the interpreter, absolute but with its links: that of a virtual environment is one."""
+    if given is None:
+        return None
+    path = Path(given).expanduser() if isinstance(given, str) and given else None
+    if path is None or not path.is_file() or not os.access(path, os.X_OK):
+        raise UsageError(f"gym.python cannot be {given!r}; it must be the path of a Python (3.11 or newer) in which "
+                         "numpy, gymnasium and the environment are installed")
+    return str(path.absolute())
 
 
 def _with_kwargs(given: Mapping[str, JSON]) -> dict[str, JSON]:

@@ -32,6 +32,9 @@ class GymRenderer:
     def require(self) -> None:
         """Raises UsageError if the environment draws no pictures, or cannot on this machine."""
         known = self.settings.description
+        if self.settings.python is not None:
+            raise UsageError(f"gym:{known.id} cannot be drawn: it is installed for {self.settings.python} only, and "
+                             "pictures are drawn under the Python of MEMENTO")
         if not known.draws:
             raise UsageError(f"gym:{known.id} draws no pictures: it has no render_mode \"rgb_array\"")
         os.environ.setdefault("SDL_VIDEODRIVER", "dummy")   # no window of pygame's

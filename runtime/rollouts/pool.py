@@ -45,15 +45,18 @@ class ProcessPool:
     """A core.ports.Pool of worker processes. An async context manager; leaving it ends every process.
 
     `domain` is an import string "module:attribute", resolved in the workers only. `splits` maps the
-    name of each split to its environment's options. Trajectories go to the folder `trajectories`.
+    name of each split to its environment's options. Trajectories go to the folder `trajectories`. `python` is the
+    interpreter of the workers and of the programs, by default this one.
     """
 
     def __init__(self, *, domain: str, splits: Mapping[str, Mapping[str, JSON]], workers: int,
-                 trajectories: Path, limits: Limits = DEFAULT_LIMITS, observer: Observer | None = None) -> None:
+                 trajectories: Path, limits: Limits = DEFAULT_LIMITS, observer: Observer | None = None,
+                 python: str | None = None) -> None:
         self._start: dict[str, object] = {
             "domain": domain, "splits": {name: dict(options) for name, options in splits.items()},
             "trajectories": str(trajectories.resolve()), "limits": asdict(limits),
         }
+        self._python = python
         self._splits = frozenset(splits)
         self._folder = trajectories
         self._limits = limits
@@ -199,7 +202,7 @@ class ProcessPool:
         """This slot's worker, started if necessary. Raises WorkerLost."""
         if slot.worker is None:
             self._observe(Activity(worker=slot.index, phase="starting"))
-            worker = await WorkerHandle.start(self._start, self._limits)
+            worker = await WorkerHandle.start(self._start, self._limits, python=self._python)
             if self._closed:
                 await worker.kill()
                 raise RolloutError("the pool is closed")

@@ -4,14 +4,15 @@ import asyncio
 import os
 import signal
 import socket
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from typing import Any, Final, TypeVar
 
+from ...core.interpreters import module_command
 from . import worker_messages as messages
 from .limits import Limits
 
+MODULE: Final = "memento.runtime.rollouts.worker"
 STDERR_TAIL_BYTES: Final = 4096
 STDERR_CHARS: Final = 1500  # of which an error shows this much
 CLOSE_S: Final = 1.0        # for a worker to end by itself
@@ -98,10 +99,12 @@ class WorkerHandle:
         return self._process.pid
 
     @classmethod
-    async def start(cls, message: Mapping[str, Any], limits: Limits) -> "WorkerHandle":
-        """Start a worker and wait until it is ready. Raises WorkerLost with what it said."""
+    async def start(
+        cls, message: Mapping[str, Any], limits: Limits, *, python: str | None = None
+    ) -> "WorkerHandle":
+        """Start a worker under this interpreter and wait until it is ready. Raises WorkerLost with what it said."""
         try:
-            worker = await cls._spawn()
+            worker = await cls._spawn(module_command(MODULE, python=python))
         except OSError as error:
             raise WorkerLost(f"its process could not be made: {error}") from error
         try:
@@ -115,7 +118,7 @@ class WorkerHandle:
         return worker
 
     @classmethod
-    async def _spawn(cls) -> "WorkerHandle":
+    async def _spawn(cls, command: Sequence[str]) -> "WorkerHandle":
         """The process and the channels to it; nothing is left of them where this fails or is cancelled."""
         with ExitStack() as undo, ExitStack() as theirs_only:
             ours, theirs = socket.socketpair()
@@ -129,8 +132,8 @@ class WorkerHandle:
             reader, writer = await asyncio.open_connection(sock=ours)
             undo.callback(writer.close)
             process = await asyncio.create_subprocess_exec(
-                sys.executable, "-P", "-u", "-m", "memento.runtime.rollouts.worker", str(theirs.fileno()),
-                f"for-{os.getpid()}", stdin=asyncio.subprocess.DEVNULL, stdout=writing, stderr=writing,
+                *command, str(theirs.fileno()), f"for-{os.getpid()}",
+                stdin=asyncio.subprocess.DEVNULL, stdout=writing, stderr=writing,
                 env=worker_environment(os.environ), pass_fds=(theirs.fileno(),), start_new_session=True,
             )
             undo.pop_all()
