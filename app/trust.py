@@ -21,15 +21,16 @@ def require_trust(folder: Path, begun: Mapping[str, JSON], settings: Settings, *
     """
     if trusted or is_written_here(folder, begun):
         return
-    effects = list(_effects(settings, models=models))
-    if effects:
+    found = list(effects(settings, models=models))
+    if found:
         raise UsageError(
-            f"this installation did not write the run {folder.name!r}, which would {'; '.join(effects)}: "
+            f"this installation did not write the run {folder.name!r}, which would {'; '.join(found)}: "
             "add --trust if you trust whoever made it"
         )
 
 
-def _effects(settings: Settings, *, models: bool) -> Iterator[str]:
+def effects(settings: Settings, *, models: bool) -> Iterator[str]:
+    """What a run with these settings would import, start or contact, as ends of a sentence. `models`: contact too."""
     if not is_shipped(settings.domain):
         yield f"import {settings.domain!r}"
     else:

@@ -69,10 +69,11 @@ def continue_run(
     """Continue the run and print its result; end the pause of a live run."""
     from .. import app
     from ..memory.lock import is_locked
+    from ..memory.requests import end_pause
     from ..memory.runs import find_run
     from ..settings import parse_budgets
     from .execution import execute, open_screen, print_run
-    from .pause import end_pause
+    from .output import say
     from .voting import asks_here, desk, display_for, recorded_settings
 
     if _is_a_baseline(runs_dir, run, as_json=as_json):
@@ -83,6 +84,7 @@ def continue_run(
     if given and is_locked(folder):
         raise UsageError(f"the run {folder.name!r} is live: stop it first to change its budgets")
     if end_pause(folder):
+        say(f"asked {folder.name} to continue")
         return
     asks = asks_here(recorded_settings(folder))
     screen = open_screen(display_for(display, asks=asks))

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Final
 
-from ..core.errors import UsageError
 from . import flags
 from .output import say
 
@@ -17,19 +16,10 @@ def stop(run: flags.Run, runs: flags.Runs = flags.RUNS) -> None:
 
 
 def request(run: str, kind: str, *, runs_dir: Path) -> Path:
-    """Store a request in a live run's store, which its controller reads soon. Returns the run's folder.
-
-    Raises UsageError for a run that is not live.
-    """
-    import time
-
-    from ..memory.lock import is_locked
+    """Leave a request for a live run and return the run's folder. Raises UsageError for a run that is not live."""
+    from ..memory.requests import ask
     from ..memory.runs import find_run
-    from ..memory.store import RunStore
 
     folder = find_run(runs_dir, run)
-    if not is_locked(folder):
-        raise UsageError(f"the run {folder.name!r} is not live: there is nothing to {kind}")
-    with RunStore.read(folder) as store:
-        store.request(kind, at=time.time())
+    ask(folder, kind)
     return folder

@@ -1,23 +1,17 @@
 """Starts the terminal UI for `memento watch` and `memento run --tui`, and carries out what it requests of a run."""
 
-import contextlib
-import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO
 
+from ..app.hinting import give_hint
+from ..app.launching import PROGRAM, LaunchedRun
 from ..core.errors import UsageError
-from ..memory.lock import is_locked
+from ..memory.requests import ask
 from ..memory.runs import find_run, is_run, new_run
-from ..memory.store import RunStore
-from .hint import give_hint
 from .output import print_note, print_text, say
 from .program_export import write_candidate
 
-MODULE = [sys.executable, "-c", "from memento.cli import main; main()"]
 BEGUN_WITHIN_S = 120.0        # a run without a store after this time is ended
 
 
@@ -40,47 +34,18 @@ def run_and_watch(arguments: Sequence[str], *, runs_dir: Path, name: str | None,
     _require_terminal()
     folder = runs_dir / name if name is not None else new_run(runs_dir, None, SystemClock(), label=domain, seed=seed)
     without = [each for each in arguments if each != "--tui"]
-    command = [*MODULE, *without, "--display", "plain", *(() if name is not None else ("--name", folder.name))]
-    # Files without a name: a run that outlives this process can still write to them; none is left over.
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=out, stderr=errors, start_new_session=True
-        )
-        begun = _begun(process, folder)
+    named = () if name is not None else ("--name", folder.name)
+    with LaunchedRun([*without, "--display", "plain", *named]) as launched:
+        begun = launched.begun(lambda: is_run(folder), within_s=BEGUN_WITHIN_S)
         if begun:
             _show(folder, runs_dir)
-        if process.poll() is None and begun:
+        if launched.wait(0 if begun else 5.0) is None and begun:
             say(f"the run continues; watch it with: memento watch {folder}, end it with: memento stop {folder}")
             return 0
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(0 if begun else 5.0)
-        if process.returncode != 0:
-            print_note(_last_words(errors))
-        print_text(_read(out), newline=False)
-        return process.returncode if process.returncode is not None else 3
-
-
-def _begun(process: "subprocess.Popen[bytes]", folder: Path) -> bool:
-    """Wait for the run's store. Returns False if the process ended, or was ended, before it made one."""
-    deadline = time.monotonic() + BEGUN_WITHIN_S
-    while not is_run(folder):
-        if process.poll() is not None:
-            return is_run(folder)
-        if time.monotonic() > deadline:
-            process.terminate()
-            return False
-        time.sleep(0.05)
-    return True
-
-
-def _last_words(errors: IO[bytes]) -> str:
-    lines = [line for line in _read(errors).splitlines() if line.startswith("memento: ")]
-    return lines[-1] if lines else _read(errors)[-2000:]
-
-
-def _read(file: IO[bytes]) -> str:
-    file.seek(0)
-    return file.read().decode(errors="replace")
+        if launched.process.returncode != 0:
+            print_note(launched.last_words())
+        print_text(launched.output(), newline=False)
+        return launched.process.returncode if launched.process.returncode is not None else 3
 
 
 def _show(folder: Path | None, runs_dir: Path) -> None:
@@ -103,10 +68,7 @@ class CliControls:
 
     def request(self, folder: Path, kind: str) -> None:
         """Store a request in the run's table. Raises UsageError if the run is not live."""
-        if not is_locked(folder):
-            raise UsageError(f"the run {folder.name!r} is not live: there is nothing to {kind}")
-        with RunStore.read(folder) as store:
-            store.request(kind, at=time.time())
+        ask(folder, kind)
 
     def hint(self, folder: Path, text: str) -> None:
         """Leave a hint in the run's table. Raises UsageError."""
@@ -118,4 +80,4 @@ class CliControls:
 
     def rendering(self, folder: Path, candidate: str, out: Path) -> list[str]:
         """The command line of `memento render`."""
-        return [*MODULE, "render", str(folder), candidate, "--out", str(out)]
+        return [*PROGRAM, "render", str(folder), candidate, "--out", str(out)]

@@ -35,6 +35,7 @@ EXTRAS: Final[Mapping[str, Extra]] = {
         modules=("Box2D", "gymnasium_robotics", "highway_env", "metaworld", "minigrid", "pygame"),
     ),
     "parquet": Extra(gives="memento export --to parquet", modules=("pyarrow",)),
+    "mcp": Extra(gives="memento mcp, the server for coding agents", modules=("mcp",)),
     "rl": Extra(gives="the learned baseline, memento baseline", modules=("stable_baselines3", "torch")),
 }
 

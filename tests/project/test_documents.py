@@ -135,7 +135,7 @@ def test_named_modules_exist(path: Path) -> None:
 
 def test_the_architecture_has_a_row_for_every_folder() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    newcomers = "\n".join(text.splitlines()[:40])      # what a person reads before looking for a file
+    newcomers = "\n".join(text.splitlines()[:42])      # what a person reads before looking for a file
     rows = {row.rstrip("/") for row in re.findall(r"^\| `([\w./]+/)` \|", newcomers, flags=re.MULTILINE)}
     folders = {path.relative_to(ROOT).parts[0] for path in tracked() if path.parent != ROOT}
     assert {folder for folder in folders if not folder.startswith(".")} <= rows
