@@ -76,13 +76,20 @@ class Constant:
 
 
 def constants_of(program: Program) -> tuple[Constant, ...]:
-    """The constants of a program in the order of its text, at most `MOST`; none if it does not parse."""
+    """The constants of a program in the order of its text; none if it does not parse."""
     tree = parse(program)
     if isinstance(tree, Fault):
         return ()
     source = Source(program.text, tree)
     found = [constant for body in _bodies(tree) for constant in _of_body(source, body)]
-    return tuple(sorted(found, key=lambda each: each.start)[:MOST])
+    return tuple(sorted(found, key=lambda each: each.start))
+
+
+def tunable_constants(program: Program) -> tuple[Constant, ...]:
+    """The constants that the program reads somewhere, at most `MOST`: the others cannot change what it does."""
+    tree = parse(program)
+    read = frozenset() if isinstance(tree, Fault) else frozenset(_read_names(tree))
+    return tuple(each for each in constants_of(program) if each.name.partition("[")[0] in read)[:MOST]
 
 
 def with_values(program: Program, constants: Sequence[Constant], values: Sequence[float]) -> Program:
@@ -99,6 +106,16 @@ def literal(constant: Constant, value: float) -> str:
     if constant.kind == "bool":
         return str(bool(value))
     return str(int(value)) if constant.kind == "int" else repr(value)
+
+
+def _read_names(tree: ast.Module) -> Iterator[str]:
+    """Names that are read, as variables, as attributes, or by a text such as that of `getattr`."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()) | ast.Attribute(attr=name, ctx=ast.Load()):
+                yield name
+            case ast.Constant(value=str() as name):
+                yield name
 
 
 def _bodies(tree: ast.Module) -> Iterator[list[ast.stmt]]:

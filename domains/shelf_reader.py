@@ -33,7 +33,7 @@ def read_shelf(
     if kinds is not None:
         named = [name for name in named if name.removesuffix(".md").split("-", 2)[2] in kinds]
     parts = _joined([*(part for name in named for part in _parts(pages[name])), *further])
-    constants = "\n".join(f"    {part.name} = {part.alternatives[0]}" for part in parts if part.kind == "constant")
+    constants = "\n".join(_constant_line(part) for part in parts if part.kind == "constant")
     methods = "".join(f"\n{part.alternatives[0]}\n" for part in parts if part.kind == "method")
     frame = _block(pages["program.md"])
     for name, value in (facts or {}).items():
@@ -43,6 +43,15 @@ def read_shelf(
         evaluators=tuple(Program(_block(pages[name])) for name in sorted(pages) if name.startswith("evaluator-")),
         tuned=tuned,
     )
+
+
+def _constant_line(part: Part) -> str:
+    """The constant with its first value. A fraction names its range for tuning; whole numbers mostly are indices."""
+    value = part.alternatives[0]
+    line = f"    {part.name} = {value}"
+    if part.low is None or part.high is None or not re.fullmatch(r"-?\d+\.\d*", value):
+        return line
+    return f"{line}  # tune: {part.low:g}..{part.high:g}"
 
 
 def _joined(parts: Iterable[Part]) -> tuple[Part, ...]:

@@ -8,7 +8,7 @@ from ..core.methods import candidates_expected, method_named, tuning_episodes, t
 from .presets import PRACTICE
 from .sources import Given
 
-TUNED = 3  # one part in so many of a budget goes to tuning, where it has slots
+TUNED = 3  # at least one part in so many of a budget goes to tuning, where it has slots
 FEWEST = 2  # episodes per candidate: with one, luck cannot be told from skill
 
 
@@ -49,14 +49,13 @@ def settle_episodes(values: dict[str, Any], plain: Mapping[str, Given]) -> None:
 
 
 def _settle_tuning(values: dict[str, Any], limit: int) -> None:
-    """The episodes of one tuning slot: all that p_0 and the result leave if a run only tunes, else a part of them."""
+    """The episodes of one tuning slot: what all candidates leave of the budget, but at least a third of it in all."""
     generations, n_roll = values["generations"], values["n_roll"]
     if not isinstance(generations, int) or not isinstance(n_roll, int):
         return  # refused later
     tunings = max(1, generations) * tuning_slots(values)
-    alone = candidates_expected({**values, "budget_episodes": None}) == tunings
-    each = (limit - n_roll) // tunings - n_roll if alone else limit // (TUNED * tunings)
-    values["tune_episodes"] = max(1, each)
+    left = limit - n_roll * (1 + candidates_expected({**values, "budget_episodes": None}))
+    values["tune_episodes"] = max(1, left // tunings, limit // (TUNED * tunings))
 
 
 def schedule(

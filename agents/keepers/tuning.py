@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ...core.constants import Constant, constants_of, with_values
+from ...core.constants import Constant, tunable_constants, with_values
 from ...core.errors import SearchError
 from ...core.events import ConstantsTried, TryConstants, TuningEnded
 from ...core.order_ids import parse, vector_id
@@ -18,7 +18,8 @@ from ...core.values import Candidate, Program, TunedConstant
 from .trials import RolloutPlan
 from .tuning_search import Optimiser, Point, Tried, optimiser_for
 
-VECTORS = 60  # that a budget should suffice for before each gets a further episode
+VECTORS = 60  # that a budget should suffice for before each gets a further episode,
+PER_CONSTANT = 30  # and so many for each constant
 PARTS = 3  # of the tried values of a constant, compared to find whether the fitness depends on it
 SHOWN = 5  # moved constants that a summary names
 ENOUGH = 4 * PARTS  # values before that is said
@@ -52,13 +53,13 @@ class Tuning:
 def begun(
     slot: str, parent: Candidate, plan: RolloutPlan, *, episodes: int, seed: int
 ) -> tuple[Tuning, tuple[TryConstants, ...]] | None:
-    """The tuning of a program with a budget of episodes; None if the program names no constants."""
-    constants = constants_of(parent.program)
+    """The tuning of a program with a budget of episodes; None if it names none that it reads."""
+    constants = tunable_constants(parent.program)
     if not constants:
         return None
     if plan.evaluator is None:
         raise SearchError("constants cannot be tuned without an evaluator")
-    each = min(len(plan.seeds), max(1, episodes // VECTORS))
+    each = min(len(plan.seeds), max(1, episodes // max(VECTORS, PER_CONSTANT * len(constants))))
     scores = [score.fitness for score in parent.scores[:each]]
     before = math.fsum(scores) / each if len(scores) == each else parent.fitness
     tuning = Tuning(

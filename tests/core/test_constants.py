@@ -6,7 +6,7 @@ from textwrap import dedent
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.core.constants import LEAST_INTEGER, MOST, Constant, constants_of, with_values
+from memento.core.constants import LEAST_INTEGER, MOST, Constant, constants_of, tunable_constants, with_values
 from memento.core.program_text import digest
 from memento.core.values import Program
 
@@ -73,8 +73,25 @@ def test_a_program_may_have_no_constants(text: str) -> None:
     assert constants_of(Program(text)) == ()
 
 
-def test_the_number_of_constants_is_bounded() -> None:
-    assert len(constants_of(Program(f"X = {[1.5] * (2 * MOST)}"))) == MOST
+def test_the_number_of_tunable_constants_is_bounded() -> None:
+    assert len(tunable_constants(Program(f"X = {[1.5] * (2 * MOST)}\nprint(X)"))) == MOST
+
+
+def test_a_constant_that_nothing_reads_is_not_tuned() -> None:
+    text = """GAIN = 0.5
+LIMIT = 1.5
+class Policy:
+    STEP = 0.25
+    DEAD = 0.75
+    ROW = (0.1, 0.2)
+    NAMED = 3.5
+    def act(self, obs):
+        self.DEAD = 1.0
+        return GAIN * self.STEP * self.ROW[0] * getattr(self, "NAMED")
+"""
+    names = [each.name for each in tunable_constants(Program(text))]
+    assert names == ["GAIN", "STEP", "ROW[0]", "ROW[1]", "NAMED"]
+    assert tunable_constants(Program("not python (")) == ()
 
 
 floats = st.floats(-1e9, 1e9).filter(lambda value: not 0 < abs(value) < 1e-9)
