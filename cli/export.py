@@ -16,6 +16,9 @@ class Target(StrEnum):
     """What a run can be exported to."""
 
     PARQUET = "parquet"
+    WANDB = "wandb"
+    MLFLOW = "mlflow"
+    OTEL = "otel"
 
 
 To = Annotated[
@@ -24,7 +27,9 @@ To = Annotated[
                  help="Export the run, not a program; a live run is followed until it ends."),
 ]
 Out = Annotated[
-    str | None, typer.Option(metavar="FILE.py|DIR", help="A new file; with --to: a folder.", show_default=False)
+    str | None, typer.Option(metavar="FILE.py|DIR|URL", show_default=False,
+                               help="A new file. With --to: the folder for parquet and wandb, the tracking URI for "
+                                    "mlflow, the collector for otel.")
 ]
 Candidate = Annotated[
     str | None,

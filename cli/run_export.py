@@ -18,15 +18,20 @@ from .signals import stop_requests
 
 def export_run(run: str, to: str, out: str | None, *, runs_dir: Path, texts: Texts) -> None:
     """Export a run. Raises UsageError, StoreError and MementoError; after a signal typer.Exit(130)."""
+    if texts.programs and to == "otel":
+        raise UsageError("--with-programs has no effect with --to otel: a trace has no programs; omit it")
+    if texts.prompts and to in ("wandb", "mlflow"):
+        raise UsageError(f"--with-prompts has no effect with --to {to}: use --to parquet or --to otel, or omit it")
     source = source_of(find_run(runs_dir, run))
     with stop_requests() as stopped:
         sink = SINKS[to](source, out, texts)
+        complete = False
         try:
             if is_locked(source.folder):
                 say(f"following {source.name} until it ends; Ctrl-C ends the export, not the run")
             complete = follow(source, sink, texts=texts.prompts, stopped=stopped)
         finally:
-            sink.close()
+            sink.close(complete=complete)
     say(f"{source.name} is in {sink.place}" if complete else f"{sink.place} has a part of {source.name}: stopped")
     if not complete:
         say("the same command continues")
@@ -41,5 +46,25 @@ def _parquet(source: Source, out: str | None, texts: Texts) -> Sink:
     return ParquetSink(source, Path(out), texts)
 
 
-SINKS: Final[Mapping[str, Callable[[Source, str | None, Texts], Sink]]] = {"parquet": _parquet}
+def _wandb(source: Source, out: str | None, texts: Texts) -> Sink:
+    from ..exports.wandb import WandbSink
+
+    return WandbSink(source, Path(out or "."), texts)
+
+
+def _mlflow(source: Source, out: str | None, texts: Texts) -> Sink:
+    from ..exports.mlflow import MlflowSink
+
+    return MlflowSink(source, out, texts)
+
+
+def _otel(source: Source, out: str | None, texts: Texts) -> Sink:
+    from ..exports.otel import OtelSink
+
+    return OtelSink(source, out, texts)
+
+
+SINKS: Final[Mapping[str, Callable[[Source, str | None, Texts], Sink]]] = {
+    "parquet": _parquet, "wandb": _wandb, "mlflow": _mlflow, "otel": _otel,
+}
 """Opens the sink of each target."""

@@ -35,14 +35,20 @@ EXTRAS: Final[Mapping[str, Extra]] = {
         modules=("Box2D", "gymnasium_robotics", "highway_env", "metaworld", "minigrid", "pygame"),
     ),
     "parquet": Extra(gives="memento export --to parquet", modules=("pyarrow",)),
+    "wandb": Extra(gives="memento export --to wandb", modules=("wandb",)),
+    "mlflow": Extra(gives="memento export --to mlflow", modules=("mlflow",)),
+    "otel": Extra(gives="memento export --to otel", modules=("opentelemetry.exporter",)),
     "mcp": Extra(gives="memento mcp, the server for coding agents", modules=("mcp",)),
     "rl": Extra(gives="the learned baseline, memento baseline", modules=("stable_baselines3", "torch")),
 }
 
 
 def is_installed(module: str) -> bool:
-    """Whether a top-level module can be imported. Imports nothing."""
-    return find_spec(module) is not None
+    """Whether a module can be imported. Imports nothing, of a dotted name only the packages around it."""
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:     # of a package around it
+        return False
 
 
 def missing_modules(extra: str) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ class ParquetSink:
         if self._changed and time.monotonic() >= self._due:
             self._write()
 
-    def close(self) -> None:
+    def close(self, *, complete: bool) -> None:
         """Write the files. Raises MementoError."""
         if self._changed:
             self._write()

@@ -46,5 +46,6 @@ class Sink(Protocol):
     def flush(self) -> None:
         """Write what was taken; it may wait for more if it wrote a moment ago. Raises MementoError."""
 
-    def close(self) -> None:
-        """Write everything, and release what is open. Raises MementoError."""
+    def close(self, *, complete: bool) -> None:
+        """Write everything, and release what is open. `complete`: the run has no writer any more, and all facts were
+        taken. Raises MementoError."""

@@ -37,6 +37,13 @@ def text(given: str) -> str:
     return printable(given)
 
 
+def without_user(url: str) -> str:
+    """A URL for messages, without the user and password that it may hold."""
+    scheme, separator, rest = url.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}"
+
+
 def _flat(name: str, value: JSON) -> list[tuple[str, JSON]]:
     if isinstance(value, dict) and value:
         return [pair for key, part in value.items() for pair in _flat(f"{name}.{key}", part)]

@@ -39,6 +39,12 @@ def is_written_here(folder: Path, settings: Mapping[str, JSON]) -> bool:
     return hmac.compare_digest(found.strip(), _signature(secret, settings).encode())
 
 
+def state_folder() -> Path:
+    """Where MEMENTO keeps what belongs to this user on this machine; it may not exist. Raises RuntimeError: no home."""
+    base = os.environ.get("XDG_STATE_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "state") / "memento"
+
+
 def _signature(secret: bytes, settings: Mapping[str, JSON]) -> str:
     text = json.dumps(settings, sort_keys=True, ensure_ascii=True)
     return hmac.new(secret, text.encode(), hashlib.sha256).hexdigest()
@@ -47,8 +53,7 @@ def _signature(secret: bytes, settings: Mapping[str, JSON]) -> str:
 def _secret() -> bytes | None:
     """The secret of this user on this machine, made at its first use; None where there is no place for it."""
     with suppress(OSError, RuntimeError):       # no folder that can be written, no home
-        base = os.environ.get("XDG_STATE_HOME")
-        path = (Path(base) if base else Path.home() / ".local" / "state") / "memento" / SECRET
+        path = state_folder() / SECRET
         path.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileExistsError):
             _make(path)

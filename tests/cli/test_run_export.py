@@ -2,6 +2,7 @@
 
 import signal
 import sqlite3
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ REFUSED = {
     "export x": "give --out FILE.py",
     "export x g1/hill/0 --to parquet": "omit 'g1/hill/0'",
     "export x --out y.py --with-programs": "have an effect with --to only",
+    "export x --to otel --with-programs": "no effect with --to otel",
+    "export x --to mlflow --with-prompts": "no effect with --to mlflow",
     "export x --to parquet --out y": "no run 'x'",
 }
 TABLES = {"runs", "generations", "candidates", "episodes", "calls"}
@@ -75,14 +78,20 @@ def test_a_live_run_is_followed_to_its_end_also_after_a_kill(
 
     def start() -> Any:
         command = [*PROGRAM, "export", "long", "--to", "parquet", "--out", "tables"]
-        return start_process(command, cwd=tmp_path, env=clean_environment())
+        return start_process(command, cwd=tmp_path, env=clean_environment(), stderr=subprocess.PIPE)
 
     killed = start()
     until(lambda: (tables / "calls.parquet").exists())
     killed.send_signal(signal.SIGKILL)
     killed.wait(timeout=DEADLINE_S)
     before = {row["candidate"] for row in rows_of(tables, "candidates")}
+    interrupted = start()
+    assert "following long until it ends" in interrupted.stderr.readline()
+    interrupted.send_signal(signal.SIGTERM)
+    assert interrupted.wait(timeout=DEADLINE_S) == 130
+    assert "the same command continues" in interrupted.stderr.read()
     again = start()
+    assert "following" in again.stderr.readline()
     assert memento("stop", "long").returncode == 0
     assert run.wait(timeout=DEADLINE_S) == 0
     assert again.wait(timeout=DEADLINE_S) == 0, "the export ends with the run"
