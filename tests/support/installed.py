@@ -8,8 +8,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.metadata import distribution
-from pathlib import Path
+from importlib.metadata import Distribution, distribution
+from pathlib import Path, PurePath
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -91,9 +91,19 @@ def _applying(wanted: list[Requirement], extra: str) -> Iterator[tuple[str, str]
 
 
 def _link(name: str, site: Path) -> None:
-    """Link the top-level files and folders of a distribution."""
+    """Link the packages and files of a distribution, not the folders that it shares with others."""
     found = distribution(name)
-    for top in {file.parts[0] for file in found.files or () if file.parts[0] not in ("..", "__pycache__")}:
-        source = Path(str(found.locate_file(top)))
-        if source.exists() and not (site / top).exists():
-            (site / top).symlink_to(source)
+    for part in {_linked(found, file) for file in found.files or () if file.parts[0] not in ("..", "__pycache__")}:
+        source = Path(str(found.locate_file(part)))
+        if source.exists() and not (site / part).exists():
+            (site / part).parent.mkdir(parents=True, exist_ok=True)
+            (site / part).symlink_to(source)
+
+
+def _linked(found: Distribution, file: PurePath) -> PurePath:
+    """The outermost package that a file is in, or the file itself."""
+    for depth in range(1, len(file.parts)):
+        folder = PurePath(*file.parts[:depth])
+        if Path(str(found.locate_file(folder / "__init__.py"))).exists():
+            return folder
+    return PurePath(file)
