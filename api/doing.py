@@ -49,14 +49,16 @@ def run(
 
 def evaluate(
     policy: str | Path | Candidate | Run, *, domain: str, episodes: int = 10, seed: int = 0, salt: str | None = None,
-    evaluator: str = "reference", workers: int | None = None, options: Mapping[str, JSON] | None = None,
+    evaluator: str = "reference", workers: int | None = None, step_limit_ms: float | None = None,
+    options: Mapping[str, JSON] | None = None,
 ) -> EvaluateResult:
     """Roll out a policy as `memento evaluate` does, and return its success, fitness and episodes.
 
     `policy` is the path of a file, the source text of a program (a text with several lines), a candidate, or a run for
     its elite. It runs in a sandboxed process, never in this one. `options` are those of the domain, completed from the
     preset `paper`. Episodes have the seeds `seed`, `seed` + 1, …, mixed with `salt`: 32 hexadecimal digits, or "none";
-    by default a new one, and the result has it. `evaluator` is "reference" or the path of a file.
+    by default a new one, and the result has it. `evaluator` is "reference" or the path of a file. An episode with calls
+    slower than `step_limit_ms` of CPU time is a fault.
 
     Raises UsageError for a policy or an option that cannot be used, and RolloutError if the simulator fails.
     """
@@ -67,7 +69,7 @@ def evaluate(
             path.write_text(text, encoding="utf-8", errors="surrogatepass")
         settings = build_evaluate_settings(
             path, domain, flags=dict(options or {}), episodes=episodes, seed=seed, salt=salt or app.new_salt(),
-            evaluator=evaluator, workers=workers,
+            evaluator=evaluator, workers=workers, step_limit_ms=step_limit_ms,
         )
         result = finish(lambda: app.evaluate(settings))
     return result if text is None else replace(result, policy=_name_of(policy))

@@ -10,6 +10,7 @@ from ..core.order_ids import episode_id
 from ..core.ports import RollTask, has_success, interpreter_of
 from ..core.returns import mean_return, return_of
 from ..core.seeds import salted
+from ..core.step_limit import judged
 from ..core.values import Episode, Program, Score
 from ..domains import import_string, require_installed
 from ..domains import load as load_domain
@@ -45,7 +46,7 @@ async def evaluate(settings: EvaluateSettings) -> EvaluateResult:
             python=interpreter_of(domain, settings.options),
         ) as pool, asyncio.TaskGroup() as group:
             tasks = [
-                group.create_task(_one(pool, policy, evaluator, index, salted(settings.seed + index, settings.salt)))
+                group.create_task(_one(pool, policy, evaluator, index, settings))
                 for index in range(settings.episodes)
             ]
     results = [task.result() for task in tasks]
@@ -76,10 +77,11 @@ async def evaluate(settings: EvaluateSettings) -> EvaluateResult:
 
 
 async def _one(
-    pool: ProcessPool, policy: Program, evaluator: Program | None, index: int, seed: int
+    pool: ProcessPool, policy: Program, evaluator: Program | None, index: int, settings: EvaluateSettings
 ) -> tuple[Episode, Score]:
+    seed = salted(settings.seed + index, settings.salt)
     task = RollTask(order=episode_id(SPLIT, index), program=policy, split=SPLIT, index=index, seed=seed)
-    episode = await pool.roll(task)
+    episode = judged(await pool.roll(task), settings.step_limit_ms)
     if evaluator is None or episode.fault is not None:
         return episode, Score(fitness=0.0)      # its metrics are not shown, so it need not be scored
     return episode, await pool.score(evaluator, episode)

@@ -36,6 +36,7 @@ def evaluate(
     salt: Salt = None,
     evaluator: Evaluator = "reference",
     workers: flags.Workers = None,
+    step_limit_ms: flags.StepLimit = None,
     assignments: flags.DomainSettings = None,
     as_json: flags.AsJson = False,
 ) -> None:
@@ -49,7 +50,7 @@ def evaluate(
     settings = build_evaluate_settings(
         policy, domain, flags=flags.domain_options(variant, randomisation, scenes, domain_python),
         assignments=assignments or (), episodes=episodes, seed=seed, salt=salt or app.new_salt(), evaluator=evaluator,
-        workers=workers,
+        workers=workers, step_limit_ms=step_limit_ms,
     )
     result = execute(app.evaluate(settings))
     if as_json:

@@ -87,6 +87,11 @@ DomainPython = Annotated[
     typer.Option("--domain-python", metavar="PATH",
                  help="The Python that has the environment of a gym: task installed, if it is another one."),
 ]
+StepLimit = Annotated[
+    str | None,
+    typer.Option("--step-limit-ms", metavar="MS|real-time",
+                 help="The CPU time of a call of the policy above which an episode fails; real-time: a control step."),
+]
 
 
 def domain_options(

@@ -74,15 +74,24 @@ def settle_step_limit(
     values: dict[str, Any], plain: Mapping[str, Given], domain: Domain, options: Mapping[str, JSON]
 ) -> None:
     """Replace "real-time" by the control period of the domain in ms. Raises UsageError if it has none."""
-    if values.get("step_limit_ms") != REAL_TIME:
-        return
+    if values.get("step_limit_ms") == REAL_TIME:
+        values["step_limit_ms"] = control_step_ms(
+            domain, options, name=str(values.get("domain")), origin=plain["step_limit_ms"].origin
+        )
+
+
+def control_step_ms(domain: Domain, options: Mapping[str, JSON], *, name: str, origin: str) -> float:
+    """The control period of a domain in ms, for which "real-time" stands. Raises UsageError if it has none.
+
+    `name` is the domain's in the command, `origin` says where the limit was given.
+    """
     period_ms = domain.control_period_ms(options) if isinstance(domain, Periodic) else None
     if period_ms is None:
         raise UsageError(
-            f"the control step of {values.get('domain')!r} has no known duration, so step_limit_ms = {REAL_TIME!r} is "
-            f"not possible: give a number of milliseconds ({plain['step_limit_ms'].origin})"
+            f"the control step of {name!r} has no known duration, so step_limit_ms = {REAL_TIME!r} is not possible: "
+            f"give a number of milliseconds ({origin})"
         )
-    values["step_limit_ms"] = round(period_ms, 6)
+    return round(period_ms, 6)
 
 
 def settle_paths(values: dict[str, Any]) -> None:

@@ -1,14 +1,18 @@
 """The settings of `memento evaluate`: a policy file, a domain with its options, and the number of episodes."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..core.errors import UsageError
+from ..core.ports import Domain
+from ..core.step_limit import REAL_TIME
 from ..core.values import JSON
 from ..domains import load as load_domain
 from . import MOST_WORKERS, OPTIONS, SALT_PATTERN, evaluator_file, parse_assignments, usable_cpus
+from .checks import control_step_ms
 
 SALT = re.compile(SALT_PATTERN)
 
@@ -18,7 +22,10 @@ MOST_SEED = 2**63 - 1 - MOST_EPISODES      # seeds count up from it, and a seed 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluateSettings:
-    """One evaluation. `evaluator` is "reference" or the path of a Python file; `options` are complete."""
+    """One evaluation. `evaluator` is "reference" or the path of a Python file; `options` are complete.
+
+    An episode with calls slower than `step_limit_ms` of CPU time is a fault, as in a run with this setting.
+    """
 
     policy: Path
     domain: str
@@ -28,6 +35,7 @@ class EvaluateSettings:
     salt: str
     evaluator: str
     workers: int
+    step_limit_ms: float | None = None
 
     def option(self, name: str) -> str | None:
         """A domain option as text, such as "variant"; None if the domain has no such option."""
@@ -46,10 +54,12 @@ def build_evaluate_settings(
     salt: str,
     evaluator: str,
     workers: int | None,
+    step_limit_ms: str | float | None = None,
 ) -> EvaluateSettings:
     """The complete settings. `flags` are domain options with a flag; None means not given.
 
-    Domain options default to the paper's. Raises UsageError.
+    Domain options default to the paper's. `step_limit_ms` is a number, or "real-time" for the domain's control step.
+    Raises UsageError.
     """
     counts = [
         ("--episodes", episodes, 1, MOST_EPISODES),
@@ -65,16 +75,33 @@ def build_evaluate_settings(
         raise UsageError(f"--salt cannot be {salt[:80]!r}; it is 32 hexadecimal digits, or none")
     task = load_domain(domain)
     given = given_options(task.name, flags=flags, assignments=assignments)
+    options = task.options(given, preset="paper")
     return EvaluateSettings(
         policy=policy,
         domain=domain,
-        options=task.options(given, preset="paper"),
+        options=options,
         episodes=episodes,
         seed=seed,
         salt=salt,
         evaluator=evaluator if evaluator == "reference" else evaluator_file(evaluator, ["reference"]),
         workers=workers if workers is not None else usable_cpus(),
+        step_limit_ms=_step_limit(step_limit_ms, domain, task, options),
     )
+
+
+def _step_limit(
+    given: str | float | None, name: str, domain: Domain, options: Mapping[str, JSON]
+) -> float | None:
+    """The limit in ms. Raises UsageError."""
+    if given == REAL_TIME:
+        return control_step_ms(domain, options, name=name, origin="--step-limit-ms")
+    try:
+        limit = None if given is None else float(given)
+    except ValueError:
+        limit = 0.0
+    if limit is not None and not 0.0 < limit < math.inf:
+        raise UsageError(f"--step-limit-ms cannot be {given!r}; it is a number of milliseconds above 0, or {REAL_TIME}")
+    return limit
 
 
 def given_options(

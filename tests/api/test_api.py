@@ -159,3 +159,14 @@ def test_public_names_are_listed_and_documented() -> None:
     assert {*memento.__all__} <= {*dir(memento)}
     with pytest.raises(AttributeError, match="no attribute 'rum'"):
         memento.rum  # noqa: B018 - the access is what is tested
+
+
+def test_a_policy_that_is_too_slow_fails_its_episodes() -> None:
+    slow = "class FrankaPolicy:\n    def reset(self):\n        pass\n\n    def compute_action(self, obs):\n" \
+           "        sum(range(200_000))\n        return [0.0] * 7\n"
+    options = {"horizon": 20}
+    given: dict[str, Any] = {"domain": "hanoi-kinematic", "episodes": 1, "workers": 1, "options": options}
+    assert memento.evaluate(slow, **given).per_episode[0].error is None
+    (episode,) = memento.evaluate(slow, step_limit_ms=0.05, **given).per_episode
+    assert episode.error is not None and episode.error.startswith("too-slow: ")
+    assert (episode.fitness, episode.success) == (0.0, False)
