@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..agents.hints import RecordedHints, recorded_hints
-from ..core.errors import UsageError
-from ..core.events import EpisodeEnded, Fact, RunStarted, StageEntered, ToolAnswered
+from ..core.events import EpisodeEnded, Fact, ToolAnswered
 from ..core.values import JSON, CallTimes, Program, PromptText
-from ..memory.store import RunStore
 from ..runtime.models.tape import Tape, tape_of
 from ..settings import Settings, recorded_settings
+from .taping import recorded_facts, require_done
 from .trust import require_trust
 
 UNLIMITED: Mapping[str, JSON] = {
@@ -33,22 +32,15 @@ class RecordedRun:
     call_times: Mapping[str, CallTimes]     # of every episode, by the order of its rollout; none without a step limit
 
 
-def read_recorded(folder: Path, *, trusted: bool = True) -> RecordedRun:
-    """The finished run in `folder`. Raises UsageError for one that is not done, since its tape would end early, and
-    without `trusted` for one from elsewhere that would import or start something."""
-    with RunStore.read(folder) as store:
-        facts = tuple(store.facts())
-    started = next((fact for fact in facts if isinstance(fact, RunStarted)), None)
-    done = any(isinstance(fact, StageEntered) and fact.stage == "done" for fact in facts)
-    if started is None or not done:
-        raise UsageError(
-            f"the run {folder.name!r} is not done, so its recorded replies would end early: "
-            f"finish it first with memento resume {folder}"
-        )
+def read_recorded(place: Path, *, trusted: bool = True) -> RecordedRun:
+    """The finished run in this folder or file of a tape. Raises UsageError for one that is not done, since its tape
+    would end early, and without `trusted` for one from elsewhere that would import or start something."""
+    facts = recorded_facts(place)
+    started = require_done(facts, place)
     recorded = recorded_settings(started.settings)
-    require_trust(folder, started.settings, recorded, trusted=trusted, models=False)
+    require_trust(place, started.settings, recorded, trusted=trusted, models=False)
     return RecordedRun(
-        settings=Settings.model_validate({**recorded.as_json(), **UNLIMITED, "replay": str(folder.resolve())}),
+        settings=Settings.model_validate({**recorded.as_json(), **UNLIMITED, "replay": str(place.resolve())}),
         initial=started.initial,
         evaluator=started.evaluator,
         tape=tape_of(facts),

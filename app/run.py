@@ -165,7 +165,7 @@ def _given_programs(
 def _models(settings: Settings, domain: Domain, recorded: RecordedRun | None) -> Models:
     """The run's models, or the tape that replaces all of them. Raises UsageError."""
     if recorded is not None:
-        return replayed(recorded.tape)
+        return replayed(recorded.tape, loosely=settings.replay_loosely)
     models = make_models(settings, domain)
     require_usable(settings)
     return models

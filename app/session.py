@@ -12,7 +12,7 @@ from ..agents.keepers.conversing import Conversing
 from ..agents.keepers.sequencer import Sequencer
 from ..agents.notes import Notes
 from ..core.ballot_files import BALLOTS
-from ..core.events import AskedAgain, Fact, HintGiven, RunResumed, RunStarted, RunStopped
+from ..core.events import AskedAgain, Fact, HintGiven, ReplayDiffered, RunResumed, RunStarted, RunStopped
 from ..core.keeper import Keeper
 from ..core.ports import Domain, interpreter_of
 from ..core.values import Call, CallTimes
@@ -108,6 +108,11 @@ class Session:
         feed = StatusFeed(self._store, work.settings, self._use.status, ledger)
         self._retention.settle()
         bus = EventBus(self._store)
+        if work.models.tape is not None:
+            work.models.tape.has_differed = self._use.status.replay_differs is not None
+            work.models.tape.differed = lambda ask: bus.publish(
+                [ReplayDiffered(asked=ask.order.id, attempt=ask.attempt)]
+            )
         aids = (self._hints.on_fact, self._notes.on_fact)
         for listener in (active.on_fact, display.show, self._retention.on_fact, *aids, feed.on_fact):
             bus.subscribe(listener)

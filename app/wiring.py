@@ -65,6 +65,7 @@ class Models:
     evaluator_writer: Model
     judges: tuple[Model, ...]
     ballots: BallotFolder = field(default_factory=BallotFolder)     # where the judge "ask" finds its ballots
+    tape: ReplayModel | None = None     # that stands for all of them in a replay
 
     def within(self, ledger: Ledger) -> "Models":
         """The same models, within the budgets of a ledger."""
@@ -80,6 +81,7 @@ class Models:
             evaluator_writer=others[id(self.evaluator_writer)],
             judges=tuple(others[id(model)] for model in self.judges),
             ballots=self.ballots,
+            tape=self.tape,
         )
 
     async def __aenter__(self) -> "Models":
@@ -135,10 +137,10 @@ def make_models(settings: Settings, domain: Domain) -> Models:
     )
 
 
-def replayed(tape: Tape) -> Models:
+def replayed(tape: Tape, *, loosely: bool) -> Models:
     """The tape instead of all models. It spends nothing, so budgets do not apply."""
-    model = ReplayModel(tape)
-    return Models(proposer=model, evaluator_writer=model, judges=(model,))
+    model = ReplayModel(tape, loosely=loosely)
+    return Models(proposer=model, evaluator_writer=model, judges=(model,), tape=model)
 
 
 async def load_clients(settings: Settings) -> None:

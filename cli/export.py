@@ -19,6 +19,7 @@ class Target(StrEnum):
     WANDB = "wandb"
     MLFLOW = "mlflow"
     OTEL = "otel"
+    TAPE = "tape"
 
 
 To = Annotated[
@@ -51,6 +52,13 @@ def export(
     runs: flags.Runs = flags.RUNS,
 ) -> None:
     """Write a program to a file, or export a run to other tools."""
+    if to is Target.TAPE:
+        from .run_export import export_tape_of
+
+        if candidate is not None or with_programs or with_prompts:
+            raise UsageError("a tape is of a whole run, with its prompts and replies: give --out FILE.tape.xz alone")
+        export_tape_of(run, out, runs_dir=runs)
+        return
     if to is not None:
         from ..exports.sink import Texts
         from .run_export import export_run

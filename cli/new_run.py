@@ -10,9 +10,9 @@ from typing import Final
 import typer
 
 from .. import app
+from ..app.taping import find_recorded
 from ..core.errors import UsageError
 from ..core.values import JSON
-from ..memory.runs import find_run
 from ..settings import Settings, build_settings
 from .execution import StatusOptions, execute, open_screen, print_run
 from .flags import DisplayKind, require_at_least
@@ -54,13 +54,18 @@ class Showing:
     only_estimate: bool = False
 
 
-def start(given: Given, *, replay: str | None, trust: bool, place: Place, showing: Showing) -> None:
-    """Make the run and print its result. `trust` is about a recorded run from elsewhere."""
+def start(
+    given: Given, *, replay: str | None, loosely: bool, trust: bool, place: Place, showing: Showing
+) -> None:
+    """Make the run and print its result. `loosely` and `trust` are about a recorded run: see `app.replay`."""
     address = showing.status.address()
+    if loosely and replay is None:
+        raise UsageError("--replay-loosely has no effect without --replay: leave it out")
     if showing.only_estimate:
         _show_estimate(given, replay=replay, showing=showing)
         return
     settings = _settings(given, replay=replay, trust=trust, runs_dir=place.runs_dir)
+    settings = settings.model_copy(update={"replay_loosely": loosely})
     if showing.command_line is not None:
         raise typer.Exit(run_and_watch(
             showing.command_line, runs_dir=place.runs_dir, name=place.name, domain=settings.domain, seed=settings.seed
@@ -97,7 +102,7 @@ def _settings(given: Given, *, replay: str | None, trust: bool, runs_dir: Path) 
         return build_settings(
             given.flags, assignments=given.assignments, config=given.config, environment=os.environ
         )
-    settings = _recorded_settings(find_run(runs_dir, replay), given, trust=trust)
+    settings = _recorded_settings(find_recorded(runs_dir, replay), given, trust=trust)
     say(f"repeats {replay}: no model is called, calls and costs are the recorded ones")
     return settings
 

@@ -46,7 +46,11 @@ Seed = Annotated[int | None, typer.Option(metavar="N", help="The seed of all ran
 Scenes = Annotated[str | None, typer.Option(metavar="A,B", help="The scenes to search in, if the domain has scenes.")]
 Replay = Annotated[
     str | None,
-    typer.Option(metavar="RUN", help="Repeat a finished run from its recorded replies, without calling a model."),
+    typer.Option(metavar="RUN|FILE", help="Repeat a finished run from its recorded replies, without calling a model."),
+]
+ReplayLoosely = Annotated[
+    bool,
+    typer.Option("--replay-loosely", help="With --replay: go on by order where a prompt has changed since."),
 ]
 Name = Annotated[
     str | None, typer.Option(metavar="NAME", help="The name of the run; by default domain, time and a tag.")
@@ -79,6 +83,7 @@ def run(
     budget_wall_s: flags.BudgetWall = None,
     budget_episodes: flags.BudgetEpisodes = None,
     replay: Replay = None,
+    replay_loosely: ReplayLoosely = False,
     require_sandbox: flags.RequireSandbox = False,
     trust: flags.Trust = False,
     runs: flags.Runs = flags.RUNS,
@@ -108,6 +113,7 @@ def run(
     start(
         Given(flags=given, assignments=[*(assignments or ()), *options], config=config),
         replay=replay,
+        loosely=replay_loosely,
         trust=trust,
         place=Place(runs_dir=runs, name=name),
         showing=Showing(

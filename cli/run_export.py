@@ -38,6 +38,17 @@ def export_run(run: str, to: str, out: str | None, *, runs_dir: Path, texts: Tex
         raise typer.Exit(INTERRUPTED)
 
 
+def export_tape_of(run: str, out: str | None, *, runs_dir: Path) -> None:
+    """Write the tape of a finished run, which `memento run --replay FILE` repeats. Raises UsageError, StoreError."""
+    from ..app.taping import export_tape
+
+    if out is None:
+        raise UsageError("give --out FILE.tape.xz for the tape")
+    folder = find_run(runs_dir, run)
+    size = export_tape(folder, Path(out))
+    say(f"the tape of {folder.name} is {out}, {size / 1e3:,.0f} kB; repeat it with: memento run --replay {out}")
+
+
 def _parquet(source: Source, out: str | None, texts: Texts) -> Sink:
     from ..exports.parquet import ParquetSink
 

@@ -56,8 +56,18 @@ def _settings(status: RunStatus, width: int) -> Iterator[str]:
     branches = ", ".join(counted(each.slots, each.short) for each in branches_of(words) if each.slots)
     episodes = _many(words.get("n_roll"), "episode")
     yield _row("", f"{_many(words.get('generations'), 'generation')} of {branches}; {episodes} each")
+    if words.get("replay") is not None:
+        yield _row("replay", _replay(status))
     layers = isolation(status.sandbox).removeprefix("isolation: ")
     yield from _wrapped("isolation", layers, width)
+
+
+def _replay(status: RunStatus) -> str:
+    """What a replay repeats, and where its prompts were no longer the recorded ones."""
+    of = f"of {status.settings.get('replay')}"
+    if status.replay_differs is None:
+        return of
+    return f"by order, since prompts have changed, first that of {status.replay_differs}; {of}"
 
 
 def _evaluator(pools: Sequence[Pool], given: object, width: int) -> Iterator[str]:

@@ -217,6 +217,17 @@ class HintGiven(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayDiffered(Fact):
+    """In a replay, the prompt of the order `asked` was not the recorded one, and it went on with the recorded reply.
+
+    Later prompts may differ too: the replay goes on by order.
+    """
+
+    asked: str
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunPaused(Fact):
     """The user requested a pause; open orders finish, new ones wait."""
 

@@ -1,6 +1,7 @@
 """Atomic file replacement (write under another name in the same folder, then rename), and bounded reading."""
 
 import errno
+import lzma
 import os
 import stat
 from collections.abc import Iterator
@@ -49,4 +50,13 @@ def read_bounded(path: Path, most: int) -> bytes:
         data = file.read(most + 1)
     if len(data) > most:
         raise OSError(errno.EFBIG, f"it is larger than {most / 1e6:g} MB", str(path))
+    return data
+
+
+def unpacked(packed: bytes, most: int) -> bytes:
+    """Data compressed with xz, at most `most` bytes of it. Raises lzma.LZMAError, and EOFError for too much or less."""
+    reader = lzma.LZMADecompressor(format=lzma.FORMAT_XZ)
+    data = reader.decompress(packed, max_length=most)
+    if not reader.eof:
+        raise EOFError(f"it ends too early or holds more than {most / 1e6:,.0f} MB")
     return data

@@ -17,7 +17,7 @@ from pydantic_core import SchemaValidator
 
 from ..core.errors import UsageError
 from ..core.events import VoteCast
-from ..core.files import read_bounded
+from ..core.files import read_bounded, unpacked
 from ..core.values import JSON, Document, Program
 from ..memory.evaluator_pools import Pool
 from .baseline_rows import BaselineRow
@@ -96,7 +96,7 @@ def read_archive(path: Path) -> tuple[Evidence, Mapping[str, tuple[Picture, ...]
     Raises UsageError for a file that is not an archive, is damaged, or has another version.
     """
     try:
-        content: _Content = _READER.validate_json(_unpacked(read_bounded(path, LARGEST)))
+        content: _Content = _READER.validate_json(unpacked(read_bounded(path, LARGEST), LARGEST))
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     except (lzma.LZMAError, EOFError, ValidationError, RecursionError) as error:
@@ -146,14 +146,6 @@ def _sound(value: Any) -> Any:
     if isinstance(value, list):
         return [_sound(each) for each in value]
     return {_sound(key): _sound(each) for key, each in value.items()} if isinstance(value, dict) else value
-
-
-def _unpacked(packed: bytes) -> bytes:
-    reader = lzma.LZMADecompressor(format=lzma.FORMAT_XZ)
-    text = reader.decompress(packed, max_length=LARGEST)
-    if not reader.eof:
-        raise EOFError("it ends too early or holds more than 64 MiB")
-    return text
 
 
 def _portable(record: RunRecord, *, whole: bool) -> RunRecord:

@@ -130,6 +130,13 @@ def banners(evidence: Evidence, frame: Frame) -> Iterable[str]:
             f"In {hinted} of {len(evidence.records)} runs a person gave hints, which prompts quoted: these runs are not"
             " the work of the method alone."
         )
+    loose = [record for record in evidence.records if record.replay_differs is not None]
+    if loose:
+        yield (
+            f"{len(loose)} of {len(evidence.records)} runs repeat recorded replies although prompts have changed since"
+            f" (first {loose[0].replay_differs} in {loose[0].name}): they are no longer the recorded runs, and no model"
+            " answered these prompts."
+        )
     unfinished = [record.name for record in evidence.records if record.status != "done"]
     if unfinished or evidence.missing:
         count = len(unfinished) + len(evidence.missing)

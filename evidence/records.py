@@ -99,6 +99,7 @@ class RunRecord:
     asked_ahead: int = 0
     kept_ahead: int = 0
     hints: int = 0  # that a person gave
+    replay_differs: str | None = None  # in a replay by order: the first order whose prompt was not the recorded one
     spending: Spending = Spending()
     pools: tuple[Pool, ...] = ()
     pace: Pace | None = None  # of the elite
@@ -163,6 +164,7 @@ def read_record(facts: Sequence[Fact], *, name: str, folder: str, wall_s: float)
         asked_ahead=run.speculative,
         kept_ahead=run.speculative_kept,
         hints=run.hints,
+        replay_differs=run.replay_differs,
         spending=run.spending,
         pools=list_pools(slots.evaluation),
         pace=pace_of(slots, slots.elites[-1].candidate) if slots.elites else None,

@@ -24,6 +24,7 @@ from ..core.events import (
     HintGiven,
     ProposalFailed,
     ProposalMade,
+    ReplayDiffered,
     RunContinued,
     RunPaused,
     RunResumed,
@@ -108,6 +109,7 @@ class RunStatus:
     evaluators: int = 0                 # finished evaluator generations
     votes: int = 0
     hints: int = 0                      # that a person gave
+    replay_differs: str | None = None   # in a replay by order: the first order whose prompt was not the recorded one
     failures: dict[tuple[str, FaultKind], FailureCount] = field(default_factory=dict)
     _tally: SpendingTally = field(default_factory=SpendingTally)
     _saved: SavedEpisodes = field(default_factory=SavedEpisodes)
@@ -207,6 +209,8 @@ class RunStatus:
                 self.final = fact
             case HintGiven():
                 self.hints += 1
+            case ReplayDiffered() if self.replay_differs is None:
+                self.replay_differs = fact.asked
             case RunStarted() | RunResumed() | RunPaused() | RunContinued() | RunStopped() | StageEntered():
                 self._move_on(fact, at)
         self._saved.apply(fact)

@@ -19,7 +19,7 @@ from .sources import Given
 
 def refuse_unknown(plain: Mapping[str, Given]) -> None:
     """Raises UsageError for an unknown setting."""
-    known = set(Settings.model_fields) - {OPTIONS, "replay", *TABLES}
+    known = set(Settings.model_fields) - {OPTIONS, "replay", "replay_loosely", *TABLES}
     for key, entry in plain.items():
         if key not in known:
             raise UsageError(f"{unknown('setting', key, known)} ({entry.origin})")

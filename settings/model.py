@@ -100,6 +100,7 @@ class Settings(BaseModel):
     sampling: dict[Role | Literal["all"], Asking] = Field(default_factory=dict, description="how models are called")
     prices: dict[str, TokenPrice] = Field(default_factory=dict, description="prices of models, by model name")
     replay: str | None = Field(None, description="the recorded run whose replies are repeated; set by --replay")
+    replay_loosely: bool = Field(False, description="replies are repeated by order, also where a prompt has changed")
     evaluator: str = Field("evolve", description="evolve, reference, zero-shot or the path of a Python file")
     initial: str | None = Field(None, description="the path of a policy file to begin with as p_0")
     prompts: str | None = Field(None, description="the path of a folder whose prompts replace those of MEMENTO")
@@ -153,7 +154,7 @@ class Settings(BaseModel):
 
     def as_toml(self) -> str:
         """A file for `--config` that repeats this run. It names only what has an effect."""
-        left_out = without_effect(self.method, self.evaluator) | {OPTIONS, *TABLES, "replay"}
+        left_out = without_effect(self.method, self.evaluator) | {OPTIONS, *TABLES, "replay", "replay_loosely"}
         if not self.proposer_turns:
             left_out |= {"practice_episodes"}
         values = {key: value for key, value in self.as_json().items() if key not in left_out}
@@ -167,7 +168,7 @@ class Settings(BaseModel):
 TABLES: Mapping[str, type[_Part]] = {"budget": RoleBudget, "sampling": Asking, "prices": TokenPrice}
 _OF_MODELS = frozenset({
     "model", "evaluator_model", "judges", "calls_at_once", "budget_calls", "budget_tokens", "budget_usd",
-    "budget_wall_s", "replay", *TABLES,
+    "budget_wall_s", "replay", "replay_loosely", *TABLES,
 })  # apply to every method
 
 

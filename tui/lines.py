@@ -16,6 +16,7 @@ from ..core.events import (
     InitialChosen,
     ProbesRecorded,
     ProposalFailed,
+    ReplayDiffered,
     RunContinued,
     RunPaused,
     RunResumed,
@@ -59,6 +60,8 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
             return ("continued",)
         case HintGiven():
             return (f"   hint from the person who runs it: “{one_line(fact.text, HINT_LENGTH)}”",)
+        case ReplayDiffered():
+            return (f"   the prompt of {fact.asked} is not the recorded one: the replay goes on by order",)
         case RunStopped():
             return (f"stopped: {'a budget is spent' if fact.reason == 'budget' else 'on request'}; nothing is lost",)
         case StageEntered():

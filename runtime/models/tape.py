@@ -1,7 +1,7 @@
 """Replays the recorded model calls of a run: no network, no cost, the same answers to the same prompts."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ...core.call_times import without_call_times
@@ -61,10 +61,18 @@ class ReplayModel:
     the recorded run, or was in flight when that run ended: it stays open for `patience_s` seconds, in which the
     replayed run withdraws it again; after that it is an error. If only a later attempt at an order was recorded,
     the earlier ones were unusable, and an empty reply stands for them.
+
+    `loosely`: it goes on by order where a prompt is another one, and a call without a recorded answer fails alone.
+    `differed` is called with the first such question.
     """
 
-    def __init__(self, tape: Tape, *, patience_s: float = 30.0, sleep: Sleep = asyncio.sleep) -> None:
+    def __init__(
+        self, tape: Tape, *, loosely: bool = False, patience_s: float = 30.0, sleep: Sleep = asyncio.sleep
+    ) -> None:
         self.name = "tape"
+        self.differed: Callable[[Ask], None] = lambda ask: None
+        self._loosely = loosely
+        self.has_differed = False       # a prompt was another one, also in an earlier session of the run
         self._tape = tape
         self._patience_s = patience_s
         self._sleep = sleep
@@ -84,26 +92,33 @@ class ReplayModel:
         if failure is not None:
             raise ModelError(failure)
         ahead = ask.order.id in self._tape.withdrawn or is_ahead(ask.order.id)
-        await self._sleep(WITHDRAWN_S if ahead else self._patience_s)
+        if ahead or not self.has_differed:
+            await self._sleep(WITHDRAWN_S if ahead else self._patience_s)
         raise ModelError(
             f"the tape holds no reply for the order {ask.order.id}, attempt {ask.attempt}: "
             "it was recorded with other settings, or the recorded run ended before",
-            fatal=True,
+            fatal=not self.has_differed,       # once a prompt was another one, the search may take another way
         )
 
     def _recorded_under_other_key(self, ask: Ask) -> Call | None:
         """The recorded call for the slot under the other key, if its prompt is the same."""
         call = self._tape.calls.get(_other_key(ask))
-        return call if call is not None and same_prompt(call.prompt, ask.prompt) else None
+        return call if call is not None and (self._loosely or same_prompt(call.prompt, ask.prompt)) else None
 
     def _reply(self, call: Call, ask: Ask) -> Reply:
-        if not same_prompt(call.prompt, ask.prompt):
+        if same_prompt(call.prompt, ask.prompt):
+            return _reply_of(call)
+        if not self._loosely:
             sent, recorded = Document(ask.prompt).digest, call.prompt.digest
             raise ModelError(
                 f"the tape does not fit: the prompt of the order {ask.order.id}, attempt {ask.attempt} is "
-                f"{sent[:12]}, the recorded one {recorded[:12]}; replay with the settings of the recorded run",
+                f"{sent[:12]}, the recorded one {recorded[:12]}, so prompts or the domain have changed since: "
+                "add --replay-loosely to go on by order",
                 fatal=True,
             )
+        if not self.has_differed:
+            self.has_differed = True
+            self.differed(ask)
         return _reply_of(call)
 
 

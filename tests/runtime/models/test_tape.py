@@ -103,6 +103,21 @@ async def test_an_order_that_is_not_withdrawn_is_an_error() -> None:
     assert caught.value.fatal
 
 
+async def test_loosely_other_prompts_get_the_reply_of_their_order_and_the_first_is_named() -> None:
+    model, named = ReplayModel(TAPE, loosely=True, patience_s=0.01), []
+    model.differed = lambda ask: named.append(ask.order.id)
+    assert (await model.complete(ask("p", order="g1/macro/0"))).text == "zero"
+    with pytest.raises(ModelError) as caught:
+        await model.complete(ask("p", order="g1/hill/8"))
+    assert caught.value.fatal and named == []       # so far it is an exact replay
+    assert (await model.complete(ask("q", order="g1/macro/1"))).text == "one"
+    assert (await model.complete(ask("r", order="g1/macro/0"))).text == "zero"
+    assert named == ["g1/macro/1"]
+    with pytest.raises(ModelError, match="holds no reply") as caught:
+        await model.complete(ask("p", order="g1/hill/8"))
+    assert not caught.value.fatal                   # the search took another way, and loses this slot alone
+
+
 async def test_a_tape_of_a_plain_mapping() -> None:
     model = ReplayModel(Tape(calls={("init/0", 0): call("text")}))
     assert (await model.complete(ask("p", order="init/0"))).text == "text"
