@@ -1,4 +1,4 @@
-"""Builds the documentation site: `python docs/site/build.py`, with Zensical and mkdocstrings (the group `site`).
+"""Builds the documentation site: `python docs/site/build.py`, with `docs/site/requirements.txt`.
 
 The documents stay where people read them in the repository. A copy in `.site/docs` has the root's documents next to
 those of `docs/`, with the links between them changed. The site is `.site/site`, with `llms.txt`, an index for programs.
