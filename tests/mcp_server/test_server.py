@@ -3,13 +3,16 @@
 import json
 import os
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("mcp", reason="the extra mcp is not installed")
 
+from mcp.server.mcpserver.exceptions import ToolError
 from memento.cli import exit_code
+from memento.mcp_server import server
 from memento.memory.store import RunStore
 from memento.runtime.clock import SystemClock
 
@@ -105,11 +108,14 @@ async def test_spending_is_bounded_over_all_runs_of_a_server(tmp_path: Path) -> 
     async with serving() as service:
         short = {"generations": 9, "evaluator": "reference", "options.horizon": 20}
         paid = {**TINY, "model": service.model, "settings": short}
-        bounds = ("--allow-spending", "--model", service.model, "--budget-calls", "4")
+        bounds = ("--allow-spending", "--model", service.model, "--model", "anthropic:x", "--budget-calls", "4")
         async with connected(tmp_path, *bounds, LAB_API_KEY=KEY, NO_PROXY="*") as memento:
             other = {**paid, "model": "openai:x"}
             assert "may not ask the model 'openai:x'" in await memento.refusal("start_run", **other)
             assert "ask for at most 4" in await memento.refusal("start_run", **paid, budget_calls=5)
+            keyless = {**paid, "model": "anthropic:x", "name": "keyless"}
+            assert "needs a key in the environment variable ANTHROPIC" in await memento.refusal("start_run", **keyless)
+            assert (await memento.call("list_runs"))["rows"] == []
             begun = await memento.call("start_run", **paid, name="one", budget_calls=1)
             assert begun["budgets"] == {"budget_calls": 1}
             shown = await memento.call("show_run", run="one", wait_s=SECONDS)
@@ -151,6 +157,22 @@ def test_the_server_ends_with_its_client_also_during_a_call(tmp_path: Path) -> N
         process.stdin.close()
         assert process.wait(30) == 0, process.stderr.read()     # before the call would have ended
         assert "Traceback" not in process.stderr.read()
+
+
+async def test_a_call_ends_at_its_deadline_and_its_work_counts_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "DEADLINE_S", 0.05)
+    calls, held = threading.BoundedSemaphore(1), threading.Event()
+
+    def slow() -> dict[str, bool]:
+        return {"done": held.wait(30)}
+
+    tool = server._bounded(slow, calls)
+    with pytest.raises(ToolError, match="no answer within"):
+        await tool()
+    with pytest.raises(ToolError, match="wait until one of them"):
+        await tool()
+    held.set()
+    assert calls.acquire(timeout=30)
 
 
 def test_a_client_that_sends_no_json_gets_an_answer_to_what_follows(tmp_path: Path) -> None:
