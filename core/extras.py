@@ -37,7 +37,7 @@ EXTRAS: Final[Mapping[str, Extra]] = {
     "parquet": Extra(gives="memento export --to parquet", modules=("pyarrow",)),
     "wandb": Extra(gives="memento export --to wandb", modules=("wandb",)),
     "mlflow": Extra(gives="memento export --to mlflow", modules=("mlflow",)),
-    "otel": Extra(gives="memento export --to otel", modules=("opentelemetry.exporter",)),
+    "otel": Extra(gives="memento export --to otel", modules=("opentelemetry.exporter.otlp.proto.http",)),
     "mcp": Extra(gives="memento mcp, the server for coding agents", modules=("mcp",)),
     "rl": Extra(gives="the learned baseline, memento baseline", modules=("stable_baselines3", "torch")),
 }

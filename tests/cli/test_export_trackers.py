@@ -7,7 +7,7 @@ import struct
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,11 @@ from memento.exports.follow import source_of
 from memento.exports.points import Point, Series
 from memento.memory.store import RunStore
 
-from ..support.program import DEADLINE_S, Call, clean_environment
+from ..support.program import PROGRAM, clean_environment
 from .conftest import Finished
 
-pytestmark = pytest.mark.slow       # these packages take seconds to import
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]     # a busy machine takes half a minute to import them
+LIMIT_S = 120
 
 KILLED = """
 import os, signal
@@ -39,10 +40,18 @@ main()
 """
 
 
+def export(
+    finished: Finished, cwd: Path, *arguments: str, program: Sequence[str] = PROGRAM, **environment: str
+) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [*program, "export", "one", *arguments, "--runs", str(finished.runs)], cwd=cwd, check=False,
+        env=clean_environment() | environment, capture_output=True, text=True, timeout=LIMIT_S,
+    )
+
+
 def kill_in_the_middle(finished: Finished, cwd: Path, *arguments: str, **where: object) -> None:
-    command = [sys.executable, "-c", KILLED.format(**where), "export", "one", *arguments, "--runs", str(finished.runs)]
-    done = subprocess.run(command, cwd=cwd, env=clean_environment(), timeout=DEADLINE_S, check=False)
-    assert done.returncode == -signal.SIGKILL
+    done = export(finished, cwd, *arguments, program=[sys.executable, "-c", KILLED.format(**where)])
+    assert done.returncode == -signal.SIGKILL, done.stderr
 
 
 def points_of(finished: Finished) -> list[Point]:
@@ -51,17 +60,16 @@ def points_of(finished: Finished) -> list[Point]:
         return [point for entry in store.facts_after(0) if (point := series.apply(entry)) is not None]
 
 
-def test_mlflow_has_every_step_once_also_after_a_kill(finished: Finished, memento: Call, tmp_path: Path) -> None:
+def test_mlflow_has_every_step_once_also_after_a_kill(finished: Finished, tmp_path: Path) -> None:
     pytest.importorskip("mlflow", reason="the extra mlflow is not installed")
     uri = f"sqlite:///{tmp_path / 'ml.db'}"
-    export = ("--to", "mlflow", "--out", uri)
+    target = ("--to", "mlflow", "--out", uri)
     kill_in_the_middle(
-        finished, tmp_path, *export, module="mlflow.tracking, memento.exports.mlflow as ours; ours.BATCH = 10",
+        finished, tmp_path, *target, module="mlflow.tracking, memento.exports.mlflow as ours; ours.BATCH = 10",
         function="mlflow.tracking.MlflowClient.log_batch", at=4,
     )
-    for _ in range(2):
-        done = memento("export", "one", *export, "--with-programs", "--runs", finished.runs)
-        assert done.returncode == 0, done.stderr
+    done = export(finished, tmp_path, *target, "--with-programs")
+    assert done.returncode == 0, done.stderr
     with sqlite3.connect(tmp_path / "ml.db") as database:
         [(run, name, status, place)] = database.execute("SELECT run_uuid, name, status, artifact_uri FROM runs")
         params = dict(database.execute("SELECT key, value FROM params"))
@@ -75,27 +83,26 @@ def test_mlflow_has_every_step_once_also_after_a_kill(finished: Finished, mement
     assert {path.name for path in Path(place).iterdir()} == {"elite.py", "evaluator.py"}
 
 
-def test_mlflow_without_a_server_is_one_sentence(finished: Finished, memento: Call) -> None:
+def test_mlflow_without_a_server_is_one_sentence(finished: Finished, tmp_path: Path) -> None:
     pytest.importorskip("mlflow", reason="the extra mlflow is not installed")
-    done = memento("export", "one", "--to", "mlflow", "--out", "http://127.0.0.1:9", "--runs", finished.runs,
-                   MLFLOW_HTTP_REQUEST_MAX_RETRIES="0")
+    done = export(
+        finished, tmp_path, "--to", "mlflow", "--out", "http://me:word@127.0.0.1:9", MLFLOW_HTTP_REQUEST_MAX_RETRIES="0"
+    )
+    assert "word" not in done.stderr
     assert done.returncode == 3
     assert done.stderr.splitlines()[-1].startswith("memento: MLflow at http://127.0.0.1:9 fails")
 
 
-def test_wandb_offline_has_every_step_once_also_after_a_kill(
-    finished: Finished, memento: Call, tmp_path: Path
-) -> None:
+def test_wandb_offline_has_every_step_once_also_after_a_kill(finished: Finished, tmp_path: Path) -> None:
     pytest.importorskip("wandb", reason="the extra wandb is not installed")
-    export = ("--to", "wandb", "--out", "tracked")
+    target = ("--to", "wandb", "--out", "tracked")
     kill_in_the_middle(
-        finished, tmp_path, *export, module="wandb.sdk.wandb_run", function="wandb.sdk.wandb_run.Run.log", at=3
+        finished, tmp_path, *target, module="wandb.sdk.wandb_run", function="wandb.sdk.wandb_run.Run.log", at=3
     )
     identity = f"memento-{source_of(finished.runs / 'one').identity[:16]}"
     assert len([*(tmp_path / "tracked" / "wandb").glob(f"offline-run-*-{identity}")]) == 1
-    for _ in range(2):
-        done = memento("export", "one", *export, "--runs", finished.runs)
-        assert done.returncode == 0, done.stderr
+    done = export(finished, tmp_path, *target)
+    assert done.returncode == 0, done.stderr
     [folder] = (tmp_path / "tracked" / "wandb").glob(f"offline-run-*-{identity}")
     records = [*read_records(folder / f"run-{identity}.wandb")]
     history = [

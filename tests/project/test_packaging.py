@@ -64,6 +64,8 @@ NEEDS = {       # a command line: the extra, and the words that the error begins
     "evaluate x.py --domain robosuite:Lift": ("robosuite", "the domain robosuite:Lift needs robosuite"),
     "compare main --domain hanoi-kinematic": ("compare", "memento compare needs scipy"),
     "render first --out a.mp4": ("video", "a film in MP4 needs av"),
+    "export first --to parquet --out a": ("parquet", "memento export --to parquet needs pyarrow"),
+    "export first --to otel": ("otel", "memento export --to otel needs opentelemetry.exporter.otlp.proto.http"),
     "run kitchen --set kitchen.backend=unity": ("unity", "kitchen.backend=unity needs ai2thor"),
 }
 FROM_PYTHON = """
