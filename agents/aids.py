@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from .critic.sheets import SheetFolder
 from .hints import Hints
 from .notes import Notes
 
@@ -10,8 +11,9 @@ from .notes import Notes
 class Aids:
     """The aids of all proposers of a run: the hints of the person who runs it, and the notes of earlier proposers.
 
-    Without `notes`, no proposer leaves a note or sees one.
+    Without `notes`, no proposer leaves a note or sees one. With `sheets` the sheets of a critic go with prompts.
     """
 
     hints: Hints = field(default_factory=Hints)
     notes: Notes | None = None
+    sheets: SheetFolder | None = None

@@ -14,6 +14,7 @@ from ..core.seeds import derive_seed
 from ..core.text import one_line
 from ..core.values import Brief, Call, EvaluatorCandidate
 from .ballots import ballot
+from .critic.critique_text import critique_text
 from .evaluator_evolver import success_in_words
 from .reply import within_limit
 from .verdict import MAX_REASON, Unusable, Verdict, read_verdict
@@ -98,11 +99,17 @@ class Judges:
         )
         rest = self._prompts.fill(
             "judge",
-            pool=ballot(order, dict(zip(seen.labels, seen.entries, strict=True))),
+            pool="\n\n".join([ballot(order, dict(zip(seen.labels, seen.entries, strict=True))), *self._seen(order)]),
             labels=", ".join(seen.labels),
             correction=section("Once more", f"Your first answer could not be used: {flaw}.") if flaw else "",
         )
         return question(constant, rest)
+
+
+    def _seen(self, order: Judge) -> list[str]:
+        """What a critic said about the rollouts of the initial policy, with its heading."""
+        said = [critique_text(self._prompts, critique) for critique in order.critiques]
+        return ["### What a critic saw", *said] if any(said) else []
 
 
 def _verdict(order: Judge, reply: Reply, seen: Labelling) -> Verdict | Unusable:

@@ -9,6 +9,7 @@ from ..core.program_text import digest
 from ..core.text import bounded
 from ..core.values import Brief, Candidate, Contract, FeedbackDetail, MemoryDetail
 from .aids import Aids
+from .critic.critique_text import critique_text, sheet_text
 from .feedback import faults_text, policy_feedback
 from .fencing import fenced
 from .foci import CROSSOVERS, crossing_of, focus_of, remedies
@@ -58,9 +59,16 @@ class _Proposer:
     def _shown(self, candidate: Candidate, order: Propose) -> dict[str, str]:
         return {
             "program": program_block(candidate.program),
-            "feedback": policy_feedback(candidate, self._feedback),
+            "feedback": _joined(policy_feedback(candidate, self._feedback), self._seen(candidate, order)),
             "history": _history(candidate, order),
         }
+
+    def _seen(self, candidate: Candidate, order: Propose) -> str:
+        """What a critic said about an episode of the candidate, and which attached picture shows it; "" for neither."""
+        found = next((each for each in order.critiques if each.candidate == candidate.id), None)
+        pictures = order.critiques if self._aids.sheets is not None else ()
+        texts = (critique_text(self._prompts, found), sheet_text(self._prompts, found, pictures))
+        return "\n".join(filter(None, texts)).rstrip("\n")
 
     def _notes(self, order: Propose) -> str:
         """The notes of earlier proposers, with their heading; "" for none."""
@@ -87,6 +95,9 @@ class _Proposer:
         hints = self._aids.hints.of(order.id)
         common = self._measure(order) + hints_text(self._prompts, hints)  # the same in most prompts of the search
         asked = question(self._situation, common + rest, common + again)
+        if self._aids.sheets is not None:
+            sheets = [each.sheet for each in order.critiques if each.sheet is not None]
+            asked = replace(asked, images=self._aids.sheets.read(sheets))
         fact = await self._talker.write(order, asked, parents, form=form)
         if isinstance(fact, ProposalMade) and self._note:
             fact = replace(fact, note=note_of(fact.call.reply.text))
@@ -201,6 +212,8 @@ class Crosser(_Proposer):
         """Answer an order for a crossover. Raises ModelError if it is fatal."""
         first, second = order.parents
         same = digest(first.program) == digest(second.program)
+        if same:  # the prompt shows the first one alone
+            order = replace(order, critiques=tuple(each for each in order.critiques if each.candidate == first.id))
         focus = ""
         if order.focus is not None and same:
             focus = self._prompts.fill("macro-focus", **focus_of(order.focus, first, self._remedies))
@@ -230,15 +243,24 @@ class Crosser(_Proposer):
             second_title=title_of(second, order),
             first=program_block(first.program),
             first_history=_history(first, order, level=3),
-            first_faults=_faults(first),
+            first_faults=self._outcome(first, order),
             second=program_block(second.program),
             second_history=_history(second, order, level=3),
-            second_faults=_faults(second),
+            second_faults=self._outcome(second, order),
             first_said=self._said(first),
             second_said=self._said(second),
             tried=self._tried(order),
             focus=focus,
         )
+
+
+    def _outcome(self, parent: Candidate, order: Propose) -> str:
+        """The faults of a parent and what a critic said, each with its heading."""
+        return _joined(_faults(parent), self._seen(parent, order))
+
+
+def _joined(*texts: str) -> str:
+    return "\n\n".join(filter(None, texts))
 
 
 def _history(candidate: Candidate, order: Propose, *, level: int = 2) -> str:

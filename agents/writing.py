@@ -8,7 +8,7 @@ import structlog
 from ..core.errors import ModelError
 from ..core.events import AskedAgain, ProposalFailed, ProposalMade, Propose, ProposeEvaluator, TurnTaken
 from ..core.patch_form import Form
-from ..core.ports import Ask, Model, Prompts, Reply
+from ..core.ports import Ask, ImageFile, Model, Prompts, Reply
 from ..core.program_text import MAX_FAULT, MAX_PROGRAM, digest
 from ..core.text import one_line
 from ..core.values import Brief, Call, Contract, Document, Fault, FaultKind, Program
@@ -30,6 +30,7 @@ class Question:
 
     text: str
     prefixes: tuple[int, ...]
+    images: tuple[ImageFile, ...] = ()  # that go with it
 
 
 def question(situation: str, rest: str, again: str = "") -> Question:
@@ -107,7 +108,7 @@ class Writer:
             attempt = len(earlier)
             ask = Ask(
                 order=order, attempt=attempt, role=self.role, prompt=question.text, prefixes=question.prefixes,
-                tools=isinstance(order, Propose) and order.conversation is not None,
+                tools=isinstance(order, Propose) and order.conversation is not None, images=question.images,
             )
             try:
                 reply = within_limit(await self.model.complete(ask))

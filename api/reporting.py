@@ -13,7 +13,6 @@ from typing import Final
 
 from .. import __version__
 from ..app import rendering
-from ..app.episode_images import Captioned
 from ..app.isolation import ISOLATING
 from ..baselines.log import find_baseline
 from ..baselines.log import read_record as read_baseline
@@ -29,6 +28,7 @@ from ..evidence.loading import Evidence, load_comparison, load_runs
 from ..evidence.page import Frame, Picture, render, shown_runs
 from ..evidence.records import RunRecord
 from ..memory.runs import find_run
+from ..runtime.pictures import Captioned
 
 MOMENTS: Final = 6
 SIZE: Final = (400, 300)        # of a picture, in pixels

@@ -9,7 +9,7 @@ from ..runtime.models.asked import NAME as ASK
 from ..runtime.models.budget import Balance, Budget, Spent
 from ..runtime.models.prices import Price, require_prices
 from ..runtime.models.spec import ModelSpec, parse_specs
-from ..settings import ALL, RoleBudget, Settings, roles_of
+from ..settings import ALL, CRITIC, RoleBudget, Settings, roles_of
 
 
 def models_of(settings: Settings) -> dict[str, tuple[str, ...]]:
@@ -19,7 +19,8 @@ def models_of(settings: Settings) -> dict[str, tuple[str, ...]]:
         "evaluator-writer": (settings.evaluator_model or settings.model,),
         "judge": settings.judges or (settings.model,),
     }
-    return {role: named[role] for role in named if role in roles_of(settings.evaluator)}
+    roles = {role: named[role] for role in named if role in roles_of(settings.evaluator)}
+    return roles if settings.critic is None else {**roles, CRITIC: (settings.critic,)}
 
 
 def prices_of(settings: Settings) -> dict[str, Price]:
@@ -61,11 +62,25 @@ def require_usable(settings: Settings) -> None:
     }
     every = {name: spec for role in specs.values() for name, spec in role.items()}
     _refuse_asking_elsewhere(specs)
+    _refuse_critic_without_effect(settings, specs)
     _require_known_prices(settings, specs, every)
     _refuse_without_effect(settings, specs, every)
 
 
 Specs = Mapping[str, ModelSpec]
+
+
+def _refuse_critic_without_effect(settings: Settings, specs: Mapping[str, Specs]) -> None:
+    """A critic serves writers that read prompts; its other settings need one."""
+    if settings.looks and _all_offline(specs["proposer"]):
+        name = "'critic'" if settings.critic is not None else "critic_mode = 'pixels'"
+        raise UsageError(f"{name} has no effect with the offline model, which reads no prompts: remove it")
+    if settings.critic is not None:
+        return
+    given = [f"{table}.{CRITIC}" for table in ("budget", "sampling") if CRITIC in getattr(settings, table)]
+    given += ["critic_judges"] if settings.critic_judges == "on" else []
+    if given:
+        raise UsageError(f"{given[0]!r} has no effect without a critic: name one with --critic MODEL, or remove it")
 
 
 def _require_known_prices(settings: Settings, specs: Mapping[str, Specs], every: Specs) -> None:

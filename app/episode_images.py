@@ -1,4 +1,4 @@
-"""Images of an episode with captions, and files of them: an MP4, a GIF, or a PNG with one moment or a sheet."""
+"""Files of an episode's captioned pictures: an MP4, a GIF, or a PNG with one moment or a sheet."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,8 @@ import numpy as np
 
 from ..core.errors import UsageError
 from ..core.files import replacing
-from ..core.ports import Picture, Playback
+from ..core.ports import Picture
+from ..runtime.pictures import Captioned, on_a_sheet
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -21,8 +22,6 @@ STEP_S: Final = 0.4         # for a step without a duration
 REST_S: Final = 1.5         # the duration of the last picture
 SHEET: Final = 12           # moments on a sheet
 COLUMNS: Final = 4
-FINE: Final = 2             # a caption is drawn larger by this factor
-PAPER, INK, DIM, BAR = (250, 249, 246), (28, 30, 34), (120, 124, 132), (38, 110, 190)
 COLOURS: Final = 255        # of a GIF's palette
 
 
@@ -56,71 +55,6 @@ def moments(steps: int, every: int | None) -> tuple[int, ...]:
     return tuple(sorted({round(row) for row in np.linspace(0, steps, min(SHEET, steps + 1))}))
 
 
-class Captioned:
-    """Pictures of a playback, each with a caption below."""
-
-    def __init__(self, playback: Playback, *, title: str, steps: int) -> None:
-        self._playback, self._title, self._steps = playback, title, steps
-
-    def image(self, row: int, *, note: str = "") -> "Image":
-        """One row, with its caption: the domain's words left, step and title right, progress below."""
-        from PIL import Image
-
-        picture = Image.fromarray(self._playback.picture(row))
-        width, height = picture.size
-        strip = self._strip(row, width, note)
-        image = Image.new("RGB", (width, height + strip.height), PAPER)
-        image.paste(picture, (0, 0))
-        image.paste(strip, (0, height))
-        return image
-
-    def _strip(self, row: int, width: int, note: str) -> "Image":
-        """The caption. Drawn larger and scaled down, since small letters are rendered badly."""
-        from PIL import Image, ImageDraw, ImageFont
-
-        size = FINE * max(10, min(18, width // 30))
-        font, margin, line, bar = ImageFont.load_default(size), size // 2, round(1.45 * size), 4 * FINE
-        words = self._playback.caption(row)
-        lines = max(2, len(words))
-        height = -(-(lines * line + 2 * margin + bar) // FINE)
-        strip = Image.new("RGB", (width * FINE, height * FINE), PAPER)
-        draw = ImageDraw.Draw(strip)
-        right = [self._when(row), (self._title + note, self._title)]
-        for number in range(lines):
-            top, room = margin + number * line, width * FINE - 2 * margin
-            if number < len(words):
-                text = _fitted((words[number],), room, draw.textlength, font)
-                draw.text((margin, top), text, INK, font)
-                room -= round(draw.textlength(text, font)) + size
-            if number < len(right):
-                text = _fitted(right[number], room, draw.textlength, font)
-                draw.text((width * FINE - margin - draw.textlength(text, font), top), text, DIM, font)
-        done = round(strip.width * row / self._steps) if self._steps else strip.width
-        if done:
-            draw.rectangle((0, strip.height - bar, done - 1, strip.height), BAR)
-        return strip.resize((width, height), Image.Resampling.LANCZOS)
-
-    def _when(self, row: int) -> tuple[str, ...]:
-        """Step and time in several forms, the longest first."""
-        short = f"step {row:,}"
-        step = f"{short} of {self._steps:,}"
-        if self._playback.step_s is None:
-            return step, short
-        time = f"{row * self._playback.step_s:.1f} s"
-        return f"{step}, {time}", f"{short}, {time}", short
-
-
-def _fitted(texts: Sequence[str], room: int, length: Callable[..., float], font: object) -> str:
-    """The first of the texts that is not wider than `room`, else the last one, shortened."""
-    for text in texts:
-        if length(text, font) <= room:
-            return text
-    text = texts[-1]
-    while text and length(text + "...", font) > room:
-        text = text[:-1]
-    return text.rstrip() + "..." if text else ""
-
-
 # ------------------------------------------------------------------------------------------------ files
 
 
@@ -139,19 +73,11 @@ def save_film(path: Path, captioned: Captioned, how: Pace, *, progress: Callable
 
 def save_sheet(path: Path, captioned: Captioned, rows: Sequence[int], *, progress: Callable[[int], None]) -> None:
     """Write a PNG of these rows, side by side. Raises UsageError if writing fails."""
-    from PIL import Image
-
     cells = []
     for count, row in enumerate(rows):
         cells.append(captioned.image(row))
         progress(count + 1)
-    columns = min(COLUMNS, len(cells))
-    width, height = cells[0].size
-    gap = 8 if len(cells) > 1 else 0
-    lines = ceil(len(cells) / columns)
-    sheet = Image.new("RGB", (columns * (width + gap) + gap, lines * (height + gap) + gap), (225, 225, 225))
-    for place, cell in enumerate(cells):
-        sheet.paste(cell, (gap + place % columns * (width + gap), gap + place // columns * (height + gap)))
+    sheet = on_a_sheet(cells, COLUMNS)
     _whole(path, lambda partial: sheet.save(partial, format="PNG", optimize=True))
 
 

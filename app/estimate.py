@@ -18,10 +18,11 @@ from ..domains import load as load_domain
 from ..runtime.models.caching import WORTH_CHARACTERS
 from ..runtime.models.prices import Price, cost_usd
 from ..runtime.models.spec import ModelSpec, parse_specs
-from ..settings import Settings
+from ..settings import CRITIC, Settings
 from .budgets import models_of, prices_of, require_usable
 from .estimate_samples import HIGH, LOW, Assumed, Samples
 from .prompt_files import prompts_with, read_prompts
+from .sight import refuse_the_blind
 from .wiring import Askers, Models, aids_of, asking_of, make_askers
 
 ASSUMPTIONS = (
@@ -35,6 +36,8 @@ ASSUMPTIONS = (
     " of the speculative calls are withdrawn and charged, and nothing comes from a cache",
     "with proposer_turns, low: no tool is called; high: all turns are used, and a prompt is one in the middle of the"
     " conversation, with a whole program in every reply",
+    f"a critic's sheet takes {LOW.picture_tokens:,} to {HIGH.picture_tokens:,} tokens; low: one look in all; high: one"
+    " at every program that a later prompt could show",
     "low: the repeated beginnings of prompts come from the service's cache, except once in a generation",
 )
 
@@ -99,13 +102,15 @@ class Kind:
     calls: tuple[int, int]
     batches: int
     operator: Operator | None = None
-    reply: str = "policy"       # policy, evaluator, patch, evaluator-patch or vote
+    reply: str = "policy"       # policy, evaluator, patch, evaluator-patch, vote or critique
+    pictures: int = 0           # that go with each of them
     speculative: int = 0        # calls that may be made in vain
     turns: int = 0              # calls of tools before each of them, at most
 
 
 async def estimate(settings: Settings) -> Estimate:
     """The estimate for a run with these settings. Raises UsageError for settings that the run would refuse."""
+    refuse_the_blind(settings)
     require_usable(settings)
     low, high = Recorder(), Recorder()
     parts = [
@@ -135,12 +140,33 @@ def kinds_of(settings: Settings) -> Iterator[Kind]:
             if share:
                 climb = operator is Operator.HILL_CLIMB
                 turns = settings.proposer_turns if operator is not Operator.INITIAL else 0
+                parents = {Operator.INITIAL: 0, Operator.CROSSOVER: 2}.get(operator, 1)
                 yield Kind(
                     role="proposer", what=OPERATORS[operator].proposal, calls=(share, share * (1 + turns)),
                     operator=operator, turns=turns,
                     batches=settings.generations, reply="patch" if climb and patches else "policy",
                     speculative=share if climb and settings.speculation else 0,
+                    pictures=parents if settings.critic_mode == "pixels" else 0,
                 )
+    if settings.critic is not None:
+        yield Kind(
+            role=CRITIC, what="critique", calls=(1, _most_looks(settings)), batches=settings.generations,
+            reply="critique", pictures=1,
+        )
+
+
+def _most_looks(settings: Settings) -> int:
+    """The programs that later prompts can show: p_0, accepted climbs, and the winners of the other branches.
+
+    A population can show all of its programs.
+    """
+    branches = branches_of(settings.as_json())
+    islands = any(len(branch.operators) > 1 for branch in branches)
+    each = sum(
+        branch.slots if islands or Operator.HILL_CLIMB in branch.operators else min(1, branch.slots)
+        for branch in branches
+    )
+    return 1 + settings.generations * each
 
 
 def _of_evaluators(settings: Settings) -> Iterator[Kind]:
@@ -190,37 +216,44 @@ class Size:
 
 async def _size(settings: Settings, kind: Kind, assumed: Assumed, model: Recorder) -> Size:
     domain = load_domain(settings.domain)
-    models = Models(proposer=model, evaluator_writer=model, judges=(model,))
+    models = Models(proposer=model, evaluator_writer=model, judges=(model,), critic=model)
     aids = aids_of(settings, Hints(), Notes())
-    askers = make_askers(settings, domain, models, prompts_with(read_prompts(settings.prompts)), aids)
     samples = Samples(
         assumed, n_roll=settings.n_roll, pool=settings.evaluator_pool, probes=settings.probes == "on"
     )
+    askers = make_askers(
+        settings, domain, models, prompts_with(read_prompts(settings.prompts)), aids,
+        sheets=samples if settings.looks else None,
+    )
     model.asked.clear()
-    await _ask(askers, samples, kind)
+    await _ask(settings, askers, samples, kind)
     asked = model.asked[0]
     per_token = assumed.characters_per_token
     repeated = asked.prefixes[-1] if asked.prefixes else 0
     return Size(
         assumed=assumed,
-        prompt=round(len(asked.prompt) / per_token),
+        prompt=round(len(asked.prompt) / per_token) + kind.pictures * assumed.picture_tokens,
         repeated=round(repeated / per_token) if repeated >= WORTH_CHARACTERS else 0,
         reply=round(_reply_characters(kind, assumed) / per_token) + assumed.thinking_tokens,
     )
 
 
-async def _ask(askers: Askers, samples: Samples, kind: Kind) -> None:
+async def _ask(settings: Settings, askers: Askers, samples: Samples, kind: Kind) -> None:
     if kind.operator is not None:
-        order = samples.propose(kind.operator)
+        order = samples.propose(kind.operator, looked=settings.looks)
         conversation = samples.conversation(kind.turns) if kind.turns else None
         await askers.proposer.carry_out(replace(order, conversation=conversation))
     elif kind.role == "judge":
-        await askers.judges.carry_out(samples.judge())
+        await askers.judges.carry_out(samples.judge(looked=settings.critic_judges == "on"))
+    elif askers.critic is not None and kind.role == CRITIC:
+        await askers.critic.carry_out(samples.look())
     else:
         await askers.evolver.carry_out(samples.propose_evaluator(revision=kind.what == "evaluator revision"))
 
 
 def _reply_characters(kind: Kind, assumed: Assumed) -> float:
+    if kind.reply == "critique":
+        return assumed.critique_characters
     programs = {
         "policy": assumed.policy_characters, "patch": assumed.policy_characters * assumed.patch_share,
         "evaluator": assumed.evaluator_characters, "vote": 0,
@@ -250,7 +283,8 @@ def _part(settings: Settings, kind: Kind, low: Size, high: Size) -> Part:
 
 
 def _calls(settings: Settings, kind: Kind, assumed: Assumed) -> tuple[int, int]:
-    repairs = assumed.repaired_share if settings.repairs or kind.role == "judge" else 0.0
+    again = kind.role == "judge" or (settings.repairs > 0 and kind.role != CRITIC)     # a critic is asked once
+    repairs = assumed.repaired_share if again else 0.0
     least, most = kind.calls
     in_vain = kind.speculative * assumed.withdrawn_share
     return round(least * (1 + repairs) + in_vain), round(most * (1 + repairs) + in_vain)

@@ -2,7 +2,11 @@
 
 from dataclasses import dataclass
 
+from ..agents.critic.frames import FRAMES
+from ..agents.critic.sheets import Prepared
 from ..agents.turns.talking import MAX_ANSWER
+from ..core.critic_events import Criticise
+from ..core.critique import Critique, Frame, Sheet
 from ..core.events import Judge, Propose, ProposeEvaluator
 from ..core.metrics import aggregate
 from ..core.program_text import digest
@@ -22,6 +26,10 @@ from ..core.values import (
 )
 
 LINE = "        self.a_typical_name = self.another_name + 0.125\n"
+SHEET = Sheet(
+    frames=tuple(Frame(row=100 * place, caption="a phase of the task, and what is held") for place in range(FRAMES)),
+    digest="0" * 64, file="sample.jpg", focus="step 400: the last event that the evaluator saw",
+)
 STORY_LINE = "step  123  a line of the story, with a phase, what is held and the nearest thing\n"
 
 
@@ -42,6 +50,8 @@ class Assumed:
     characters_per_token: float
     repaired_share: float           # of the calls whose reply cannot be used and is asked for again
     withdrawn_share: float          # of the speculative calls that are withdrawn; the service may charge them
+    picture_tokens: int             # of a critic's sheet
+    critique_characters: int
     cached: bool                    # whether repeated beginnings come from the service's cache
 
 
@@ -49,13 +59,13 @@ LOW = Assumed(
     policy_characters=8_000, evaluator_characters=5_000, shared_code=True, probes=8, metrics=15,
     story_characters=600, rejections=2,
     prose_characters=800, patch_share=1 / 20, thinking_tokens=0, characters_per_token=4.0, repaired_share=0.0,
-    withdrawn_share=0.0, cached=True,
+    withdrawn_share=0.0, picture_tokens=800, critique_characters=300, cached=True,
 )
 HIGH = Assumed(
     policy_characters=30_000, evaluator_characters=14_000, shared_code=False, probes=20, metrics=40,
     story_characters=1_700, rejections=10,
     prose_characters=4_000, patch_share=1 / 8, thinking_tokens=8_000, characters_per_token=3.0, repaired_share=0.25,
-    withdrawn_share=0.5, cached=False,
+    withdrawn_share=0.5, picture_tokens=1_700, critique_characters=900, cached=False,
 )
 
 
@@ -86,8 +96,8 @@ class Samples:
         turn = Turn(said=said, answer=STORY_LINE * (MAX_ANSWER // len(STORY_LINE)))
         return Conversation(turns=(turn,) * (turns // 2), turns_left=turns - turns // 2)
 
-    def propose(self, operator: Operator) -> Propose:
-        """The order for one proposal of this operator."""
+    def propose(self, operator: Operator, *, looked: bool = False) -> Propose:
+        """The order for one proposal of this operator; `looked`: a critic has seen its parents' episodes."""
         parents = {Operator.INITIAL: 0, Operator.CROSSOVER: 2}.get(operator, 1)
         rejection = Rejection(
             summary="a summary of an edit, with the place, the old and new values and the effect that it was to have",
@@ -96,8 +106,23 @@ class Samples:
         return Propose(
             id="g1/sample/0", operator=operator, generation=1, slot=0,
             parents=tuple(self._candidate(place) for place in range(parents)),
+            critiques=tuple(self._critique(f"g0/macro/{place}") for place in range(parents)) if looked else (),
             rejections=(rejection,) * (self._assumed.rejections if operator is Operator.HILL_CLIMB else 0),
         )
+
+    def look(self) -> Criticise:
+        """The order for one look of a critic."""
+        return Criticise(
+            id="g0/macro/0/look0", candidate="g0/macro/0", episode=self._episodes[0], score=self._scores[0]
+        )
+
+    async def prepared(self, order: Criticise) -> Prepared:
+        """A sheet without a picture: samples are `Sheets`, too."""
+        return Prepared(sheet=SHEET)
+
+    def _critique(self, candidate: str) -> Critique:
+        words = (STORY_LINE.replace("\n", " ") * 20)[: self._assumed.critique_characters]
+        return Critique(candidate=candidate, episode=0, look=f"{candidate}/look0", words=words, sheet=SHEET)
 
     def propose_evaluator(self, *, revision: bool) -> ProposeEvaluator:
         """The order for an evaluator of the first pool, or for a revision."""
@@ -106,12 +131,12 @@ class Samples:
             episodes=self._episodes, success_rate=0.0, probes=self._probes,
         )
 
-    def judge(self) -> Judge:
-        """The order for one vote on a whole pool."""
+    def judge(self, *, looked: bool = False) -> Judge:
+        """The order for one vote on a whole pool; `looked`: a critic has seen an episode of T_0."""
         pool = tuple(self._evaluator(slot) for slot in range(self._pool))
         return Judge(
             id="eval/g0/judge/0", generation=0, seat=0, pool=pool, success_rate=0.0, episodes=self._episodes,
-            probes=self._probes,
+            probes=self._probes, critiques=(self._critique("init/0"),) if looked else (),
         )
 
     def _score(self, episode: int) -> Score:

@@ -4,7 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..agents.critic.sheets import recorded_looks
 from ..agents.hints import RecordedHints, recorded_hints
+from ..core.critic_events import Criticised
 from ..core.events import EpisodeEnded, Fact, ToolAnswered
 from ..core.values import JSON, CallTimes, Program, PromptText
 from ..runtime.models.tape import Tape, tape_of
@@ -29,6 +31,7 @@ class RecordedRun:
     rules: int
     prompts: tuple[PromptText, ...]
     hints: RecordedHints
+    looks: Mapping[str, Criticised]         # of a critic, by their orders
     call_times: Mapping[str, CallTimes]     # of every episode, by the order of its rollout; none without a step limit
 
 
@@ -47,6 +50,7 @@ def read_recorded(place: Path, *, trusted: bool = True) -> RecordedRun:
         rules=started.rules,
         prompts=started.prompts,
         hints=recorded_hints(facts),
+        looks=recorded_looks(facts),
         call_times={} if recorded.step_limit_ms is None else _call_times(facts),
     )
 

@@ -61,6 +61,7 @@ class RunResult(Result):
     wall_s: float
     sandbox: tuple[str, ...]            # the active isolation layers
     hints: int = 0                      # that a person gave
+    critiques: int = 0                  # what a critic said about episodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,4 +139,5 @@ def result_of(store: RunStore, *, status: str) -> RunResult:
         wall_s=round(run.active_s, 3),
         sandbox=run.sandbox,
         hints=run.hints,
+        critiques=run.critiques,
     )

@@ -22,6 +22,7 @@ from ..settings import Settings, with_budgets
 from ..tui.display import Display
 from ..tui.noting import noted
 from .budgets import balance_of, require_usable
+from .drawing import require_drawing
 from .history import Outline, outline_of, past_use
 from .isolation import live_layers, require_sandbox, warn_of_lost
 from .program_files import read_evaluator, read_initial
@@ -30,6 +31,7 @@ from .replay import RecordedRun, read_recorded
 from .results import RunResult, result_of
 from .salt import new_salt
 from .session import Session, Work
+from .sight import refuse_the_blind, require_sight
 from .status import StatusAddress
 from .trust import require_trust
 from .wiring import Models, make_models, replayed
@@ -58,6 +60,9 @@ async def run(
         address.require_free()
     # Before the folder is made, so that an unusable model leaves no run behind.
     async with _models(settings, domain, recorded) as models:
+        if recorded is None:
+            await require_drawing(settings, domain)
+            await require_sight(settings, models)
         clock = SystemClock()
         folder = new_run(runs_dir, name, clock, label=settings.domain, seed=settings.seed)
         with RunStore.create(folder, clock=clock) as store:
@@ -69,6 +74,7 @@ async def run(
                 settings=settings, domain=domain, started=started, models=models, workers=settings.workers,
                 address=address, hints=None if recorded is None else recorded.hints,
                 call_times={} if recorded is None else recorded.call_times,
+                looks=None if recorded is None else recorded.looks,
             )
             session = Session(work, store)
             display.opened(folder)
@@ -112,6 +118,8 @@ async def resume(
         require_installed(settings.domain)
         recorded = _recorded(settings)
         async with _models(settings, domain, recorded) as models:
+            if recorded is None:
+                await require_drawing(settings, domain)
             if budgets or before.left == "budget":
                 use = past_use(store)
                 require_room(balance_of(settings, use.spending.by_role()), use.status.active_s)
@@ -120,6 +128,7 @@ async def resume(
                 workers=workers or settings.workers, address=address,
                 hints=None if recorded is None else recorded.hints,
                 call_times={} if recorded is None else recorded.call_times,
+                looks=None if recorded is None else recorded.looks,
             )
             return await _go_on(work, resumed, store, display)
 
@@ -165,7 +174,8 @@ def _given_programs(
 def _models(settings: Settings, domain: Domain, recorded: RecordedRun | None) -> Models:
     """The run's models, or the tape that replaces all of them. Raises UsageError."""
     if recorded is not None:
-        return replayed(recorded.tape, loosely=settings.replay_loosely)
+        return replayed(recorded.tape, settings)
+    refuse_the_blind(settings)
     models = make_models(settings, domain)
     require_usable(settings)
     return models

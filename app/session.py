@@ -2,16 +2,19 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..agents.critic.sheets import SHEETS, DrawnSheets, RecordedSheets, Sheets
 from ..agents.hints import Hints, RecordedHints
 from ..agents.keepers.conversing import Conversing
-from ..agents.keepers.sequencer import Sequencer
+from ..agents.keepers.criticising import Criticising
+from ..agents.keepers.sequencer import RunPlan, Sequencer
 from ..agents.notes import Notes
 from ..core.ballot_files import BALLOTS
+from ..core.critic_events import Criticised
 from ..core.events import AskedAgain, Fact, HintGiven, ReplayDiffered, RunResumed, RunStarted, RunStopped
 from ..core.keeper import Keeper
 from ..core.ports import Domain, interpreter_of
@@ -29,6 +32,7 @@ from ..settings import Settings
 from ..tui.display import Display
 from .announcing import announced, observed
 from .budgets import ActiveTime, balance_of
+from .drawing import artists
 from .history import PastUse
 from .plan import plan_of, terms_of
 from .requests import Requests
@@ -42,8 +46,8 @@ from .wiring import Models, aids_of, exclude_loaded_from_gc, final_options, load
 class Work:
     """The inputs of a controller: a run's settings with its current budgets, its domain, given programs and models.
 
-    `hints` are those of the recorded run that this one replays; None if it replays none. `call_times` are that run's
-    too, by order.
+    `hints` are those of the recorded run that this one replays; None if it replays none. `call_times` and `looks`
+    (of a critic) are that run's too, by order.
     """
 
     settings: Settings
@@ -54,6 +58,7 @@ class Work:
     address: StatusAddress | None = None
     hints: RecordedHints | None = None
     call_times: Mapping[str, CallTimes] = field(default_factory=dict)
+    looks: Mapping[str, Criticised] | None = None
 
 
 class Session:
@@ -121,8 +126,10 @@ class Session:
         await load_clients(work.settings)
         exclude_loaded_from_gc()
         with _marked_when_interrupted(bus, done=lambda: self._use.status.stage == "done"):
-            async with self._pool(observed(feed.observe, display)) as pool, feed.served(work.address):
-                supervisor = self._supervisor(bus, pool, ledger, feed, display, requests)
+            async with (
+                self._pool(observed(feed.observe, display)) as pool, self._sheets() as sheets, feed.served(work.address)
+            ):
+                supervisor = self._supervisor(bus, pool, sheets, ledger, feed, display, requests)
                 status = await supervisor.run(self._store.facts(texts=False))
         return result_of(self._store, status=status)
 
@@ -137,10 +144,23 @@ class Session:
             python=interpreter_of(work.domain, work.settings.options),
         )
 
+    @asynccontextmanager
+    async def _sheets(self) -> AsyncIterator[Sheets | None]:
+        """The sheets for a critic, if the run has one; in a replay those of the recorded run."""
+        work, folder = self._work, self._store.folder
+        if not work.settings.looks:
+            yield None
+        elif work.looks is not None:
+            yield RecordedSheets(work.looks)
+        else:
+            async with artists(work.settings, work.domain, folder / TRAJECTORIES) as artist:
+                yield DrawnSheets(artist=artist, trajectories=folder / TRAJECTORIES, sheets=folder / SHEETS)
+
     def _supervisor(
-        self, bus: EventBus, pool: ProcessPool, ledger: Ledger, feed: StatusFeed, display: Display, asked: Requests
+        self, bus: EventBus, pool: ProcessPool, sheets: Sheets | None, ledger: Ledger, feed: StatusFeed,
+        display: Display, asked: Requests,
     ) -> Supervisor:
-        work = self._work
+        work, folder = self._work, self._store.folder
 
         def requests() -> list[str]:
             ledger.require_time()
@@ -158,13 +178,11 @@ class Session:
 
         lanes = make_lanes(
             work.settings, work.domain, models, pool, workers=work.workers, replaced=started.prompts,
-            aids=aids_of(work.settings, self._hints, self._notes), call_times=work.call_times,
-            keep=keep, trajectories=self._store.folder / TRAJECTORIES,
+            aids=aids_of(work.settings, self._hints, self._notes, None if work.looks is not None else folder / SHEETS),
+            call_times=work.call_times, keep=keep, trajectories=folder / TRAJECTORIES, sheets=sheets,
         )
-        terms = terms_of(work.settings)
-        keeper: Keeper[Any] = Sequencer(plan)
         return Supervisor(
-            keeper=keeper if terms is None else Conversing(keeper, terms),
+            keeper=_keeper(plan, work.settings),
             bus=bus,
             lanes=announced(feed.counted(lanes), display),
             requests=requests,
@@ -179,6 +197,15 @@ class Session:
             for fact in self._store.facts(only=(AskedAgain,), about=order)
             if isinstance(fact, AskedAgain)
         }
+
+
+def _keeper(plan: RunPlan, settings: Settings) -> Keeper[Any]:
+    """The decisions of the run: looks of a critic come before a proposal, which may be a conversation."""
+    keeper: Keeper[Any] = Sequencer(plan)
+    if settings.looks:
+        keeper = Criticising(keeper, judges=settings.critic_judges == "on")
+    terms = terms_of(settings)
+    return keeper if terms is None else Conversing(keeper, terms)
 
 
 @contextmanager

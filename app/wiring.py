@@ -10,6 +10,8 @@ from importlib import import_module
 from pathlib import Path
 
 from ..agents.aids import Aids
+from ..agents.critic.critic import CRITIC, Critic
+from ..agents.critic.sheets import SheetFolder, Sheets
 from ..agents.evaluator_evolver import EvaluatorEvolver
 from ..agents.hints import Hints
 from ..agents.judging import Judges
@@ -18,6 +20,7 @@ from ..agents.proposers import Crosser, HillClimber, Initiator, Mutator
 from ..agents.rollout_agents import ConstantsTrier, Examiner, ProbeAgent, Roller, Scorer
 from ..agents.turns.tools import Computer, Looker, Practiser
 from ..agents.writing import Answers, Keep, not_kept
+from ..core.critic_events import Criticise
 from ..core.errors import UsageError
 from ..core.events import (
     Compute,
@@ -64,6 +67,7 @@ class Models:
     proposer: Model
     evaluator_writer: Model
     judges: tuple[Model, ...]
+    critic: Model | None = None
     ballots: BallotFolder = field(default_factory=BallotFolder)     # where the judge "ask" finds its ballots
     tape: ReplayModel | None = None     # that stands for all of them in a replay
 
@@ -80,6 +84,7 @@ class Models:
             proposer=others[id(self.proposer)],
             evaluator_writer=others[id(self.evaluator_writer)],
             judges=tuple(others[id(model)] for model in self.judges),
+            critic=None if self.critic is None else others[id(self.critic)],
             ballots=self.ballots,
             tape=self.tape,
         )
@@ -95,7 +100,8 @@ class Models:
                     await close_model(model)
 
     def _all(self) -> tuple[Model, ...]:
-        return (self.proposer, self.evaluator_writer, *self.judges)
+        critic = () if self.critic is None else (self.critic,)
+        return (self.proposer, self.evaluator_writer, *self.judges, *critic)
 
 
 class ByOperator:
@@ -133,14 +139,16 @@ def make_models(settings: Settings, domain: Domain) -> Models:
         proposer=proposer[0],
         evaluator_writer=by_role.get("evaluator-writer", proposer)[0],
         judges=by_role.get("judge", proposer),
+        critic=by_role.get(CRITIC, (None,))[0],
         ballots=ballots,
     )
 
 
-def replayed(tape: Tape, *, loosely: bool) -> Models:
+def replayed(tape: Tape, settings: Settings) -> Models:
     """The tape instead of all models. It spends nothing, so budgets do not apply."""
-    model = ReplayModel(tape, loosely=loosely)
-    return Models(proposer=model, evaluator_writer=model, judges=(model,), tape=model)
+    model = ReplayModel(tape, loosely=settings.replay_loosely)
+    critic = None if settings.critic is None else model
+    return Models(proposer=model, evaluator_writer=model, judges=(model,), critic=critic, tape=model)
 
 
 async def load_clients(settings: Settings) -> None:
@@ -183,15 +191,18 @@ def _sampling(asking: Asking) -> Sampling:
 def make_lanes(
     settings: Settings, domain: Domain, models: Models, pool: Pool, *, workers: int,
     replaced: Iterable[PromptText] = (), aids: Aids | None = None, call_times: Mapping[str, CallTimes] | None = None,
-    keep: Keep = not_kept, trajectories: Path = Path(),
+    keep: Keep = not_kept, trajectories: Path = Path(), sheets: Sheets | None = None,
 ) -> tuple[Lane, ...]:
-    """Three lanes that never wait for one another: proposals, judges, rollouts.
+    """Lanes that never wait for one another: proposals, judges, rollouts, and with `sheets` the critic.
 
     `replaced` are prompts of the user, `aids` what proposers get besides; `keep` commits unusable answers.
     `call_times` of a recorded run, by order, replace those measured. Recordings are in the folder `trajectories`.
     Raises UsageError if a prompt does not fit.
     """
-    askers = make_askers(settings, domain, models, prompts_with(replaced), aids, keep)
+    askers = make_askers(settings, domain, models, prompts_with(replaced), aids, keep, sheets)
+    critics = [] if askers.critic is None else [
+        Lane(name="critic", limit=settings.calls_at_once, agents={Criticise: askers.critic})
+    ]
     roller = Roller(pool=pool, step_limit_ms=settings.step_limit_ms, recorded=call_times)
     return (
         Lane(
@@ -201,6 +212,7 @@ def make_lanes(
             urgency=urgency,
         ),
         Lane(name="judges", limit=settings.calls_at_once, agents={Judge: askers.judges}),
+        *critics,
         Lane(
             name="rollouts",
             limit=workers,
@@ -223,18 +235,25 @@ class Askers:
     proposer: ByOperator
     evolver: EvaluatorEvolver
     judges: Judges
+    critic: Critic | None = None
 
 
-def aids_of(settings: Settings, hints: Hints, notes: Notes) -> Aids:
-    """What the proposers of a run with these settings get besides; notes only if later programs descend from theirs."""
-    return Aids(hints=hints, notes=notes if settings.notes == "on" and edits(settings.as_json()) else None)
+def aids_of(settings: Settings, hints: Hints, notes: Notes, sheets: Path | None = None) -> Aids:
+    """What the proposers of a run with these settings get besides; notes only if later programs descend from theirs.
+
+    `sheets` is the folder of the critic's pictures, None in a replay.
+    """
+    return Aids(
+        hints=hints, notes=notes if settings.notes == "on" and edits(settings.as_json()) else None,
+        sheets=SheetFolder(path=sheets) if settings.critic_mode == "pixels" else None,
+    )
 
 
 def make_askers(
     settings: Settings, domain: Domain, models: Models, prompts: Prompts, aids: Aids | None = None,
-    keep: Keep = not_kept,
+    keep: Keep = not_kept, sheets: Sheets | None = None,
 ) -> Askers:
-    """The agents that ask models, with the texts of the domain under these settings."""
+    """The agents that ask models, with the texts of the domain under these settings; `sheets` are for the critic."""
     brief = domain.brief(settings.options)
     policies = brief
     if tunes(settings.as_json()):
@@ -258,7 +277,8 @@ def make_askers(
         answers=answers, judge_reasons=settings.judge_reasons,
     )
     judges = Judges(models=models.judges, prompts=prompts, brief=brief, run_seed=settings.root_seed, keep=keep)
-    return Askers(proposer=ByOperator(proposals), evolver=evolver, judges=judges)
+    critic = None if sheets is None else Critic(model=models.critic, prompts=prompts, brief=brief, sheets=sheets)
+    return Askers(proposer=ByOperator(proposals), evolver=evolver, judges=judges, critic=critic)
 
 
 def urgency(order: Order) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from ..app import rendering
-from ..app.episode_images import Captioned, moments, pace, save_film, save_sheet
+from ..app.episode_images import moments, pace, save_film, save_sheet
 from ..app.rendering import Wanted
 from ..core.errors import UsageError, unknown
 from ..core.ports import Renderer
@@ -17,6 +17,7 @@ from ..core.recording import Recording
 from ..core.seeds import UNSALTED
 from ..core.values import JSON
 from ..memory.runs import find_run
+from ..runtime.pictures import Captioned
 from ..settings.evaluate import build_evaluate_settings
 from .flags import require_at_least
 from .look import Look

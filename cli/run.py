@@ -35,6 +35,9 @@ EvaluatorModel = Annotated[
 Judge = Annotated[
     list[str] | None, typer.Option(metavar="MODEL", help="The model of a judge; repeat the flag to mix models.")
 ]
+Critic = Annotated[
+    str | None, typer.Option(metavar="MODEL", help="The model of a critic, which looks at pictures of episodes.")
+]
 Evaluator = Annotated[
     str | None, typer.Option(metavar="NAME|FILE", help="The evaluator: {evaluators}, or a Python file.")
 ]
@@ -70,6 +73,7 @@ def run(
     model: Model = None,
     evaluator_model: EvaluatorModel = None,
     judge: Judge = None,
+    critic: Critic = None,
     evaluator: Evaluator = None,
     initial: Initial = None,
     prompts: Prompts = None,
@@ -106,7 +110,7 @@ def run(
         "evaluator_model": evaluator_model, "evaluator": evaluator, "initial": initial, "prompts": prompts,
         "seed": seed, "workers": workers, "require_sandbox": require_sandbox or None, "budget_calls": budget_calls,
         "budget_tokens": budget_tokens, "budget_usd": budget_usd, "budget_wall_s": budget_wall_s,
-        "budget_episodes": budget_episodes,
+        "budget_episodes": budget_episodes, "critic": critic,
     }
     of_domain = {"scenes": scenes, "python": domain_python}
     options = [f"options.{name}={value}" for name, value in of_domain.items() if value is not None]

@@ -23,6 +23,7 @@ from ..tui.words import episode_outcome, order_words, tool_words
 PARTS = ("metrics", "diff", "code", "prompt", "reply")
 LINE, PARAGRAPH = 100, 300      # characters of a text from a candidate
 NOTE = 480  # characters of a note; it has no more
+CRITIQUE = 1_200  # characters of a critique; it has no more
 UNKNOWN = "?"
 
 
@@ -57,6 +58,7 @@ def _in_short(record: Record, parent: Record | None) -> Iterator[str]:
     yield from (f"  {line}" for line in others)
     yield from _spent(record)
     yield from _block(_turns(record))
+    yield from _block(_looks(record))
     yield from _block(_episodes(record))
     if record.metrics:
         yield from _block(_metrics(record, parent))
@@ -162,6 +164,14 @@ def _turns(record: Record) -> Iterator[str]:
         yield "turns"
     for fact in record.turns:
         yield f"  {str(fact.order).removeprefix(f'{record.id}/'):<8}{one_line(tool_words(fact), LINE)}"
+
+
+def _looks(record: Record) -> Iterator[str]:
+    """What a critic said about its episodes, and the pictures that it saw."""
+    for fact in record.looks:
+        seen = "" if fact.sheet is None else f", {counted(len(fact.sheet.frames), 'frame')} in sheets/{fact.sheet.file}"
+        yield f"critic on episode {fact.episode}{seen}"
+        yield f"  {one_line(fact.words or fact.problem or 'the pictures went to the writers', CRITIQUE)}"
 
 
 def _episodes(record: Record) -> Iterator[str]:

@@ -204,6 +204,8 @@ def _effort(status: RunStatus) -> Iterator[str]:
         yield _row("", "; ".join(roles))
     if status.hints:
         yield _row("hints", f"{status.hints} from the person who runs it")
+    if status.critiques:
+        yield _row("critic", f"said something about {counted(status.critiques, 'episode')}")
     begun = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(status.began or 0.0))
     yield _row("time", f"{duration(status.active_s)} of work since {begun}")
 

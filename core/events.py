@@ -7,6 +7,7 @@ The module `order_ids` defines the ids of orders.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from .critique import Critique
 from .turns import Conversation, Passage, ToolRequest
 from .values import (
     JSON,
@@ -51,6 +52,7 @@ class Propose(Order):
     elite: str = ""  # the id of C_(g-1), so that a prompt can name the parents
     fitness: str = ""  # what f_e measures under the evaluator in use, in its writer's words; "" where nothing is known
     conversation: Conversation | None = None  # None: the proposal is one answer, without tools
+    critiques: tuple[Critique, ...] = ()  # of episodes of the parents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +157,7 @@ class Judge(Order):
     success_rate: float | None  # S_0; None if the task has no success predicate
     episodes: tuple[Episode, ...] = ()  # T_0
     probes: tuple[Probe, ...] = ()
+    critiques: tuple[Critique, ...] = ()  # of episodes of T_0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,9 @@ _ALWAYS = frozenset({
     "evaluator_pool", "evaluator_generations", "evaluator_judges", "probes", "judge_reasons", "duplicates",
     "reply", "repairs", "budget_episodes", "step_limit_ms",
 })
-_EDITS = frozenset({"feedback", "proposer_turns", "practice_episodes", "notes"})
+_EDITS = frozenset({
+    "feedback", "proposer_turns", "practice_episodes", "notes", "critic", "critic_mode", "critic_judges",
+})
 _CLIMB = _EDITS | frozenset({"generations", "racing", "speculation", "memory_detail", "memory_scope"})
 _MACROS = frozenset({"macro_focus"})
 _ELITE = frozenset({"confirm_episodes"})  # of methods whose elite lasts over generations

@@ -17,6 +17,7 @@ and, for one of these (its *owner*):
     …/e3/score            the score of that episode         …/ahead             the slot, proposed speculatively
     …/v17                 values number 17 of its tuning    …/v17/e3            their episode 3
     …/turn2               turn 2 of its conversation        …/tool2             the tool that turn 2 called
+    …/look2               a critic's look at its episode 2
 
 An id is a string; `OrderId` is its parsed form. Keepers handle thousands of ids and derive the ids for an owner
 with `episode_id`, `score_id`, `examine_id`, `ahead_id` and `withdraw_id`, from string to string.
@@ -38,9 +39,10 @@ EXAMINE: Final = "examine"
 AHEAD: Final = "ahead"
 TURN: Final = "turn"
 TOOL: Final = "tool"
+LOOK: Final = "look"
 
 Part = str
-"""One of "", "score", "examine" and "ahead", or "turn" or "tool" with a number."""
+"""One of "", "score", "examine" and "ahead", or "turn", "tool" or "look" with a number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +83,8 @@ class OrderId:
     @property
     def role(self) -> str:
         """The role of the model that answers the order, as in `core.ports.Ask`."""
+        if self.part.startswith(LOOK):
+            return "critic"
         if self.stage != EVALUATOR:
             return "proposer"
         return "judge" if self.is_vote else "evaluator-writer"
@@ -182,6 +186,11 @@ def tool_id(slot: str, turn: int) -> str:
     return f"{slot}/{TOOL}{turn}"
 
 
+def look_id(owner: str, episode: int) -> str:
+    """A critic's look at episode `episode` of a candidate: g2/hill/7/look2."""
+    return f"{owner}/{LOOK}{episode}"
+
+
 def withdraw_id(order: str) -> str:
     """The withdrawal of an order. It is never answered, so no fact has such an id."""
     return f"{order}/withdraw"
@@ -206,7 +215,7 @@ def split(order: str) -> tuple[str, int | None, Part]:
     """Owner, episode and part of an id: ("g2/hill/7", 3, "score") for g2/hill/7/e3/score. The fast half of `parse`."""
     part: Part = ""
     rest, slash, last = order.rpartition("/")
-    if slash and (last in (SCORE, EXAMINE, AHEAD) or (last[:4] in (TURN, TOOL) and _is_number(last[4:]))):
+    if slash and (last in (SCORE, EXAMINE, AHEAD) or (last[:4] in (TURN, TOOL, LOOK) and _is_number(last[4:]))):
         order, part = rest, last
         rest, slash, last = order.rpartition("/")
     episode = _numbered("e", last) if slash else None

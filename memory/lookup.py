@@ -6,6 +6,7 @@ Only its own facts are read, and those of its parents and of the candidates whos
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from ..core.critic_events import Criticised
 from ..core.errors import unknown
 from ..core.events import (
     CandidateAccepted,
@@ -67,6 +68,7 @@ class Record:
     calls: tuple[CallRow, ...] = ()
     turns: tuple[TurnTaken | ToolAnswered, ...] = ()  # of its conversation, in their order
     note: str = ""  # what its writer left for later proposers
+    looks: tuple[Criticised, ...] = ()  # of a critic at its episodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,12 +129,13 @@ def find(store: RunStore, name: str) -> Record | None:
     lost = {fact.order for fact in facts if isinstance(fact, SpeculationEnded) and not fact.kept}
     calls = tuple(row for row in list_calls(facts) if row.order not in lost)
     turns = tuple(fact for fact in facts if isinstance(fact, TurnTaken | ToolAnswered))
+    looks = tuple(fact for fact in facts if isinstance(fact, Criticised))
     made = (fact for fact in facts if isinstance(fact, ProposalMade) and fact.order not in lost)
     note = next((fact.note for fact in made), "")
     for fact in facts:
         match fact:
             case CandidateScored() | InitialChosen():
-                return replace(_policy(store, name, facts, calls), turns=turns, note=note)
+                return replace(_policy(store, name, facts, calls), turns=turns, note=note, looks=looks)
             case VoteCast():
                 return Vote(id=name, vote=fact, summary=fact.reason, calls=calls)
     attempt = _attempt(name, facts, calls)

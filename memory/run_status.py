@@ -8,6 +8,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from ..core.critic_events import Criticised
 from ..core.events import (
     AskedAgain,
     CandidateScored,
@@ -109,6 +110,7 @@ class RunStatus:
     evaluators: int = 0                 # finished evaluator generations
     votes: int = 0
     hints: int = 0                      # that a person gave
+    critiques: int = 0                  # what a critic said about episodes
     replay_differs: str | None = None   # in a replay by order: the first order whose prompt was not the recorded one
     failures: dict[tuple[str, FaultKind], FailureCount] = field(default_factory=dict)
     _tally: SpendingTally = field(default_factory=SpendingTally)
@@ -179,8 +181,9 @@ class RunStatus:
             case ToolAnswered(episode=Episode() as episode):
                 self.practice += 1
                 self._add_episode(fact.order, episode)
-            case ProposalMade() | VoteCast() | AskedAgain() | TurnTaken():
+            case ProposalMade() | VoteCast() | AskedAgain() | TurnTaken() | Criticised():
                 self._tally.apply(fact)
+                self.critiques += isinstance(fact, Criticised) and bool(fact.words)
                 self.votes += isinstance(fact, VoteCast)
                 self.turns += isinstance(fact, TurnTaken)
             case ProposalFailed():

@@ -7,6 +7,7 @@ call `forget` at the end of a generation. Texts (programs, prompts, replies) are
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from ..core.critic_events import Criticised
 from ..core.events import (
     BranchEnded,
     CandidateAccepted,
@@ -173,7 +174,7 @@ class Slots:
                 slot = self._change(order, at)
                 slot.state, slot.summary = "proposed", fact.summary
                 self._open.add(order)
-            case TurnTaken():
+            case TurnTaken() | Criticised():
                 self._record_calls(fact, at)
             case CandidateScored():
                 self._score(fact, at)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ..core.critic_events import Criticised
 from ..core.events import AskedAgain, Fact, ProposalFailed, ProposalMade, SpeculationEnded, TurnTaken, VoteCast
 from ..core.order_ids import parse
 from ..core.values import Call, Fault, Usage
@@ -47,7 +48,7 @@ class RoleSpending:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:
-    """All finished calls of a run, together and by role ("proposer", "evaluator-writer", "judge").
+    """All finished calls of a run, together and by role ("proposer", "evaluator-writer", "judge", "critic").
 
     `withdrawn` are the orders whose call was withdrawn before its answer: the usage of these calls is unknown.
     """
@@ -119,6 +120,8 @@ def calls_of(fact: Fact) -> tuple[Call, ...]:
     """The model calls that a fact reports, oldest first."""
     if isinstance(fact, TurnTaken):
         return (fact.call,)
+    if isinstance(fact, Criticised):
+        return () if fact.call is None else (fact.call,)
     if not isinstance(fact, ProposalMade | ProposalFailed | VoteCast):
         return ()
     return fact.earlier if fact.call is None else (*fact.earlier, fact.call)

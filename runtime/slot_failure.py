@@ -1,5 +1,6 @@
 """What stands for an order whose agent failed on the text of a model: no reply may end a run."""
 
+from ..core.critic_events import Criticise, Criticised
 from ..core.events import (
     Compute,
     Fact,
@@ -32,4 +33,8 @@ def failed_slot(order: Order, error: Exception) -> Fact | None:
         return VoteCast(order=order.id, generation=order.generation, seat=order.seat, choice=None, reason=reason)
     if isinstance(order, LookCloser | Compute):
         return ToolAnswered(order=order.id, answer=Passage(message))
+    if isinstance(order, Criticise):
+        return Criticised(
+            order=order.id, candidate=order.candidate, episode=order.episode.index, sheet=None, problem=message
+        )
     return None

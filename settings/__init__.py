@@ -5,6 +5,7 @@ from .checks import evaluator_file
 from .model import (
     ALL,
     BRANCHES,
+    CRITIC,
     MOST_WORKERS,
     OPTIONS,
     SALT_PATTERN,
@@ -20,6 +21,7 @@ from .sources import parse_assignments
 __all__ = [
     "ALL",
     "BRANCHES",
+    "CRITIC",
     "MOST_WORKERS",
     "OPTIONS",
     "SALT_PATTERN",

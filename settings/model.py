@@ -15,7 +15,8 @@ from .toml_text import is_bare, table_lines, toml, toml_key
 EVALUATORS = ("evolve", "reference", "zero-shot")  # anything else is a file
 OPTIONS = "options"  # the table for the options of any domain
 BRANCHES = ("k_hc", "k_macro", "k_cross")  # the slots of a generation of memento
-ROLES = ("proposer", "evaluator-writer", "judge")  # the roles of models, as in core.ports.Ask
+ROLES = ("proposer", "evaluator-writer", "judge", "critic")  # the roles of models, as in core.ports.Ask
+CRITIC = "critic"
 ALL = "all"  # the key in `sampling` of the settings that all roles share
 
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
@@ -30,7 +31,7 @@ SALT_PATTERN = r"^([0-9a-f]{32}|none)$"
 Salt = Annotated[str, Field(pattern=SALT_PATTERN)]
 Amount = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Role = Literal["proposer", "evaluator-writer", "judge"]
+Role = Literal["proposer", "evaluator-writer", "judge", "critic"]
 
 
 class _Part(BaseModel):
@@ -90,6 +91,7 @@ class Settings(BaseModel):
     model: str = Field("offline", description="the model that writes programs, one of `memento models`")
     evaluator_model: str | None = Field(None, description="the model that writes evaluators; none: `model`")
     judges: tuple[str, ...] = Field((), description="models of the judges, seats dealt in turn; none: `model`")
+    critic: str | None = Field(None, description="the model that looks at pictures of episodes; none is the paper's")
     calls_at_once: Positive = Field(8, description="model calls in flight, per role and per account")
     budget_calls: Limit | None = Field(None, description="model calls that the run may begin")
     budget_tokens: Limit | None = Field(None, description="tokens that the run may use, input and output together")
@@ -136,11 +138,20 @@ class Settings(BaseModel):
     proposer_turns: Turns = Field(0, description="calls of tools before a proposer submits; 0 is the paper's")
     practice_episodes: Practice = Field(PRACTICE, description="episodes in which one proposal may try drafts")
     notes: Literal["on", "off"] = Field("off", description="writers of policies leave notes for later ones")
+    critic_mode: Literal["words", "pixels"] = Field(
+        "words", description="what writers of policies get of a critic's pictures: words, or the pictures too"
+    )
+    critic_judges: Literal["on", "off"] = Field("off", description="judges read what the critic said of T_0, too")
     keep_trajectories: bool = Field(False, description="keep every recorded episode, not T_0's and the elites' only")
     trajectories_limit_mb: Amount | None = Field(None, description="room for recorded episodes; the least needed go")
     final_episodes: Positive = Field(description="held-out episodes on which p_0 and the elite are compared")
 
     options: dict[str, Any] = Field(default_factory=dict, description="the domain's own options, all of them")
+
+    @property
+    def looks(self) -> bool:
+        """Whether sheets of episodes are drawn: for a critic, or for writers of policies."""
+        return self.critic is not None or self.critic_mode == "pixels"
 
     @property
     def root_seed(self) -> int:
@@ -157,6 +168,8 @@ class Settings(BaseModel):
         left_out = without_effect(self.method, self.evaluator) | {OPTIONS, *TABLES, "replay", "replay_loosely"}
         if not self.proposer_turns:
             left_out |= {"practice_episodes"}
+        if self.critic is None:
+            left_out |= {"critic_judges"}
         values = {key: value for key, value in self.as_json().items() if key not in left_out}
         lines = [f"{key} = {toml(value)}" for key, value in values.items() if value not in (None, [])]
         lines += [line for name in TABLES for line in table_lines(name, self.as_json()[name], everyone=ALL)]
@@ -176,19 +189,21 @@ def without_effect(method: str, evaluator: str) -> frozenset[str]:
     """The settings without effect with this method and this choice of evaluator."""
     silent = frozenset(Settings.model_fields) - method_named(method).settings - {OPTIONS} - _OF_MODELS
     silent |= {
-        f"{table}.{role}" for table in ("budget", "sampling") for role in ROLES if role not in roles_of(evaluator)
+        f"{table}.{role}" for table in ("budget", "sampling") for role in ROLES
+        if role not in roles_of(evaluator) and role != CRITIC  # which depends on the setting `critic` alone
     }
     if "evaluator-writer" not in roles_of(evaluator):
         silent |= {"evaluator_model"}
     if evaluator != "evolve" and "memory_detail" in silent:
         silent |= {"reply"}  # no climb and no revision of an evaluator
     if "judge" not in roles_of(evaluator):
+        silent |= {"critic_judges"}
         silent |= {"evaluator_pool", "evaluator_generations", "evaluator_judges", "judges", "probes", "judge_reasons"}
     return silent
 
 
 def roles_of(evaluator: str) -> frozenset[str]:
-    """The roles of models in a run with this choice of evaluator."""
+    """The roles of models in a run with this choice of evaluator, besides the critic."""
     if evaluator == "evolve":
-        return frozenset(ROLES)
+        return frozenset(ROLES) - {CRITIC}
     return frozenset({"proposer", "evaluator-writer"} if evaluator == "zero-shot" else {"proposer"})

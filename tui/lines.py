@@ -1,5 +1,6 @@
 """Facts as plain lines for a reader who follows a run. Pure: (fact, view with that fact, time) -> lines."""
 
+from ..core.critic_events import Criticised
 from ..core.events import (
     BranchEnded,
     CandidateAccepted,
@@ -35,7 +36,7 @@ from ..memory.run_status import RunStatus
 from ..memory.run_view import RunView
 from ..memory.slots import Slot
 from .activity import ActivityNote
-from .words import coarse, confirmed_words, episodes_words, isolation, left, order_words, tool_words
+from .words import coarse, confirmed_words, episodes_words, isolation, left, look_words, order_words, tool_words
 
 SUMMARY_LENGTH = 72
 FAULT_LENGTH = 100
@@ -70,6 +71,8 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
             return ("   p_0 is settled, its rollouts T_0 are recorded",)
         case TurnTaken() | ToolAnswered():
             return (f"   {fact.order}  {tool_words(fact)}",)
+        case Criticised():
+            return (f"   {fact.candidate}  {look_words(fact)}",)
         case ProposalFailed() if parse(fact.order or "").stage != SEARCH:
             return (f"   {fact.order}  no program: {_fault(fact.fault)}",)
         case ProbesRecorded():

@@ -6,6 +6,7 @@ Each interface maps a role to a colour of its own library: `live/screen.py` for 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
+from ..core.critic_events import Criticised
 from ..core.events import EliteConfirmed, FinalMeasured, ToolAnswered, TurnTaken
 from ..core.returns import return_of
 from ..core.text import both, cost, counted, number, one_line, share, token_count
@@ -203,6 +204,12 @@ def spent_words(status: RunStatus) -> str:
     unusable = f", {status.unusable} unusable" if status.unusable else ""
     tokens = f"{token_count(total.tokens, total.cached_tokens)}, " if total.tokens else ""
     return f"{counted(total.calls, 'call')}{unusable}, {tokens}{cost(total.cost_usd)}"
+
+
+def look_words(fact: Criticised) -> str:
+    """What a critic said about an episode, or why it said nothing."""
+    said = f"“{one_line(fact.words, 160)}”" if fact.words else one_line(fact.problem, 160) or "its pictures are drawn"
+    return f"critic on episode {fact.episode}: {said}"
 
 
 def tool_words(fact: TurnTaken | ToolAnswered) -> str:

@@ -91,7 +91,8 @@ class Talker:
         ]
         heading = ["## The conversation so far\n"] if turns else []
         text = "\n".join([asked.text, tools, *heading, *turns]) + "\n"
-        return Question(text=text + self._end(conversation, form), prefixes=(*asked.prefixes, len(text)))
+        prefixes = (*asked.prefixes, len(text))
+        return Question(text=text + self._end(conversation, form), prefixes=prefixes, images=asked.images)
 
     def _end(self, conversation: Conversation, form: Form) -> str:
         if conversation.turns_left:

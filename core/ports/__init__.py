@@ -21,17 +21,19 @@ from .domain import (
     shelf_of,
 )
 from .environment import Action, Choosing, Encoding, Environment, InvalidAction, Observation
-from .model import Ask, Model, Reply
+from .model import Ask, ImageFile, Model, Reply
 from .narrating import Narrating
 from .pool import Pool, Prober, ProbeTask, RollTask
 from .prompts import Prompts
 from .rendering import Drawable, Picture, Playback, Renderer
+from .sheets import Artist, Drawn, DrawTask
 from .shelf import Part, Shelf
 from .store import Store
 
 __all__ = [
-    "Action", "Ask", "AuditProgram", "Auditable", "Choosing", "Clock", "Domain", "Drawable", "Encoding", "Environment",
-    "Furnishing", "Generalising", "Interpreted", "InvalidAction", "KnowingOrder", "KnownEpisode", "Model", "Narrating",
-    "Observation", "Part", "Periodic", "Picture", "Playback", "Pool", "ProbeTask", "Prober", "Prompts", "Renderer",
-    "Reply", "RollTask", "Shelf", "Starting", "Store", "Succeeding", "has_success", "interpreter_of", "shelf_of",
+    "Action", "Artist", "Ask", "AuditProgram", "Auditable", "Choosing", "Clock", "Domain", "DrawTask", "Drawable",
+    "Drawn", "Encoding", "Environment", "Furnishing", "Generalising", "ImageFile", "Interpreted", "InvalidAction",
+    "KnowingOrder", "KnownEpisode", "Model", "Narrating", "Observation", "Part", "Periodic", "Picture", "Playback",
+    "Pool", "ProbeTask", "Prober", "Prompts", "Renderer", "Reply", "RollTask", "Shelf", "Starting", "Store",
+    "Succeeding", "has_success", "interpreter_of", "shelf_of",
 ]

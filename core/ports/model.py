@@ -10,15 +10,24 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ImageFile:
+    """A picture that goes with a question: the bytes of a file."""
+
+    data: bytes
+    media_type: str = "image/jpeg"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
     """One question to a model. A language model reads `prompt`; the offline model reads `order`."""
 
     order: "Order"
     attempt: int  # 0, 1, … for repeated attempts at the same order
-    role: str  # "proposer", "evaluator-writer" or "judge"
+    role: str  # "proposer", "evaluator-writer", "judge" or "critic"
     prompt: str
     prefixes: tuple[int, ...] = ()  # lengths of the beginnings of `prompt` that other prompts of the run repeat, rising
     tools: bool = False  # whether `prompt` offers the tools of `core.turns`
+    images: tuple[ImageFile, ...] = ()  # after the prompt, in its order; in no record of a call
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

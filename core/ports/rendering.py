@@ -55,6 +55,9 @@ class Renderer(Protocol):
     def playback(self, recording: Recording, *, camera: str, width: int, height: int) -> Playback:
         """Prepare to draw `recording` from one of `cameras`, with `width` and `height` in pixels.
 
+        The recording may lack the array `success` and `ended_by` in its info: pictures for language models are drawn
+        without them, and then say nothing about success.
+
         Raises UsageError if it cannot be drawn: for an unknown camera, with the nearest one, and for a recording
         that lacks the required arrays or whose scene differs on this machine.
         """

@@ -1,7 +1,7 @@
 """Pictures of a recorded episode: its actions are repeated in an environment that draws itself."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ import numpy as np
 from ...core.errors import UsageError, unknown
 from ...core.ports import Picture, Playback
 from ...core.recording import Recording
+from ...core.values import JSON
 from ..arm.graphics import live_backend
 from .actions import ActionReader
 from .loading import Simulator
@@ -18,6 +19,8 @@ from .options import Settings
 from .spaces import flatten, split
 
 CAMERAS: Final = ("default",)
+FOLLOWING: Final = "track"  # the name of that camera in all of Gymnasium's models
+CAMERA_ARGUMENTS: Final = frozenset({"camera_id", "camera_name", "default_camera_config"})
 MOST_SHOWN: Final = 8       # numbers of an action in a caption
 CLOSE: Final = 1e-6         # a repeated observation may differ by this: float32 fields are recorded as they are
 
@@ -66,6 +69,7 @@ class _Replay:
             parse_id(known.id), known.kwargs, max_episode_steps=known.horizon, mode=known.mode, render=True,
         )
         self.observation = self._said(lambda: self._simulator.begin(seed)[0])
+        follow(self._simulator.env, known.kwargs)
         self.row = 0
 
     def _said(self, do: Callable[[], Any]) -> Any:
@@ -92,6 +96,21 @@ class _Replay:
     def close(self) -> None:
         """Release the environment."""
         self._simulator.close()
+
+
+def follow(env: Any, kwargs: Mapping[str, JSON]) -> None:
+    """Draw through the model's camera that follows the robot, if Gymnasium's MuJoCo has one and no other was asked for.
+
+    Gymnasium's own camera stands still in most of these environments, so a robot that runs leaves its picture.
+    """
+    renderer: Any = getattr(env.unwrapped, "mujoco_renderer", None)
+    if renderer is None or not hasattr(renderer, "camera_id") or CAMERA_ARGUMENTS & kwargs.keys():
+        return
+    import mujoco
+
+    found = mujoco.mj_name2id(env.unwrapped.model, mujoco.mjtObj.mjOBJ_CAMERA, FOLLOWING)
+    if found >= 0:
+        renderer.camera_id = found
 
 
 class _Playback:

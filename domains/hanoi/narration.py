@@ -48,7 +48,8 @@ class Story:
         moved = np.diff(self._cubes[..., :2], axis=0, prepend=self._cubes[:1, :, :2])
         self._side_m_s = np.linalg.norm(moved, axis=-1) / self._period_s
         self._gate = task.in_gate(self._cubes, boxes, turns)
-        self._success = np.asarray(states["success"], dtype=np.bool_)
+        # None in pictures for language models, which never learn whether the success predicate held.
+        self._success = np.asarray(states["success"], dtype=np.bool_) if "success" in states else None
         self._ended_by = recording.info.get("ended_by")
         self._standing = self._stands()
         self.moments = self._moments()
@@ -61,11 +62,12 @@ class Story:
     def lines(self, row: int) -> tuple[str, str]:
         """The moment in words: the move, and the state of the tower."""
         moment = self.moments[row]
-        if self._success[: row + 1].any():      # success counts before the last cube is released
+        if self._solved(row):       # success counts before the last cube is released
             move = f"done in {moment.moves + (moment.cube is not None)} moves, of at least {self.least_moves}"
         else:
             move = f"move {moment.moves + 1} of at least {self.least_moves}: {self._doing(moment)}"
-        return move, f"{self._state(row)}, {moment.on_target} of {len(self._half)} on C"
+        state = "" if self._success is None else f"{self._state(row)}, "
+        return move, f"{state}{moment.on_target} of {len(self._half)} on C"
 
     def _doing(self, moment: Moment) -> str:
         if moment.cube is None:
@@ -73,8 +75,11 @@ class Story:
         source = "the table" if moment.source is None else task.CONTAINERS[moment.source]
         return f"{moment.phase} {self.names[moment.cube]}, from {source}"
 
+    def _solved(self, row: int) -> bool:
+        return self._success is not None and bool(self._success[: row + 1].any())
+
     def _state(self, row: int) -> str:
-        if self._success[: row + 1].any():
+        if self._solved(row):
             return "SOLVED"
         last = row == len(self.moments) - 1 and isinstance(self._ended_by, str)
         return f"not solved: {self._ended_by}" if last else "not solved yet"

@@ -103,11 +103,15 @@ class _Playback:
         """The action with its outcome, and the milestones reached."""
         moment = self.moments[row]
         reached = [text for name, text in MILESTONES.items() if self._states[name][: row + 1].any()]
-        done = "SUCCESS" if self._states["success"][row] else f"{len(reached)} of {len(MILESTONES)} milestones"
+        done = "SUCCESS" if self._solved(row) else f"{len(reached)} of {len(MILESTONES)} milestones"
         return self._outcome(row, moment), f"{done}{': ' + reached[-1] if reached and done != 'SUCCESS' else ''}"
 
     def close(self) -> None:
         """Nothing to release."""
+
+    def _solved(self, row: int) -> bool:
+        """Whether the success predicate holds; False in pictures for language models, which never learn it."""
+        return "success" in self._states and bool(self._states["success"][row])
 
     def _outcome(self, row: int, moment: _Moment) -> str:
         if row == 0:
@@ -127,7 +131,7 @@ class _Playback:
         words += [("", INK), (moment.action, BAD if moment.message else INK)]
         if moment.message:
             words.append((_shortened(moment.message), BAD))
-        if self._states["success"][row]:
+        if self._solved(row):
             words += [("", INK), ("SUCCESS", GOOD)]
         return tuple(words)
 

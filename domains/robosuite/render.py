@@ -71,14 +71,18 @@ class _Playback:
         return self._drawing.picture()
 
     def caption(self, row: int) -> tuple[str, ...]:
-        """The reward, and whether the task is solved."""
+        """The reward, and whether the task is solved if the recording says so."""
         reward = float(self._states["reward"][row])
-        solved = bool(np.asarray(self._states["success"])[: row + 1].any())
-        last = row == len(self._states["success"]) - 1 and self._ended_by
-        state = "SOLVED" if solved else f"not solved: {self._ended_by}" if last else "not solved yet"
-        if "marker_wiped" in self._states:
-            return state, f"wiped {float(np.mean(self._states['marker_wiped'][row])):.0%}"
-        return state, f"reward {reward:.2f}"
+        wiped = "marker_wiped" in self._states
+        measured = f"wiped {float(np.mean(self._states['marker_wiped'][row])):.0%}" if wiped else f"reward {reward:.2f}"
+        return (self._state(row), measured) if "success" in self._states else (measured,)
+
+    def _state(self, row: int) -> str:
+        success = np.asarray(self._states["success"])
+        last = row == len(success) - 1 and self._ended_by
+        if success[: row + 1].any():
+            return "SOLVED"
+        return f"not solved: {self._ended_by}" if last else "not solved yet"
 
     def close(self) -> None:
         """Release the graphics context."""

@@ -7,7 +7,7 @@ from random import Random
 from typing import Protocol
 
 from ...core.errors import ModelError
-from ...core.ports import Ask, Reply
+from ...core.ports import Ask, ImageFile, Reply
 from ...core.seeds import derive_seed
 from ...core.values import Usage
 from .caching import FirstGoes
@@ -20,9 +20,10 @@ class Requests(Protocol):
     """Something that carries one request to a service and never retries."""
 
     async def send(
-        self, prompt: str, *, typed: bool, prefixes: Sequence[int], begun: Callable[[], None], tools: bool = False
+        self, prompt: str, *, typed: bool, prefixes: Sequence[int], begun: Callable[[], None], tools: bool = False,
+        images: Sequence[ImageFile] = (),
     ) -> Answer | Failure:
-        """Ask once; `typed` asks for a judge's answer, `prefixes` and `tools` are as in Ask.
+        """Ask once; `typed` asks for a judge's answer, `prefixes`, `tools` and `images` are as in Ask.
 
         Calls `begun` when the response begins, if the service streams it.
         """
@@ -80,7 +81,7 @@ class ClientModel:
                 attempts += 1
                 request = connection.send(
                     ask.prompt, typed=ask.role == "judge", prefixes=ask.prefixes, begun=begun,
-                    tools=ask.tools,
+                    tools=ask.tools, images=ask.images,
                 )
                 outcome = await _within(left_s, request)
                 if isinstance(outcome, Answer):

@@ -5,10 +5,12 @@ Imports pydantic-ai, which takes seconds: `client.py` imports this at the first 
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_ai.direct import model_request, model_request_stream
 from pydantic_ai.messages import (
+    BinaryContent,
     CachePoint,
     ModelRequest,
     ModelResponse,
@@ -22,6 +24,7 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
+from ...core.ports import ImageFile
 from .caching import pieces
 from .diagnosis import diagnose, refused_to_answer
 from .gate import CallLimits
@@ -70,20 +73,27 @@ class Connection:
         self._cache_points = sampling.cache and takes_cache_points(spec, self._model)
 
     async def send(
-        self, prompt: str, *, typed: bool, prefixes: Sequence[int], begun: Callable[[], None], tools: bool = False
+        self, prompt: str, *, typed: bool, prefixes: Sequence[int], begun: Callable[[], None], tools: bool = False,
+        images: Sequence[ImageFile] = (),
     ) -> Answer | Failure:
         """Ask once. `typed` asks for a judge's answer, which comes back as JSON text with choice and reason.
 
         `tools` offers the tools of a conversation; the answer has calls of them in the plain form.
-        `prefixes` are as in Ask. A streamed response calls `begun` when it begins.
+        `prefixes` and `images` are as in Ask. A streamed response calls `begun` when it begins.
         """
-        content = list(_with_cache_points(prompt, prefixes)) if self._cache_points else prompt
+        content: str | list[UserContent] = prompt
+        if self._cache_points or images:
+            texts = _with_cache_points(prompt, prefixes) if self._cache_points else iter((prompt,))
+            content = [*texts, *(BinaryContent(data=each.data, media_type=each.media_type) for each in images)]
         try:
             response = await self._request(content, self._parameters(typed=typed, tools=tools), begun)
         except Exception as error:  # noqa: BLE001 - a service can make its client library raise anything
             if refused_to_answer(error):
                 return Answer(text="", stop="refusal")
-            return diagnose(error, self._spec, self._keys)
+            failure = diagnose(error, self._spec, self._keys)
+            if images and failure.fatal:
+                return replace(failure, problem=f"{failure.problem} (the question had a picture)")
+            return failure
         stop = _STOPS.get(response.finish_reason or "")
         if stop is None:
             # A stream that just ends, or a response marked as failed, must never pass for a whole program.

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from ...core.critic_events import Criticised
 from ...core.events import AskedAgain, Fact, ProposalFailed, ProposalMade, SpeculationEnded, TurnTaken, VoteCast
 from ...core.order_ids import parse
 from ...core.values import Call
@@ -41,6 +42,8 @@ class CallReader:
             self._withdrawn.add(fact.order)
         if isinstance(fact, TurnTaken) and fact.order is not None:
             return Recorded(order=fact.order, role=parse(fact.order).role, calls=(fact.call,))
+        if isinstance(fact, Criticised) and fact.order is not None:
+            return _of_look(fact, fact.order)
         if not isinstance(fact, ProposalMade | ProposalFailed | VoteCast) or fact.order is None:
             return None
         calls = (*fact.earlier, *(() if fact.call is None else (fact.call,)))
@@ -68,6 +71,14 @@ class CallReader:
     def asked_again(self) -> frozenset[str]:
         """The orders without an answer of which an unusable answer is known, according to the facts read so far."""
         return frozenset(self._asked_again.keys() - self._withdrawn)
+
+
+def _of_look(fact: Criticised, order: str) -> Recorded | None:
+    """The call of a critic; None if nobody was asked."""
+    role = parse(order).role
+    if fact.unanswered:
+        return Recorded(order=order, role=role, failure=fact.problem, unanswered=True)
+    return None if fact.call is None else Recorded(order=order, role=role, calls=(fact.call,))
 
 
 def recorded_in(facts: Iterable[Fact]) -> Iterator[Recorded]:

@@ -8,8 +8,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from ...core.errors import RolloutError, StoreError
-from ...core.ports import ProbeTask, RollTask
+from ...core.errors import RolloutError, StoreError, UsageError
+from ...core.ports import Drawn, DrawTask, ProbeTask, RollTask
 from ...core.recording_file import trajectory_key
 from ...core.values import JSON, Episode, Examination, Probe, Program, Score
 from . import worker_messages as messages
@@ -25,7 +25,7 @@ class Activity:
 
     worker: int
     phase: str
-    doing: str | None = None    # "roll", "score", "examine", "probes"
+    doing: str | None = None    # "roll", "score", "examine", "probes", "draw"
     order: str | None = None    # the order, or the trajectory
     steps: int = 0              # of the episode so far
 
@@ -123,6 +123,20 @@ class ProcessPool:
         message = {"do": "probes", **asdict(task)}
         answer: Any = await self._call(message, Program(""), task.order)
         return tuple(messages.probe_of(probe) for probe in answer)
+
+    async def require_drawing(self, split: str) -> None:
+        """Raise UsageError if episodes of a split cannot be drawn on this machine. Raises RolloutError."""
+        answer = await self._call({"do": "require-drawing", "split": split}, Program(""), split)
+        if answer["problem"]:
+            raise UsageError(answer["problem"])
+
+    async def draw(self, task: DrawTask) -> Drawn:
+        """Draw one sheet of a recorded episode. Raises RolloutError and StoreError."""
+        message = {
+            "do": "draw", "key": task.trajectory, "split": task.split, "rows": [*task.rows], "path": str(task.path),
+        }
+        answer = await self._call(message, Program(""), task.order)
+        return Drawn(captions=tuple(answer["captions"]), digest=answer["digest"], problem=answer["problem"])
 
     async def score(self, evaluator: Program, episode: Episode) -> Score:
         """One evaluator's score of one recorded episode. Raises RolloutError."""

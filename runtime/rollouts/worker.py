@@ -30,6 +30,7 @@ from .limits import Limits
 from .policy_process import PolicyProcess
 from .probes import ProbeRecorder
 from .program_process import Aborted, ProgramFailed, ProgramLauncher, ProgramOverdue
+from .sheets import SheetMaker
 
 NOTE_S: Final = 0.2         # interval at which a worker reports its steps
 
@@ -78,6 +79,10 @@ class Worker:
                 return self._roll(request, program)
             case "probes":
                 return self._record_probes(request)
+            case "require-drawing":
+                return {"done": self._sheets().require(request["split"])}
+            case "draw":
+                return {"done": self._sheets().make(request, self._folder)}
             case _:
                 return self._apply(request, program)
 
@@ -88,6 +93,9 @@ class Worker:
             environment=self._environment(request["split"]), folder=self._folder, rest=self._rest,
         )
         return {"done": [messages.probe_message(probe) for probe in recorder.record(request)]}
+
+    def _sheets(self) -> SheetMaker:
+        return SheetMaker(self._domain, self._splits, self._rest)
 
     def _rest(self) -> None:
         """Report now and then. Raises Aborted if the controller withdrew the task."""

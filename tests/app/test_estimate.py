@@ -59,6 +59,20 @@ async def test_repairs_speculation_patches_and_a_given_program_change_it() -> No
     assert part(whole, "macro-mutation") == part(usual, "macro-mutation")
 
 
+async def test_a_critic_counts_with_its_pictures() -> None:
+    plain, critic = await found(preset="quick"), await found(preset="quick", assignments=["critic=openai:gpt-5.2"])
+    looks = part(critic, "critique")
+    assert looks.calls == (1, 1 + 4 * (4 + 1 + 1)), "p_0, and per generation 4 climbs, a macro-mutation, a crossover"
+    assert looks.prompt_tokens[0] > 800 and looks.cost_usd is not None
+    assert critic.models["critic"] == ("openai:gpt-5.2",)
+    pixels = await found(preset="quick", assignments=["critic_mode=pixels"])
+    assert [each.what for each in pixels.parts] == [each.what for each in plain.parts]
+    for what, pictures in (("hill-climb", 1), ("macro-mutation", 1), ("crossover", 2)):
+        quoted, seen, alone = (part(each, what).prompt_tokens for each in (critic, pixels, plain))
+        assert alone[1] < quoted[1] < seen[1]
+        assert seen[1] - alone[1] > pictures * 1_700
+
+
 async def test_an_unknown_price_is_unknown_and_a_given_one_counts() -> None:
     unknown = await found(model=LAB)
     assert unknown.total.cost_usd is None

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.app.episode_images import LONGEST_S, RATE_HZ, Captioned, moments, pace
+from memento.app.episode_images import LONGEST_S, RATE_HZ, moments, pace
 from memento.core.errors import UsageError
 from memento.core.ports import Renderer
 from memento.core.recording import Recording
 from memento.domains.arm import graphics
+from memento.runtime.pictures import Captioned
 from PIL import Image, ImageSequence
 
 from ..support import ON_PATH

@@ -3,6 +3,8 @@
 import random
 from collections.abc import Callable
 
+from memento.core.critic_events import Criticise, Criticised
+from memento.core.critique import Frame, Sheet
 from memento.core.events import (
     Compute,
     ConstantsTried,
@@ -65,6 +67,13 @@ class World:
                 fitness = draw.randrange(self.levels) / self.levels
                 answer = Passage(f"{order.draft}: {fitness}")
                 return ToolAnswered(order=order.id, answer=answer, episode=episode, score=Score(fitness=fitness))
+            case Criticise():
+                words = "" if draw.random() < self.failure_rate else f"seen in {order.episode.trajectory}"
+                sheet = Sheet(frames=(Frame(row=0, caption="start"),), digest="0" * 64, file="s.jpg")
+                return Criticised(
+                    order=order.id, candidate=order.candidate, episode=order.episode.index, words=words,
+                    sheet=None if draw.random() < self.failure_rate / 2 else sheet, call=CALL,
+                )
             case LookCloser() | Compute():
                 return ToolAnswered(order=order.id, answer=Passage(f"rows of {order.episode.trajectory}"))
             case Propose() | ProposeEvaluator():

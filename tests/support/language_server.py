@@ -1,6 +1,7 @@
 """A loopback server of chat completions that writes policies, evaluators and votes, and fails on demand."""
 
 import asyncio
+import base64
 import itertools
 import re
 from collections.abc import AsyncIterator, Callable
@@ -26,6 +27,7 @@ class Service:
 
     url: str = ""
     prompts: list[str] = field(default_factory=list)
+    images: list[list[bytes]] = field(default_factory=list)     # of each request
     keys: set[str] = field(default_factory=set)
 
     arrived: asyncio.Condition = field(default_factory=asyncio.Condition)
@@ -51,9 +53,11 @@ async def serving(act: Answerer | None = None) -> AsyncIterator[Service]:
 
     async def handle(request: web.Request) -> web.StreamResponse:
         body = await request.json()
-        [prompt] = [str(message["content"]) for message in body["messages"] if message["role"] == "user"]
+        [content] = [message["content"] for message in body["messages"] if message["role"] == "user"]
+        prompt, images = content_of(content)
         async with service.arrived:
             service.prompts.append(prompt)
+            service.images.append(images)
             service.arrived.notify_all()
         service.keys.add(request.headers["Authorization"].removeprefix("Bearer "))
         return await answer(request, body, act(next(numbers), prompt), whole, frames)
@@ -68,6 +72,15 @@ async def serving(act: Answerer | None = None) -> AsyncIterator[Service]:
         yield service
     finally:
         await runner.cleanup()
+
+
+def content_of(content: object) -> tuple[str, list[bytes]]:
+    """The text of a message and the pictures that go with it."""
+    if not isinstance(content, list):
+        return str(content), []
+    texts = [part["text"] for part in content if part["type"] == "text"]
+    urls = [part["image_url"]["url"] for part in content if part["type"] == "image_url"]
+    return "".join(texts), [base64.b64decode(url.partition(";base64,")[2]) for url in urls]
 
 
 def sound_reply(number: int, prompt: str) -> str:

@@ -8,7 +8,7 @@ from enum import Enum
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from memento.core import events
+from memento.core import critic_events, events
 from memento.core.events import Fact
 from memento.core.values import Document, Program
 
@@ -23,7 +23,8 @@ PATIENT = settings(
 )
 
 FACT_CLASSES: list[type[Fact]] = [
-    cls for cls in vars(events).values() if isinstance(cls, type) and issubclass(cls, Fact) and cls is not Fact
+    cls for module in (events, critic_events) for cls in vars(module).values()
+    if isinstance(cls, type) and issubclass(cls, Fact) and cls is not Fact
 ]
 
 finite = st.floats(allow_nan=False, allow_infinity=False)

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from ...core.critic_events import Criticised
 from ...core.events import (
     AskedAgain,
     BranchEnded,
@@ -28,7 +29,7 @@ from ...core.events import (
     VoteCast,
 )
 from ...core.text import both, counted, number, one_line, share, success_and_return
-from ..words import confirmed_words, episode_outcome, fault_words, isolation, order_words, tool_words
+from ..words import confirmed_words, episode_outcome, fault_words, isolation, look_words, order_words, tool_words
 
 LENGTH = 400
 TROUBLE = frozenset({"ProposalFailed"})
@@ -52,6 +53,8 @@ def _words(fact: Fact) -> str:
             return f"{fact.call.model} is asked again: {fact.reason}"
         case TurnTaken() | ToolAnswered():
             return tool_words(fact)
+        case Criticised():
+            return look_words(fact)
         case ProposalFailed():
             return fault_words(fact.fault)
         case EpisodeEnded(episode=episode):

@@ -1,0 +1,102 @@
+"""The critic: looks at a sheet of an episode and says in a few words what went wrong."""
+
+from dataclasses import replace
+
+from ...core.critic_events import Criticise, Criticised
+from ...core.critique import MAX_WORDS, Sheet
+from ...core.errors import ModelError
+from ...core.metrics import aggregate
+from ...core.ports import Ask, Model, Prompts
+from ...core.program_text import MAX_FAULT
+from ...core.text import bounded, one_line
+from ...core.turns import HIDDEN
+from ...core.values import JSON, Brief, Score
+from ..fencing import fenced
+from ..metrics_table import metrics_table
+from ..reply import within_limit
+from ..stories import MAX_STORY
+from ..writing import Question, call_of, evaluator_situation, question, section
+from .critique_text import focus_words, frame_lines
+from .sheets import Prepared, Sheets
+
+CRITIC = "critic"
+MAX_FITNESS = 900  # characters of what f_e measures
+MAX_SAID = 1_200  # characters of a critique, whatever its words
+MARK = " …"  # after a critique that was cut
+NO_STORY = "There is no account of this episode."
+NO_SCORE = "No evaluator has scored this episode yet."
+
+
+class Critic:
+    """Answers looks. Without a model it only has the sheet drawn."""
+
+    def __init__(self, *, model: Model | None, prompts: Prompts, brief: Brief, sheets: Sheets) -> None:
+        self._model = model
+        self._prompts = prompts
+        self._sheets = sheets
+        self._situation = prompts.fill("critic-situation", **evaluator_situation(brief))
+
+    async def carry_out(self, order: Criticise) -> Criticised:
+        """One look. What cannot be drawn or answered is in the fact. Raises ModelError if it is fatal, RolloutError,
+        StoreError."""
+        prepared = await self._sheets.prepared(order)
+        fact = Criticised(
+            order=order.id, candidate=order.candidate, episode=order.episode.index, sheet=prepared.sheet,
+            problem=one_line(prepared.problem, MAX_FAULT),
+        )
+        if self._model is None or prepared.sheet is None:
+            return fact
+        return await self._asked(self._model, order, prepared, fact)
+
+    async def _asked(self, model: Model, order: Criticise, prepared: Prepared, fact: Criticised) -> Criticised:
+        assert prepared.sheet is not None
+        asked = self._question(order, prepared.sheet)
+        images = () if prepared.image is None else (prepared.image,)
+        ask = Ask(order=order, attempt=0, role=CRITIC, prompt=asked.text, prefixes=asked.prefixes, images=images)
+        try:
+            reply = within_limit(await model.complete(ask))
+        except ModelError as error:
+            if error.fatal:
+                raise
+            return replace(fact, problem=one_line(str(error), MAX_FAULT))
+        words = shortened(reply.text) if reply.stop != "refusal" else ""
+        problem = "" if words else "the critic refused" if reply.stop == "refusal" else "the critic said nothing"
+        return replace(fact, words=words, problem=problem, call=call_of(asked.text, reply))
+
+    def _question(self, order: Criticise, sheet: Sheet) -> Question:
+        notes = order.episode.notes
+        rest = self._prompts.fill(
+            "critic",
+            measure=section("What the fitness of an episode measures", _fenced(order.fitness, MAX_FITNESS)),
+            result=_result(order.score),
+            story=_fenced(notes.story, MAX_STORY) or NO_STORY,
+            frames=fenced(frame_lines(sheet)),
+            focus=focus_words(sheet),
+            words=str(MAX_WORDS),
+        )
+        return question(self._situation, rest)
+
+
+def shortened(text: str) -> str:
+    """At most 120 words of a reply, on one line; what was cut is marked."""
+    words = text.split()
+    kept = " ".join(words[:MAX_WORDS]) + (MARK if len(words) > MAX_WORDS else "")
+    if len(kept) <= MAX_SAID:
+        return one_line(kept, MAX_SAID)
+    head = kept[: MAX_SAID - len(MARK)]
+    return one_line(head.rpartition(" ")[0] or head, MAX_SAID) + MARK
+
+
+def _result(score: Score | None) -> str:
+    """f_e and the metrics of the episode, without what policies never learn."""
+    if score is None:
+        return NO_SCORE
+    shown: dict[str, JSON] = {
+        name: entry for name, entry in aggregate((score,)).items() if name.rpartition(".")[2] not in HIDDEN
+    }
+    fitness = f"Its fitness is f_e = {score.fitness:.4f}; 1 would be the most."
+    return f"{fitness} What the evaluator measured:\n\n{fenced(metrics_table(shown, 1))}" if shown else fitness
+
+
+def _fenced(text: str, limit: int) -> str:
+    return fenced(bounded(text, limit)) if text.strip() else ""
