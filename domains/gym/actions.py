@@ -27,6 +27,7 @@ class ActionReader:
         self.all_whole = all(leaf.whole for leaf in leaves)
         self.whole = np.concatenate([np.full(leaf.size, leaf.whole) for leaf in leaves])
         self._any_whole = bool(self.whole.any())
+        self._only = (float(self.low[0]), float(self.high[0])) if self.size == 1 and self.all_whole else None
         self._box = leaves[0] if len(leaves) == 1 and not leaves[0].path and leaves[0].kind == "box" else None
         self._dtype = np.dtype(leaves[0].dtype)
 
@@ -34,6 +35,10 @@ class ActionReader:
         """The vector that the environment gets: a new one, clipped. Raises InvalidAction."""
         if not self._any_whole:
             return np.minimum(np.maximum(action, self.low), self.high)
+        if self._only is not None:      # one choice, in plain numbers: numpy takes several times as long
+            number, (low, high) = float(action[0]), self._only
+            if low - NEAR <= number <= high + NEAR and abs(number - round(number)) <= NEAR:
+                return np.array([float(round(number))])
         rounded = np.rint(action)
         bad = self.whole & ((np.abs(action - rounded) > NEAR) | (rounded < self.low) | (rounded > self.high))
         if bad.any():
@@ -65,6 +70,8 @@ class ActionReader:
         """The value of the action space for an accepted vector."""
         if self._box is not None:
             return accepted.astype(self._dtype).reshape(self._box.shape)
+        if self._only is not None and self._leaves[0].kind == "discrete" and not self._leaves[0].path:
+            return int(accepted[0])
         root: dict[Any, Any] = {}
         start = 0
         for leaf in self._leaves:
