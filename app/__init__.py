@@ -1,9 +1,10 @@
 """The composition root: the only package that knows concrete classes. It wires them for a run or an evaluation."""
 
+from .cluster import Cluster
 from .evaluation import evaluate
 from .replay import read_recorded
 from .run import resume, run
 from .salt import new_salt
 from .status import StatusAddress
 
-__all__ = ["StatusAddress", "evaluate", "new_salt", "read_recorded", "resume", "run"]
+__all__ = ["Cluster", "StatusAddress", "evaluate", "new_salt", "read_recorded", "resume", "run"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..core.call_times import times_of_all
 from ..core.order_ids import episode_id
-from ..core.ports import RollTask, has_success, interpreter_of
+from ..core.ports import Pool, RollTask, has_success, interpreter_of
 from ..core.returns import mean_return, return_of
 from ..core.seeds import salted
 from ..core.step_limit import judged
@@ -15,17 +15,18 @@ from ..core.values import Episode, Program, Score
 from ..domains import import_string, require_installed
 from ..domains import load as load_domain
 from ..runtime.clock import SystemClock
-from ..runtime.rollouts.pool import ProcessPool
 from ..settings.evaluate import EvaluateSettings
-from .isolation import live_layers
+from .cluster import Cluster, machines
 from .program_files import read_evaluator, read_program
 from .results import EpisodeResult, EvaluateResult
 
 SPLIT = "evaluate"
 
 
-async def evaluate(settings: EvaluateSettings) -> EvaluateResult:
+async def evaluate(settings: EvaluateSettings, *, cluster: Cluster | None = None) -> EvaluateResult:
     """Roll the policy out on `seed`, `seed` + 1, …, each mixed with the salt; the same call gives the same episodes.
+
+    It runs on the nodes of the `cluster`, by default on this machine.
 
     Raises UsageError for a file that is not a policy, and RolloutError if a simulator fails.
     """
@@ -38,7 +39,7 @@ async def evaluate(settings: EvaluateSettings) -> EvaluateResult:
     clock = SystemClock()
     began_s = clock.elapsed()
     with tempfile.TemporaryDirectory(prefix="memento-evaluate-") as folder:
-        async with ProcessPool(
+        async with machines(cluster, isolated=False) as where, where.pool(
             domain=import_string(settings.domain),
             splits={SPLIT: settings.options},
             workers=min(settings.workers, settings.episodes),
@@ -67,7 +68,7 @@ async def evaluate(settings: EvaluateSettings) -> EvaluateResult:
         steps_per_s=round(sum(episode.steps for episode in episodes) / wall_s, 1),
         wall_s=round(wall_s, 3),
         salt=settings.salt,
-        sandbox=live_layers(),
+        sandbox=where.layers,
         step_cpu_ms_median=None if times is None else times.median_ms,
         step_cpu_ms_p99=None if times is None else times.p99_ms,
         per_episode=tuple(
@@ -77,7 +78,7 @@ async def evaluate(settings: EvaluateSettings) -> EvaluateResult:
 
 
 async def _one(
-    pool: ProcessPool, policy: Program, evaluator: Program | None, index: int, settings: EvaluateSettings
+    pool: Pool, policy: Program, evaluator: Program | None, index: int, settings: EvaluateSettings
 ) -> tuple[Episode, Score]:
     seed = salted(settings.seed + index, settings.salt)
     task = RollTask(order=episode_id(SPLIT, index), program=policy, split=SPLIT, index=index, seed=seed)

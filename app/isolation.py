@@ -7,7 +7,7 @@ import structlog
 from ..core.errors import UsageError
 from ..runtime.rollouts import sandbox
 
-ISOLATING = ("landlock", "seccomp")  # without these a program can read files and open sockets
+ISOLATING = sandbox.ISOLATING
 
 _log = structlog.get_logger("memento.isolation")
 

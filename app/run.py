@@ -22,9 +22,10 @@ from ..settings import Settings, with_budgets
 from ..tui.display import Display
 from ..tui.noting import noted
 from .budgets import balance_of, require_usable
+from .cluster import Cluster, machines
 from .drawing import require_drawing
 from .history import Outline, outline_of, past_use
-from .isolation import live_layers, require_sandbox, warn_of_lost
+from .isolation import warn_of_lost
 from .program_files import read_evaluator, read_initial
 from .prompt_files import read_prompts
 from .replay import RecordedRun, read_recorded
@@ -41,9 +42,12 @@ NOT_A_PROGRAM = ("evolve", "zero-shot")
 
 
 async def run(
-    settings: Settings, *, runs_dir: Path, name: str | None, display: Display, address: StatusAddress | None = None
+    settings: Settings, *, runs_dir: Path, name: str | None, display: Display, address: StatusAddress | None = None,
+    cluster: Cluster | None = None,
 ) -> RunResult:
     """Evolve the evaluator, then the policy, and serve the status at `address` during the run.
+
+    Programs run on the nodes of the `cluster`, by default on this machine.
 
     Raises MementoError; all facts committed before the error are kept.
     """
@@ -53,13 +57,13 @@ async def run(
     recorded = _recorded(settings)
     initial, evaluator = _given_programs(settings, domain, recorded)
     prompts = read_prompts(settings.prompts) if recorded is None else recorded.prompts
-    layers = live_layers()
-    if settings.require_sandbox:
-        require_sandbox(layers)
     if address is not None:
         address.require_free()
-    # Before the folder is made, so that an unusable model leaves no run behind.
-    async with _models(settings, domain, recorded) as models:
+    # Before the folder is made, so that an unusable model or cluster leaves no run behind.
+    async with (
+        _models(settings, domain, recorded) as models,
+        machines(cluster, isolated=settings.require_sandbox) as where,
+    ):
         if recorded is None:
             await require_drawing(settings, domain)
             await require_sight(settings, models)
@@ -67,11 +71,12 @@ async def run(
         folder = new_run(runs_dir, name, clock, label=settings.domain, seed=settings.seed)
         with RunStore.create(folder, clock=clock) as store:
             started = RunStarted(
-                settings=settings.as_json(), versions=versions(), sandbox=layers, initial=initial, evaluator=evaluator,
-                prompts=prompts, rules=RULES if recorded is None else recorded.rules,
+                settings=settings.as_json(), versions=versions(), sandbox=where.layers, initial=initial,
+                evaluator=evaluator, prompts=prompts, rules=RULES if recorded is None else recorded.rules,
             )
             work = Work(
-                settings=settings, domain=domain, started=started, models=models, workers=settings.workers,
+                settings=settings, domain=domain, started=started, models=models, machines=where,
+                workers=settings.workers,
                 address=address, hints=None if recorded is None else recorded.hints,
                 call_times={} if recorded is None else recorded.call_times,
                 looks=None if recorded is None else recorded.looks,
@@ -93,6 +98,7 @@ async def resume(
     isolated: bool = False,
     trusted: bool = False,
     address: StatusAddress | None = None,
+    cluster: Cluster | None = None,
 ) -> RunResult:
     """Continue a run from its last fact. For a finished run, return its result again.
 
@@ -105,10 +111,7 @@ async def resume(
         _refuse_budgets_without_effect(before, budgets or {}, folder)
         if before.done:
             return result_of(store, status="done")
-        resumed = RunResumed(budgets=dict(budgets or {}), sandbox=live_layers())
-        settings = with_budgets(before.settings, resumed.budgets)
-        if isolated or settings.require_sandbox:
-            require_sandbox(resumed.sandbox or ())
+        settings = with_budgets(before.settings, dict(budgets or {}))
         require_trust(
             folder, before.started.settings, settings, trusted=trusted, models=settings.replay is None
         )
@@ -117,14 +120,19 @@ async def resume(
         domain = load_domain(settings.domain)
         require_installed(settings.domain)
         recorded = _recorded(settings)
-        async with _models(settings, domain, recorded) as models:
+        async with (
+            _models(settings, domain, recorded) as models,
+            machines(cluster, isolated=isolated or settings.require_sandbox) as where,
+        ):
             if recorded is None:
                 await require_drawing(settings, domain)
+            resumed = RunResumed(budgets=dict(budgets or {}), sandbox=where.layers)
             if budgets or before.left == "budget":
                 use = past_use(store)
                 require_room(balance_of(settings, use.spending.by_role()), use.status.active_s)
             work = Work(
                 settings=settings, domain=domain, started=before.started, models=models,
+                machines=where,
                 workers=workers or settings.workers, address=address,
                 hints=None if recorded is None else recorded.hints,
                 call_times={} if recorded is None else recorded.call_times,

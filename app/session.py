@@ -23,6 +23,7 @@ from ..domains import import_string
 from ..memory.runs import TRAJECTORIES
 from ..memory.store import RunStore
 from ..runtime.bus import EventBus
+from ..runtime.cluster.pool import ClusterPool
 from ..runtime.models.budget import Ledger
 from ..runtime.models.recorded import Key
 from ..runtime.models.tape import same_prompt
@@ -32,6 +33,7 @@ from ..settings import Settings
 from ..tui.display import Display
 from .announcing import announced, observed
 from .budgets import ActiveTime, balance_of
+from .cluster import Machines
 from .drawing import artists
 from .history import PastUse
 from .plan import plan_of, terms_of
@@ -46,14 +48,15 @@ from .wiring import Models, aids_of, exclude_loaded_from_gc, final_options, load
 class Work:
     """The inputs of a controller: a run's settings with its current budgets, its domain, given programs and models.
 
-    `hints` are those of the recorded run that this one replays; None if it replays none. `call_times` and `looks`
-    (of a critic) are that run's too, by order.
+    `machines` are where programs run, `workers` the rollouts at once on this one. `hints` are those of the recorded run
+    that this one replays; None if it replays none. `call_times` and `looks` (of a critic) are that run's too, by order.
     """
 
     settings: Settings
     domain: Domain
     started: RunStarted
     models: Models
+    machines: Machines
     workers: int
     address: StatusAddress | None = None
     hints: RecordedHints | None = None
@@ -133,9 +136,9 @@ class Session:
                 status = await supervisor.run(self._store.facts(texts=False))
         return result_of(self._store, status=status)
 
-    def _pool(self, observer: Observer) -> ProcessPool:
+    def _pool(self, observer: Observer) -> ProcessPool | ClusterPool:
         work = self._work
-        return ProcessPool(
+        return work.machines.pool(
             domain=import_string(work.settings.domain),
             splits={"search": work.settings.options, "final": final_options(work.settings, work.domain)},
             workers=work.workers,
@@ -157,7 +160,7 @@ class Session:
                 yield DrawnSheets(artist=artist, trajectories=folder / TRAJECTORIES, sheets=folder / SHEETS)
 
     def _supervisor(
-        self, bus: EventBus, pool: ProcessPool, sheets: Sheets | None, ledger: Ledger, feed: StatusFeed,
+        self, bus: EventBus, pool: ProcessPool | ClusterPool, sheets: Sheets | None, ledger: Ledger, feed: StatusFeed,
         display: Display, asked: Requests,
     ) -> Supervisor:
         work, folder = self._work, self._store.folder
@@ -177,7 +180,8 @@ class Session:
                 bus.publish([fact])     # else it is the recorded answer, which is on the log
 
         lanes = make_lanes(
-            work.settings, work.domain, models, pool, workers=work.workers, replaced=started.prompts,
+            work.settings, work.domain, models, pool,
+            workers=work.workers if isinstance(pool, ProcessPool) else lambda: pool.slots, replaced=started.prompts,
             aids=aids_of(work.settings, self._hints, self._notes, None if work.looks is not None else folder / SHEETS),
             call_times=work.call_times, keep=keep, trajectories=folder / TRAJECTORIES, sheets=sheets,
         )

@@ -63,7 +63,7 @@ class StatusFeed:
         self._seq = store.last_seq
         self._server: StatusServer | None = None
         self._workers: dict[int, Activity] = {}
-        self._lanes: dict[str, tuple[Counter[str], int]] = {}
+        self._lanes: dict[str, tuple[Counter[str], Lane]] = {}
 
     def on_fact(self, fact: Fact) -> None:
         """Apply a committed fact, and send it to the clients."""
@@ -83,7 +83,7 @@ class StatusFeed:
 
     def _counted(self, lane: Lane) -> Lane:
         busy: Counter[str] = Counter()
-        self._lanes[lane.name] = (busy, lane.limit)
+        self._lanes[lane.name] = (busy, lane)
         return replace(lane, agents={kind: _Counting(agent, busy) for kind, agent in lane.agents.items()})
 
     def status(self) -> dict[str, JSON]:
@@ -96,7 +96,7 @@ class StatusFeed:
         return {
             "run": str(self._store.folder), **progress_of(self._run, self._settings), "spend": spent,
             "workers": [asdict(activity) for _, activity in sorted(self._workers.items())],
-            "lanes": {name: {"busy": busy.total(), "limit": limit} for name, (busy, limit) in self._lanes.items()},
+            "lanes": {name: {"busy": busy.total(), "limit": lane.most} for name, (busy, lane) in self._lanes.items()},
             "wall_s": round(self._ledger.elapsed_s, 3), "facts": self._seq,
         }
 
@@ -124,9 +124,9 @@ class StatusFeed:
                 value = pick(spent)
                 if value is not None:
                     values[f'{name}{{role="{role}"}}'] = value
-        for lane, (busy, limit) in self._lanes.items():
-            values[f'memento_lane_busy{{lane="{lane}"}}'] = busy.total()
-            values[f'memento_lane_limit{{lane="{lane}"}}'] = limit
+        for name, (busy, lane) in self._lanes.items():
+            values[f'memento_lane_busy{{lane="{name}"}}'] = busy.total()
+            values[f'memento_lane_limit{{lane="{name}"}}'] = lane.most
         return dict(sorted(values.items()))
 
     def after(self, seq: int) -> Iterator[Line]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import gc
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -189,13 +189,14 @@ def _sampling(asking: Asking) -> Sampling:
 
 
 def make_lanes(
-    settings: Settings, domain: Domain, models: Models, pool: Pool, *, workers: int,
+    settings: Settings, domain: Domain, models: Models, pool: Pool, *, workers: int | Callable[[], int],
     replaced: Iterable[PromptText] = (), aids: Aids | None = None, call_times: Mapping[str, CallTimes] | None = None,
     keep: Keep = not_kept, trajectories: Path = Path(), sheets: Sheets | None = None,
 ) -> tuple[Lane, ...]:
     """Lanes that never wait for one another: proposals, judges, rollouts, and with `sheets` the critic.
 
-    `replaced` are prompts of the user, `aids` what proposers get besides; `keep` commits unusable answers.
+    `workers` are the rollouts at once, a function if they change. `replaced` are prompts of the user, `aids` what
+    proposers get besides; `keep` commits unusable answers.
     `call_times` of a recorded run, by order, replace those measured. Recordings are in the folder `trajectories`.
     Raises UsageError if a prompt does not fit.
     """

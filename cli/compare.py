@@ -63,6 +63,7 @@ def compare(
     episodes: Episodes = None,
     jobs: Jobs = None,
     workers: Workers = None,
+    cluster: flags.Cluster = None,
     no_measure: NoMeasure = False,
     runs: flags.Runs = flags.RUNS,
     name: Name = None,
@@ -85,5 +86,6 @@ def compare(
         settings={key: entry.value for key, entry in parse_assignments(assignments or ()).items()},
     )
     planned = plan(experiment, changes, runs_dir=runs, name=name)
-    effort = default_effort(jobs=jobs, workers=workers, measure=not no_measure)
+    flags.cluster_at(cluster, workers)
+    effort = default_effort(jobs=jobs, workers=workers, measure=not no_measure, cluster=cluster)
     raise typer.Exit(carry_out(planned, effort, display=display, as_json=as_json))

@@ -37,6 +37,7 @@ def evaluate(
     evaluator: Evaluator = "reference",
     workers: flags.Workers = None,
     step_limit_ms: flags.StepLimit = None,
+    cluster: flags.Cluster = None,
     assignments: flags.DomainSettings = None,
     as_json: flags.AsJson = False,
 ) -> None:
@@ -52,7 +53,7 @@ def evaluate(
         assignments=assignments or (), episodes=episodes, seed=seed, salt=salt or app.new_salt(), evaluator=evaluator,
         workers=workers, step_limit_ms=step_limit_ms,
     )
-    result = execute(app.evaluate(settings))
+    result = execute(app.evaluate(settings, cluster=flags.cluster_at(cluster, workers)))
     if as_json:
         print_json_line(result.line())
     else:

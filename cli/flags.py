@@ -13,6 +13,7 @@ from ..core.errors import UsageError
 from . import completion
 
 if TYPE_CHECKING:
+    from ..app import Cluster as ClusterAddress
     from ..core.values import JSON
 
 RUNS: Final = Path("runs")      # the folder of runs without --runs
@@ -47,6 +48,10 @@ Display = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line of stdout.")]
 Workers = Annotated[
     int | None, typer.Option(metavar="N", help="Parallel rollouts; changes the time, never the result.")
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Roll out on a Ray cluster: auto, HOST:PORT or ray://HOST:PORT."),
 ]
 Trust = Annotated[
     bool, typer.Option("--trust", help="Accept a run from elsewhere that would import, start or contact something.")
@@ -110,3 +115,14 @@ def require_at_least(flag: str, value: float | None, least: int) -> None:
     """Raise UsageError for a number below the least. None is a flag that was not given."""
     if value is not None and value < least:
         raise UsageError(f"{flag} must be at least {least}, not {value}")
+
+
+def cluster_at(address: str | None, workers: int | None) -> "ClusterAddress | None":
+    """The cluster at a given address, with at most `workers` rollouts at once. Raises UsageError."""
+    if address is None:
+        return None
+    from ..app import Cluster as ClusterAddress
+    from ..runtime.cluster.link import require_cluster
+
+    require_cluster(address)
+    return ClusterAddress(address=address, workers=workers)

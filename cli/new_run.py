@@ -34,10 +34,11 @@ class Given:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """The folder and the name of a new run; without a name it gets one."""
+    """The folder and the name of a new run; without a name it gets one. A given cluster runs the programs."""
 
     runs_dir: Path
     name: str | None
+    cluster: app.Cluster | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +73,9 @@ def start(
         ))
     asks = replay is None and asks_here(settings)
     screen = open_screen(display_for(showing.display, asks=asks))
-    work = app.run(settings, runs_dir=place.runs_dir, name=place.name, display=screen, address=address)
+    work = app.run(
+        settings, runs_dir=place.runs_dir, name=place.name, display=screen, address=address, cluster=place.cluster
+    )
     with desk(screen, asks=asks):
         result = execute(work, screen)
     print_run(result, as_json=showing.as_json)

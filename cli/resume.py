@@ -11,6 +11,7 @@ from . import flags
 from .flags import DisplayKind
 
 if TYPE_CHECKING:
+    from ..app import Cluster
     from ..core.values import JSON
     from .execution import StatusOptions
 
@@ -26,6 +27,7 @@ def resume(
     run: flags.Run,
     runs: flags.Runs = flags.RUNS,
     workers: flags.Workers = None,
+    cluster: flags.Cluster = None,
     budget_calls: flags.BudgetCalls = None,
     budget_tokens: flags.BudgetTokens = None,
     budget_usd: flags.BudgetUsd = None,
@@ -47,9 +49,9 @@ def resume(
         "budget_wall_s": budget_wall_s,
     }
     continue_run(
-        run, runs_dir=runs, workers=workers, budgets=budgets, assignments=assignments or (),
-        require_sandbox=require_sandbox, trust=trust, status=StatusOptions(port=status_port, host=status_host),
-        display=display, as_json=as_json,
+        run, runs_dir=runs, workers=workers, cluster=flags.cluster_at(cluster, workers), budgets=budgets,
+        assignments=assignments or (), require_sandbox=require_sandbox, trust=trust,
+        status=StatusOptions(port=status_port, host=status_host), display=display, as_json=as_json,
     )
 
 
@@ -58,6 +60,7 @@ def continue_run(
     *,
     runs_dir: Path,
     workers: int | None,
+    cluster: "Cluster | None",
     budgets: "Mapping[str, JSON]",
     assignments: Sequence[str],
     require_sandbox: bool,
@@ -90,7 +93,7 @@ def continue_run(
     screen = open_screen(display_for(display, asks=asks))
     work = app.resume(
         folder, display=screen, workers=workers, budgets=given, isolated=require_sandbox, trusted=trust,
-        address=address,
+        address=address, cluster=cluster,
     )
     with desk(screen, asks=asks):
         result = execute(work, screen)

@@ -39,6 +39,7 @@ EXTRAS: Final[Mapping[str, Extra]] = {
     "mlflow": Extra(gives="memento export --to mlflow", modules=("mlflow",)),
     "otel": Extra(gives="memento export --to otel", modules=("opentelemetry.exporter.otlp.proto.http",)),
     "mcp": Extra(gives="memento mcp, the server for coding agents", modules=("mcp",)),
+    "cluster": Extra(gives="rollouts on many machines, with --cluster", modules=("ray",)),
     "rl": Extra(gives="the learned baseline, memento baseline", modules=("stable_baselines3", "torch")),
 }
 

@@ -42,17 +42,20 @@ OnPhase = Callable[[Unit, Phase, str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
-    """How the work is distributed: parallel processes, and parallel rollouts in each."""
+    """How the work is distributed: parallel processes, parallel rollouts in each, and the cluster for these, if any."""
 
     jobs: int
     workers: int
     measure: bool = True
+    cluster: str | None = None
 
 
-def default_effort(*, jobs: int | None, workers: int | None, measure: bool = True) -> Effort:
+def default_effort(
+    *, jobs: int | None, workers: int | None, measure: bool = True, cluster: str | None = None
+) -> Effort:
     """The given numbers; by default one rollout at a time per process, and one process per processor."""
     each = workers or 1
-    return Effort(jobs=jobs or max(1, usable_cpus() // each), workers=each, measure=measure)
+    return Effort(jobs=jobs or max(1, usable_cpus() // each), workers=each, measure=measure, cluster=cluster)
 
 
 class Comparing:
@@ -212,9 +215,10 @@ class Comparing:
     async def _process(self, unit: Unit, arguments: Sequence[str]) -> tuple[int, str]:
         """Run the program in a separate session, its output in files; returns exit code and stdout."""
         out, err = (self._folder.log_of(unit.name).with_name(f"{unit.name}.{end}") for end in ("out", "err"))
+        where = () if self._effort.cluster is None else ("--cluster", self._effort.cluster)
         with out.open("wb") as stdout, err.open("wb") as stderr:
             process = await asyncio.create_subprocess_exec(
-                *self._program, *arguments, "--workers", str(self._effort.workers),
+                *self._program, *arguments, "--workers", str(self._effort.workers), *where,
                 stdin=asyncio.subprocess.DEVNULL, stdout=stdout, stderr=stderr, start_new_session=True,
                 env=clean_environment(os.environ),
             )

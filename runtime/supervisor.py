@@ -43,13 +43,19 @@ class Agent(Protocol):
 class Lane:
     """Orders of one kind share a concurrency limit; lanes never wait for one another.
 
+    The limit may change during a run; then it is a function.
     Waiting orders go by `urgency` (lowest first), then by age. It decides how fast a run is, never its result.
     """
 
     name: str
-    limit: int
+    limit: int | Callable[[], int]
     agents: Mapping[type[Order], Agent]
     urgency: Callable[[Order], int] = lambda order: 0
+
+    @property
+    def most(self) -> int:
+        """The limit now."""
+        return self.limit if isinstance(self.limit, int) else self.limit()
 
 
 class Supervisor:
@@ -177,7 +183,7 @@ class Supervisor:
             return
         for lane in self._lanes:
             waiting, running = self._waiting[lane.name], self._running[lane.name]
-            while waiting and len(running) < lane.limit:
+            while waiting and len(running) < lane.most:
                 order = heappop(waiting)[2]
                 running[order.id] = group.create_task(self._carry_out(lane, order), name=order.id)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -28,9 +28,31 @@ class Activity:
     doing: str | None = None    # "roll", "score", "examine", "probes", "draw"
     order: str | None = None    # the order, or the trajectory
     steps: int = 0              # of the episode so far
+    node: str | None = None     # of a cluster
 
 
 Observer = Callable[[Activity], None]
+
+
+async def examined(
+    examine: Callable[[Episode], Coroutine[Any, Any, Score]], episodes: Sequence[Episode]
+) -> Examination:
+    """Examine on the first episode, then on all others at once if the evaluator was valid there.
+
+    Raises RolloutError, also for an empty sequence of episodes.
+    """
+    if not episodes:
+        raise RolloutError("cannot examine an evaluator without episodes")
+    scores = [await examine(episodes[0])]
+    if scores[0].fault is None:
+        try:
+            async with asyncio.TaskGroup() as group:
+                rest = [group.create_task(examine(each)) for each in episodes[1:]]
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+        scores += [task.result() for task in rest]
+    fault = next((score.fault for score in scores if score.fault is not None), None)
+    return Examination(scores=tuple(scores), fault=fault)
 
 
 class _Slot:
@@ -147,18 +169,7 @@ class ProcessPool:
 
         An invalid evaluator usually fails on the first episode; then the other episodes are skipped.
         """
-        if not episodes:
-            raise RolloutError("cannot examine an evaluator without episodes")
-        scores = [await self._apply("examine", evaluator, episodes[0])]
-        if scores[0].fault is None:
-            try:
-                async with asyncio.TaskGroup() as group:
-                    rest = [group.create_task(self._apply("examine", evaluator, each)) for each in episodes[1:]]
-            except ExceptionGroup as errors:
-                raise errors.exceptions[0] from None
-            scores += [task.result() for task in rest]
-        fault = next((score.fault for score in scores if score.fault is not None), None)
-        return Examination(scores=tuple(scores), fault=fault)
+        return await examined(lambda episode: self._apply("examine", evaluator, episode), episodes)
 
     async def _apply(self, do: str, evaluator: Program, episode: Episode) -> Score:
         if episode.trajectory is None:

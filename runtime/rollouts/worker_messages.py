@@ -52,13 +52,26 @@ class MessageReader:
 
     async def read(self) -> Message:
         """The next message. Raises asyncio.IncompleteReadError if the worker is gone."""
+        return (await self.read_with_blob())[0]
+
+    async def read_with_blob(self) -> tuple[Message, bytes]:
+        """The next message and its raw bytes. Raises asyncio.IncompleteReadError if the other end is gone."""
         if self._sizes is None:
             header_size, blob_size = LENGTHS.unpack(await self._stream.readexactly(LENGTHS.size))
             self._sizes = header_size, blob_size
         data = await self._stream.readexactly(sum(self._sizes))
-        message: Message = json.loads(data[: self._sizes[0]])
+        size = self._sizes[0]
+        message: Message = json.loads(data[:size])
         self._sizes = None
-        return message
+        return message, data[size:]
+
+
+def unpack(data: bytes) -> tuple[Message, bytes]:
+    """The message and the raw bytes of `pack`."""
+    header_size, _ = LENGTHS.unpack_from(data)
+    end = LENGTHS.size + header_size
+    message: Message = json.loads(data[LENGTHS.size:end])
+    return message, data[end:]
 
 
 def episode_message(episode: Episode) -> Message:

@@ -35,6 +35,10 @@ def test_help_with_choices_imports_no_simulator_and_no_client(command: str) -> N
     assert not modules_after(statement) & HEAVY
 
 
+def test_a_pool_of_a_cluster_imports_no_ray() -> None:
+    assert "ray" not in modules_after("import memento.app.cluster, memento.runtime.cluster.node")
+
+
 def test_the_package_itself_imports_almost_nothing() -> None:
     others = {"numpy", "pydantic", "rich", "gymnasium", "asyncio", "typer"}
     assert not modules_after("import memento") & (HEAVY | others)

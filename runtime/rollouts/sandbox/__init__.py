@@ -16,10 +16,10 @@ from typing import Any, Final
 
 from . import kernel, landlock, seccomp
 from .kernel import adopt_orphans, die_with_parent, wipe_environment
-from .probing import Layer, layers
+from .probing import ISOLATING, Layer, layers
 
 __all__ = [
-    "Bounds", "Layer", "Prepared", "adopt_orphans", "die_with_parent", "harden", "layers", "prepare",
+    "ISOLATING", "Bounds", "Layer", "Prepared", "adopt_orphans", "die_with_parent", "harden", "layers", "prepare",
     "remember_folders", "wipe_environment",
 ]
 

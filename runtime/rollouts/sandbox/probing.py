@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Final
 
 LIMIT_S: Final = 60.0
+ISOLATING: Final = ("landlock", "seccomp")   # without these a program can read files and open sockets
 NAMES: Final = ("rlimits", "environment", "pdeathsig", "no_new_privs", "capabilities", "landlock", "seccomp")
 
 _BOOT: Final = """

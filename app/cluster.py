@@ -1,0 +1,80 @@
+"""The machines that roll out: this one, or the nodes of a cluster."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..core.errors import UsageError
+from ..core.values import JSON
+from ..runtime.cluster.about import about_here, why_unfit
+from ..runtime.cluster.link import ClusterLink, NodeReport
+from ..runtime.cluster.pool import ClusterPool, Terms
+from ..runtime.rollouts.pool import Observer, ProcessPool
+from .isolation import live_layers, require_sandbox
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """The address of a cluster, as given, and the most rollouts at once; None: as many as it has free CPUs."""
+
+    address: str
+    workers: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machines:
+    """Where programs run. `layers` isolate them there; without a `link` that is on this machine."""
+
+    layers: tuple[str, ...]
+    isolated: bool
+    link: ClusterLink | None = None
+    workers: int | None = None
+
+    def pool(
+        self, *, domain: str, splits: Mapping[str, Mapping[str, JSON]], workers: int, trajectories: Path,
+        observer: Observer | None = None, python: str | None = None,
+    ) -> ProcessPool | ClusterPool:
+        """A pool on these machines; `workers` counts those of this machine."""
+        if self.link is None:
+            return ProcessPool(
+                domain=domain, splits=splits, workers=workers, trajectories=trajectories, observer=observer,
+                python=python,
+            )
+        return ClusterPool(
+            self.link, domain=domain, splits=splits, trajectories=trajectories, observer=observer, python=python,
+            terms=Terms(isolated=self.isolated, layers=self.layers, workers=self.workers),
+        )
+
+
+@asynccontextmanager
+async def machines(cluster: Cluster | None, *, isolated: bool) -> AsyncIterator[Machines]:
+    """This machine, or the nodes of a connected cluster. With `isolated` programs must be isolated there.
+
+    Raises UsageError if no cluster answers, if none of its nodes can be used, or if programs are not isolated.
+    """
+    if cluster is None:
+        layers = live_layers()
+        if isolated:
+            require_sandbox(layers)
+        yield Machines(layers=layers, isolated=isolated)
+        return
+    async with ClusterLink(cluster.address) as link:
+        layers = await _layers(link, await link.survey(), isolated=isolated)
+        yield Machines(layers=layers, isolated=isolated, link=link, workers=cluster.workers)
+
+
+async def _layers(link: ClusterLink, reports: list[NodeReport], *, isolated: bool) -> tuple[str, ...]:
+    """The layers that are live on every node that can be used. Raises UsageError if none can."""
+    here = await asyncio.to_thread(about_here)
+    fit, reasons = [], []
+    for report in reports:
+        why = report.why if report.about is None else why_unfit(report.about, here, isolated=isolated)
+        if why is None and report.about is not None:
+            fit.append(report.about)
+        else:
+            reasons.append(f"{report.node.name}: {why}")
+    if not fit:
+        raise UsageError(f"the cluster at {link.address} has no node that can be used: {'; '.join(reasons) or 'none'}")
+    return tuple(layer for layer in fit[0].layers if all(layer in about.layers for about in fit))
