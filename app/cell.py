@@ -1,0 +1,142 @@
+"""`memento cell`: checks a robot cell, and runs a policy in it."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..core.errors import RolloutError, UsageError
+from ..core.extras import require
+from ..core.order_ids import episode_id
+from ..core.ports import RollTask
+from ..core.seeds import salted
+from ..core.text import one_line
+from ..core.values import JSON, Episode, Program, Score
+from ..domains.cell import DOMAIN, IMPORT_STRING
+from ..runtime.rollouts.pool import ProcessPool
+from ..settings.evaluate import EvaluateSettings
+from .isolation import live_layers
+from .program_files import read_program
+
+SPLIT = "cell"
+CHECK_LIMIT_S = 600.0
+SECRET_WORDS = ("KEY", "SECRET", "TOKEN", "PASSWORD", "CREDENTIAL")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that `memento cell check` looked at."""
+
+    what: str
+    ok: bool
+    found: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One trial: how it ended, and what E_R measured. `stopped` is the guard's word if it stopped the arm."""
+
+    seed: int
+    success: bool
+    steps: int
+    ended_by: str
+    stopped: str | None
+    because: str | None
+    fault: str | None
+    metrics: dict[str, JSON]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellResult:
+    """The trials of one policy."""
+
+    policy: str
+    cell: str
+    seed: int
+    salt: str
+    trials: tuple[Trial, ...]
+    sandbox: tuple[str, ...]
+
+    @property
+    def success_rate(self) -> float:
+        """The share of trials that succeeded."""
+        return sum(trial.success for trial in self.trials) / len(self.trials)
+
+
+def check_cell(path: Path) -> tuple[Finding, ...]:
+    """What a separate process found in the cell of this file. Raises UsageError and RolloutError."""
+    require("robosuite", "a robot cell")
+    options = DOMAIN.options({"cell": str(path)}, preset="paper")
+    variables = {
+        name: value for name, value in os.environ.items() if not any(word in name.upper() for word in SECRET_WORDS)
+    }
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "memento.domains.cell.checking"], input=json.dumps(options["cell"]),
+            capture_output=True, text=True, errors="replace", env=variables, timeout=CHECK_LIMIT_S, check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise RolloutError(f"the check of {path} did not end within {CHECK_LIMIT_S:g} s") from error
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    problem = next((line for line in lines if "problem" in line), None)
+    if problem is not None:
+        raise (UsageError if problem["usage"] else RolloutError)(problem["problem"])
+    if done.returncode != 0:
+        last = done.stderr.strip().splitlines()[-1:] or [f"it ended with code {done.returncode}"]
+        raise RolloutError(f"the check of {path} failed: {one_line(last[0], 400)}")
+    return tuple(Finding(**line) for line in lines)
+
+
+async def run_cell(settings: EvaluateSettings) -> CellResult:
+    """Run the policy in the cell for `episodes` trials.
+
+    Trial i of the twin is drawn from `seed` + i, mixed with the salt. Raises UsageError for a file that is not a
+    policy, and RolloutError if the cell fails.
+    """
+    require("robosuite", "a robot cell")
+    program = read_program(settings.policy, DOMAIN.contract, role="policy")
+    content = settings.options["cell"]
+    assert isinstance(content, dict)
+    done = await execute(
+        program, settings.options,
+        seeds=[salted(settings.seed + index, settings.salt) for index in range(settings.episodes)],
+        workers=settings.workers,
+    )
+    return CellResult(
+        policy=str(settings.policy), cell=str(content["name"]), seed=settings.seed, salt=settings.salt, trials=done,
+        sandbox=tuple(live_layers()),
+    )
+
+
+async def execute(
+    program: Program, options: Mapping[str, JSON], *, seeds: Sequence[int], workers: int,
+) -> tuple[Trial, ...]:
+    """One trial of a program per seed, with E_R's metrics. Raises RolloutError."""
+    with tempfile.TemporaryDirectory(prefix="memento-cell-") as folder:
+        async with ProcessPool(
+            domain=IMPORT_STRING, splits={SPLIT: options}, workers=min(workers, len(seeds)), trajectories=Path(folder),
+        ) as pool, asyncio.TaskGroup() as group:
+            tasks = [group.create_task(_trial(pool, program, index, seed)) for index, seed in enumerate(seeds)]
+        return tuple(task.result() for task in tasks)
+
+
+async def _trial(pool: ProcessPool, program: Program, index: int, seed: int) -> Trial:
+    task = RollTask(order=episode_id(SPLIT, index), program=program, split=SPLIT, index=index, seed=seed)
+    episode = await pool.roll(task)
+    score = await pool.score(DOMAIN.reference_evaluator(), episode)
+    return _result(episode, score)
+
+
+def _result(episode: Episode, score: Score) -> Trial:
+    fault = episode.fault or score.fault
+    stopped, because = (episode.info.get(name) for name in ("stopped", "stopped_because"))
+    return Trial(
+        seed=episode.seed, success=episode.success, steps=episode.steps, ended_by=episode.ended_by,
+        stopped=None if stopped is None else str(stopped), because=None if because is None else str(because),
+        fault=None if fault is None else f"{fault.kind}: {fault.message}", metrics=dict(score.metrics),
+    )

@@ -1,0 +1,193 @@
+"""The cell's file: everything about one robot cell that a program does not know, as TOML."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from ...core.errors import UsageError
+from ...core.values import JSON
+from .sensor_model import SensorModel
+
+CUBES = ("small", "medium", "large", "xlarge")
+CONTAINER = "container"
+SHIPPED = Path(__file__).with_name("cells")
+
+Triple = tuple[float, float, float]
+Pair = tuple[float, float]
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Positive = Annotated[float, Field(gt=0.0)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class TwinPart(_Table):
+    """What the twin's physics is like: ranges that an episode draws from, outside of every training preset's."""
+
+    sliding_friction_scale: Pair = (1.85, 2.1)
+    torsional_friction: Pair = (0.011, 0.014)
+    rolling_friction: Pair = (0.0011, 0.0014)
+    cube_mass_scale: Pair = (1.55, 1.8)
+    joint_damping_scale: Pair = (1.55, 1.8)
+    actuator_gain_scale: Pair = (0.81, 0.84)
+    world_offset_m: Pair = (-0.01, 0.01)
+    initial_cube_xy_m: Pair = (-0.002, 0.002)
+    container_yaw_rad: Pair = (-0.05, 0.05)
+    stiffness: Positive = 300.0             # of the arm's position controller, 1/s²; 150 in training
+    turn_stiffness: Positive = 200.0        # of its orientation controller
+    damping_ratio: Positive = 1.1           # 1 in training
+    gripper_speed: Positive = 0.12          # 0.2 in training
+    delay_steps: Annotated[int, Field(ge=0, le=10)] = 0     # control periods from a waypoint to its execution
+
+
+class ArmPart(_Table):
+    """Which arm."""
+
+    kind: Literal["twin"] = "twin"
+    pace: Literal["fast", "real"] = "fast"  # of the twin: as fast as it computes, or by the world's clock
+    twin: TwinPart = TwinPart()
+
+
+class CameraPart(_Table):
+    """Which camera, and where it stands according to its calibration."""
+
+    kind: Literal["twin"] = "twin"
+    width: Annotated[int, Field(ge=32, le=4096)] = 320
+    height: Annotated[int, Field(ge=32, le=4096)] = 240
+    focal_px: Positive = 400.0
+    position_m: Triple = (0.75, 0.0, 1.5)
+    look_at_m: Triple = (0.03, 0.0, 0.86)
+    roll_rad: float = 0.0
+    every_steps: Annotated[int, Field(ge=1, le=100)] = 2    # control periods between two frames of the twin's camera
+    noise: SensorModel = SensorModel()
+
+
+class Colour(_Table):
+    """A class of colours: mean and std of the shares of red and green, and the least brightness, of 255."""
+
+    mean: Pair
+    std: tuple[Positive, Positive]
+    least_brightness: Annotated[float, Field(ge=0.0, le=255.0)] = 20.0
+
+
+class SegmenterPart(_Table):
+    """How pixels get their labels."""
+
+    kind: Literal["colour", "command", "truth"] = "colour"
+    command: tuple[str, ...] = ()           # reads frames on stdin, writes labels on stdout: docs/robot-cell.md
+    timeout_s: Positive = 5.0
+    widths: Positive = 3.5                  # stds from the mean that still belong to a colour
+    colours: Mapping[str, Colour] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _complete(self) -> "SegmenterPart":
+        if self.kind == "command" and not self.command:
+            raise ValueError("kind = \"command\" needs the command as a list of words")
+        missing = [name for name in (*CUBES, CONTAINER) if name not in self.colours]
+        if self.kind == "colour" and missing:
+            raise ValueError(f"kind = \"colour\" needs the colours of {', '.join(missing)}")
+        return self
+
+
+class ObjectsPart(_Table):
+    """The objects of the task in this cell."""
+
+    half_edges_m: tuple[float, float, float, float] = (0.022, 0.025, 0.028, 0.031)
+    paint: Mapping[str, tuple[Share, Share, Share]] = {     # of the twin's objects, and of what is around them
+        "small": (0.85, 0.15, 0.12), "medium": (0.12, 0.30, 0.85), "large": (0.15, 0.65, 0.25),
+        "xlarge": (0.92, 0.78, 0.12), "container": (0.55, 0.20, 0.60), "table": (0.72, 0.71, 0.68),
+        "robot": (0.90, 0.90, 0.88), "other": (0.30, 0.30, 0.30),
+    }
+
+
+class LimitsPart(_Table):
+    """The limits of the arm's motion. None of them can be widened by a program."""
+
+    low_m: Triple = (-0.20, -0.40, 0.820)   # the box of the point between the fingertips
+    high_m: Triple = (0.25, 0.40, 1.15)
+    speed_m_s: Positive = 0.40
+    acceleration_m_s2: Positive = 10.0
+    braking_m_s2: Positive = 0.8            # on each axis, before the border of the box
+    turn_rad_s: Positive = 1.0
+    turn_rad_s2: Positive = 10.0
+    tilt_rad: Positive = 0.6                # of the tool from straight down
+    leash_m: Positive = 0.03                # how far the waypoint may be ahead of the hand
+    astray_m: Positive = 0.10               # the hand is that far from its waypoint: it does not follow
+    force_n: Positive = 60.0                # on the hand, for `force_steps` in a row
+    force_steps: Annotated[int, Field(ge=1, le=20)] = 3
+    wall_steps: Annotated[int, Field(ge=1, le=1000)] = 20   # periods of pushing against the box until the arm stops
+    dead_man_s: Positive = 0.5              # without a waypoint for so long a real arm stops
+    trial_s: Positive = 600.0
+
+    @model_validator(mode="after")
+    def _order(self) -> "LimitsPart":
+        if any(low >= high for low, high in zip(self.low_m, self.high_m, strict=True)):
+            raise ValueError("low_m must be below high_m on every axis")
+        if self.braking_m_s2 > 0.5 * self.acceleration_m_s2:
+            raise ValueError("braking_m_s2 must be at most half of acceleration_m_s2")
+        return self
+
+
+class ExecutionPart(_Table):
+    """How the seven numbers of a program become motion: as in the training of the program."""
+
+    goal_update: Literal["achieved", "desired"] = "achieved"
+    move_per_unit_m: Positive = 0.05
+    turn_per_unit_rad: Positive = 0.5
+    rate_per_s: Positive = 5.0              # share of the way to the goal per second
+
+
+class GroundingPart(_Table):
+    """Constants of the grounding."""
+
+    container_frames: Annotated[int, Field(ge=1, le=200)] = 8
+    least_pixels: Annotated[int, Field(ge=4)] = 30      # of a cube to be seen
+    smoothing: Annotated[float, Field(gt=0.0, le=1.0)] = 0.35   # share of a new measurement in the pose of a cube
+    jump_m: Positive = 0.012                # a measurement farther off is believed when it comes again
+
+
+class Cell(_Table):
+    """One robot cell."""
+
+    name: str = "twin"
+    arm: ArmPart = ArmPart()
+    camera: CameraPart = CameraPart()
+    segmenter: SegmenterPart
+    objects: ObjectsPart = ObjectsPart()
+    limits: LimitsPart = LimitsPart()
+    execution: ExecutionPart = ExecutionPart()
+    grounding: GroundingPart = GroundingPart()
+
+
+def read_cell(path: Path) -> Cell:
+    """The cell of a file. Raises UsageError that names the file and what is wrong."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"the cell's file {path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"the cell's file {path} is not UTF-8 text") from error
+    try:
+        return cell_of(tomllib.loads(text), where=str(path))
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"the cell's file {path} is not TOML: {error}") from error
+
+
+def cell_of(content: Mapping[str, Any], *, where: str) -> Cell:
+    """The cell of parsed TOML or JSON. Raises UsageError with the first problem."""
+    try:
+        return Cell.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise UsageError(f"{where}: {place}: {first['msg'].removeprefix('Value error, ')}") from error
+
+
+def content_of(cell: Cell) -> dict[str, JSON]:
+    """The cell as JSON, with all defaults."""
+    content: dict[str, JSON] = cell.model_dump(mode="json")
+    return content

@@ -1,0 +1,1 @@
+"""E_R, the evaluator of a robot cell, as a program."""

@@ -1,0 +1,53 @@
+"""`memento cell`: a check that finds what is wrong, and trials of a policy."""
+
+import json
+from pathlib import Path
+
+import pytest
+from memento.cli import exit_code
+from memento.domains.cell.cell_file import SHIPPED
+
+INTO_THE_TABLE = """
+class FrankaPolicy:
+    def reset(self):
+        self.steps = 0
+    def compute_action(self, obs):
+        self.steps += 1
+        return [1.0, 0.0, 0.2, 0.0, 0.0, 0.0, 0.0]
+"""
+
+
+@pytest.fixture
+def cell(tmp_path: Path) -> Path:
+    """The shipped twin, with few frames for its containers."""
+    text = (SHIPPED / "twin.toml").read_text("utf-8")
+    path = tmp_path / "lab.toml"
+    path.write_text(text + "[grounding]\ncontainer_frames = 2\n", "utf-8")
+    return path
+
+
+def test_a_good_cell_is_found_good(cell: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(["cell", "check", "--cell", str(cell), "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["ok"] and [finding["what"] for finding in result["findings"]] == [
+        "camera", "table", "containers", "cube small", "cube medium", "cube large", "cube xlarge", "reach", "limits",
+    ]
+
+
+def test_a_stopped_trial_is_reported_with_the_reason(
+    cell: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    policy = tmp_path / "policy.py"
+    policy.write_text(INTO_THE_TABLE, "utf-8")
+    asked = ["cell", "run", str(policy), "--cell", str(cell), "--trials", "1", "--workers", "1", "--json"]
+    assert exit_code(asked) == 0
+    [trial] = (result := json.loads(capsys.readouterr().out))["trials"]
+    assert (trial["success"], trial["ended_by"], trial["stopped"]) == (False, "stopped", "box")
+    assert "border" in trial["because"] and trial["fault"] is None and result["success_rate"] == 0.0
+    assert trial["metrics"]["grasps"] == 0 and trial["metrics"]["tower_seen_on_c"] is False
+
+
+@pytest.mark.parametrize("asked", [["check"], ["run", "policy.py"]])
+def test_a_missing_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], asked: list[str]) -> None:
+    assert exit_code(["cell", *asked, "--cell", str(tmp_path / "none.toml")]) == 2
+    assert "none.toml cannot be read" in capsys.readouterr().err

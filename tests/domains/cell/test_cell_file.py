@@ -1,0 +1,36 @@
+"""The cell's file: what is wrong in it is one sentence that names the place."""
+
+from pathlib import Path
+
+import pytest
+from memento.core.errors import UsageError
+from memento.domains.cell import DOMAIN
+from memento.domains.cell.cell_file import SHIPPED, cell_of, content_of, read_cell
+
+
+def test_the_shipped_file_is_complete() -> None:
+    cell = read_cell(SHIPPED / "twin.toml")
+    assert cell_of(content_of(cell), where="itself") == cell
+
+
+@pytest.mark.parametrize(("text", "sentence"), [
+    ("[segmenter]\nkind = 'truth'\n[limits]\nspeed = 1", "limits.speed"),
+    ("[segmenter]\nkind = 'truth'\n[limits]\nspeed_m_s = -1", "limits.speed_m_s"),
+    ("[segmenter]\nkind = 'truth'\n[limits]\nforce_n = nan", "limits.force_n"),
+    ("[segmenter]\nkind = 'truth'\n[limits]\nlow_m = [0, 0, 2]", "low_m must be below high_m"),
+    ("[segmenter]\nkind = 'colour'", "needs the colours of small"),
+    ("[segmenter]\nkind = 'command'", "needs the command"),
+    ("[arm]\nkind = 'ur5'\n[segmenter]\nkind = 'truth'", "arm.kind"),
+    ("[segmenter", "is not TOML"),
+])
+def test_a_mistake_is_named(tmp_path: Path, text: str, sentence: str) -> None:
+    path = tmp_path / "lab.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=sentence) as refused:
+        DOMAIN.options({"cell": str(path)}, preset="paper")
+    assert "lab.toml" in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"none\.toml cannot be read"):
+        read_cell(tmp_path / "none.toml")

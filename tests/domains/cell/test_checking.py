@@ -1,0 +1,56 @@
+"""The check of a cell finds what is wrong with it."""
+
+from dataclasses import dataclass
+
+from memento.domains.cell.cell_file import Cell
+from memento.domains.cell.checking import check
+from memento.domains.cell.hardware import Hardware
+from memento.domains.cell.ports import ArmState, Waypoint
+
+from .conftest import Twin
+
+
+@dataclass
+class Sticking:
+    """An arm that does not move."""
+
+    arm: object
+    real_time: bool = False
+
+    def prepare(self, *, index: int, seed: int) -> None:
+        self.arm.prepare(index=index, seed=seed)
+        self.first = self.arm.state()
+
+    def state(self) -> ArmState:
+        return self.first
+
+    def move(self, waypoint: Waypoint) -> None:
+        self.arm.move(self.arm._here())
+
+    def stop(self) -> None:
+        self.arm.stop()
+
+
+def found(cell: Cell, twin: Twin, arm: object) -> dict[str, tuple[bool, str]]:
+    short = cell.model_copy(update={"grounding": cell.grounding.model_copy(update={"container_frames": 2})})
+    hardware = Hardware(arm=arm, camera=twin[1], begin=twin[1].begin, close=lambda: None)
+    return {finding.what: (finding.ok, finding.found) for finding in check(short, hardware)}
+
+
+def test_a_colour_that_nothing_has_and_an_arm_that_sticks_are_found(cell: Cell, twin: Twin) -> None:
+    colours = dict(cell.segmenter.colours)
+    colours["small"] = colours["small"].model_copy(update={"mean": (0.05, 0.05)})
+    wrong = cell.model_copy(update={"segmenter": cell.segmenter.model_copy(update={"colours": colours})})
+    findings = found(wrong, twin, Sticking(twin[0]))
+    assert findings["cube small"] == (False, "not seen")
+    assert findings["cube medium"][0] and findings["table"][0] and findings["containers"][0]
+    ok, reach = findings["reach"]
+    assert not ok and "above A" in reach
+    assert not findings["limits"][0]
+
+
+def test_a_cube_of_another_size_is_found(cell: Cell, twin: Twin) -> None:
+    sizes = cell.objects.model_copy(update={"half_edges_m": (0.030, 0.025, 0.028, 0.031)})
+    findings = found(cell.model_copy(update={"objects": sizes}), twin, twin[0])
+    assert not findings["cube small"][0]
+    assert findings["cube medium"][0] and findings["reach"][0] and findings["limits"][0]

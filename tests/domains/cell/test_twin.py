@@ -1,0 +1,95 @@
+"""The twin: other physics than any training preset, and a camera that sees what is there."""
+
+import mujoco
+import numpy as np
+from memento.domains.cell.cell_file import Cell, TwinPart
+from memento.domains.cell.lens import looking
+from memento.domains.cell.sensor_model import NONE, measured_depth
+from memento.domains.cell.twin_camera import SHAPES
+from memento.domains.hanoi.randomisation import PRESETS
+
+from .conftest import Twin
+
+DYNAMICS = (
+    "sliding_friction_scale", "torsional_friction", "rolling_friction", "cube_mass_scale", "joint_damping_scale",
+    "actuator_gain_scale",
+)
+
+
+def test_its_dynamics_are_outside_of_every_preset() -> None:
+    twin = TwinPart()
+    for name in DYNAMICS:
+        low, high = getattr(twin, name)
+        for preset in PRESETS.values():
+            drawn_low, drawn_high = getattr(preset, name)
+            assert high < drawn_low or low > drawn_high, name
+
+
+def test_every_ray_hits_what_a_single_ray_hits(twin: Twin) -> None:
+    """MuJoCo's many rays at once skip bodies whose box is misplaced."""
+    arm, camera = twin
+    arm.prepare(index=0, seed=3)
+    camera.begin(3)
+    _, geoms, _ = camera._cast()
+    geoms = geoms.copy()
+    assert {"gripper0_right_hand_collision", "cube_small_0"} <= {
+        arm.scene.mj_model.geom(int(geom)).name for geom in np.unique(geoms) if geom >= 0
+    }
+    hit = np.zeros((1, 1), dtype=np.int32)
+    for index in range(0, len(geoms), 97):
+        ray = camera._world_rays[index].reshape(3, 1).copy()
+        mujoco.mj_ray(camera._model_seen, arm.scene.mj_data, camera._from, ray, SHAPES, True, -1, hit, None)
+        assert hit[0, 0] == geoms[index]
+
+
+def test_a_seed_is_the_same_image(twin: Twin) -> None:
+    arm, camera = twin
+    images = []
+    for seed in (4, 5, 4):
+        arm.prepare(index=0, seed=seed)
+        camera.begin(seed)
+        images.append(camera.expose(0.0))
+    assert np.array_equal(images[0].colour, images[2].colour)
+    assert np.array_equal(images[0].depth_m, images[2].depth_m)
+    assert not np.array_equal(images[0].depth_m, images[1].depth_m)
+
+
+def test_frames_arrive_after_the_latency(cell: Cell, twin: Twin) -> None:
+    arm, camera = twin
+    arm.prepare(index=0, seed=1)
+    camera.begin(1)
+    here = camera.frame()
+    assert here is None, "the first frame is on its way"
+    arrived = []
+    for _ in range(6):
+        arm.move(arm._here())
+        frame = camera.frame()
+        if frame is not None:
+            arrived.append(round(arm.time_s - frame.time_s, 6))
+    assert arrived and min(arrived) >= cell.camera.noise.latency_s
+
+
+def test_a_perfect_sensor_changes_nothing() -> None:
+    rng = np.random.default_rng(0)
+    depth = rng.uniform(0.5, 1.5, (8, 9))
+    errors = NONE.draw(rng)
+    assert np.allclose(measured_depth(NONE, errors, depth, np.ones_like(depth), rng), depth, atol=1e-6)
+
+
+def test_the_sensor_loses_depths_at_edges_and_grazing_surfaces() -> None:
+    rng = np.random.default_rng(0)
+    model = NONE.model_copy(update={"edge_dropout": 1.0, "grazing_dropout": 1.0, "quantum_m": 0.01})
+    depth = np.ones((10, 10))
+    depth[:, 5:] = 1.204
+    cosine = np.ones_like(depth)
+    cosine[0] = 0.05
+    seen = measured_depth(model, model.draw(rng), depth, cosine, rng)
+    assert not seen[:, 4:6].any() and not seen[0].any()
+    assert np.allclose(seen[1:, 6:], 1.2, atol=1e-6)
+
+
+def test_a_camera_sees_what_it_looks_at_in_the_middle() -> None:
+    pose = looking(np.array([0.7, 0.1, 1.5]), np.array([0.0, 0.0, 0.8]), roll_rad=0.3)
+    away = np.array([0.0, 0.0, 0.8]) - pose.position
+    assert np.allclose(pose.rotation.T @ away / np.linalg.norm(away), [0.0, 0.0, 1.0])
+    assert np.isclose(np.linalg.det(pose.rotation), 1.0)
