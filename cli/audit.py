@@ -10,7 +10,7 @@ from . import completion, flags
 EXAMPLE: Final = "memento audit hanoi-kinematic --evaluator first --out worst"
 
 Domain = Annotated[
-    str, typer.Argument(metavar="DOMAIN", help="The task: {domains}.", show_default=False,
+    str, typer.Argument(metavar="DOMAIN", help="The task: {tasks}.", show_default=False,
                         autocompletion=completion.domains),
 ]
 Evaluator = Annotated[

@@ -16,6 +16,13 @@ def domains() -> Iterable[str]:
     return names()
 
 
+def tasks() -> Iterable[str]:
+    """The domains of this package, and the forms of names of those that come from others."""
+    from ..domains import PREFIXES, names
+
+    return *names(), *(f"{prefix}:NAME" for prefix in PREFIXES)
+
+
 def methods() -> Iterable[str]:
     """The search methods."""
     from ..core.methods import METHODS
@@ -58,6 +65,6 @@ def shells() -> Iterable[str]:
 
 BY_NAME: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
     choices.__name__: choices
-    for choices in (domains, methods, presets, evaluators, experiments, randomisations, shells)
+    for choices in (tasks, methods, presets, evaluators, experiments, randomisations, shells)
 }
 """The choices for each `{name}` in a help text."""

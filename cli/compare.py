@@ -17,7 +17,7 @@ ExperimentName = Annotated[
 ]
 Domains = Annotated[
     list[str] | None,
-    typer.Option(metavar="DOMAIN", autocompletion=completion.domains, help="A domain: {domains}; repeat the flag."),
+    typer.Option(metavar="DOMAIN", autocompletion=completion.domains, help="A domain: {tasks}; repeat the flag."),
 ]
 Methods = Annotated[
     list[str] | None,

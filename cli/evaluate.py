@@ -11,7 +11,7 @@ EXAMPLE: Final = "memento evaluate elite.py --domain hanoi --episodes 5"
 
 Policy = Annotated[Path, typer.Argument(help="A policy file.", metavar="POLICY.py", show_default=False)]
 Domain = Annotated[
-    str, typer.Option(metavar="DOMAIN", help="The task: {domains}.", show_default=False,
+    str, typer.Option(metavar="DOMAIN", help="The task: {tasks}.", show_default=False,
                       autocompletion=completion.domains),
 ]
 Episodes = Annotated[int, typer.Option(metavar="N", help="The number of episodes.")]

@@ -15,7 +15,7 @@ EXAMPLE: Final = "memento run hanoi-kinematic --preset smoke --name first"
 Domain = Annotated[
     str | None,
     typer.Argument(metavar="DOMAIN", show_default=False, autocompletion=completion.domains,
-                   help="The task: {domains}, or PACKAGE.MODULE:ATTRIBUTE for your own."),
+                   help="The task: {tasks}, or PACKAGE.MODULE:ATTRIBUTE for your own."),
 ]
 Preset = Annotated[
     str | None,
@@ -45,7 +45,10 @@ Initial = Annotated[str | None, typer.Option(metavar="FILE", help="The policy to
 Prompts = Annotated[
     str | None, typer.Option(metavar="DIR", help="A folder of prompts that replace those of MEMENTO by file name.")
 ]
-Seed = Annotated[int | None, typer.Option(metavar="N", help="The seed of all randomness.")]
+Seed = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="The seed of all randomness, with the run's salt; --set salt=none: alone."),
+]
 Scenes = Annotated[str | None, typer.Option(metavar="A,B", help="The scenes to search in, if the domain has scenes.")]
 Replay = Annotated[
     str | None,

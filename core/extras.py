@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import which
 from typing import Final
 
 from .errors import UsageError, unknown
 
 DISTRIBUTION: Final = "memento-evolve"      # the name that pip installs; the module is `memento`
+OWN_UV: Final = ".uv/bin/uv"                # of a checkout whose launcher installed it
 _ROOT: Final = Path(__file__).resolve().parents[1]
 
 
@@ -60,7 +62,8 @@ def missing_modules(extra: str) -> tuple[str, ...]:
 def install_command(extra: str) -> str:
     """The command that installs an extra: into a checkout's own environment, or with pip."""
     if (_ROOT / "requirements.lock").exists():
-        return f"uv pip install --python .venv/bin/python -r pyproject.toml --extra {extra}"
+        uv = "uv" if which("uv") is not None or not (_ROOT / OWN_UV).exists() else OWN_UV
+        return f"{uv} pip install --python .venv/bin/python -r pyproject.toml --extra {extra}"
     return f"pip install '{DISTRIBUTION}[{extra}]'"
 
 

@@ -63,7 +63,8 @@ def build_settings(
     plain = {key: entry for key, entry in given.items() if "." not in key}
     refuse_unknown(plain)
     if "domain" not in plain:
-        raise UsageError(f"which domain? name one of {', '.join(domain_names())}, as in: memento run hanoi")
+        known = ", ".join(domain_names())
+        raise UsageError(f"which domain? name one of {known}, gym:ID or robosuite:TASK, as in: memento run hanoi")
     domain = load_domain(str(plain["domain"].value))
     preset = str(plain["preset"].value) if "preset" in plain else DEFAULT_PRESET
     own = domain_options(given, domain.name)

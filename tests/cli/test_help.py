@@ -20,11 +20,11 @@ CALLS = {
     "baseline-sac-her": ["baseline", "sac-her"],
 }
 LISTED = {
-    ("run",): ["domains", "methods", "presets", "evaluators"],
-    ("evaluate",): ["domains", "randomisations"],
-    ("audit",): ["domains", "randomisations"],
+    ("run",): ["tasks", "methods", "presets", "evaluators"],
+    ("evaluate",): ["tasks", "randomisations"],
+    ("audit",): ["tasks", "randomisations"],
     ("render",): ["randomisations"],
-    ("compare",): ["domains", "methods", "presets", "evaluators", "experiments"],
+    ("compare",): ["tasks", "methods", "presets", "evaluators", "experiments"],
     ("completion",): ["shells"],
 }
 
