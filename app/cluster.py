@@ -17,10 +17,14 @@ from .isolation import live_layers, require_sandbox
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """The address of a cluster, as given, and the most rollouts at once; None: as many as it has free CPUs."""
+    """The address of a cluster, as given, and the most rollouts at once; None: as many as it has free CPUs.
+
+    With `mixed` it may have nodes whose episodes differ in the last bit.
+    """
 
     address: str
     workers: int | None = None
+    mixed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +35,7 @@ class Machines:
     isolated: bool
     link: ClusterLink | None = None
     workers: int | None = None
+    mixed: bool = False
 
     def pool(
         self, *, domain: str, splits: Mapping[str, Mapping[str, JSON]], workers: int, trajectories: Path,
@@ -44,7 +49,9 @@ class Machines:
             )
         return ClusterPool(
             self.link, domain=domain, splits=splits, trajectories=trajectories, observer=observer, python=python,
-            terms=Terms(isolated=self.isolated, layers=self.layers, workers=self.workers),
+            terms=Terms(
+                isolated=self.isolated, layers=self.layers, workers=self.workers, calibrate=True, mixed=self.mixed
+            ),
         )
 
 
@@ -61,20 +68,40 @@ async def machines(cluster: Cluster | None, *, isolated: bool) -> AsyncIterator[
         yield Machines(layers=layers, isolated=isolated)
         return
     async with ClusterLink(cluster.address) as link:
-        layers = await _layers(link, await link.survey(), isolated=isolated)
-        yield Machines(layers=layers, isolated=isolated, link=link, workers=cluster.workers)
+        layers = await _layers(link, isolated=isolated)
+        yield Machines(layers=layers, isolated=isolated, link=link, workers=cluster.workers, mixed=cluster.mixed)
 
 
-async def _layers(link: ClusterLink, reports: list[NodeReport], *, isolated: bool) -> tuple[str, ...]:
-    """The layers that are live on every node that can be used. Raises UsageError if none can."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surveyed:
+    """A node, and why it cannot be used from here; None if it can."""
+
+    report: NodeReport
+    why: str | None
+
+
+async def survey(address: str, *, isolated: bool) -> list[Surveyed]:
+    """Every node of the cluster at an address. With `isolated` a node must isolate programs. Raises UsageError."""
+    async with ClusterLink(address) as link:
+        return await _surveyed(link, isolated=isolated)
+
+
+async def _surveyed(link: ClusterLink, *, isolated: bool) -> list[Surveyed]:
     here = await asyncio.to_thread(about_here)
-    fit, reasons = [], []
-    for report in reports:
-        why = report.why if report.about is None else why_unfit(report.about, here, isolated=isolated)
-        if why is None and report.about is not None:
-            fit.append(report.about)
-        else:
-            reasons.append(f"{report.node.name}: {why}")
+    return [
+        Surveyed(
+            report=report,
+            why=report.why if report.about is None else why_unfit(report.about, here, isolated=isolated),
+        )
+        for report in await link.survey()
+    ]
+
+
+async def _layers(link: ClusterLink, *, isolated: bool) -> tuple[str, ...]:
+    """The layers that are live on every node that can be used. Raises UsageError if none can."""
+    nodes = await _surveyed(link, isolated=isolated)
+    fit = [node.report.about for node in nodes if node.why is None and node.report.about is not None]
     if not fit:
-        raise UsageError(f"the cluster at {link.address} has no node that can be used: {'; '.join(reasons) or 'none'}")
+        reasons = "; ".join(f"{node.report.node.name}: {node.why}" for node in nodes) or "it has no node"
+        raise UsageError(f"the cluster at {link.address} has no node that can be used: {reasons}")
     return tuple(layer for layer in fit[0].layers if all(layer in about.layers for about in fit))

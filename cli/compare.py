@@ -64,6 +64,7 @@ def compare(
     jobs: Jobs = None,
     workers: Workers = None,
     cluster: flags.Cluster = None,
+    mixed_nodes: flags.MixedNodes = False,
     no_measure: NoMeasure = False,
     runs: flags.Runs = flags.RUNS,
     name: Name = None,
@@ -86,6 +87,6 @@ def compare(
         settings={key: entry.value for key, entry in parse_assignments(assignments or ()).items()},
     )
     planned = plan(experiment, changes, runs_dir=runs, name=name)
-    flags.cluster_at(cluster, workers)
-    effort = default_effort(jobs=jobs, workers=workers, measure=not no_measure, cluster=cluster)
+    flags.cluster_at(cluster, workers, mixed=mixed_nodes)
+    effort = default_effort(jobs=jobs, workers=workers, measure=not no_measure, cluster=cluster, mixed=mixed_nodes)
     raise typer.Exit(carry_out(planned, effort, display=display, as_json=as_json))

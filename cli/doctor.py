@@ -1,10 +1,11 @@
 """`memento doctor`: checks of this machine, with a fix for each problem."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from ..core.errors import UsageError
 from . import flags
 from .output import print_json, print_note, print_text
 
@@ -13,15 +14,26 @@ if TYPE_CHECKING:
 
 EXAMPLE: Final = "memento doctor"
 MARKS: Final[Mapping["State", str]] = {"ok": "ok", "absent": "-", "missing": "MISSING"}
+CLUSTER: Final = "nodes of the cluster"     # what the topic of a cluster's nodes begins with
+
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Check the nodes of a Ray cluster: auto, HOST:PORT or ray://HOST:PORT."),
+]
 
 
-def doctor(as_json: flags.AsJson = False) -> None:
-    """Check what this machine can do. Exit code 1 if something essential is missing."""
+def doctor(
+    cluster: Cluster = None, require_sandbox: flags.RequireSandbox = False, as_json: flags.AsJson = False
+) -> None:
+    """Check what this machine, or a cluster, can do. Exit code 1 if something essential is missing."""
     from dataclasses import asdict
 
+    from .cluster_checks import examine_cluster
     from .doctor_checks import examine
 
-    findings = tuple(examine())
+    if cluster is None and require_sandbox:
+        raise UsageError("--require-sandbox has no effect without --cluster: doctor always reports the isolation here")
+    findings = tuple(examine() if cluster is None else examine_cluster(cluster, isolated=require_sandbox))
     missing = [finding.name for finding in findings if finding.state == "missing"]
     for line in _lines(findings, missing):
         (print_note if as_json else print_text)(line)
@@ -41,5 +53,7 @@ def _lines(findings: "Sequence[Finding]", missing: Sequence[str]) -> Iterator[st
             yield f"  {'':<8} {'':<18} -> {finding.fix}"
     if missing:
         yield f"something essential is missing: {', '.join(missing)}"
+    elif any(finding.topic.startswith(CLUSTER) for finding in findings):
+        yield "every node can be used"
     else:
         yield "everything a run needs is installed"

@@ -38,6 +38,7 @@ def evaluate(
     workers: flags.Workers = None,
     step_limit_ms: flags.StepLimit = None,
     cluster: flags.Cluster = None,
+    mixed_nodes: flags.MixedNodes = False,
     assignments: flags.DomainSettings = None,
     as_json: flags.AsJson = False,
 ) -> None:
@@ -53,7 +54,7 @@ def evaluate(
         assignments=assignments or (), episodes=episodes, seed=seed, salt=salt or app.new_salt(), evaluator=evaluator,
         workers=workers, step_limit_ms=step_limit_ms,
     )
-    result = execute(app.evaluate(settings, cluster=flags.cluster_at(cluster, workers)))
+    result = execute(app.evaluate(settings, cluster=flags.cluster_at(cluster, workers, mixed=mixed_nodes)))
     if as_json:
         print_json_line(result.line())
     else:

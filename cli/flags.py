@@ -53,6 +53,9 @@ Cluster = Annotated[
     str | None,
     typer.Option(metavar="ADDRESS", help="Roll out on a Ray cluster: auto, HOST:PORT or ray://HOST:PORT."),
 ]
+MixedNodes = Annotated[
+    bool, typer.Option("--mixed-nodes", help="Allow nodes of a cluster whose episodes differ in the last bits.")
+]
 Trust = Annotated[
     bool, typer.Option("--trust", help="Accept a run from elsewhere that would import, start or contact something.")
 ]
@@ -117,12 +120,14 @@ def require_at_least(flag: str, value: float | None, least: int) -> None:
         raise UsageError(f"{flag} must be at least {least}, not {value}")
 
 
-def cluster_at(address: str | None, workers: int | None) -> "ClusterAddress | None":
+def cluster_at(address: str | None, workers: int | None, *, mixed: bool) -> "ClusterAddress | None":
     """The cluster at a given address, with at most `workers` rollouts at once. Raises UsageError."""
     if address is None:
+        if mixed:
+            raise UsageError("--mixed-nodes has no effect without --cluster: leave it out")
         return None
     from ..app import Cluster as ClusterAddress
     from ..runtime.cluster.link import require_cluster
 
     require_cluster(address)
-    return ClusterAddress(address=address, workers=workers)
+    return ClusterAddress(address=address, workers=workers, mixed=mixed)

@@ -28,6 +28,7 @@ def resume(
     runs: flags.Runs = flags.RUNS,
     workers: flags.Workers = None,
     cluster: flags.Cluster = None,
+    mixed_nodes: flags.MixedNodes = False,
     budget_calls: flags.BudgetCalls = None,
     budget_tokens: flags.BudgetTokens = None,
     budget_usd: flags.BudgetUsd = None,
@@ -49,8 +50,8 @@ def resume(
         "budget_wall_s": budget_wall_s,
     }
     continue_run(
-        run, runs_dir=runs, workers=workers, cluster=flags.cluster_at(cluster, workers), budgets=budgets,
-        assignments=assignments or (), require_sandbox=require_sandbox, trust=trust,
+        run, runs_dir=runs, workers=workers, cluster=flags.cluster_at(cluster, workers, mixed=mixed_nodes),
+        budgets=budgets, assignments=assignments or (), require_sandbox=require_sandbox, trust=trust,
         status=StatusOptions(port=status_port, host=status_host), display=display, as_json=as_json,
     )
 

@@ -85,6 +85,7 @@ def run(
     domain_python: flags.DomainPython = None,
     workers: flags.Workers = None,
     cluster: flags.Cluster = None,
+    mixed_nodes: flags.MixedNodes = False,
     budget_calls: flags.BudgetCalls = None,
     budget_tokens: flags.BudgetTokens = None,
     budget_usd: flags.BudgetUsd = None,
@@ -123,7 +124,7 @@ def run(
         replay=replay,
         loosely=replay_loosely,
         trust=trust,
-        place=Place(runs_dir=runs, name=name, cluster=flags.cluster_at(cluster, workers)),
+        place=Place(runs_dir=runs, name=name, cluster=flags.cluster_at(cluster, workers, mixed=mixed_nodes)),
         showing=Showing(
             display=display, status=StatusOptions(port=status_port, host=status_host), as_json=as_json,
             command_line=context.find_root().obj if tui else None, only_estimate=only_estimate,

@@ -128,6 +128,7 @@ class EpisodeNotes:
     report: Mapping[str, JSON] = field(default_factory=dict)  # the policy's attribute `report` at the end
     problems: tuple[str, ...] = ()  # why a stage, the report or the story is missing
     times: CallTimes | None = None  # None if no call ended
+    node: str | None = None  # of the cluster that rolled it out; None for this machine
 
 
 def is_service_failure(fault: Fault | None) -> bool:

@@ -48,14 +48,17 @@ class Effort:
     workers: int
     measure: bool = True
     cluster: str | None = None
+    mixed: bool = False
 
 
 def default_effort(
-    *, jobs: int | None, workers: int | None, measure: bool = True, cluster: str | None = None
+    *, jobs: int | None, workers: int | None, measure: bool = True, cluster: str | None = None,
+    mixed: bool = False,
 ) -> Effort:
     """The given numbers; by default one rollout at a time per process, and one process per processor."""
     each = workers or 1
-    return Effort(jobs=jobs or max(1, usable_cpus() // each), workers=each, measure=measure, cluster=cluster)
+    jobs = jobs or max(1, usable_cpus() // each)
+    return Effort(jobs=jobs, workers=each, measure=measure, cluster=cluster, mixed=mixed)
 
 
 class Comparing:
@@ -215,7 +218,8 @@ class Comparing:
     async def _process(self, unit: Unit, arguments: Sequence[str]) -> tuple[int, str]:
         """Run the program in a separate session, its output in files; returns exit code and stdout."""
         out, err = (self._folder.log_of(unit.name).with_name(f"{unit.name}.{end}") for end in ("out", "err"))
-        where = () if self._effort.cluster is None else ("--cluster", self._effort.cluster)
+        where = [] if self._effort.cluster is None else ["--cluster", self._effort.cluster]
+        where += ["--mixed-nodes"] if self._effort.mixed else []
         with out.open("wb") as stdout, err.open("wb") as stderr:
             process = await asyncio.create_subprocess_exec(
                 *self._program, *arguments, "--workers", str(self._effort.workers), *where,

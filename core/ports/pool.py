@@ -37,8 +37,8 @@ class Pool(Protocol):
     order of the calls. Each call gets exactly its own answer.
 
     **Determinism.** An episode depends on the domain, the options, the program, `index` and `seed`: not on the
-    number of workers, the worker that rolls it out, earlier tasks of that worker, or a retry. Only `wall_s`
-    and `notes.times` differ.
+    number of workers, the worker that rolls it out, earlier tasks of that worker, or a retry. Only `wall_s`,
+    `notes.times` and `notes.node` differ.
     A program's random draws come from the seed as well.
 
     **Faults.** A failure of a generated program is data: a Fault in the Episode, Score or Examination. It affects

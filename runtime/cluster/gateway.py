@@ -143,7 +143,7 @@ class Gateway:
             self._hosts.pop(node, None)
             ray.kill(host)
             raise
-        return {"about": json.loads(said)}, b""
+        return json.loads(said), b""
 
     async def _close(self, node: str) -> None:
         host = self._hosts.pop(node, None)

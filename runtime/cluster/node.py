@@ -6,6 +6,7 @@ nothing from the controller's side for SILENCE_S ends itself, and its workers an
 
 import asyncio
 import fcntl
+import hashlib
 import json
 import os
 import shutil
@@ -20,7 +21,7 @@ from ...core.errors import RolloutError, StoreError, os_problem
 from ...core.files import replace_file
 from ...core.ports import ProbeTask, RollTask
 from ...core.probes import Cut
-from ...core.recording_file import trajectory_path
+from ...core.recording_file import load_recording, trajectory_path
 from ...core.values import Episode, Program
 from ..rollouts import worker_messages as messages
 from ..rollouts.limits import Limits
@@ -33,6 +34,8 @@ SILENCE_S: Final = 20.0         # without a beat; the gateway sends one every BE
 BEAT_S: Final = 3.0
 CLOSE_S: Final = 5.0
 KEPT_BYTES: Final = 256 << 20   # of recordings on a node, for evaluators; the least recently used go
+CALIBRATION_SEED: Final = 0x5EED
+CALIBRATION_STEPS: Final = 40
 FOLDER: Final = "memento-node-"
 _LOCK: Final = ".lock"
 
@@ -51,7 +54,7 @@ def forget_environment() -> None:
 
 
 class NodeHost:
-    """The pool of one run on one node. `start` is JSON: domain, splits, workers, limits, python."""
+    """The pool of one run on one node. `start` is JSON: domain, splits, workers, limits, python, calibrate."""
 
     def __init__(self, start: str) -> None:
         forget_environment()
@@ -64,7 +67,7 @@ class NodeHost:
         self._lock = -1
 
     async def open(self) -> str:
-        """Start the workers. Returns what the node says about itself, as JSON. Raises RolloutError."""
+        """Start the workers. Returns what the node says of itself and its calibration, as JSON. Raises RolloutError."""
         self.beat_now()
         self._watching = asyncio.create_task(self._watch())
         about = await asyncio.to_thread(about_here)
@@ -77,10 +80,24 @@ class NodeHost:
         )
         try:
             await self._pool.__aenter__()
+            calibration = await self._calibrated(self._pool) if self._start["calibrate"] else ""
         except BaseException:
             self._remove_folder()
             raise
-        return json.dumps(about.as_json())
+        return json.dumps({"about": about.as_json(), "calibration": calibration})
+
+    async def _calibrated(self, pool: ProcessPool) -> str:
+        """A digest of two short episodes, idle and random: it differs where this machine's arithmetic does."""
+        split = next(iter(self._start["splits"]))
+        task = ProbeTask(order="calibration", split=split, seed=CALIBRATION_SEED, steps=CALIBRATION_STEPS)
+        digest = hashlib.sha256()
+        for probe in await pool.record_probes(task):
+            path = trajectory_path(self._folder, str(probe.episode.trajectory))
+            arrays = load_recording(path).arrays()
+            for name in sorted(arrays):
+                digest.update(name.encode() + arrays[name].tobytes())
+            path.unlink()
+        return digest.hexdigest()[:16]
 
     async def call(self, ticket: int, data: bytes) -> bytes:
         """Carry out one call of `wire.pack_call`; its answer has the same form."""

@@ -5,8 +5,9 @@ import hashlib
 import json
 import os
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -32,7 +33,10 @@ BUSY_S: Final = 30.0        # after which a node is tried again whose CPUs anoth
 READY_S: Final = 180.0      # for the first node to be ready
 NODELESS_S: Final = 600.0   # orders wait so long for a node to come (back)
 CLOSE_S: Final = 8.0        # for a node to end its workers
+WRITERS: Final = 32         # recordings flushed to the disk at once: most of the time they wait for it
 MOST_OPENINGS: Final = 3    # of one node, which loses its host again and again
+
+_Answer = tuple[Any, dict[str, bytes], str]     # the values, the recordings that came with them, the node's name
 
 _log = structlog.get_logger("memento.cluster")
 
@@ -43,12 +47,15 @@ _Errors: Final = {"RolloutError": RolloutError, "StoreError": StoreError}
 class Terms:
     """What a run asks of nodes: `isolated` refuses those that cannot isolate programs, `layers` are those of the run.
 
-    `workers` bounds the rollouts at once on all nodes; None: as many as the nodes have free CPUs.
+    `workers` bounds the rollouts at once on all nodes; None: as many as the nodes have free CPUs. With `calibrate` a
+    node whose episodes differ from the first one's in the last bits is refused; with `mixed` as well it is not.
     """
 
     isolated: bool = False
     layers: tuple[str, ...] = ()
     workers: int | None = None
+    calibrate: bool = False
+    mixed: bool = False
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -58,7 +65,7 @@ class _Call:
     job: Job
     message: Mapping[str, Any]
     program: Program
-    future: "asyncio.Future[tuple[Any, dict[str, bytes]]]"
+    future: "asyncio.Future[_Answer]"
 
 
 class ClusterPool:
@@ -77,7 +84,7 @@ class ClusterPool:
         self._link = link
         self._start = {
             "domain": domain, "splits": {name: dict(options) for name, options in splits.items()},
-            "limits": asdict(limits), "python": python,
+            "limits": asdict(limits), "python": python, "calibrate": (terms or Terms()).calibrate,
         }
         self._splits = frozenset(splits)
         self._folder = trajectories
@@ -92,9 +99,11 @@ class ClusterPool:
         self._busy_until: dict[str, float] = {}
         self._refused: dict[str, str] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="recordings")
         self._changed = asyncio.Event()
         self._nodeless_since: float | None = None
         self._here: About | None = None
+        self._calibrated: tuple[str, str] | None = None     # the first node's calibration and its name
         self._closed = True
 
     async def __aenter__(self) -> Self:
@@ -131,16 +140,17 @@ class ClusterPool:
         """Roll one episode out; its trajectory is on this disk when this returns. Raises RolloutError, StoreError."""
         self._require_split(task.split)
         plain = {"order": task.order, "split": task.split, "index": task.index, "seed": task.seed}
-        answer, files = await self._call("roll", task.order, plain, task.program)
-        await asyncio.to_thread(self._write, files)
-        return messages.episode_of(answer)
+        answer, files, node = await self._call("roll", task.order, plain, task.program)
+        await self._store(files)
+        episode = messages.episode_of(answer)
+        return replace(episode, notes=replace(episode.notes, node=node))
 
     async def record_probes(self, task: ProbeTask) -> tuple[Probe, ...]:
         """Put the probes of the task on record. Raises RolloutError and StoreError."""
         self._require_split(task.split)
         wants = dict.fromkeys(cut.key for cut in task.cuts)
-        answer, files = await self._call("probes", task.order, asdict(task), Program(""), wants=wants)
-        await asyncio.to_thread(self._write, files)
+        answer, files, _ = await self._call("probes", task.order, asdict(task), Program(""), wants=wants)
+        await self._store(files)
         return tuple(messages.probe_of(probe) for probe in answer)
 
     async def score(self, evaluator: Program, episode: Episode) -> Score:
@@ -155,7 +165,7 @@ class ClusterPool:
         key = episode.trajectory
         if key is None:
             raise RolloutError(f"episode {episode.index} has no recorded trajectory to {do}")
-        answer, _ = await self._call(do, key, {}, evaluator, wants=(key,), seed=episode.seed)
+        answer, _, _ = await self._call(do, key, {}, evaluator, wants=(key,), seed=episode.seed)
         return messages.score_of(answer)
 
     def _require_split(self, split: str) -> None:
@@ -167,8 +177,8 @@ class ClusterPool:
     async def _call(
         self, do: str, order: str, task: Mapping[str, Any], program: Program, *, wants: Iterable[str] = (),
         seed: int = 0,
-    ) -> tuple[Any, dict[str, bytes]]:
-        """The answer and the recordings that came with it. Raises RolloutError and StoreError."""
+    ) -> _Answer:
+        """What a node answers. Raises RolloutError and StoreError."""
         if self._closed:
             raise RolloutError("the pool is closed")
         job = Job(order=order, wants=tuple(wants))
@@ -199,7 +209,7 @@ class ClusterPool:
     async def _carry_out(self, given: Assignment) -> None:
         """Have a node do a job, and pass its answer on unless it is late."""
         call = self._calls.get(given.job)
-        result: tuple[Any, dict[str, bytes]] | MementoError | None = None
+        result: _Answer | MementoError | None = None
         if call is not None:
             self._show(given, str(call.message["do"]))
             try:
@@ -224,7 +234,7 @@ class ClusterPool:
                 call.future.set_result(result)
         self._assign()
 
-    async def _answer_of(self, given: Assignment, call: _Call) -> tuple[Any, dict[str, bytes]] | None:
+    async def _answer_of(self, given: Assignment, call: _Call) -> _Answer | None:
         """What the node answers; None if the call was withdrawn. Raises NodeLost, ClusterGone and MementoError."""
         wants = given.job.wants
         missing = [key for key in wants if not self._dispatcher.holds(given.node, key)]
@@ -248,7 +258,7 @@ class ClusterPool:
             return None
         for key in files:
             self._dispatcher.made(given.node, key)
-        return message["done"], files
+        return message["done"], files, self._names[given.node]
 
     async def _withdraw(self, given: Assignment) -> None:
         with suppress(NodeLost, ClusterGone, TimeoutError):
@@ -274,8 +284,11 @@ class ClusterPool:
                 raise StoreError(f"the trajectory {path.name} is not in {path.parent}: {os_problem(error)}") from error
         return found
 
+    async def _store(self, files: Mapping[str, bytes]) -> None:
+        """Write recordings of a node to this disk for good, many at once. Raises StoreError."""
+        await asyncio.get_running_loop().run_in_executor(self._writers, self._write, files)
+
     def _write(self, files: Mapping[str, bytes]) -> None:
-        """Write recordings of a node to this disk for good. Raises StoreError."""
         for key, data in files.items():
             path = trajectory_path(self._folder, key)
             try:
@@ -329,7 +342,7 @@ class ClusterPool:
                 self._busy_until[node.id] = asyncio.get_running_loop().time() + BUSY_S
                 self._openings[node.id] -= 1
                 return
-            why = self._why_unfit(node, About.of(answer["about"]))
+            why = self._why_unfit(node, About.of(answer["about"]), str(answer["calibration"]))
         except (NodeLost, TimeoutError, ClusterGone) as error:
             why = f"its workers could not be started: {error or f'not within {OPEN_S:g} s'}"
         finally:
@@ -346,9 +359,16 @@ class ClusterPool:
             await self._release(node.id)
         self._changed.set()
 
-    def _why_unfit(self, node: NodeFound, about: About) -> str | None:
+    def _why_unfit(self, node: NodeFound, about: About, calibration: str) -> str | None:
         assert self._here is not None
         why = why_unfit(about, self._here, isolated=self._terms.isolated)
+        if why is None:
+            self._calibrated = self._calibrated or (calibration, node.name)
+            if calibration != self._calibrated[0]:
+                differs = f"its episodes differ from those of {self._calibrated[1]} in the last bits"
+                if not self._terms.mixed:
+                    return f"{differs}, with the processor {about.cpu}: leave it out, or allow it with --mixed-nodes"
+                _log.warning("node-differs", node=node.name, why=differs)
         if why is None and (lost := lost_layers(about, self._terms.layers)):
             _log.warning("isolation-lost", node=node.name, missing=", ".join(lost))
         return why
@@ -416,6 +436,7 @@ class ClusterPool:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         nodes = {*self._dispatcher.nodes, *self._openings} - {*self._refused}
         await asyncio.gather(*(self._release(node) for node in nodes))
+        await asyncio.to_thread(self._writers.shutdown)
         for left in self._folder.glob(".*.partial"):
             left.unlink(missing_ok=True)
 

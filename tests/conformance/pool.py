@@ -45,8 +45,8 @@ def task(program: Program, number: int = 0, *, split: str = "search", seed: int 
 
 
 def timeless(episode: Episode) -> Episode:
-    """An episode without the values that depend on the machine's speed."""
-    return dataclasses.replace(episode, wall_s=0.0, notes=dataclasses.replace(episode.notes, times=None))
+    """An episode without the values that depend on the machine and its speed."""
+    return dataclasses.replace(episode, wall_s=0.0, notes=dataclasses.replace(episode.notes, times=None, node=None))
 
 
 class PoolContract:

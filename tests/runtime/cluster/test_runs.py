@@ -1,5 +1,6 @@
 """Runs on a cluster of two nodes: the same result as on one machine, no key on a node, nothing left behind."""
 
+import json
 import re
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from memento.memory.store import RunStore
 from ...app.conftest import Runs
 from ...support.nightly import first_and_nightly
 from ...support.processes import wait_until_gone
+from ...support.program import PROGRAM
 from ...support.ray_cluster import TOKEN, RayCluster, needs_ray
 
 pytestmark = [needs_ray, pytest.mark.timeout(300)]
@@ -85,6 +87,8 @@ def test_the_elite_is_the_same_as_on_one_machine(cluster: RayCluster, runs: Runs
     timeless = {key: value for key, value in result.items() if key not in ("run", "wall_s")}
     assert timeless == {key: near[key] for key in timeless}
     assert conclusions(runs, "far") == conclusions(runs, "near")
+    named = {fact.episode.notes.node for fact in runs.facts("far") if isinstance(fact, EpisodeEnded)}
+    assert named and all("127.0.0." in str(node) for node in named)
     wait_until_gone(ours_on(cluster))
 
 
@@ -169,6 +173,16 @@ def test_a_run_goes_on_when_a_node_is_killed_and_another_joins(cluster: RayClust
     assert conclusions(runs, "far") == conclusions(runs, "near")
     assert {*episodes_of(runs.folder / "far").values()} == {1}, "every episode has one answer in the log"
     wait_until_gone(there)
+
+
+@pytest.mark.nightly
+def test_doctor_lists_the_nodes(cluster: RayCluster, runs: Runs) -> None:
+    done = subprocess.run(
+        [*PROGRAM, "doctor", "--cluster", cluster.address, "--json"], capture_output=True, text=True, timeout=100
+    )
+    found = json.loads(done.stdout.splitlines()[-1])["findings"]
+    assert done.returncode == 0 and {each["name"] for each in found} == {*cluster.nodes}
+    assert all("1 CPUs" in each["words"] and "numpy" in each["words"] for each in found)
 
 
 @pytest.mark.parametrize("address, words", [
