@@ -1,6 +1,7 @@
 """The agents that propose policies: each turns one Propose order into one program or a failure."""
 
 from dataclasses import replace
+from typing import NotRequired, TypedDict, Unpack
 
 from ..core.events import ProposalFailed, ProposalMade, Propose, TurnTaken
 from ..core.patch_form import Form
@@ -28,29 +29,41 @@ Proposed = ProposalMade | ProposalFailed | TurnTaken
 SUMMARY = "what changed and where, old and new values, the effect expected"
 
 
-class _Proposer:
-    """The common part of the proposers: a model, the prompts, and the domain's texts and policy contract.
+class Common(TypedDict):
+    """What every proposer is made of.
 
     `limits` says in sentences what a policy may use; `feedback` is what the prompts show of the parents' episodes.
     """
 
-    def __init__(
-        self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, limits: str,
-        answers: Answers = AS_PUBLISHED,
-        feedback: FeedbackDetail = "stories",
-        aids: Aids | None = None,
-    ) -> None:
-        self._aids = aids or Aids()
-        writer = Writer(model=model, prompts=prompts, role=PROPOSER, contract=contract, answers=answers)
+    model: Model
+    prompts: Prompts
+    brief: Brief
+    contract: Contract
+    limits: str
+    answers: NotRequired[Answers]  # by default AS_PUBLISHED
+    feedback: NotRequired[FeedbackDetail]  # by default "stories"
+    aids: NotRequired[Aids | None]
+
+
+class _Proposer:
+    """The common part of the proposers."""
+
+    def __init__(self, **common: Unpack[Common]) -> None:
+        prompts, contract = common["prompts"], common["contract"]
+        self._aids = common.get("aids") or Aids()
+        writer = Writer(
+            model=common["model"], prompts=prompts, role=PROPOSER, contract=contract,
+            answers=common.get("answers", AS_PUBLISHED),
+        )
         self._talker = Talker(writer=writer, prompts=prompts)
-        self._feedback = feedback
+        self._feedback = common.get("feedback", "stories")
         self._prompts = prompts
         self._note = prompts.fill("reply-note", words=str(MAX_WORDS)) if self._aids.notes is not None else ""
         self._situation = prompts.fill(
             "policy-situation",
-            **situation(brief),
-            interface=brief.policy_interface.strip(),
-            rules=rules(prompts, "program-rules", contract, limits=limits),
+            **situation(common["brief"]),
+            interface=common["brief"].policy_interface.strip(),
+            rules=rules(prompts, "program-rules", contract, limits=common["limits"]),
         )
 
     def _rest(self, name: str, form: Form = "whole", /, **variables: str) -> str:
@@ -111,16 +124,9 @@ class Initiator(_Proposer):
     zero-shot and in random search.
     """
 
-    def __init__(
-        self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, limits: str,
-        answers: Answers = AS_PUBLISHED, edited: bool = True, feedback: FeedbackDetail = "stories",
-        aids: Aids | None = None,
-    ) -> None:
-        super().__init__(
-            model=model, prompts=prompts, brief=brief, contract=contract, limits=limits, answers=answers,
-            feedback=feedback, aids=aids,
-        )
-        self._use = prompts.fill("starting-point" if edited else "used-as-is").strip()
+    def __init__(self, *, edited: bool = True, **common: Unpack[Common]) -> None:
+        super().__init__(**common)
+        self._use = self._prompts.fill("starting-point" if edited else "used-as-is").strip()
 
     async def carry_out(self, order: Propose) -> Proposed:
         """Answer an order for a first policy. Raises ModelError if it is fatal."""
@@ -136,16 +142,9 @@ class HillClimber(_Proposer):
     edit did to F; with "none", the ablation, it shows no rejections.
     """
 
-    def __init__(
-        self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, limits: str,
-        answers: Answers = AS_PUBLISHED, memory_detail: MemoryDetail = "summary", feedback: FeedbackDetail = "stories",
-        aids: Aids | None = None,
-    ) -> None:
-        super().__init__(
-            model=model, prompts=prompts, brief=brief, contract=contract, limits=limits, answers=answers,
-            feedback=feedback, aids=aids,
-        )
-        self._form = answers.edits
+    def __init__(self, *, memory_detail: MemoryDetail = "summary", **common: Unpack[Common]) -> None:
+        super().__init__(**common)
+        self._form = common.get("answers", AS_PUBLISHED).edits
         self._memory_detail = memory_detail
 
     async def carry_out(self, order: Propose) -> Proposed:
@@ -172,15 +171,9 @@ class HillClimber(_Proposer):
 class Mutator(_Proposer):
     """Requests a bold revision of one parent (q_macro), with a focus if the order has one."""
 
-    def __init__(
-        self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, limits: str,
-        answers: Answers = AS_PUBLISHED, feedback: FeedbackDetail = "stories", aids: Aids | None = None,
-    ) -> None:
-        super().__init__(
-            model=model, prompts=prompts, brief=brief, contract=contract, limits=limits, answers=answers,
-            feedback=feedback, aids=aids,
-        )
-        self._remedies = remedies(prompts)
+    def __init__(self, **common: Unpack[Common]) -> None:
+        super().__init__(**common)
+        self._remedies = remedies(self._prompts)
 
     async def carry_out(self, order: Propose) -> Proposed:
         """Answer an order for a macro-mutation. Raises ModelError if it is fatal."""
@@ -197,16 +190,10 @@ class Mutator(_Proposer):
 class Crosser(_Proposer):
     """Requests a recombination of two parents, the hill-climb branch's first (q_cross), with a focus if it has one."""
 
-    def __init__(
-        self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, limits: str,
-        answers: Answers = AS_PUBLISHED, feedback: FeedbackDetail = "stories", aids: Aids | None = None,
-    ) -> None:
-        super().__init__(
-            model=model, prompts=prompts, brief=brief, contract=contract, limits=limits, answers=answers,
-            feedback=feedback, aids=aids,
-        )
-        self._remedies = remedies(prompts)
-        self._ways = remedies(prompts, CROSSOVERS)
+    def __init__(self, **common: Unpack[Common]) -> None:
+        super().__init__(**common)
+        self._remedies = remedies(self._prompts)
+        self._ways = remedies(self._prompts, CROSSOVERS)
 
     async def carry_out(self, order: Propose) -> Proposed:
         """Answer an order for a crossover. Raises ModelError if it is fatal."""

@@ -5,7 +5,6 @@ import gc
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from ..agents.evaluator_evolver import EvaluatorEvolver
 from ..agents.hints import Hints
 from ..agents.judging import Judges
 from ..agents.notes import Notes
-from ..agents.proposers import Crosser, HillClimber, Initiator, Mutator
+from ..agents.proposers import Common, Crosser, HillClimber, Initiator, Mutator
 from ..agents.rollout_agents import ConstantsTrier, Examiner, ProbeAgent, Roller, Scorer
 from ..agents.turns.tools import Computer, Looker, Practiser
 from ..agents.writing import Answers, Keep, not_kept
@@ -259,19 +258,17 @@ def make_askers(
     policies = brief
     if tunes(settings.as_json()):
         policies = replace(brief, policy_interface=f"{brief.policy_interface.strip()}\n\n{prompts.fill('constants')}")
-    feedback = settings.feedback
     answers = Answers(edits=settings.reply, repairs=settings.repairs, keep=keep)
+    common: Common = {
+        "model": models.proposer, "prompts": prompts, "brief": policies, "contract": domain.contract,
+        "limits": policy_limits_in_words(step_limit_ms=settings.step_limit_ms), "answers": answers,
+        "feedback": settings.feedback, "aids": aids,
+    }
     proposals: dict[Operator, Agent] = {
-        operator: agent(
-            model=models.proposer, prompts=prompts, brief=policies, contract=domain.contract,
-            limits=policy_limits_in_words(step_limit_ms=settings.step_limit_ms), answers=answers, aids=aids,
-        )
-        for operator, agent in (
-            (Operator.INITIAL, partial(Initiator, edited=edits(settings.as_json()), feedback=feedback)),
-            (Operator.HILL_CLIMB, partial(HillClimber, memory_detail=settings.memory_detail, feedback=feedback)),
-            (Operator.MACRO, partial(Mutator, feedback=feedback)),
-            (Operator.CROSSOVER, partial(Crosser, feedback=feedback)),
-        )
+        Operator.INITIAL: Initiator(edited=edits(settings.as_json()), **common),
+        Operator.HILL_CLIMB: HillClimber(memory_detail=settings.memory_detail, **common),
+        Operator.MACRO: Mutator(**common),
+        Operator.CROSSOVER: Crosser(**common),
     }
     evolver = EvaluatorEvolver(
         model=models.evaluator_writer, prompts=prompts, brief=brief, contract=domain.evaluator_contract,
