@@ -93,7 +93,7 @@ def check_cell(path: Path) -> tuple[Finding, ...]:
 
 
 async def run_cell(settings: EvaluateSettings) -> CellResult:
-    """Run the policy in the cell for `episodes` trials.
+    """Run the policy in the cell for `episodes` trials, one after another on a real arm.
 
     Trial i of the twin is drawn from `seed` + i, mixed with the salt. Raises UsageError for a file that is not a
     policy, and RolloutError if the cell fails.
@@ -101,11 +101,11 @@ async def run_cell(settings: EvaluateSettings) -> CellResult:
     require("robosuite", "a robot cell")
     program = read_program(settings.policy, DOMAIN.contract, role="policy")
     content = settings.options["cell"]
-    assert isinstance(content, dict)
+    assert isinstance(content, dict) and isinstance(content["arm"], dict)
     done = await execute(
         program, settings.options,
         seeds=[salted(settings.seed + index, settings.salt) for index in range(settings.episodes)],
-        workers=settings.workers,
+        workers=settings.workers if content["arm"]["kind"] == "twin" else 1,
     )
     return CellResult(
         policy=str(settings.policy), cell=str(content["name"]), seed=settings.seed, salt=settings.salt, trials=done,

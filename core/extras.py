@@ -41,6 +41,7 @@ EXTRAS: Final[Mapping[str, Extra]] = {
     "mlflow": Extra(gives="memento export --to mlflow", modules=("mlflow",)),
     "otel": Extra(gives="memento export --to otel", modules=("opentelemetry.exporter.otlp.proto.http",)),
     "mcp": Extra(gives="memento mcp, the server for coding agents", modules=("mcp",)),
+    "franka": Extra(gives="a real Franka arm in memento cell", modules=("franky",)),
     "cluster": Extra(gives="rollouts on many machines, with --cluster", modules=("ray",)),
     "rl": Extra(gives="the learned baseline, memento baseline", modules=("stable_baselines3", "torch")),
 }

@@ -44,18 +44,35 @@ class TwinPart(_Table):
     delay_steps: Annotated[int, Field(ge=0, le=10)] = 0     # control periods from a waypoint to its execution
 
 
+Factory = Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")]     # package.module:NAME, called with a Cell
+SevenAngles = tuple[float, float, float, float, float, float, float]
+
+
+class FrankaPart(_Table):
+    """A Franka arm with a Franka Hand: where it is and how it is driven."""
+
+    address: str = ""
+    base_m: Triple = (-0.56, 0.0, 0.912)    # of its base in the world frame
+    base_yaw_rad: float = 0.0
+    start_rad: SevenAngles = (0.0, 0.19635, 0.0, -2.61799, 0.0, 2.94159, 0.78540)
+    start_dynamics: Annotated[float, Field(gt=0.0, le=0.3)] = 0.1    # share of the arm's dynamics on the way there
+    finger_speed_m_s: Annotated[float, Field(gt=0.0, le=0.1)] = 0.05
+    grip_force_n: Annotated[float, Field(gt=0.0, le=70.0)] = 20.0
+
+
 class ArmPart(_Table):
     """Which arm."""
 
-    kind: Literal["twin"] = "twin"
+    kind: Literal["twin", "franka"] | Factory = "twin"
     pace: Literal["fast", "real"] = "fast"  # of the twin: as fast as it computes, or by the world's clock
     twin: TwinPart = TwinPart()
+    franka: FrankaPart = FrankaPart()
 
 
 class CameraPart(_Table):
     """Which camera, and where it stands according to its calibration."""
 
-    kind: Literal["twin"] = "twin"
+    kind: Literal["twin"] | Factory = "twin"
     width: Annotated[int, Field(ge=32, le=4096)] = 320
     height: Annotated[int, Field(ge=32, le=4096)] = 240
     focal_px: Positive = 400.0
@@ -161,6 +178,14 @@ class Cell(_Table):
     limits: LimitsPart = LimitsPart()
     execution: ExecutionPart = ExecutionPart()
     grounding: GroundingPart = GroundingPart()
+
+    @model_validator(mode="after")
+    def _together(self) -> "Cell":
+        if (self.arm.kind == "twin") != (self.camera.kind == "twin"):
+            raise ValueError("the twin's arm and the twin's camera come together: arm.kind and camera.kind")
+        if self.segmenter.kind == "truth" and self.camera.kind != "twin":
+            raise ValueError("segmenter.kind = \"truth\" is for the twin's camera alone")
+        return self
 
 
 def read_cell(path: Path) -> Cell:

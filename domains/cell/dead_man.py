@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 class DeadMan:
-    """Calls `stop` from a thread if `feed` is not called for `limit_s` seconds after `watch` or the last `feed`."""
+    """Calls `stop` from a thread if `limit_s` seconds pass after a call of `watch` without another one, or `rest`."""
 
     def __init__(
         self, stop: Callable[[], None], *, limit_s: float, clock: Callable[[], float] = time.monotonic,
@@ -24,19 +24,13 @@ class DeadMan:
         return self._fired.is_set()
 
     def watch(self) -> None:
-        """Begin to watch."""
+        """An action has arrived: the next one is due within the limit."""
         with self._changed:
             self._due_s = self._clock() + self._limit_s
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="dead-man", daemon=True)
                 self._thread.start()
             self._changed.notify()
-
-    def feed(self) -> None:
-        """An action has arrived. Without effect while nothing is watched."""
-        if self._due_s is not None:
-            with self._changed:
-                self._due_s = self._clock() + self._limit_s
 
     def rest(self) -> None:
         """Stop watching; forget that it fired."""

@@ -73,8 +73,6 @@ class CellEnvironment:
         self._stop: guarding.Stop | None = None
         self._ended_by: str | None = None
         self._steps = 0
-        if arm.real_time:
-            self._dead_man.watch()
 
     def observe(self) -> Array:
         """The policy's observation: the arm's readings as they are, the objects as the camera sees them."""
@@ -89,7 +87,8 @@ class CellEnvironment:
             self._stop = waypoint
             self._hardware.arm.move(guarding.here(self._state))     # a period in which the arm comes to rest
         else:
-            self._dead_man.feed()
+            if self._hardware.arm.real_time:        # a program that still loads is no danger: the arm holds
+                self._dead_man.watch()
             self._hardware.arm.move(waypoint)
         self._before, self._state = self._state, self._hardware.arm.state()
         self._observation = self._grounding.observe(self._state, self._hardware.camera.frame())

@@ -1,7 +1,8 @@
 """The ports of a robot cell: an arm, an RGB-D camera and a segmenter. A laboratory implements the first two.
 
 Positions are metres in the cell's world frame, the frame of the policy's observation: the table top is at z = 0.8,
-x points from the arm's base over the table, z up. Times are seconds of the cell's own clock, which the arm keeps.
+x points from the arm's base over the table, z up. Times are seconds of one clock for arm and camera,
+`time.monotonic` in a real cell.
 """
 
 from dataclasses import dataclass

@@ -23,13 +23,13 @@ def test_every_extra_is_known_and_all_has_them_all() -> None:
     assert set(declared) == {*EXTRAS, "all"}
     [everything] = map(Requirement, declared["all"])
     assert everything.name == PROJECT["name"] == DISTRIBUTION
-    assert everything.extras == set(EXTRAS) - {"rl", "cluster"}     # large, and for few
+    assert everything.extras == set(EXTRAS) - {"rl", "cluster", "franka"}     # large, or for few
 
 
 def test_the_lock_holds_the_extras_that_a_checkout_installs() -> None:
     command = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()[1]
     named = set(re.findall(r"--extra (\w+)", command))
-    assert named == set(EXTRAS) - {"suites", "rl", "parquet", "wandb", "mlflow", "otel", "cluster"}
+    assert named == set(EXTRAS) - {"suites", "rl", "parquet", "wandb", "mlflow", "otel", "cluster", "franka"}
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,8 @@ def test_the_shipped_file_is_complete() -> None:
     ("[segmenter]\nkind = 'colour'", "needs the colours of small"),
     ("[segmenter]\nkind = 'command'", "needs the command"),
     ("[arm]\nkind = 'ur5'\n[segmenter]\nkind = 'truth'", "arm.kind"),
+    ("[arm]\nkind = 'franka'\n[segmenter]\nkind = 'truth'", "come together"),
+    ("[arm]\nkind = 'franka'\n[camera]\nkind = 'a.b:C'\n[segmenter]\nkind = 'truth'", "for the twin's camera"),
     ("[segmenter", "is not TOML"),
 ])
 def test_a_mistake_is_named(tmp_path: Path, text: str, sentence: str) -> None:

@@ -22,7 +22,7 @@ def test_actions_put_it_off_and_rest_ends_it() -> None:
     switch.watch()
     for _ in range(5):
         now[0] += 0.9e9
-        switch.feed()
+        switch.watch()
     switch.rest()
     now[0] += 1e12
     switch.watch()

@@ -96,6 +96,7 @@ def test_silence_stops_an_arm_in_the_worlds_time() -> None:
     environment = CellEnvironment(DOMAIN.options({"cell": cell}, preset="paper"))
     try:
         environment.reset(index=0, seed=1)
+        assert environment.step(np.zeros(7)) is None
         deadline = time.monotonic() + 60.0
         while not environment.recording().info["stopped"] and time.monotonic() < deadline:
             time.sleep(0.05)
