@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from memento.app.replay import read_recorded
-from memento.app.taping import export_tape, find_recorded
+from memento.app.taping import export_tape, find_recorded, recorded_facts, require_done
 from memento.cli import exit_code
 from memento.core.errors import UsageError
 from memento.core.events import Fact, HintGiven, ProposalMade, ReplayDiffered, RunStarted
@@ -163,3 +163,15 @@ def test_a_tape_that_would_import_something_asks_for_trust(tmp_path: Path) -> No
 def test_going_on_loosely_is_about_a_replay(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code(["run", "hanoi-kinematic", *arguments]) == 2
     assert "--replay-loosely has no effect without --replay" in capsys.readouterr().err
+
+
+def test_the_tapes_that_are_shipped_are_whole() -> None:
+    folder = Path(__file__).resolve().parents[2] / "docs" / "results"
+    tapes = sorted(folder.glob("*.tape.xz"))
+    assert tapes
+    for path in tapes:
+        facts = recorded_facts(path)
+        started = require_done(facts, path)
+        assert of(facts, ProposalMade), "the replies of a model"
+        assert started.settings["model"] != "offline"
+        assert find_recorded(Path("runs"), str(path).removesuffix(".tape.xz")) == path
