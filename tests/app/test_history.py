@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from memento.app.cluster import Machines
 from memento.app.history import outline_of, past_use
 from memento.app.session import Session, Work
 from memento.benchmarks.watch import EPISODES, SystemClock, generation
@@ -18,6 +19,7 @@ from memento.settings import Settings, build_settings
 from memento.tui.display import open_display
 
 GENERATIONS = 30
+HERE = Machines(layers=(), isolated=False)
 
 
 @pytest.fixture
@@ -79,7 +81,8 @@ def test_no_fact_stays_in_memory(store: RunStore, settings: Settings) -> None:
     before = sum(isinstance(each, Fact) for each in gc.get_objects())
     started = outline_of(store).started
     domain = load("hanoi-kinematic")
-    session = Session(Work(settings=settings, domain=domain, started=started, models=None, workers=1), store)
+    work = Work(settings=settings, domain=domain, started=started, machines=HERE, models=None, workers=1)
+    session = Session(work, store)
     display = Counting()
     session.resume(RunResumed(), display)
     assert display.seen == store.last_seq - 1 > GENERATIONS * 10 * (2 + 2 * EPISODES)
@@ -93,7 +96,8 @@ def test_no_fact_stays_in_memory(store: RunStore, settings: Settings) -> None:
 @pytest.mark.parametrize("kind", ["plain", "rich", "none"])
 def test_a_display_need_not_read_the_past(store: RunStore, settings: Settings, kind: str) -> None:
     started = outline_of(store).started
-    work = Work(settings=settings, domain=load("hanoi-kinematic"), started=started, models=None, workers=1)
+    domain = load("hanoi-kinematic")
+    work = Work(settings=settings, domain=domain, started=started, machines=HERE, models=None, workers=1)
     session = Session(work, store)
     session.resume(RunResumed(), open_display(kind, io.StringIO(), environment={}))
     assert session._use.status.candidates == GENERATIONS * 10

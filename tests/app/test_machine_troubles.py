@@ -265,9 +265,8 @@ def test_a_second_interrupt_ends_at_once_though_the_first_waits(runs: Runs) -> N
 # ------------------------------------------------------------------------------- another machine's layers
 
 ELSEWHERE = """
-import sys
-run = __import__("memento.app.run", fromlist=["run"])
-sys.modules["memento.app.run"].live_layers = lambda: ("rlimits", "environment", "pdeathsig")
+import memento.app.cluster
+memento.app.cluster.live_layers = lambda: ("rlimits", "environment", "pdeathsig")
 from memento.cli import main
 main()
 """

@@ -76,13 +76,16 @@ def test_each_recording_is_looked_at_once_and_every_prompt_has_its_look(method: 
         if not isinstance(order, Propose):
             continue
         for parent in order.parents:
-            lowest = min(score.fitness for score in parent.scores)
+            recorded = [
+                score.fitness for episode, score in zip(parent.episodes, parent.scores, strict=True)
+                if episode.trajectory is not None and episode.steps > 0
+            ]
             shown = [each for each in order.critiques if each.candidate == parent.id]
             place = worst(parent.episodes, [score.fitness for score in parent.scores])
             if place is None:
                 assert not shown
                 continue
-            assert parent.scores[place].fitness == lowest or parent.episodes[place].steps == 0
+            assert parent.scores[place].fitness == min(recorded)
             recording = parent.episodes[place].trajectory
             [fact] = [facts[look.id] for look in looks if look.episode.trajectory == recording]
             assert [(each.words, each.episode) for each in shown] == (
