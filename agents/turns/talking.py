@@ -15,7 +15,7 @@ from ...core.values import Call, Program
 from ..fencing import fenced
 from ..reply import split, summary_line
 from ..writing import REPLY, Question, Writer
-from .requests import read_request
+from .requests import MAX_CODE, read_request
 
 MAX_SAID = 30_000  # characters of a reply that later turns show
 MAX_ANSWER = 6_000  # characters of an answer
@@ -84,6 +84,7 @@ class Talker:
             practice=_practice(conversation),
             recordings=_recordings(parents),
             characters=f"{MAX_ANSWER:,}",
+            code=f"{MAX_CODE:,}",
         )
         turns = [
             self.prompts.fill("tool-turn", number=str(number), said=fenced(turn.said), answer=fenced(turn.answer))
