@@ -3,7 +3,7 @@
     python -m memento.benchmarks.cell_grounding [--scenes 500] [--noise full|none] [--segmenter colour|truth]
 
 A scene has the containers at drawn places and every cube on a random container, in legal order, each a little off and
-turned at random; the camera's errors are drawn anew. Three frames are grounded per scene.
+turned at random; the camera's errors are drawn again. Three frames are grounded per scene.
 """
 
 import argparse

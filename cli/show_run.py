@@ -158,12 +158,15 @@ def _elites(slots: Slots, width: int) -> Iterator[str]:
 
 def _measured(status: RunStatus) -> Iterator[str]:
     final = status.final
-    if final is not None:
-        yield _row(
-            "held-out",
-            f"F {_number(final.initial_fitness)} -> {_number(final.elite_fitness)}{final_words(final)}"
-            f"   ({counted(final.episodes, 'episode')}, p_0 -> elite)",
-        )
+    if final is None:
+        return
+    measured = f"F {_number(final.initial_fitness)} -> {_number(final.elite_fitness)}{final_words(final)}"
+    of = f"({counted(final.episodes, 'episode')}, p_0 -> elite)"
+    if final.elite_return is None:
+        yield _row("held-out", f"{measured}   {of}")
+    else:       # with a return it is too long for one line of a small terminal
+        yield _row("held-out", measured)
+        yield _row("", of)
 
 
 def _failures(rows: Sequence[FailureCount], width: int) -> Iterator[str]:

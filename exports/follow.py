@@ -32,7 +32,7 @@ def follow(source: Source, sink: Sink, *, texts: bool, stopped: Callable[[], boo
         live = is_locked(source.folder)     # before the read: what its writer committed by then is read below
         with RunStore.read(source.folder) as store:
             if store.identity != source.identity:
-                raise UsageError(f"another run took the folder {source.folder}: export it anew")
+                raise UsageError(f"another run took the folder {source.folder}: export it again")
             for entries in _pieces(store.facts_after(seq, texts=texts)):
                 sink.take(entries)
                 seq = entries[-1].seq

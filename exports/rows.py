@@ -147,7 +147,7 @@ class Tables:
         row |= _columns(score.metrics)
 
     def _score_initial(self, scores: tuple[Score, ...]) -> None:
-        """The scores of E* on T_0 are those of p_0: no facts of their own hold them."""
+        """The scores of E* on T_0 are those of p_0: no separate facts hold them."""
         self._metrics[self._initial] = _columns(aggregate(scores))
         for index, score in enumerate(scores):
             self._score(episode_id(self._initial, index), score)

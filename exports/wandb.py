@@ -1,6 +1,6 @@
 """Writes the series of a run for Weights & Biases, offline unless WANDB_MODE says otherwise.
 
-Imports wandb when it is made. An offline export writes the whole run anew into a folder of its own, under the same id:
+Imports wandb when it is made. An offline export writes the whole run again into a separate folder, under the same id:
 what a killed process had written cannot be known, and `wandb sync` replaces a run of the same id.
 """
 
@@ -64,7 +64,7 @@ class WandbSink:
                 self._log(point)
 
     def flush(self) -> None:
-        """wandb writes in a process of its own."""
+        """wandb writes in a separate process."""
 
     def close(self, *, complete: bool) -> None:
         """End the run. If the export is complete, remove what earlier, killed exports of this run left here."""

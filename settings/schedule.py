@@ -9,7 +9,7 @@ from .presets import PRACTICE
 from .sources import Given
 
 TUNED = 3  # at least one part in so many of a budget goes to tuning, where it has slots
-FEWEST = 2  # episodes per candidate: with one, luck cannot be told from skill
+FEWEST = 2  # episodes per candidate: with one, luck cannot be distinguished from skill
 
 
 def settle_episodes(values: dict[str, Any], plain: Mapping[str, Given]) -> None:

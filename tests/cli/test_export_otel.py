@@ -44,9 +44,9 @@ def test_a_collector_gets_the_trace_of_a_run_once(finished: Finished, memento: C
     assert names["generation"] == 1
     calls = [span for span in spans if span.name == "chat offline"]
     assert calls and all(span.kind == span.SPAN_KIND_CLIENT for span in calls)
-    told = attributes_of(calls[0])
-    assert told["gen_ai.operation.name"] == "chat" and told["gen_ai.request.model"] == "offline"
-    assert told["gen_ai.response.finish_reasons"] == ("stop",) and told["gen_ai.usage.input_tokens"] == 0
+    found = attributes_of(calls[0])
+    assert found["gen_ai.operation.name"] == "chat" and found["gen_ai.request.model"] == "offline"
+    assert found["gen_ai.response.finish_reasons"] == ("stop",) and found["gen_ai.usage.input_tokens"] == 0
     assert not any("messages" in name for span in spans for name in attributes_of(span))
     assert all(root.start_time_unix_nano <= span.end_time_unix_nano <= root.end_time_unix_nano for span in spans)
     assert collector.resources[0]["service.name"] == "memento"

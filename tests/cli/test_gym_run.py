@@ -23,6 +23,7 @@ def test_a_run_that_a_budget_stopped_ends_like_one_at_one_go(memento: Call) -> N
     whole = result(*RUN, "--name", "whole")
     assert whole["status"] == "done" and whole["domain"] == "gym:CartPole-v1" and whole["model"] == "offline"
     assert whole["candidates"] == 4 and 1.0 <= whole["initial_return"] <= whole["final_return"] <= 60.0
+    assert "(1 episode, p_0 -> elite)" in memento("show", "whole").stdout, "a return leaves room for it"
     stopped = result(*RUN, "--name", "parts", "--budget-calls", "2")
     assert stopped["status"] != "done" and stopped["candidates"] < whole["candidates"]
     resumed = result("resume", "parts", "--budget-calls", "100", "--json")

@@ -50,12 +50,12 @@ def test_every_row_has_the_documented_columns_and_metrics(source, entries, name,
 
 def test_no_table_holds_the_salt_or_a_text_that_nobody_asked_for(source, entries):
     tables = tables_of(source, entries)
-    told = json.dumps([tables.rows(name) for name in COLUMNS])
-    assert SALT not in told
+    written = json.dumps([tables.rows(name) for name in COLUMNS])
+    assert SALT not in written
     programs = [entry.fact.program.text for entry in entries if isinstance(entry.fact, ProposalMade)]
     prompts = [entry.fact.call.prompt.text for entry in entries if isinstance(entry.fact, ProposalMade)]
     assert programs and prompts and all(prompts)
-    assert not [text for text in programs + prompts if json.dumps(text)[1:-1] in told]
+    assert not [text for text in programs + prompts if json.dumps(text)[1:-1] in written]
 
 
 def test_the_rows_are_those_of_the_log(source, entries):
@@ -97,7 +97,7 @@ def test_an_answer_that_was_asked_again_is_one_call_at_its_own_time():
     made = ProposalMade(order="g1/macro/0", program=Program("p"), summary="", call=calls[1], earlier=(calls[0],))
     second = [*times.of(made, 14.0)]
     assert [(each.number, each.began, each.ended) for each in first + second] == [(0, 8.0, 10.0), (1, 11.0, 14.0)]
-    # Logs of older versions have no fact of their own for the first answer.
+    # Logs of older versions have no separate fact for the first answer.
     alone = [*CallTimes().of(made, 14.0)]
     assert [(each.number, each.began, each.ended) for each in alone] == [(0, 9.0, 11.0), (1, 11.0, 14.0)]
 

@@ -47,9 +47,9 @@ def test_ids_follow_from_the_run_and_the_key(tmp_path):
 
 def test_prompts_and_replies_are_in_a_trace_only_if_asked_for(entries):
     made = next(entry.fact for entry in entries if isinstance(entry.fact, ProposalMade))
-    told = [{**span.attributes} for span in spans_of(entries, Texts(programs=True))]
-    assert not any("gen_ai.input.messages" in each or "gen_ai.output.messages" in each for each in told)
-    assert made.call.prompt.text not in json.dumps(told)
+    found = [{**span.attributes} for span in spans_of(entries, Texts(programs=True))]
+    assert not any("gen_ai.input.messages" in each or "gen_ai.output.messages" in each for each in found)
+    assert made.call.prompt.text not in json.dumps(found)
     [asked] = [
         json.loads(span.attributes["gen_ai.input.messages"]) for span in spans_of(entries, Texts(prompts=True))
         if span.attributes.get("memento.order") == made.order and span.is_call

@@ -1,6 +1,6 @@
 """A Ray cluster on this machine: every node is a `ray start` with its own address in the loopback network.
 
-The nodes have an environment of their own, with nothing of the test's but the folder of toy modules.
+The nodes have a separate environment, with nothing of the test's but the folder of toy modules.
 """
 
 import os

@@ -96,7 +96,7 @@ def test_each_recording_is_looked_at_once_and_every_prompt_has_its_look(method: 
 @pytest.mark.parametrize("speculation", [False, True])
 @given(seed=st.integers(0, 99), one=st.integers(0, 99), other=st.integers(0, 99))
 @settings(max_examples=15, deadline=None)
-def test_a_critic_whose_words_nobody_heeds_changes_no_decision(
+def test_a_critic_that_nobody_follows_changes_no_decision(
     speculation: bool, seed: int, one: int, other: int
 ) -> None:
     plan = plan_of("memento", options=SearchOptions(speculation=speculation), racing=False)
