@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..core.events import Fact, HintGiven, ProposalFailed, ProposalMade, TurnTaken
+from ..core.events import Fact, HintGiven, ProposalFailed, ProposalMade
 from ..core.order_ids import ahead_id, is_ahead, slot_of
 from ..core.ports import Prompts
 from ..core.text import one_line
+from ..core.turn_events import TurnTaken
 
 MAX_HINT = 600  # characters of a hint
 MOST_QUOTED = 8  # the latest hints, which prompts quote

@@ -3,11 +3,12 @@
 from dataclasses import replace
 from typing import NotRequired, TypedDict, Unpack
 
-from ..core.events import ProposalFailed, ProposalMade, Propose, TurnTaken
+from ..core.events import ProposalFailed, ProposalMade, Propose
 from ..core.patch_form import Form
 from ..core.ports import Model, Prompts
 from ..core.program_text import digest
 from ..core.text import bounded
+from ..core.turn_events import TurnTaken
 from ..core.values import Brief, Candidate, Contract, FeedbackDetail, MemoryDetail
 from .aids import Aids
 from .critic.critique_text import critique_text, sheet_text

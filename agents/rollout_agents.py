@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ..core.events import (
-    ConstantsTried,
     EpisodeEnded,
     EpisodeScored,
     EvaluatorExamined,
@@ -15,12 +14,12 @@ from ..core.events import (
     RecordProbes,
     Roll,
     ScoreEpisode,
-    TryConstants,
 )
 from ..core.order_ids import episode_id
 from ..core.ports import Pool, Prober, ProbeTask, RollTask
 from ..core.probes import cuts_of, known_order, length_of, violations
 from ..core.step_limit import judged
+from ..core.tuning_events import ConstantsTried, TryConstants
 from ..core.values import CallTimes, Examination
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from ..agents.critic.sheets import recorded_looks
 from ..agents.hints import RecordedHints, recorded_hints
 from ..core.critic_events import Criticised
-from ..core.events import EpisodeEnded, Fact, ToolAnswered
+from ..core.events import EpisodeEnded, Fact
+from ..core.turn_events import ToolAnswered
 from ..core.values import JSON, CallTimes, Program, PromptText
 from ..runtime.models.tape import Tape, tape_of
 from ..settings import Settings, recorded_settings

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import structlog
 
-from ..core.events import EpisodeEnded, Fact, ProbesRecorded, ToolAnswered
+from ..core.events import EpisodeEnded, Fact, ProbesRecorded
 from ..core.order_ids import episode_id
 from ..core.recording_file import load_recording, owner_of_key, save_recording, trajectory_key
+from ..core.turn_events import ToolAnswered
 from ..memory.retention_policy import Change, RetentionPolicy
 from ..memory.trajectories import Trajectories
 

@@ -19,10 +19,9 @@ from ..core.events import (
     RunStarted,
     SpeculationEnded,
     StageEntered,
-    ToolAnswered,
-    TurnTaken,
     VoteCast,
 )
+from ..core.turn_events import ToolAnswered, TurnTaken
 from ..memory.runs import find_run
 from ..memory.store import RunStore
 from ..memory.tape_file import SUFFIX, read_tape, write_tape

@@ -21,25 +21,13 @@ from ..agents.turns.tools import Computer, Looker, Practiser
 from ..agents.writing import Answers, Keep, not_kept
 from ..core.critic_events import Criticise
 from ..core.errors import UsageError
-from ..core.events import (
-    Compute,
-    Examine,
-    Fact,
-    Judge,
-    LookCloser,
-    Order,
-    Propose,
-    ProposeEvaluator,
-    RecordProbes,
-    Roll,
-    ScoreEpisode,
-    TryConstants,
-    TryProgram,
-)
+from ..core.events import Examine, Fact, Judge, Order, Propose, ProposeEvaluator, RecordProbes, Roll, ScoreEpisode
 from ..core.methods import edits, tunes
 from ..core.order_ids import HILL, owner_of, parse
 from ..core.ports import Domain, Generalising, Model, Pool, Prober, Prompts, shelf_of
 from ..core.seeds import UNSALTED
+from ..core.tuning_events import TryConstants
+from ..core.turn_events import Compute, LookCloser, TryProgram
 from ..core.values import JSON, Call, CallTimes, Operator, PromptText
 from ..runtime.models import ClientSettings, close_model, make_model
 from ..runtime.models.asked import BallotFolder

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .critique import Critique
-from .turns import Conversation, Passage, ToolRequest
+from .turns import Conversation
 from .values import (
     JSON,
     Call,
@@ -25,7 +25,6 @@ from .values import (
     PromptText,
     Rejection,
     Score,
-    TunedConstant,
 )
 
 # --------------------------------------------------------------------------------------------- orders
@@ -88,54 +87,11 @@ class Roll(Order):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TryProgram(Order):
-    """Roll a draft out in a practice episode, and score it. Answered by ToolAnswered."""
-
-    program: Program
-    split: str
-    index: int
-    seed: int
-    evaluator: Program
-    draft: int  # its number in the conversation, from 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LookCloser(Order):
-    """Show rows of a recording. Answered by ToolAnswered."""
-
-    request: ToolRequest
-    episode: Episode
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compute(Order):
-    """Run a few lines of Python over a recording. Answered by ToolAnswered."""
-
-    request: ToolRequest
-    episode: Episode
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreEpisode(Order):
     """Score one recorded episode. Answered by EpisodeScored."""
 
     evaluator: Program
     episode: Episode
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TryConstants(Order):
-    """Roll a program with other constants out over some episodes and score them. Answered by ConstantsTried.
-
-    With a `floor` the rest is left out once the mean of f_e can no longer be above it.
-    """
-
-    program: Program  # with these values
-    point: tuple[float, ...]  # their positions in their ranges, each in [0, 1]
-    evaluator: Program
-    split: str
-    seeds: tuple[int, ...]
-    floor: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -290,25 +246,6 @@ class AskedAgain(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TurnTaken(Fact):
-    """A reply in a conversation that is not yet a program: the call of a tool, or something that cannot be used."""
-
-    request: ToolRequest
-    said: Passage  # the reply, bounded
-    call: Call
-    hints: int = 0  # as in ProposalMade
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolAnswered(Fact):
-    """What a tool answered. A draft that was tried has its practice episode and score."""
-
-    answer: Passage
-    episode: Episode | None = None
-    score: Score | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeEnded(Fact):
     """A rollout ended; its trajectory was written before this fact."""
 
@@ -320,17 +257,6 @@ class EpisodeScored(Fact):
     """An evaluator scored a recorded episode."""
 
     score: Score
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConstantsTried(Fact):
-    """The result of a program with other constants. Its recordings are dropped: the values follow from `point`."""
-
-    point: tuple[float, ...]
-    fitnesses: tuple[float, ...]  # f_e of each episode, in the order of the seeds
-    steps: int = 0  # of all these episodes
-    faults: int = 0  # episodes that a fault ended
-    wall_s: float = 0.0  # for display only
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -403,22 +329,6 @@ class CandidateScored(Fact):
     """A candidate has its F, M and S, or it failed."""
 
     candidate: Candidate
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TuningEnded(Fact):
-    """The program with the best constants that a tuning tried; it is evaluated as every candidate is.
-
-    `before` and `fitness` are the means of f_e over the same episodes, which are fewer than a candidate's.
-    """
-
-    program: Program
-    summary: str
-    constants: tuple[TunedConstant, ...]
-    tried: int  # how many vectors of values
-    episodes: int  # of all of them
-    before: float
-    fitness: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,17 +6,10 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
 from ..core.audits import Audit
-from ..core.events import (
-    EliteChanged,
-    EpisodeEnded,
-    EvaluatorChosen,
-    Fact,
-    FinalMeasured,
-    InitialChosen,
-    ToolAnswered,
-)
+from ..core.events import EliteChanged, EpisodeEnded, EvaluatorChosen, Fact, FinalMeasured, InitialChosen
 from ..core.order_ids import FINAL, parse
 from ..core.program_text import digest
+from ..core.turn_events import ToolAnswered
 from ..core.values import JSON, Operator, Program
 from ..memory.evaluator_pools import Pool, list_pools
 from ..memory.pace import Pace, pace_of

@@ -7,17 +7,10 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from ..core.events import (
-    CandidateScored,
-    EliteChanged,
-    EpisodeEnded,
-    EpisodeScored,
-    EvaluatorChosen,
-    InitialChosen,
-    ToolAnswered,
-)
+from ..core.events import CandidateScored, EliteChanged, EpisodeEnded, EpisodeScored, EvaluatorChosen, InitialChosen
 from ..core.metrics import aggregate
 from ..core.order_ids import episode_id, owner_of, parse
+from ..core.turn_events import ToolAnswered
 from ..core.values import JSON, Episode, Fault, Program, Score
 from ..memory.run_view import RunView, list_generations
 from ..memory.slots import Slot

@@ -24,13 +24,12 @@ from ..core.events import (
     ProposalFailed,
     ProposalMade,
     SpeculationEnded,
-    ToolAnswered,
-    TuningEnded,
-    TurnTaken,
     VoteCast,
 )
 from ..core.metrics import aggregate
 from ..core.order_ids import EVALUATOR, FINAL, PROBES, owner_of, parse
+from ..core.tuning_events import TuningEnded
+from ..core.turn_events import ToolAnswered, TurnTaken
 from ..core.values import (
     JSON,
     Candidate,

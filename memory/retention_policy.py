@@ -14,18 +14,11 @@ from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..core.events import (
-    CandidateScored,
-    ConstantsTried,
-    DuplicateFound,
-    EliteChanged,
-    EliteConfirmed,
-    EpisodeEnded,
-    Fact,
-    ToolAnswered,
-)
+from ..core.events import CandidateScored, DuplicateFound, EliteChanged, EliteConfirmed, EpisodeEnded, Fact
 from ..core.order_ids import CANDIDATE, ELITE, confirmation, episode_id, owner_of
 from ..core.recording_file import trajectory_key
+from ..core.tuning_events import ConstantsTried
+from ..core.turn_events import ToolAnswered
 from ..core.values import Episode
 
 

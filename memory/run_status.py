@@ -12,7 +12,6 @@ from ..core.critic_events import Criticised
 from ..core.events import (
     AskedAgain,
     CandidateScored,
-    ConstantsTried,
     DuplicateFound,
     EliteChanged,
     EliteConfirmed,
@@ -33,12 +32,12 @@ from ..core.events import (
     RunStopped,
     SpeculationEnded,
     StageEntered,
-    ToolAnswered,
-    TurnTaken,
     VoteCast,
 )
 from ..core.methods import candidates_expected
 from ..core.order_ids import FINAL, parse
+from ..core.tuning_events import ConstantsTried
+from ..core.turn_events import ToolAnswered, TurnTaken
 from ..core.values import JSON, Episode, Fault, FaultKind
 from .saved_episodes import SavedEpisodes
 from .spending import Spending, SpendingTally

@@ -13,7 +13,6 @@ from ..core.events import (
     CandidateAccepted,
     CandidateRejected,
     CandidateScored,
-    ConstantsTried,
     DuplicateFound,
     EliteChanged,
     EpisodeEnded,
@@ -25,11 +24,11 @@ from ..core.events import (
     ProposalFailed,
     ProposalMade,
     SpeculationEnded,
-    TuningEnded,
-    TurnTaken,
     VoteCast,
 )
 from ..core.order_ids import CONFIRM, EVALUATOR, FINAL, INITIAL, SEARCH, owner_of, parse
+from ..core.tuning_events import ConstantsTried, TuningEnded
+from ..core.turn_events import TurnTaken
 from ..core.values import Fault, Operator, Rejection, Usage, is_service_failure
 from .spending import calls_of, role_of
 

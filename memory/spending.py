@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..core.critic_events import Criticised
-from ..core.events import AskedAgain, Fact, ProposalFailed, ProposalMade, SpeculationEnded, TurnTaken, VoteCast
+from ..core.events import AskedAgain, Fact, ProposalFailed, ProposalMade, SpeculationEnded, VoteCast
 from ..core.order_ids import parse
+from ..core.turn_events import TurnTaken
 from ..core.values import Call, Fault, Usage
 
 

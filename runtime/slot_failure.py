@@ -1,20 +1,10 @@
 """What stands for an order whose agent failed on the text of a model: no reply may end a run."""
 
 from ..core.critic_events import Criticise, Criticised
-from ..core.events import (
-    Compute,
-    Fact,
-    Judge,
-    LookCloser,
-    Order,
-    ProposalFailed,
-    Propose,
-    ProposeEvaluator,
-    ToolAnswered,
-    VoteCast,
-)
+from ..core.events import Fact, Judge, Order, ProposalFailed, Propose, ProposeEvaluator, VoteCast
 from ..core.program_text import MAX_FAULT
 from ..core.text import one_line
+from ..core.turn_events import Compute, LookCloser, ToolAnswered
 from ..core.turns import Passage
 from ..core.values import Fault, FaultKind
 

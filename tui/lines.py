@@ -24,13 +24,12 @@ from ..core.events import (
     RunStarted,
     RunStopped,
     StageEntered,
-    ToolAnswered,
-    TurnTaken,
 )
 from ..core.methods import branch_of, branches_of
 from ..core.operators import OPERATORS
 from ..core.order_ids import SEARCH, parse
 from ..core.text import cost, counted, number, one_line, success_and_return, token_count
+from ..core.turn_events import ToolAnswered, TurnTaken
 from ..core.values import EvaluatorCandidate, Fault, Operator
 from ..memory.run_status import RunStatus
 from ..memory.run_view import RunView

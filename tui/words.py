@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from ..core.critic_events import Criticised
-from ..core.events import EliteConfirmed, FinalMeasured, ToolAnswered, TurnTaken
+from ..core.events import EliteConfirmed, FinalMeasured
 from ..core.returns import return_of
 from ..core.text import both, cost, counted, number, one_line, share, token_count
+from ..core.turn_events import ToolAnswered, TurnTaken
 from ..core.values import Episode, Examination, Fault
 from ..memory.pace import Pace
 from ..memory.run_status import RunStatus, state_of, time_left_s

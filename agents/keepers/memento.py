@@ -16,19 +16,18 @@ from dataclasses import dataclass, replace
 from ...core import order_ids
 from ...core.events import (
     CandidateScored,
-    ConstantsTried,
     Fact,
     Order,
     ProposalFailed,
     ProposalMade,
     Propose,
     SpeculationEnded,
-    TryConstants,
     Withdraw,
 )
 from ...core.keeper import Decision
 from ...core.operators import OPERATOR_OF_WORD, OPERATORS
 from ...core.seeds import derive_seed
+from ...core.tuning_events import ConstantsTried, TryConstants
 from ...core.values import Candidate, Fault, FaultKind, Operator, Program, Rejection
 from .allowance import affordable, dealt, is_spent, tunable
 from .options import PLAIN, SearchOptions

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 
 from ...core.constants import Constant, tunable_constants, with_values
 from ...core.errors import SearchError
-from ...core.events import ConstantsTried, TryConstants, TuningEnded
 from ...core.order_ids import parse, vector_id
 from ...core.program_text import MAX_SUMMARY
 from ...core.text import one_line
+from ...core.tuning_events import ConstantsTried, TryConstants, TuningEnded
 from ...core.values import Candidate, Program, TunedConstant
 from .trials import RolloutPlan
 from .tuning_search import Optimiser, Point, Tried, optimiser_for

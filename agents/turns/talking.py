@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from ...core.events import ProposalFailed, ProposalMade, Propose, TurnTaken
+from ...core.events import ProposalFailed, ProposalMade, Propose
 from ...core.patch_form import Form
 from ...core.ports import Prompts, Reply
 from ...core.program_text import MAX_FAULT, digest, summary_of
 from ...core.text import bounded, counted, one_line
+from ...core.turn_events import TurnTaken
 from ...core.turns import DRAFT, OTHER, PARENT, SUBMIT, Conversation, Passage, ToolRequest
 from ...core.values import Call, Program
 from ..fencing import fenced

@@ -10,12 +10,13 @@ from pathlib import Path
 import structlog
 
 from ...core.errors import StoreError
-from ...core.events import Compute, LookCloser, Order, Roll, ToolAnswered, TryProgram
+from ...core.events import Order, Roll
 from ...core.metrics import aggregate
 from ...core.ports import Pool
 from ...core.program_text import MAX_FAULT
 from ...core.recording_file import load_recording, trajectory_path
 from ...core.text import bounded, one_line
+from ...core.turn_events import Compute, LookCloser, ToolAnswered, TryProgram
 from ...core.turns import Passage
 from ...core.values import Candidate, Contract, Episode, Operator, Program, Score
 from ..feedback import fault_text, policy_feedback

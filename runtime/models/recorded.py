@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ...core.critic_events import Criticised
-from ...core.events import AskedAgain, Fact, ProposalFailed, ProposalMade, SpeculationEnded, TurnTaken, VoteCast
+from ...core.events import AskedAgain, Fact, ProposalFailed, ProposalMade, SpeculationEnded, VoteCast
 from ...core.order_ids import parse
+from ...core.turn_events import TurnTaken
 from ...core.values import Call
 
 Key = tuple[str, int]

@@ -1,17 +1,9 @@
 """Every method as a whole run of the real program: any number of workers, interrupted in the middle and resumed."""
 
 import pytest
-from memento.core.events import (
-    CandidateScored,
-    ConstantsTried,
-    EliteChanged,
-    EpisodeEnded,
-    Fact,
-    PopulationChanged,
-    ProposalMade,
-    TuningEnded,
-)
+from memento.core.events import CandidateScored, EliteChanged, EpisodeEnded, Fact, PopulationChanged, ProposalMade
 from memento.core.methods import METHODS
+from memento.core.tuning_events import ConstantsTried, TuningEnded
 
 from ..support.nightly import first_and_nightly
 from .conftest import Runs

@@ -6,15 +6,12 @@ from collections.abc import Callable
 from memento.core.critic_events import Criticise, Criticised
 from memento.core.critique import Frame, Sheet
 from memento.core.events import (
-    Compute,
-    ConstantsTried,
     EpisodeEnded,
     EpisodeScored,
     EvaluatorExamined,
     Examine,
     Fact,
     Judge,
-    LookCloser,
     Order,
     ProbesRecorded,
     ProposalFailed,
@@ -24,15 +21,13 @@ from memento.core.events import (
     RecordProbes,
     Roll,
     ScoreEpisode,
-    ToolAnswered,
-    TryConstants,
-    TryProgram,
-    TurnTaken,
     VoteCast,
     Withdraw,
 )
 from memento.core.keeper import Decision, Keeper
 from memento.core.order_ids import slot_of
+from memento.core.tuning_events import ConstantsTried, TryConstants
+from memento.core.turn_events import Compute, LookCloser, ToolAnswered, TryProgram, TurnTaken
 from memento.core.turns import COMPUTE, DRAFT, LOOK, OTHER, PARENT, TRY, Conversation, Passage, ToolRequest
 from memento.core.values import (
     Call,

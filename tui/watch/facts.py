@@ -9,7 +9,6 @@ from ...core.events import (
     CandidateAccepted,
     CandidateRejected,
     CandidateScored,
-    ConstantsTried,
     EliteChanged,
     EliteConfirmed,
     EpisodeEnded,
@@ -23,12 +22,11 @@ from ...core.events import (
     ProposalFailed,
     ProposalMade,
     RunStarted,
-    ToolAnswered,
-    TuningEnded,
-    TurnTaken,
     VoteCast,
 )
 from ...core.text import both, counted, number, one_line, share, success_and_return
+from ...core.tuning_events import ConstantsTried, TuningEnded
+from ...core.turn_events import ToolAnswered, TurnTaken
 from ..words import confirmed_words, episode_outcome, fault_words, isolation, look_words, order_words, tool_words
 
 LENGTH = 400

@@ -11,17 +11,8 @@ from memento.agents.keepers.options import SearchOptions
 from memento.agents.keepers.trials import RolloutPlan
 from memento.agents.keepers.tuning import VECTORS, begun, ended, f_ratio, taken
 from memento.core.constants import constants_of
-from memento.core.events import (
-    BranchEnded,
-    CandidateScored,
-    ConstantsTried,
-    EliteChanged,
-    EpisodeEnded,
-    Fact,
-    Propose,
-    TryConstants,
-    TuningEnded,
-)
+from memento.core.events import BranchEnded, CandidateScored, EliteChanged, EpisodeEnded, Fact, Propose
+from memento.core.tuning_events import ConstantsTried, TryConstants, TuningEnded
 from memento.core.values import Candidate, FaultKind, Operator, Program, Score
 from memento.runtime.supervisor import Replay
 
