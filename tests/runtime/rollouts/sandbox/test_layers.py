@@ -175,7 +175,7 @@ def test_a_run_without_layers_says_so_loudly() -> None:
 
 
 def test_a_run_that_requires_the_sandbox_does_not_start_without_it(monkeypatch, capsys, tmp_path: Path) -> None:
-    monkeypatch.setattr(sys.modules["memento.app.run"], "live_layers", lambda: ("rlimits", "landlock"))
+    monkeypatch.setattr("memento.app.cluster.live_layers", lambda: ("rlimits", "landlock"))
     arguments = ["run", "hanoi-kinematic", "--preset", "smoke", "--require-sandbox", "--runs", str(tmp_path / "runs")]
     assert exit_code(arguments) == 2
     complaint = capsys.readouterr().err
