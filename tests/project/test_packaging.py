@@ -32,6 +32,18 @@ def test_the_lock_holds_the_extras_that_a_checkout_installs() -> None:
     assert named == set(EXTRAS) - {"suites", "rl", "parquet", "wandb", "mlflow", "otel", "cluster", "franka"}
 
 
+def wrong_tags(tags: list[str], version: str) -> list[str]:
+    """The tags of a release that are not that of this version."""
+    return [tag for tag in tags if re.match(r"v\d", tag) and tag != f"v{version}"]
+
+
+def test_the_tag_of_a_release_is_its_version() -> None:
+    assert wrong_tags(["v0.2.0", "v0.3.0rc1", "paper", "vision"], "0.2.0") == ["v0.3.0rc1"]
+    command = ["git", "tag", "--points-at", "HEAD"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=20, check=False)
+    assert wrong_tags(done.stdout.split(), __version__) == []
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return build(tmp_path_factory.mktemp("built"))
