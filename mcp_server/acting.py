@@ -105,7 +105,7 @@ class Acting:
                 file.write(chosen.as_toml())
                 file.flush()
                 arguments = ["run", "--config", file.name, "--runs", str(self._runs_dir), "--name", folder.name]
-                self._launch(folder, arguments, lambda: is_run(folder))
+                self._launch(folder, arguments, lambda: is_run(folder) and _last_seq(folder) > 0)
         return {"run": folder.name, "folder": str(folder), "state": "running", "budgets": budgets}
 
     def stop_run(self, run: RunName) -> Result:
