@@ -8,7 +8,7 @@
 `variant`, `randomisation`, `physics` and `horizon`, completed from the preset `paper` as `memento evaluate` does it.
 
 An environment lives in the caller's process, without a sandbox: the agent that steps it is trusted code. Generated
-programs belong in `memento.evaluate`, which gives each one a process of its own.
+programs belong in `memento.evaluate`, which gives each one a separate process.
 """
 
 import gymnasium

@@ -76,7 +76,7 @@ class _Replay:
         """Do something in the environment. Raises UsageError with what it raised."""
         try:
             return do()
-        except Exception as error:
+        except Exception as error:      # the environment is the user's, and so is whatever it raises
             name = self._settings.description.id
             raise UsageError(f"gym:{name} cannot draw here: {type(error).__name__}: {str(error)[:300]}") from error
 

@@ -65,8 +65,9 @@ def _wrapped(items: Sequence[str], indent: int) -> str:
 def _bounds(known: Description) -> str:
     if is_choice(known):
         leaf = known.action[0]
-        return f"    CHOICES = {int(leaf.high[0] - leaf.low[0]) + 1}\n"
-    return f"    LOW = {_numbers(known.action, 'low')}\n    HIGH = {_numbers(known.action, 'high')}\n"
+        return f"    CHOICES = {int(leaf.high[0] - leaf.low[0]) + 1}  # tune: off\n"
+    low, high = _numbers(known.action, "low"), _numbers(known.action, "high")
+    return f"    LOW = {low}  # tune: off\n    HIGH = {high}  # tune: off\n"
 
 
 def _numbers(leaves: Sequence[Leaf], side: str) -> str:

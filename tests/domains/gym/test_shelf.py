@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from memento.agents.contract_check import check
+from memento.core.constants import tunable_constants
 from memento.core.values import Program
 from memento.domains.gym.description import Description
 from memento.domains.gym.domain import GymDomain
@@ -109,6 +110,13 @@ def drawn(leaf: Leaf, rng: np.random.Generator) -> Any:
 
 def bounds_of(known: Description) -> list[tuple[float, float, bool]]:
     return [(leaf.low[0], leaf.high[0], leaf.whole) for leaf in known.action for _ in range(leaf.size)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tuning_changes_constants_of_parts_and_no_facts_of_the_task(kind: str) -> None:
+    made = shelf(KINDS[kind])
+    parts = {part.name for part in made.parts if part.kind == "constant"}
+    assert {each.name for each in tunable_constants(made.initial)} <= parts
 
 
 def test_places_and_speeds_are_paired_by_their_names() -> None:
