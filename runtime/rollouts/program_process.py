@@ -40,7 +40,6 @@ from .program_frames import (
 )
 
 SLICE_S: Final = 0.25               # interval at which a wait checks the clocks and for an abort
-SLEEPER_SHARE: Final = 0.1          # of the wall time; a program with a smaller share of CPU time is a sleeper
 PATIENCE: Final = 10.0              # factor on a wall limit for a program that computes on a loaded machine
 CONTROL_S: Final = 15.0             # the warm process answers within this
 FAULT_BYTES: Final = 16_384         # a CRASH or INVALID frame
@@ -178,7 +177,10 @@ class ProgramProcess:
         self._buffer = buffer
         self._view = memoryview(buffer)
         self._clock = cpu_clock(pid)
+        self._queue_clock = queue_clock(pid)
         self._cpu_start = self._cpu_mark = self._clock()
+        self._queued_start = self._queued_mark = self._queue_clock()
+        self._queued_of = 0.0       # the exchange that the mark belongs to, by its beginning
         self._waited_s = 0.0
         self._ended = False
         self._hardened = False  # from then on, the program may be the cause of a failure
@@ -230,9 +232,12 @@ class ProgramProcess:
         self._check_cpu(now)
         wall_s = time.perf_counter() - self._begun
         waited_s = self._waited_s + wall_s
-        if overdue(wall_s, now - self._cpu_mark, self._wall_s):
+        queued = self._queue_clock()
+        if self._queued_of != self._begun:      # the first check of an exchange; an exchange itself reads no file
+            self._queued_of, self._queued_mark = self._begun, queued
+        if overdue(wall_s, now - self._cpu_mark + queued - self._queued_mark, self._wall_s):
             raise self._late(f"{self._what} did not end within {self._wall_s:g} s")
-        if overdue(waited_s, now - self._cpu_start, self._total_wall_s):
+        if overdue(waited_s, now - self._cpu_start + queued - self._queued_start, self._total_wall_s):
             raise self._late(f"the program was waited for more than {self._total_wall_s:g} s in all")
 
     def _late(self, message: str) -> ProgramOverdue:
@@ -307,6 +312,7 @@ class ProgramProcess:
             raise LauncherBroken(f"a program process sent {kind} before it was hardened")
         live: list[str] = json.loads(bytes(payload))
         self._cpu_start = self._cpu_mark = self._clock()
+        self._queued_start = self._queue_clock()
         self._waited_s = 0.0
         self._hardened = True
         return live
@@ -362,9 +368,13 @@ class ProgramProcess:
             self._channel.close()
 
 
-def overdue(wall_s: float, cpu_s: float, limit_s: float) -> bool:
-    """Whether a program with this usage is a sleeper. A program that computes gets more wall time."""
-    return wall_s > limit_s and (cpu_s < SLEEPER_SHARE * wall_s or wall_s > PATIENCE * limit_s)
+def overdue(wall_s: float, busy_s: float, limit_s: float) -> bool:
+    """Whether a program that was waited for `wall_s` is a sleeper.
+
+    `busy_s` is its CPU time and its time in the queue for a processor. A program that is busy gets `PATIENCE` times
+    the limit, so that a loaded machine does not decide on a fault.
+    """
+    return wall_s - busy_s > limit_s or wall_s > PATIENCE * limit_s
 
 
 def cpu_clock(pid: int) -> Callable[[], float]:
@@ -375,6 +385,22 @@ def cpu_clock(pid: int) -> Callable[[], float]:
 
     def read() -> float:
         return time.clock_gettime(clock)
+
+    return read
+
+
+def queue_clock(pid: int) -> Callable[[], float]:
+    """A clock of the time that a process was ready to run and had no processor, in seconds.
+
+    It stands still if the kernel does not keep this time. The time of a wait is added when the wait ends.
+    """
+    path = Path(f"/proc/{pid}/schedstat")
+
+    def read() -> float:
+        try:
+            return int(path.read_bytes().split()[1]) * 1e-9
+        except (OSError, IndexError, ValueError):
+            return 0.0
 
     return read
 

@@ -1,12 +1,16 @@
 """Hostile policies: each gets its fault, and the pool continues."""
 
 import asyncio
+import os
+import subprocess
+import sys
+import time
 
 import pytest
 from memento.core.ports import RollTask
 from memento.core.recording_file import load_recording
 from memento.core.values import FaultKind
-from memento.runtime.rollouts.program_process import overdue
+from memento.runtime.rollouts.program_process import overdue, queue_clock
 
 from ...support import hostile as programs
 
@@ -99,12 +103,33 @@ async def test_a_slow_start_is_allowed_more_cpu_than_a_step(make_pool):
         assert (await pool.roll(task(programs.policy(burn, init="sum(range(10_000_000))")))).success
 
 
-@pytest.mark.parametrize(("wall_s", "cpu_s", "late"), [
+@pytest.mark.parametrize(("wall_s", "busy_s", "late"), [
     (9.9, 0.0, False),      # within its limit of 10 s
-    (10.1, 0.1, True),      # a sleeper
-    (10.1, 2.0, False),     # computes, but the machine is loaded
-    (99.0, 30.0, False),
-    (100.1, 30.0, True),    # the patience is limited, too
+    (10.1, 0.0, True),      # a sleeper
+    (10.1, 0.2, False),     # it slept for less than the limit
+    (99.0, 89.5, False),    # it computes or waits for a processor
+    (99.0, 30.0, True),
+    (100.1, 100.1, True),   # the patience is limited, too
 ])
-def test_a_sleeper_is_distinguished_from_a_loaded_machine(wall_s, cpu_s, late):
-    assert overdue(wall_s, cpu_s, 10.0) is late
+def test_a_sleeper_is_distinguished_from_a_loaded_machine(wall_s, busy_s, late):
+    assert overdue(wall_s, busy_s, 10.0) is late
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel of Linux keeps this time")
+def test_the_time_in_the_queue_for_a_processor_is_read(tmp_path):
+    cpu = min(os.sched_getaffinity(0))
+    burn = "import os, time\nt = time.process_time()\nwhile time.process_time() - t < 0.3: pass\n"
+    pinned = f"import os; os.sched_setaffinity(0, {{{cpu}}})\n"
+    both = [subprocess.Popen([sys.executable, "-S", "-c", pinned + burn + "input()"], stdin=subprocess.PIPE)
+            for _ in range(2)]
+    try:
+        read = [queue_clock(one.pid) for one in both]
+        deadline = time.monotonic() + 60
+        while sum(clock() for clock in read) < 0.1:     # two programs on one processor: one of them waits
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+    finally:
+        for one in both:
+            one.kill()
+            one.communicate()
+    assert queue_clock(both[0].pid)() == 0.0
