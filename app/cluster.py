@@ -10,7 +10,8 @@ from ..core.errors import UsageError
 from ..core.values import JSON
 from ..runtime.cluster.about import about_here, why_unfit
 from ..runtime.cluster.link import ClusterLink, NodeReport
-from ..runtime.cluster.pool import ClusterPool, Terms
+from ..runtime.cluster.members import Terms
+from ..runtime.cluster.pool import ClusterPool
 from ..runtime.rollouts.pool import Observer, ProcessPool
 from .isolation import live_layers, require_sandbox
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from memento.runtime.cluster.link import ClusterLink
-from memento.runtime.cluster.pool import ClusterPool, Terms
+from memento.runtime.cluster.members import Terms
+from memento.runtime.cluster.pool import ClusterPool
 from memento.runtime.rollouts.limits import Limits
 
 from ...support.ray_cluster import TOKEN, RayCluster, new_cluster

@@ -1,0 +1,187 @@
+"""Calls to nodes: each is given to a node that has a free place, and again to another one if that node is lost."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ...core.errors import MementoError, RolloutError, StoreError
+from ...core.values import Program
+from ..rollouts.pool import Activity, Observer
+from .disk import Disk
+from .dispatch import Assignment, Dispatcher, Job
+from .link import ClusterGone, ClusterLink, NodeLost
+from .wire import pack_call, unpack_call
+
+WITHDRAW_S: Final = 8.0     # for a node to give a call up
+
+_Errors: Final = {"RolloutError": RolloutError, "StoreError": StoreError}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a node answers: values, the recordings that came with them, the node's name."""
+
+    done: Any
+    files: Mapping[str, bytes]
+    node: str
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class _Call:
+    """A call that waits for its one answer."""
+
+    job: Job
+    message: Mapping[str, Any]
+    program: Program
+    future: "asyncio.Future[Answer]"
+
+
+class Tasks:
+    """Tasks in the background that end together."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def begin(self, work: Coroutine[Any, Any, None]) -> None:
+        """Start one."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def end(self) -> None:
+        """Cancel all, and wait until they have ended."""
+        for task in [*self._tasks]:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+class Calls:
+    """The open calls of a pool. `names` are those of the nodes, for people; `limit_s` is the deadline of one try.
+
+    `lose` is called with a node, and why, when a call to it shows that it is lost; it answers with `lost`.
+    """
+
+    def __init__(
+        self, link: ClusterLink, dispatcher: Dispatcher, disk: Disk, tasks: Tasks, *, names: Mapping[str, str],
+        limit_s: float, observer: Observer, lose: Callable[[str, str], None],
+    ) -> None:
+        self._link = link
+        self._dispatcher = dispatcher
+        self._disk = disk
+        self._tasks = tasks
+        self._names = names
+        self._limit_s = limit_s
+        self._observe = observer
+        self._lose = lose
+        self._open: dict[Job, _Call] = {}
+
+    async def call(
+        self, do: str, order: str, task: Mapping[str, Any], program: Program, *, wants: Iterable[str] = (),
+        seed: int = 0,
+    ) -> Answer:
+        """What a node answers. `wants` are the recordings that it reads. Raises RolloutError and StoreError."""
+        job = Job(order=order, wants=tuple(wants))
+        message = {"do": do, "task": task, "wants": job.wants, "seed": seed}
+        call = _Call(job=job, message=message, program=program, future=asyncio.get_running_loop().create_future())
+        self._open[job] = call
+        self._dispatcher.submit(job)
+        self.assign()
+        try:
+            return await call.future
+        except asyncio.CancelledError:
+            assignment = self._dispatcher.withdraw(job)
+            if assignment is not None:
+                self._tasks.begin(self._withdraw(assignment))
+            raise
+        finally:
+            self._open.pop(job, None)
+
+    def assign(self) -> None:
+        """Give waiting calls to free places, as many as there are."""
+        while (assignment := self._dispatcher.assign()) is not None:
+            self._tasks.begin(self._carry_out(assignment))
+
+    def lost(self, given_up: Iterable[Job], why: str) -> None:
+        """A node has left. The calls that lost two nodes fail; the others are given out again."""
+        for job in given_up:
+            call = self._open.get(job)
+            if call is not None:
+                lost = " and ".join(self._names[each] for each in job.lost)
+                _fail(call, f"{call.message['do']} {job.order} was lost with two nodes, {lost}: {why}")
+        self.assign()
+
+    def fail_all(self, why: str) -> None:
+        """Every open call fails with RolloutError."""
+        for call in [*self._open.values()]:
+            _fail(call, why)
+
+    async def _carry_out(self, given: Assignment) -> None:
+        """Have a node do a job, and pass its answer on unless it is late."""
+        call = self._open.get(given.job)
+        result: Answer | MementoError | None = None
+        if call is not None:
+            self._show(given, str(call.message["do"]))
+            try:
+                result = await self._answer_of(given, call)
+            except NodeLost as error:
+                self._lose(given.node, str(error))
+                return
+            except TimeoutError:
+                self._lose(given.node, f"{given.job.order} did not end within {self._limit_s:g} s")
+                return
+            except ClusterGone:
+                return      # all calls fail together
+            except MementoError as error:
+                result = error
+        if self._dispatcher.answered(given.ticket) is None:
+            return          # late: the job was given to another node
+        self._show(given, None)
+        if call is not None and result is not None and not call.future.done():
+            if isinstance(result, MementoError):
+                call.future.set_exception(result)
+            else:
+                call.future.set_result(result)
+        self.assign()
+
+    async def _answer_of(self, given: Assignment, call: _Call) -> Answer | None:
+        """What the node answers; None if the call was withdrawn. Raises NodeLost, ClusterGone and MementoError."""
+        missing = [key for key in given.job.wants if not self._dispatcher.holds(given.node, key)]
+        while True:
+            data = pack_call(call.message, call.program, await self._disk.read(missing))
+            async with asyncio.timeout(self._limit_s):
+                _, answered = await self._link.ask({"do": "call", "node": given.node, "ticket": given.ticket}, data)
+            message, _, files = unpack_call(answered)
+            for key in missing:
+                self._dispatcher.sent(given.node, key)
+            if "absent" not in message:
+                break
+            missing = [key for key in message["absent"] if key not in missing]
+            if not missing:
+                raise NodeLost("it does not keep the recordings that it is sent")
+            for key in missing:
+                self._dispatcher.dropped(given.node, key)
+        if "failed" in message:
+            raise _Errors[message["failed"]](f"{message['message']} (on the node {self._names[given.node]})")
+        if "withdrawn" in message:
+            return None
+        for key in files:
+            self._dispatcher.made(given.node, key)
+        return Answer(done=message["done"], files=files, node=self._names[given.node])
+
+    async def _withdraw(self, given: Assignment) -> None:
+        with suppress(NodeLost, ClusterGone, TimeoutError):
+            async with asyncio.timeout(WITHDRAW_S):
+                await self._link.ask({"do": "withdraw", "node": given.node, "ticket": given.ticket})
+
+    def _show(self, given: Assignment, doing: str | None) -> None:
+        self._observe(Activity(
+            worker=given.slot, phase="idle" if doing is None else "working", doing=doing,
+            order=None if doing is None else given.job.order, node=self._names.get(given.node),
+        ))
+
+
+def _fail(call: _Call, why: str) -> None:
+    if not call.future.done():
+        call.future.set_exception(RolloutError(why))
