@@ -2,9 +2,10 @@
 
 import asyncio
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from ..core.errors import RecordingLost, RolloutError
 from ..core.events import (
     EpisodeEnded,
     EpisodeScored,
@@ -20,7 +21,9 @@ from ..core.ports import Pool, Prober, ProbeTask, RollTask
 from ..core.probes import cuts_of, known_order, length_of, violations
 from ..core.step_limit import judged
 from ..core.tuning_events import ConstantsTried, TryConstants
-from ..core.values import CallTimes, Examination
+from ..core.values import CallTimes, Episode, Examination, Program, Score
+
+MOST_AGAIN = 3      # times that a recording is made again for one score
 
 
 class Roller:
@@ -52,15 +55,46 @@ class Roller:
 
 
 class Scorer:
-    """Scores recorded episodes. One that ended in a fault has f_e = 0 and the metrics up to the fault."""
+    """Scores recorded episodes. One that ended in a fault has f_e = 0 and the metrics up to the fault.
 
-    def __init__(self, *, pool: Pool) -> None:
+    `again` is the rollout that made a recording, by its key: a recording that is lost is made again.
+    """
+
+    def __init__(self, *, pool: Pool, again: Callable[[str], RollTask] | None = None) -> None:
         self._pool = pool
+        self._again = again
 
     async def carry_out(self, order: ScoreEpisode) -> EpisodeScored:
-        """Score one recorded episode. Raises RolloutError."""
-        score = await self._pool.score(order.evaluator, order.episode)
+        """Score one recorded episode. Raises RolloutError and StoreError."""
+        score = await scored(self._pool, order.evaluator, order.episode, self._again)
         return EpisodeScored(order=order.id, score=order.episode.counted(score))
+
+
+async def scored(
+    pool: Pool, evaluator: Program, episode: Episode, again: Callable[[str], RollTask] | None
+) -> Score:
+    """The score of a recorded episode, whose recording is made again by the rollout `again` names if it is lost.
+
+    Raises RolloutError, also if the episode is not the same this time, and StoreError.
+    """
+    for _ in range(MOST_AGAIN):
+        try:
+            return await pool.score(evaluator, episode)
+        except RecordingLost:
+            if again is None:
+                raise
+            await remake(pool, again(str(episode.trajectory)), steps=episode.steps)
+    return await pool.score(evaluator, episode)
+
+
+async def remake(pool: Pool, task: RollTask, *, steps: int) -> None:
+    """Roll an episode out that has been rolled out before. Raises RolloutError if it has another number of steps."""
+    made = await pool.roll(task)
+    if made.steps != steps:
+        raise RolloutError(
+            f"{task.order} was rolled out again because its recording was lost, and took {made.steps} steps, not "
+            f"{steps}: the machines of this run do not agree"
+        )
 
 
 class ConstantsTrier:

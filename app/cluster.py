@@ -1,12 +1,13 @@
 """The machines that roll out: this one, or the nodes of a cluster."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.errors import UsageError
+from ..core.ports import RollTask
 from ..core.values import JSON
 from ..runtime.cluster.about import about_here, why_unfit
 from ..runtime.cluster.link import ClusterLink, NodeReport
@@ -40,9 +41,9 @@ class Machines:
 
     def pool(
         self, *, domain: str, splits: Mapping[str, Mapping[str, JSON]], workers: int, trajectories: Path,
-        observer: Observer | None = None, python: str | None = None,
+        observer: Observer | None = None, python: str | None = None, stays: Callable[[RollTask], bool] | None = None,
     ) -> ProcessPool | ClusterPool:
-        """A pool on these machines; `workers` counts those of this machine."""
+        """A pool on these machines; `workers` counts those of this machine. See ClusterPool for `stays`."""
         if self.link is None:
             return ProcessPool(
                 domain=domain, splits=splits, workers=workers, trajectories=trajectories, observer=observer,
@@ -50,7 +51,7 @@ class Machines:
             )
         return ClusterPool(
             self.link, domain=domain, splits=splits, trajectories=trajectories, observer=observer, python=python,
-            terms=Terms(
+            stays=stays, terms=Terms(
                 isolated=self.isolated, layers=self.layers, workers=self.workers, calibrate=True, mixed=self.mixed
             ),
         )

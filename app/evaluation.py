@@ -5,6 +5,7 @@ import tempfile
 from math import fsum
 from pathlib import Path
 
+from ..agents.rollout_agents import scored
 from ..core.call_times import times_of_all
 from ..core.order_ids import episode_id
 from ..core.ports import Pool, RollTask, has_success, interpreter_of
@@ -45,6 +46,7 @@ async def evaluate(settings: EvaluateSettings, *, cluster: Cluster | None = None
             workers=min(settings.workers, settings.episodes),
             trajectories=Path(folder),
             python=interpreter_of(domain, settings.options),
+            stays=lambda _: True,
         ) as pool, asyncio.TaskGroup() as group:
             tasks = [
                 group.create_task(_one(pool, policy, evaluator, index, settings))
@@ -85,7 +87,7 @@ async def _one(
     episode = judged(await pool.roll(task), settings.step_limit_ms)
     if evaluator is None or episode.fault is not None:
         return episode, Score(fitness=0.0)      # its metrics are not shown, so it need not be scored
-    return episode, await pool.score(evaluator, episode)
+    return episode, await scored(pool, evaluator, episode, lambda _: task)
 
 
 def _result_of(episode: Episode, score: Score, *, graded: bool, succeeds: bool) -> EpisodeResult:

@@ -1,5 +1,6 @@
 """Keeps the recordings of a run within bounds: at the end of each generation, and when they exceed the user's limit."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import structlog
@@ -21,7 +22,8 @@ _log = structlog.get_logger("memento.retention")
 class Retention:
     """Listens to a run and drops recordings; memory.retention_policy decides which. With `keep_all` none are dropped.
 
-    With `limit_mb` (10^6 bytes) recordings are dropped until the rest fits, even with `keep_all`.
+    With `limit_mb` (10^6 bytes) recordings are dropped until the rest fits, even with `keep_all`. `bring` is called
+    with recordings that the run keeps and that are not on this disk; `arrived` is to be called when one is.
     """
 
     def __init__(self, folder: Path, *, keep_all: bool = False, limit_mb: float | None = None) -> None:
@@ -31,12 +33,15 @@ class Retention:
         self._warned = False
         self._sizes = self._trajectories.sizes()    # of all recordings, by key
         self._due: list[Change] = []
+        self._kept: tuple[str, ...] = ()
+        self.bring: Callable[[Sequence[str]], None] = lambda _: None
 
     def recall(self, fact: Fact) -> None:
         """Apply a fact of an earlier session."""
         change = self._policy.apply(fact)
         if any(key in self._sizes for key in (*change.dropped, *change.shortened)):
             self._due.append(Change(dropped=change.dropped, shortened=change.shortened))
+        self._kept = change.kept or self._kept
 
     def settle(self) -> None:
         """Finish the work that a killed controller left; call it after the last `recall`."""
@@ -55,6 +60,18 @@ class Retention:
             for probe in fact.probes:
                 self._measure(str(probe.episode.trajectory))
         self._carry_out(change)
+        self._fit()
+        if change.kept:
+            self._kept = change.kept
+            self.bring(self.missing())
+
+    def missing(self) -> list[str]:
+        """The recordings of the elite that are not on this disk."""
+        return [key for key in self._kept if key not in self._sizes]
+
+    def arrived(self, key: str) -> None:
+        """Count a recording that was brought to this disk."""
+        self._measure(key)
         self._fit()
 
     def _carry_out(self, change: Change) -> None:

@@ -37,6 +37,7 @@ from .cluster import Machines
 from .drawing import artists
 from .history import PastUse
 from .plan import plan_of, terms_of
+from .recordings import Bringing, Rollouts, staying
 from .requests import Requests
 from .results import RunResult, result_of
 from .retention import Retention
@@ -130,7 +131,8 @@ class Session:
         exclude_loaded_from_gc()
         with _marked_when_interrupted(bus, done=lambda: self._use.status.stage == "done"):
             async with (
-                self._pool(observed(feed.observe, display)) as pool, self._sheets() as sheets, feed.served(work.address)
+                self._pool(observed(feed.observe, display)) as pool, self._bringing(pool), self._sheets() as sheets,
+                feed.served(work.address),
             ):
                 supervisor = self._supervisor(bus, pool, sheets, ledger, feed, display, requests)
                 status = await supervisor.run(self._store.facts(texts=False))
@@ -145,7 +147,22 @@ class Session:
             trajectories=self._store.folder / TRAJECTORIES,
             observer=observer,
             python=interpreter_of(work.domain, work.settings.options),
+            stays=staying(work.settings),
         )
+
+    @asynccontextmanager
+    async def _bringing(self, pool: ProcessPool | ClusterPool) -> AsyncIterator[None]:
+        """Recordings that the run keeps come from the nodes of a cluster meanwhile, before the pool is closed."""
+        if not isinstance(pool, ClusterPool):
+            yield
+            return
+        bringing = Bringing(pool, Rollouts(self._store), self._retention.arrived)
+        self._retention.bring = bringing.begin
+        bringing.begin(self._retention.missing())
+        try:
+            yield
+        finally:
+            await bringing.end()
 
     @asynccontextmanager
     async def _sheets(self) -> AsyncIterator[Sheets | None]:
@@ -184,6 +201,7 @@ class Session:
             workers=work.workers if isinstance(pool, ProcessPool) else lambda: pool.slots, replaced=started.prompts,
             aids=aids_of(work.settings, self._hints, self._notes, None if work.looks is not None else folder / SHEETS),
             call_times=work.call_times, keep=keep, trajectories=folder / TRAJECTORIES, sheets=sheets,
+            again=Rollouts(self._store).again,
         )
         return Supervisor(
             keeper=_keeper(plan, work.settings),

@@ -24,7 +24,7 @@ from ..core.errors import UsageError
 from ..core.events import Examine, Fact, Judge, Order, Propose, ProposeEvaluator, RecordProbes, Roll, ScoreEpisode
 from ..core.methods import edits, tunes
 from ..core.order_ids import HILL, owner_of, parse
-from ..core.ports import Domain, Generalising, Model, Pool, Prober, Prompts, shelf_of
+from ..core.ports import Domain, Generalising, Model, Pool, Prober, Prompts, RollTask, shelf_of
 from ..core.seeds import UNSALTED
 from ..core.tuning_events import TryConstants
 from ..core.turn_events import Compute, LookCloser, TryProgram
@@ -179,12 +179,14 @@ def make_lanes(
     settings: Settings, domain: Domain, models: Models, pool: Pool, *, workers: int | Callable[[], int],
     replaced: Iterable[PromptText] = (), aids: Aids | None = None, call_times: Mapping[str, CallTimes] | None = None,
     keep: Keep = not_kept, trajectories: Path = Path(), sheets: Sheets | None = None,
+    again: Callable[[str], RollTask] | None = None,
 ) -> tuple[Lane, ...]:
     """Lanes that never wait for one another: proposals, judges, rollouts, and with `sheets` the critic.
 
     `workers` are the rollouts at once, a function if they change. `replaced` are prompts of the user, `aids` what
     proposers get besides; `keep` commits unusable answers.
-    `call_times` of a recorded run, by order, replace those measured. Recordings are in the folder `trajectories`.
+    `call_times` of a recorded run, by order, replace those measured. Recordings are in the folder `trajectories`; one
+    that is lost is made `again`.
     Raises UsageError if a prompt does not fit.
     """
     askers = make_askers(settings, domain, models, prompts_with(replaced), aids, keep, sheets)
@@ -205,7 +207,7 @@ def make_lanes(
             name="rollouts",
             limit=workers,
             agents={
-                Roll: roller, ScoreEpisode: Scorer(pool=pool), Examine: Examiner(pool=pool),
+                Roll: roller, ScoreEpisode: Scorer(pool=pool, again=again), Examine: Examiner(pool=pool),
                 TryConstants: ConstantsTrier(pool=pool),
                 TryProgram: Practiser(roller=roller, pool=pool), LookCloser: Looker(trajectories=trajectories),
                 Compute: Computer(pool=pool, contract=domain.evaluator_contract, trajectories=trajectories),

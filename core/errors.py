@@ -32,6 +32,10 @@ class StoreError(MementoError):
     """A run's store is missing, damaged, locked, full or of another version."""
 
 
+class RecordingLost(StoreError):
+    """A recording is on no disk: it was deleted, or the node of a cluster that held it is gone."""
+
+
 class RunRefused(UsageError, StoreError):
     """A run's store is intact but cannot be used now: a live controller holds it, or a newer version made it."""
 

@@ -26,12 +26,14 @@ from ..core.values import Episode
 class Change:
     """The changes to recordings after a fact.
 
-    `dropped` are deleted; of `shortened` only the last steps stay. `over` are the candidates that lost.
+    `dropped` are deleted; of `shortened` only the last steps stay. `over` are the candidates that lost. `kept` are
+    those of a new elite, which must be on this disk.
     """
 
     dropped: tuple[str, ...] = ()
     shortened: tuple[str, ...] = ()
     over: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
 
 
 NOTHING = Change()
@@ -121,7 +123,8 @@ class RetentionPolicy:
         for name in sorted(before - needed):
             if name in self._scored:        # else it is p_0, whose episodes are T_0
                 self._elites.extend(self._disown(name))
-        return Change(dropped=tuple(dropped), shortened=tuple(shortened), over=tuple(over))
+        kept = tuple(key for name in sorted(needed) for key in self._keys.get(name, ()))
+        return Change(dropped=tuple(dropped), shortened=tuple(shortened), over=tuple(over), kept=kept)
 
     def _end_confirmation(self, generation: int) -> Change:
         """Fresh episodes are not needed once they have decided on the elite."""

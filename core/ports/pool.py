@@ -50,7 +50,9 @@ class Pool(Protocol):
     **Deadlines.** Every call ends: CPU time and wall time of programs are limited, and so is the silence of workers.
 
     **Durability.** When `roll` returns, the trajectory is in the run's folder under `Episode.trajectory`, complete
-    and flushed to the disk. A roll that failed or was cancelled leaves no partial file.
+    and flushed to the disk. A roll that failed or was cancelled leaves no partial file. A pool of several machines may
+    leave it on the machine that made it, where its maker allowed that; if it is lost with that machine, `score` raises
+    RecordingLost, and the same roll makes it again.
 
     **Cancellation.** A cancelled call frees its worker within seconds and does not disturb other calls.
 
@@ -69,7 +71,7 @@ class Pool(Protocol):
     async def score(self, evaluator: Program, episode: Episode) -> Score:
         """One evaluator's score of one recorded episode; fitness 0 with a fault if the evaluator fails.
 
-        Raises RolloutError, also for an episode without a trajectory.
+        Raises RolloutError, also for an episode without a trajectory, and RecordingLost for one that is on no disk.
         """
 
     async def examine(self, evaluator: Program, episodes: Sequence[Episode]) -> Examination:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ...core.errors import MementoError, RolloutError, StoreError
+from ...core.errors import MementoError, RecordingLost, RolloutError, StoreError
 from ...core.values import Program
 from ..rollouts.pool import Activity, Observer
 from .disk import Disk
@@ -15,6 +15,7 @@ from .link import ClusterGone, ClusterLink, NodeLost
 from .wire import pack_call, unpack_call
 
 WITHDRAW_S: Final = 8.0     # for a node to give a call up
+READ_S: Final = 30.0        # for a node to send a recording
 
 _Errors: Final = {"RolloutError": RolloutError, "StoreError": StoreError}
 
@@ -79,11 +80,14 @@ class Calls:
 
     async def call(
         self, do: str, order: str, task: Mapping[str, Any], program: Program, *, wants: Iterable[str] = (),
-        seed: int = 0,
+        seed: int = 0, send: bool = True,
     ) -> Answer:
-        """What a node answers. `wants` are the recordings that it reads. Raises RolloutError and StoreError."""
+        """What a node answers. `wants` are the recordings that it reads; with `send` it returns those that it makes.
+
+        Raises RolloutError and StoreError.
+        """
         job = Job(order=order, wants=tuple(wants))
-        message = {"do": do, "task": task, "wants": job.wants, "seed": seed}
+        message = {"do": do, "task": task, "wants": job.wants, "seed": seed, "send": send}
         call = _Call(job=job, message=message, program=program, future=asyncio.get_running_loop().create_future())
         self._open[job] = call
         self._dispatcher.submit(job)
@@ -117,6 +121,20 @@ class Calls:
         for call in [*self._open.values()]:
             _fail(call, why)
 
+    async def recording(self, key: str) -> bytes:
+        """A recording, from this disk or from a node that has it. Raises RecordingLost and StoreError."""
+        try:
+            return await self._disk.read(key)
+        except RecordingLost:
+            for node in self._dispatcher.holders(key):
+                with suppress(NodeLost, ClusterGone, TimeoutError):     # if it is gone, its calls show it
+                    async with asyncio.timeout(READ_S):
+                        answer, data = await self._link.ask({"do": "read", "node": node, "key": key})
+                    if not answer["absent"]:
+                        return data
+                self._dispatcher.dropped(node, key)
+            raise
+
     async def _carry_out(self, given: Assignment) -> None:
         """Have a node do a job, and pass its answer on unless it is late."""
         call = self._open.get(given.job)
@@ -149,7 +167,7 @@ class Calls:
         """What the node answers; None if the call was withdrawn. Raises NodeLost, ClusterGone and MementoError."""
         missing = [key for key in given.job.wants if not self._dispatcher.holds(given.node, key)]
         while True:
-            data = pack_call(call.message, call.program, await self._disk.read(missing))
+            data = pack_call(call.message, call.program, {key: await self.recording(key) for key in missing})
             async with asyncio.timeout(self._limit_s):
                 _, answered = await self._link.ask({"do": "call", "node": given.node, "ticket": given.ticket}, data)
             message, _, files = unpack_call(answered)
@@ -166,7 +184,7 @@ class Calls:
             raise _Errors[message["failed"]](f"{message['message']} (on the node {self._names[given.node]})")
         if "withdrawn" in message:
             return None
-        for key in files:
+        for key in message["made"]:
             self._dispatcher.made(given.node, key)
         return Answer(done=message["done"], files=files, node=self._names[given.node])
 

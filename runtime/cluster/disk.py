@@ -1,12 +1,12 @@
 """The recordings of a run on the controller's disk: what nodes return is written for good, many at once."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
-from ...core.errors import StoreError, os_problem
+from ...core.errors import RecordingLost, StoreError, os_problem
 from ...core.files import replacing
 from ...core.recording_file import trajectory_path
 
@@ -24,9 +24,13 @@ class Disk:
         """Make the folder."""
         self._folder.mkdir(parents=True, exist_ok=True)
 
-    async def read(self, keys: Sequence[str]) -> dict[str, bytes]:
-        """The bytes of these recordings."""
-        return await asyncio.to_thread(self._read, keys) if keys else {}
+    def has(self, key: str) -> bool:
+        """Whether a recording is here."""
+        return trajectory_path(self._folder, key).exists()
+
+    async def read(self, key: str) -> bytes:
+        """The bytes of a recording. Raises RecordingLost if it is not here."""
+        return await asyncio.to_thread(self._read, key)
 
     async def write(self, files: Mapping[str, bytes]) -> None:
         """Write recordings and flush them to the disk."""
@@ -39,15 +43,14 @@ class Disk:
         for left in self._folder.glob(".*.partial"):
             left.unlink(missing_ok=True)
 
-    def _read(self, keys: Sequence[str]) -> dict[str, bytes]:
-        found = {}
-        for key in keys:
-            path = trajectory_path(self._folder, key)
-            try:
-                found[key] = path.read_bytes()
-            except OSError as error:
-                raise StoreError(f"the trajectory {path.name} is not in {path.parent}: {os_problem(error)}") from error
-        return found
+    def _read(self, key: str) -> bytes:
+        path = trajectory_path(self._folder, key)
+        try:
+            return path.read_bytes()
+        except FileNotFoundError as error:
+            raise RecordingLost(f"the trajectory {path.name} is neither in {path.parent} nor on a node") from error
+        except OSError as error:
+            raise StoreError(f"the trajectory {path.name} cannot be read: {os_problem(error)}") from error
 
     def _write(self, files: Mapping[str, bytes]) -> None:
         for key, data in files.items():

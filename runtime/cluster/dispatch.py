@@ -144,6 +144,10 @@ class Dispatcher:
 
     # --------------------------------------------------------------------------------- recordings
 
+    def holders(self, key: str) -> tuple[str, ...]:
+        """The nodes in use that are known to have this recording."""
+        return tuple(node for node in self._holders.get(key, ()) if node in self._nodes)
+
     def holds(self, node: str, key: str) -> bool:
         """Whether the node is known to have this recording."""
         return node in self._holders.get(key, ())

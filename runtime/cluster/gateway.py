@@ -83,6 +83,9 @@ class Gateway:
             case "call":
                 answer: bytes = await self._hosts[request["node"]].call.remote(request["ticket"], blob)
                 return {}, answer
+            case "read":
+                recording: bytes | None = await self._hosts[request["node"]].read.remote(request["key"])
+                return {"absent": recording is None}, recording or b""
             case "withdraw":
                 await self._hosts[request["node"]].withdraw.remote(request["ticket"])
             case "close":

@@ -113,6 +113,10 @@ class NodeHost:
         finally:
             del self._tasks[ticket]
 
+    async def read(self, key: str) -> bytes | None:
+        """A recording that is here; None if it is not."""
+        return self._recordings.read(key) if self._pool is not None and self._recordings.has(key) else None
+
     async def withdraw(self, ticket: int) -> None:
         """Give up a call under way."""
         task = self._tasks.get(ticket)
@@ -162,7 +166,13 @@ class NodeHost:
                 if absent:
                     return pack_call({"absent": absent}, None, {})
                 done, made = await self._done(self._pool, message, program)
-                return pack_call({"done": done}, None, {key: self._recordings.read(key) for key in made})
+                for key in made:
+                    self._recordings.keep(key)
+                faulty = isinstance(done, dict) and done.get("fault") is not None
+                sent = made if message["send"] or faulty else []     # a run keeps the end of a faulty episode
+                return pack_call(
+                    {"done": done, "made": made}, None, {key: self._recordings.read(key) for key in sent}
+                )
         except (RolloutError, StoreError) as error:
             return pack_call({"failed": type(error).__name__, "message": str(error)}, None, {})
 
@@ -206,14 +216,19 @@ class Recordings:
         """Whether the recording is here."""
         return trajectory_path(self._folder, key).exists()
 
-    def read(self, key: str) -> bytes:
-        """The bytes of a recording that a worker has made. Raises StoreError."""
+    def keep(self, key: str) -> None:
+        """Count a recording that a worker has made. Raises StoreError."""
         try:
-            data = trajectory_path(self._folder, key).read_bytes()
+            self._note(key, trajectory_path(self._folder, key).stat().st_size)
+        except OSError as error:
+            raise StoreError(f"the trajectory {key} is not on the node: {os_problem(error)}") from error
+
+    def read(self, key: str) -> bytes:
+        """The bytes of a recording. Raises StoreError."""
+        try:
+            return trajectory_path(self._folder, key).read_bytes()
         except OSError as error:
             raise StoreError(f"the trajectory {key} cannot be read on the node: {os_problem(error)}") from error
-        self._note(key, len(data))
-        return data
 
     def write(self, key: str, data: bytes) -> None:
         """Store a recording of another node. Raises StoreError."""

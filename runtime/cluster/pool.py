@@ -1,7 +1,7 @@
 """The rollout pool of a cluster: the port's methods as calls to nodes; recordings that come back go to the disk."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -27,14 +27,16 @@ class ClusterPool:
     """A core.ports.Pool of the workers on a cluster's nodes. An async context manager; leaving it ends them.
 
     `link` must be open. `domain` is an import string, resolved on the nodes only. Trajectories go to the folder
-    `trajectories` of this machine; nodes keep copies, so that evaluators are called where a recording is. `python` is
-    the interpreter of the workers, which every node must have at the same path; by default the node's own.
+    `trajectories` of this machine, except those of sound episodes that `stays` names: they stay on their node until
+    `bring` is called, and are lost with it. Nodes keep copies of what they made or got last, and evaluators are called
+    where a recording is. `python` is the interpreter of the workers, which every node must have at the same path; by
+    default the node's own.
     """
 
     def __init__(
         self, link: ClusterLink, *, domain: str, splits: Mapping[str, Mapping[str, JSON]], trajectories: Path,
         limits: Limits = DEFAULT_LIMITS, observer: Observer | None = None, terms: Terms | None = None,
-        python: str | None = None,
+        python: str | None = None, stays: Callable[[RollTask], bool] | None = None,
     ) -> None:
         terms = terms or Terms()
         start = {
@@ -44,6 +46,7 @@ class ClusterPool:
         names: dict[str, str] = {}      # of nodes, for people
         self._link = link
         self._splits = frozenset(splits)
+        self._stays = stays or (lambda _: False)
         self._disk = Disk(trajectories)
         self._dispatcher = Dispatcher()
         self._tasks = Tasks()
@@ -94,10 +97,13 @@ class ClusterPool:
         return max(1, self._dispatcher.slots)
 
     async def roll(self, task: RollTask) -> Episode:
-        """Roll one episode out; its trajectory is on this disk when this returns. Raises RolloutError, StoreError."""
+        """Roll one episode out; its trajectory is on this disk when this returns, or stays on the node.
+
+        Raises RolloutError and StoreError.
+        """
         self._require_split(task.split)
         plain = {"order": task.order, "split": task.split, "index": task.index, "seed": task.seed}
-        answer = await self._call("roll", task.order, plain, task.program)
+        answer = await self._call("roll", task.order, plain, task.program, send=not self._stays(task))
         await self._disk.write(answer.files)
         episode = messages.episode_of(answer.done)
         return replace(episode, notes=replace(episode.notes, node=answer.node))
@@ -110,8 +116,16 @@ class ClusterPool:
         await self._disk.write(answer.files)
         return tuple(messages.probe_of(probe) for probe in answer.done)
 
+    async def bring(self, key: str) -> None:
+        """Have a recording on this disk. Raises RecordingLost if it is nowhere, and StoreError."""
+        if not self._disk.has(key):
+            await self._disk.write({key: await self._calls.recording(key)})
+
     async def score(self, evaluator: Program, episode: Episode) -> Score:
-        """One evaluator's score of one recorded episode, where its recording is. Raises RolloutError, StoreError."""
+        """One evaluator's score of one recorded episode, where its recording is. Raises RolloutError, StoreError.
+
+        Raises RecordingLost if the recording is nowhere.
+        """
         return await self._apply("score", evaluator, episode)
 
     async def examine(self, evaluator: Program, episodes: Sequence[Episode]) -> Examination:
@@ -127,11 +141,11 @@ class ClusterPool:
 
     async def _call(
         self, do: str, order: str, task: Mapping[str, Any], program: Program, *, wants: Iterable[str] = (),
-        seed: int = 0,
+        seed: int = 0, send: bool = True,
     ) -> Answer:
         if self._closed:
             raise RolloutError("the pool is closed")
-        return await self._calls.call(do, order, task, program, wants=wants, seed=seed)
+        return await self._calls.call(do, order, task, program, wants=wants, seed=seed, send=send)
 
     def _require_split(self, split: str) -> None:
         if split not in self._splits:

@@ -8,9 +8,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from ...core.errors import RolloutError, StoreError, UsageError
+from ...core.errors import RecordingLost, RolloutError, StoreError, UsageError
 from ...core.ports import Drawn, DrawTask, ProbeTask, RollTask
-from ...core.recording_file import trajectory_key
+from ...core.recording_file import trajectory_key, trajectory_path
 from ...core.values import JSON, Episode, Examination, Probe, Program, Score
 from . import worker_messages as messages
 from .limits import DEFAULT_LIMITS, Limits
@@ -161,7 +161,7 @@ class ProcessPool:
         return Drawn(captions=tuple(answer["captions"]), digest=answer["digest"], problem=answer["problem"])
 
     async def score(self, evaluator: Program, episode: Episode) -> Score:
-        """One evaluator's score of one recorded episode. Raises RolloutError."""
+        """One evaluator's score of one recorded episode. Raises RolloutError, RecordingLost and StoreError."""
         return await self._apply("score", evaluator, episode)
 
     async def examine(self, evaluator: Program, episodes: Sequence[Episode]) -> Examination:
@@ -174,6 +174,9 @@ class ProcessPool:
     async def _apply(self, do: str, evaluator: Program, episode: Episode) -> Score:
         if episode.trajectory is None:
             raise RolloutError(f"episode {episode.index} has no recorded trajectory to {do}")
+        path = trajectory_path(self._folder, episode.trajectory)
+        if not path.exists():
+            raise RecordingLost(f"the trajectory {path.name} is not in {path.parent}")
         message = {"do": do, "key": episode.trajectory, "seed": episode.seed}
         return messages.score_of(await self._call(message, evaluator, episode.trajectory))
 

@@ -128,6 +128,23 @@ def test_a_recording_that_no_fact_tells_of_goes_with_its_candidate(disk: Disk, t
     assert disk.keys == {"init_0_e0", "g1_macro_0_e0", "g1_macro_1_e0.end", "g2_macro_2_e0"}
 
 
+def test_recordings_of_an_elite_that_are_elsewhere_are_asked_for(disk: Disk, tmp_path: Path) -> None:
+    asked: list[str] = []
+    retention = Retention(tmp_path)
+    retention.bring = asked.extend
+    away = [episode("g1/macro/0/e0", "g1_macro_0_e0"), scored("g1/macro/0", 1), elite("g1/macro/0", 1)]
+    history = [*begin(disk), *away]
+    disk.play(retention, history)
+    assert asked == ["g1_macro_0_e0"]
+    later = Retention(tmp_path, limit_mb=1 * KB / 1e6)
+    for fact in history:
+        later.recall(fact)
+    assert later.missing() == asked, "a resumed run asks again"
+    disk.write("g1/macro/0/e0")
+    later.arrived(asked[0])
+    assert not later.missing() and disk.keys == {"init_0_e0", "g1_macro_0_e0"}
+
+
 def test_memory_is_that_of_the_generation_under_way(disk: Disk, tmp_path: Path) -> None:
     retention = Retention(tmp_path)
     disk.play(retention, begin(disk))

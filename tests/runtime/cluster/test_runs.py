@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from memento.core.events import EpisodeEnded, SearchEnded
+from memento.core.recording_file import load_recording
 from memento.memory.store import RunStore
 
 from ...app.conftest import Runs
@@ -89,7 +90,16 @@ def test_the_elite_is_the_same_as_on_one_machine(cluster: RayCluster, runs: Runs
     assert conclusions(runs, "far") == conclusions(runs, "near")
     named = {fact.episode.notes.node for fact in runs.facts("far") if isinstance(fact, EpisodeEnded)}
     assert named and all("127.0.0." in str(node) for node in named)
+    assert recordings(runs, "far") == recordings(runs, "near"), "what the run keeps came here, and nothing else"
     wait_until_gone(ours_on(cluster))
+
+
+def recordings(runs: Runs, name: str) -> dict[str, dict[str, bytes]]:
+    """The arrays of every recording in a run's folder."""
+    return {
+        path.name: {array: values.tobytes() for array, values in load_recording(path).arrays().items()}
+        for path in (runs.folder / name / "trajectories").iterdir()
+    }
 
 
 def started(cluster: RayCluster, runs: Runs) -> tuple["subprocess.Popen[str]", dict[int, str]]:

@@ -10,13 +10,14 @@ import time
 from pathlib import Path
 
 import pytest
-from memento.core.errors import RolloutError
+from memento.agents.rollout_agents import scored
+from memento.core.errors import RecordingLost, RolloutError
 from memento.core.recording_file import load_recording
 from memento.runtime.rollouts import worker_messages as messages
 from memento.runtime.rollouts.pool import ProcessPool
 from memento.runtime.rollouts.worker_handle import worker_environment
 
-from ...conformance.pool import ENDLESS, LOOPING, task
+from ...conformance.pool import ENDLESS, HALF, LOOPING, task
 from ...support import ON_PATH, hostile
 from ...support.leftovers import descriptors, processes_of
 from ...support.processes import members_of
@@ -42,6 +43,21 @@ async def test_the_seed_of_a_program_is_not_the_seed_of_the_simulator(make_pool,
         episode = await pool.roll(task(program))
         recording = load_recording(tmp_path / "trajectories" / f"{episode.trajectory}.npz")
     assert recording.actions["action"][0][0] not in (0, episode.seed)
+
+
+async def test_a_recording_that_was_deleted_is_made_again_for_its_score(make_pool, tmp_path):
+    async with make_pool() as pool:
+        episode = await pool.roll(task(hostile.GOOD))
+        expected = await pool.score(HALF, episode)
+        path = tmp_path / "trajectories" / f"{episode.trajectory}.npz"
+        path.unlink()
+        with pytest.raises(RecordingLost, match=path.name):
+            await pool.score(HALF, episode)
+        assert await scored(pool, HALF, episode, lambda _: task(hostile.GOOD)) == expected and path.exists()
+        path.unlink()
+        other = dataclasses.replace(episode, steps=episode.steps + 1)
+        with pytest.raises(RolloutError, match="do not agree"):
+            await scored(pool, HALF, other, lambda _: task(hostile.GOOD))
 
 
 async def test_nothing_leaks_from_one_episode_to_the_next(make_pool):
