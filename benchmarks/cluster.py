@@ -1,16 +1,19 @@
 """The dispatcher of a cluster's pool with fake nodes: share of the ideal rate, the controller's work per episode.
 
     python -m memento.benchmarks.cluster [--nodes 64 256] [--slots 16] [--episode-s 1] [--seconds 15] [--folder DIR]
+        [--stay]
 
 The pool is the real one. Its connection is a fake: a call of an episode ends after its time, and the answer is that of
 a real episode in size. So it measures what the controller's process does: to dispatch, to unpack, and to write every
-recording to the disk of --folder; a folder in memory, such as /dev/shm, leaves the disk out. What the gateway and Ray
-do runs in other processes and is not measured. On a busy machine the CPU time per episode is the figure to trust.
+recording to the disk of --folder; a folder in memory, such as /dev/shm, leaves the disk out. With --stay recordings
+stay on the nodes, as those of candidates do. What the gateway and Ray do runs in other processes and is not measured.
+On a busy machine the CPU time per episode is the figure to trust.
 """
 
 import argparse
 import asyncio
 import json
+import logging
 import tempfile
 import time
 from collections.abc import Mapping
@@ -19,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import structlog
 
 from ..core.errors import MementoError
 from ..core.ports import RollTask
@@ -64,27 +68,34 @@ class FakeLink(ClusterLink):
         return {}, b""
 
     def _answer(self, blob: bytes) -> bytes:
-        task = unpack_call(blob)[0]["task"]
+        message, _, _ = unpack_call(blob)
+        task = message["task"]
         key = trajectory_key(task["order"])
         episode = Episode(
             index=task["index"], seed=task["seed"], steps=STEPS, ended_by="horizon", success=False, trajectory=key
         )
-        return pack_call({"done": messages.episode_message(episode)}, None, {key: self._recording})
+        files = {key: self._recording} if message["send"] else {}
+        return pack_call({"done": messages.episode_message(episode), "made": [key]}, None, files)
 
 
 def measure(
-    *, nodes: int = 64, slots: int = 16, episode_s: float = 1.0, seconds: float = 15.0, folder: Path | None = None
+    *, nodes: int = 64, slots: int = 16, episode_s: float = 1.0, seconds: float = 15.0, folder: Path | None = None,
+    stay: bool = False,
 ) -> dict[str, JSON]:
     """Episodes per second and the controller's CPU time per episode, while every slot is kept busy."""
     with tempfile.TemporaryDirectory(prefix="memento-bench-", dir=folder) as made:
         recording = _recording(Path(made) / "sample.npz")
         link = FakeLink(nodes, slots, episode_s, recording)
-        return asyncio.run(_measure(link, Path(made) / "trajectories", episode_s, seconds))
+        return asyncio.run(_measure(link, Path(made) / "trajectories", episode_s, seconds, stay=stay))
 
 
-async def _measure(link: FakeLink, folder: Path, episode_s: float, seconds: float) -> dict[str, JSON]:
+async def _measure(
+    link: FakeLink, folder: Path, episode_s: float, seconds: float, *, stay: bool
+) -> dict[str, JSON]:
     numbers, done, latencies = count(), 0, []
-    async with ClusterPool(link, domain="fake", splits={"search": {}}, trajectories=folder) as pool:
+    async with ClusterPool(
+        link, domain="fake", splits={"search": {}}, trajectories=folder, stays=lambda _: stay
+    ) as pool:
         slots = pool.slots
 
         async def keep_busy() -> None:
@@ -110,7 +121,8 @@ async def _measure(link: FakeLink, folder: Path, episode_s: float, seconds: floa
     if not episodes:
         raise MementoError(f"no episode ended in {seconds:g} s")
     return {
-        "nodes": len(link.nodes), "slots": slots, "episodes_per_s": round(episodes / wall_s, 1),
+        "nodes": len(link.nodes), "recordings": "stay" if stay else "come", "slots": slots,
+        "episodes_per_s": round(episodes / wall_s, 1),
         "share_of_ideal": round(episodes / wall_s / (slots / episode_s), 3),
         "controller_cpu_ms_per_episode": round(1e3 * cpu_s / episodes, 3),
         "controller_cpu_share": round(cpu_s / wall_s, 3),
@@ -135,10 +147,13 @@ def main() -> None:
     parser.add_argument("--episode-s", type=float, default=1.0)
     parser.add_argument("--seconds", type=float, default=15.0)
     parser.add_argument("--folder", type=Path)
+    parser.add_argument("--stay", action="store_true")
     given = parser.parse_args()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
     for nodes in given.nodes:
         print(json.dumps(measure(
-            nodes=nodes, slots=given.slots, episode_s=given.episode_s, seconds=given.seconds, folder=given.folder
+            nodes=nodes, slots=given.slots, episode_s=given.episode_s, seconds=given.seconds, folder=given.folder,
+            stay=given.stay,
         )))
 
 
