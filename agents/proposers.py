@@ -44,6 +44,7 @@ class Common(TypedDict):
     answers: NotRequired[Answers]  # by default AS_PUBLISHED
     feedback: NotRequired[FeedbackDetail]  # by default "stories"
     aids: NotRequired[Aids | None]
+    practice_cpu: NotRequired[str]  # what CPU time a practice episode may use
 
 
 class _Proposer:
@@ -56,7 +57,9 @@ class _Proposer:
             model=common["model"], prompts=prompts, role=PROPOSER, contract=contract,
             answers=common.get("answers", AS_PUBLISHED),
         )
-        self._talker = Talker(writer=writer, prompts=prompts)
+        self._talker = Talker(
+            writer=writer, prompts=prompts, cpu=common.get("practice_cpu", ""), budget=self._aids.budget
+        )
         self._feedback = common.get("feedback", "stories")
         self._prompts = prompts
         self._note = prompts.fill("reply-note", words=str(MAX_WORDS)) if self._aids.notes is not None else ""

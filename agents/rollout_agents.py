@@ -17,9 +17,9 @@ from ..core.events import (
     ScoreEpisode,
 )
 from ..core.order_ids import episode_id
-from ..core.ports import Pool, Prober, ProbeTask, RollTask
+from ..core.ports import Pool, Practice, Prober, ProbeTask, RollTask
 from ..core.probes import cuts_of, known_order, length_of, violations
-from ..core.step_limit import judged
+from ..core.step_limit import judged, practice_under
 from ..core.tuning_events import ConstantsTried, TryConstants
 from ..core.values import CallTimes, Episode, Examination, Program, Score
 
@@ -41,17 +41,25 @@ class Roller:
 
     async def carry_out(self, order: Roll) -> EpisodeEnded:
         """Roll one episode out. Raises RolloutError."""
+        return EpisodeEnded(order=order.id, episode=await self._episode(order))
+
+    async def practise(self, order: Roll, *, bounded: bool = True) -> Episode:
+        """A practice episode, with the same limit; `bounded`: its CPU time is bounded too. Raises RolloutError."""
+        return await self._episode(order, practice_under(self._limit_ms if bounded else None))
+
+    async def _episode(self, order: Roll, practice: Practice | None = None) -> Episode:
         task = RollTask(
             order=order.id,
             program=order.program,
             split=order.split,
             index=order.index,
             seed=order.seed,
+            practice=practice,
         )
         episode = await self._pool.roll(task)
         if order.id in self._recorded:
             episode = replace(episode, notes=replace(episode.notes, times=self._recorded[order.id]))
-        return EpisodeEnded(order=order.id, episode=judged(episode, self._limit_ms))
+        return judged(episode, self._limit_ms)
 
 
 class Scorer:
@@ -168,7 +176,7 @@ class Examiner:
                 tasks = [group.create_task(self._pool.score(order.evaluator, each.episode)) for each in order.probes]
         except ExceptionGroup as errors:    # the group cancels the other calls; the caller expects the error itself
             raise errors.exceptions[0] from None
-        scores = tuple(task.result() for task in tasks)
+        scores = tuple(replace(task.result(), cpu_s=0.0) for task in tasks)
         faults = (
             replace(score.fault, message=f"on the probe {probe.name!r}: {score.fault.message}")
             for probe, score in zip(order.probes, scores, strict=True) if score.fault is not None

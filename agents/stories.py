@@ -42,6 +42,16 @@ def said_of_worst(episodes: Sequence[Episode], scores: Sequence[Score]) -> str:
     return f"{SAID.format(f'episode {episodes[ranked[0]].index}, its worst')}\n\n{fenced(said)}" if said else ""
 
 
+def said_of_best(episodes: Sequence[Episode], scores: Sequence[Score]) -> str:
+    """What a program printed in its best episode, the earliest of equal ones; "" for nothing, or for one episode."""
+    if len(scores) != len(episodes) or len(scores) < 2:
+        return ""
+    best = max(range(len(scores)), key=lambda place: (scores[place].fitness, -place))
+    printed = episodes[best].notes.printed.strip("\n")
+    title = f"What it printed in its best episode, number {episodes[best].index} (f_e = {scores[best].fitness:.4f}):"
+    return f"{title}\n\n{fenced(bounded(printed, MAX_PRINTED))}" if printed.strip() else ""
+
+
 def _parts(notes: EpisodeNotes) -> list[str]:
     parts = [fenced(bounded(notes.story, MAX_STORY))] if notes.story else []
     said = _said(notes)

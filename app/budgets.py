@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 
 from ..core.errors import UsageError, unknown
 from ..core.events import Fact, RunContinued, RunPaused
+from ..core.text import duration
 from ..runtime.models.asked import NAME as ASK
 from ..runtime.models.budget import Balance, Budget, Spent
 from ..runtime.models.prices import Price, require_prices
@@ -32,6 +33,15 @@ def prices_of(settings: Settings) -> dict[str, Price]:
         )
         for name, price in settings.prices.items()
     }
+
+
+def left_in_words(left: Mapping[str, float]) -> str:
+    """What is left of budgets (`Ledger.left`), for a prompt; "" without budgets."""
+    forms: Mapping[str, Callable[[float], str]] = {
+        "calls": "{:,.0f} calls".format, "tokens": "{:,.0f} tokens".format, "cost_usd": "${:.2f}".format,
+        "wall_s": duration,
+    }
+    return ", ".join(form(left[name]) for name, form in forms.items() if name in left)
 
 
 def balance_of(settings: Settings, spent: Mapping[str, Spent]) -> Balance:

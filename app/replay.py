@@ -33,7 +33,8 @@ class RecordedRun:
     prompts: tuple[PromptText, ...]
     hints: RecordedHints
     looks: Mapping[str, Criticised]         # of a critic, by their orders
-    call_times: Mapping[str, CallTimes]     # of every episode, by the order of its rollout; none without a step limit
+    call_times: Mapping[str, CallTimes]     # of practice episodes, with a step limit of all, by their orders
+    answers: Mapping[str, ToolAnswered]     # of tools, by their orders
 
 
 def read_recorded(place: Path, *, trusted: bool = True) -> RecordedRun:
@@ -52,14 +53,17 @@ def read_recorded(place: Path, *, trusted: bool = True) -> RecordedRun:
         prompts=started.prompts,
         hints=recorded_hints(facts),
         looks=recorded_looks(facts),
-        call_times={} if recorded.step_limit_ms is None else _call_times(facts),
+        call_times=_call_times(facts, all_of_them=recorded.step_limit_ms is not None),
+        answers={fact.order: fact for fact in facts if isinstance(fact, ToolAnswered) and fact.order is not None},
     )
 
 
-def _call_times(facts: Iterable[Fact]) -> dict[str, CallTimes]:
-    """The measured CPU times of all episodes: a replay must judge by these, since its own would differ."""
+def _call_times(facts: Iterable[Fact], *, all_of_them: bool) -> dict[str, CallTimes]:
+    """The measured CPU times of practice episodes, which answers show, or of all: a replay must judge by these, since
+    its own would differ."""
+    kinds = EpisodeEnded | ToolAnswered if all_of_them else ToolAnswered
     return {
         fact.order: fact.episode.notes.times for fact in facts
-        if isinstance(fact, EpisodeEnded | ToolAnswered) and fact.order is not None
+        if isinstance(fact, kinds) and fact.order is not None
         and fact.episode is not None and fact.episode.notes.times is not None
     }

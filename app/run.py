@@ -80,6 +80,7 @@ async def run(
                 address=address, hints=None if recorded is None else recorded.hints,
                 call_times={} if recorded is None else recorded.call_times,
                 looks=None if recorded is None else recorded.looks,
+                answers={} if recorded is None else recorded.answers,
             )
             session = Session(work, store)
             display.opened(folder)
@@ -137,6 +138,7 @@ async def resume(
                 hints=None if recorded is None else recorded.hints,
                 call_times={} if recorded is None else recorded.call_times,
                 looks=None if recorded is None else recorded.looks,
+                answers={} if recorded is None else recorded.answers,
             )
             return await _go_on(work, resumed, store, display)
 

@@ -18,6 +18,7 @@ from ..core.critic_events import Criticised
 from ..core.events import AskedAgain, Fact, HintGiven, ReplayDiffered, RunResumed, RunStarted, RunStopped
 from ..core.keeper import Keeper
 from ..core.ports import Domain, interpreter_of
+from ..core.turn_events import ToolAnswered
 from ..core.values import Call, CallTimes
 from ..domains import import_string
 from ..memory.runs import TRAJECTORIES
@@ -50,7 +51,8 @@ class Work:
     """The inputs of a controller: a run's settings with its current budgets, its domain, given programs and models.
 
     `machines` are where programs run, `workers` the rollouts at once on this one. `hints` are those of the recorded run
-    that this one replays; None if it replays none. `call_times` and `looks` (of a critic) are that run's too, by order.
+    that this one replays; None if it replays none. `call_times`, `looks` (of a critic) and `answers` (of tools) are
+    that run's too, by order.
     """
 
     settings: Settings
@@ -63,6 +65,7 @@ class Work:
     hints: RecordedHints | None = None
     call_times: Mapping[str, CallTimes] = field(default_factory=dict)
     looks: Mapping[str, Criticised] | None = None
+    answers: Mapping[str, ToolAnswered] = field(default_factory=dict)
 
 
 class Session:
@@ -199,8 +202,12 @@ class Session:
         lanes = make_lanes(
             work.settings, work.domain, models, pool,
             workers=work.workers if isinstance(pool, ProcessPool) else lambda: pool.slots, replaced=started.prompts,
-            aids=aids_of(work.settings, self._hints, self._notes, None if work.looks is not None else folder / SHEETS),
-            call_times=work.call_times, keep=keep, trajectories=folder / TRAJECTORIES, sheets=sheets,
+            aids=aids_of(
+                work.settings, self._hints, self._notes, None if work.looks is not None else folder / SHEETS,
+                ledger,
+            ),
+            call_times=work.call_times, answers=work.answers, keep=keep, trajectories=folder / TRAJECTORIES,
+            sheets=sheets,
             again=Rollouts(self._store).again,
         )
         return Supervisor(

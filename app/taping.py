@@ -26,9 +26,11 @@ from ..memory.runs import find_run
 from ..memory.store import RunStore
 from ..memory.tape_file import SUFFIX, read_tape, write_tape
 
-_CALLS: Final = (AskedAgain, Criticised, ProposalFailed, ProposalMade, SpeculationEnded, TurnTaken, VoteCast)
+_CALLS: Final = (
+    AskedAgain, Criticised, ProposalFailed, ProposalMade, SpeculationEnded, ToolAnswered, TurnTaken, VoteCast,
+)
 _RUN: Final = (RunStarted, StageEntered, HintGiven, EliteChanged, FinalMeasured)     # the last two to compare with
-_TIMED: Final = (EpisodeEnded, ToolAnswered)        # of a run with a step limit: their CPU times decided on faults
+_TIMED: Final = (EpisodeEnded,)         # of a run with a step limit: their CPU times decided on faults
 _PATHS: Final = ("initial", "evaluator", "prompts", "replay")     # settings that may be paths; the texts are kept
 
 

@@ -18,7 +18,7 @@ from ..agents.notes import Notes
 from ..agents.proposers import Common, Crosser, HillClimber, Initiator, Mutator
 from ..agents.rollout_agents import ConstantsTrier, Examiner, ProbeAgent, Roller, Scorer
 from ..agents.turns.tools import Computer, Looker, Practiser
-from ..agents.writing import Answers, Keep, not_kept
+from ..agents.writing import PROPOSER, Answers, Keep, not_kept
 from ..core.critic_events import Criticise
 from ..core.errors import UsageError
 from ..core.events import Examine, Fact, Judge, Order, Propose, ProposeEvaluator, RecordProbes, Roll, ScoreEpisode
@@ -27,7 +27,7 @@ from ..core.order_ids import HILL, owner_of, parse
 from ..core.ports import Domain, Generalising, Model, Pool, Prober, Prompts, RollTask, shelf_of
 from ..core.seeds import UNSALTED
 from ..core.tuning_events import TryConstants
-from ..core.turn_events import Compute, LookCloser, TryProgram
+from ..core.turn_events import Compute, LookCloser, ToolAnswered, TryProgram
 from ..core.values import JSON, Call, CallTimes, Operator, PromptText
 from ..runtime.models import ClientSettings, close_model, make_model
 from ..runtime.models.asked import BallotFolder
@@ -38,10 +38,10 @@ from ..runtime.models.sampling import Sampling
 from ..runtime.models.spec import parse_specs
 from ..runtime.models.tape import ContinuedModel, ReplayModel, Tape
 from ..runtime.offline import OfflineModel
-from ..runtime.rollouts.limits import policy_limits_in_words
+from ..runtime.rollouts.limits import policy_limits_in_words, practice_limits_in_words
 from ..runtime.supervisor import Agent, Lane
 from ..settings import ALL, Asking, Settings
-from .budgets import models_of, prices_of
+from .budgets import left_in_words, models_of, prices_of
 from .prompt_files import prompts_with
 
 CLOSING_S = 5.0             # time to close the sockets of one model at the end of a run
@@ -179,20 +179,21 @@ def make_lanes(
     settings: Settings, domain: Domain, models: Models, pool: Pool, *, workers: int | Callable[[], int],
     replaced: Iterable[PromptText] = (), aids: Aids | None = None, call_times: Mapping[str, CallTimes] | None = None,
     keep: Keep = not_kept, trajectories: Path = Path(), sheets: Sheets | None = None,
-    again: Callable[[str], RollTask] | None = None,
+    answers: Mapping[str, ToolAnswered] | None = None, again: Callable[[str], RollTask] | None = None,
 ) -> tuple[Lane, ...]:
     """Lanes that never wait for one another: proposals, judges, rollouts, and with `sheets` the critic.
 
     `workers` are the rollouts at once, a function if they change. `replaced` are prompts of the user, `aids` what
     proposers get besides; `keep` commits unusable answers.
-    `call_times` of a recorded run, by order, replace those measured. Recordings are in the folder `trajectories`; one
-    that is lost is made `again`.
+    `call_times` and `answers` of tools of a recorded run, by order, replace what is measured. Recordings are in the
+    folder `trajectories`; one that is lost is made `again`.
     Raises UsageError if a prompt does not fit.
     """
     askers = make_askers(settings, domain, models, prompts_with(replaced), aids, keep, sheets)
     critics = [] if askers.critic is None else [
         Lane(name="critic", limit=settings.calls_at_once, agents={Criticise: askers.critic})
     ]
+    recorded = answers or {}
     roller = Roller(pool=pool, step_limit_ms=settings.step_limit_ms, recorded=call_times)
     return (
         Lane(
@@ -209,8 +210,11 @@ def make_lanes(
             agents={
                 Roll: roller, ScoreEpisode: Scorer(pool=pool, again=again), Examine: Examiner(pool=pool),
                 TryConstants: ConstantsTrier(pool=pool),
-                TryProgram: Practiser(roller=roller, pool=pool), LookCloser: Looker(trajectories=trajectories),
-                Compute: Computer(pool=pool, contract=domain.evaluator_contract, trajectories=trajectories),
+                TryProgram: Practiser(roller=roller, pool=pool, recorded=recorded),
+                LookCloser: Looker(trajectories=trajectories, recorded=recorded),
+                Compute: Computer(
+                    pool=pool, contract=domain.evaluator_contract, trajectories=trajectories, recorded=recorded
+                ),
                 **({RecordProbes: ProbeAgent(pool=pool)} if isinstance(pool, Prober) else {}),
             },
             urgency=urgency,
@@ -228,14 +232,17 @@ class Askers:
     critic: Critic | None = None
 
 
-def aids_of(settings: Settings, hints: Hints, notes: Notes, sheets: Path | None = None) -> Aids:
+def aids_of(
+    settings: Settings, hints: Hints, notes: Notes, sheets: Path | None = None, ledger: Ledger | None = None
+) -> Aids:
     """What the proposers of a run with these settings get besides; notes only if later programs descend from theirs.
 
-    `sheets` is the folder of the critic's pictures, None in a replay.
+    `sheets` is the folder of the critic's pictures, None in a replay; the `ledger` is of a live run.
     """
     return Aids(
         hints=hints, notes=notes if settings.notes == "on" and edits(settings.as_json()) else None,
         sheets=SheetFolder(path=sheets) if settings.critic_mode == "pixels" else None,
+        budget=lambda: "" if ledger is None else left_in_words(ledger.left(PROPOSER)),
     )
 
 
@@ -253,6 +260,7 @@ def make_askers(
         "model": models.proposer, "prompts": prompts, "brief": policies, "contract": domain.contract,
         "limits": policy_limits_in_words(step_limit_ms=settings.step_limit_ms), "answers": answers,
         "feedback": settings.feedback, "aids": aids,
+        "practice_cpu": practice_limits_in_words(step_limit_ms=settings.step_limit_ms),
     }
     proposals: dict[Operator, Agent] = {
         Operator.INITIAL: Initiator(edited=edits(settings.as_json()), **common),

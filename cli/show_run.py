@@ -17,6 +17,7 @@ from ..core.text import (
     printable_line,
     success_and_return,
     token_count,
+    two_digits,
 )
 from ..memory.evaluator_pools import Pool, list_pools
 from ..memory.pace import pace_of
@@ -228,8 +229,9 @@ def _searched(status: RunStatus) -> Iterator[str]:
 
 
 def _practice(status: RunStatus) -> str:
-    """The number of episodes in which drafts were tried."""
-    return f" ({status.practice} for practice)" if status.practice else ""
+    """The number of episodes in which drafts were tried, and the CPU time of all tools."""
+    cpu = f", {two_digits(status.practice_cpu_s)} s of CPU time with compute" if status.practice_cpu_s else ""
+    return f" ({status.practice} for practice{cpu})" if status.practice else ""
 
 
 def _known(status: RunStatus) -> str:

@@ -9,9 +9,11 @@ The verdict is part of the recorded episode; a resumed run never measures again.
 from dataclasses import replace
 from typing import Final
 
+from .ports import Practice
 from .values import Episode, Fault, FaultKind
 
 MARGIN: Final = 1.25
+PRACTICE_S: Final = 10.0  # of CPU time in a practice episode besides its steps: what loading and a first call may take
 REAL_TIME: Final = "real-time"  # in place of a number: the control period of the domain
 
 
@@ -26,6 +28,17 @@ def judged(episode: Episode, limit_ms: float | None) -> Episode:
     )
     fault = Fault(kind=FaultKind.TOO_SLOW, message=message)
     return replace(episode, fault=fault, success=False, ended_by="fault", scored_to_fault=episode.steps > 0)
+
+
+def practice_under(limit_ms: float | None) -> Practice:
+    """How practice episodes are bounded in CPU time: with a limit, by what a policy may use that keeps it.
+
+    The verdict on an episode comes at its end. Without this bound a draft whose calls are too slow could compute until
+    the bound of every episode, and print what it found.
+    """
+    if limit_ms is None:
+        return Practice()
+    return Practice(cpu_s=PRACTICE_S, step_s=MARGIN * limit_ms / 1000)
 
 
 def limit_in_words(limit_ms: float) -> str:

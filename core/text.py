@@ -39,6 +39,12 @@ def tokens_of_call(tokens_in: int, tokens_out: int, *, cached: int = 0, cache_wr
     return f"{tokens_in:,} tokens in{cache}, {tokens_out:,} out"
 
 
+def two_digits(value: float) -> str:
+    """A number from 0 on with two significant digits: 0.043, 4.3, 12, 1,300."""
+    rounded = float(f"{value:.2g}")
+    return f"{rounded:,.0f}" if rounded >= 10 else f"{rounded:g}"
+
+
 def counted(number: int, noun: str) -> str:
     """A number with its noun: 1 judge, 3 judges."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

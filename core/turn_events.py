@@ -47,8 +47,12 @@ class TurnTaken(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolAnswered(Fact):
-    """What a tool answered. A draft that was tried has its practice episode and score."""
+    """What a tool answered. A draft that was tried has its practice episode and score.
+
+    `cpu_s` is the CPU time of the draft's or the code's process; 0 in the logs of older versions.
+    """
 
     answer: Passage
     episode: Episode | None = None
     score: Score | None = None
+    cpu_s: float = 0.0

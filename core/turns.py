@@ -8,7 +8,13 @@ TRY, LOOK, COMPUTE, SUBMIT = "try_program", "look_closer", "compute", "submit"
 TOOLS = (TRY, LOOK, COMPUTE, SUBMIT)
 PARENT, OTHER, DRAFT = "parent", "other", "draft"  # whose recording: the first parent's, the second's, a draft's
 
+BUDGET_LEFT = "The run's budget has left: "  # begins a line of a prompt that a replay, which has no budget, lacks
 HIDDEN = frozenset({"success"})  # arrays that no tool shows: policy search never uses S (paper, section 3.2)
+
+
+def without_budget(prompt: str) -> str:
+    """The prompt without the line on the run's budgets, to compare it with that of another run."""
+    return "".join(line for line in prompt.splitlines(keepends=True) if not line.startswith(BUDGET_LEFT))
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +31,7 @@ class ToolRequest:
     whose: str = ""  # PARENT, OTHER or DRAFT: the owner of the recording
     number: int = 0  # of its episode, or of the draft; for TRY of the practice episode
     draft: int = 0  # for TRY without a program: the draft to roll out again
-    first: int = 0  # the steps to look at
+    first: int = 0  # the steps to look at; below 0 from the end
     last: int = 0
     fields: tuple[str, ...] = ()
     problem: str = ""
@@ -45,6 +51,7 @@ class Draft:
 
     program: Program
     episode: Episode
+    fitness: float = 0.0  # f_e
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,3 +66,4 @@ class Conversation:
     turns_left: int = 0
     practice_left: int = 0
     practice: int = 0  # practice episodes have the numbers from 0 to below this
+    practice_cpu_s: float = 0.0  # CPU time of the tools so far

@@ -129,6 +129,7 @@ class EpisodeNotes:
     problems: tuple[str, ...] = ()  # why a stage, the report or the story is missing
     times: CallTimes | None = None  # None if no call ended
     node: str | None = None  # of the cluster that rolled it out; None for this machine
+    cpu_s: float = 0.0  # CPU time of the policy's process; measured in practice episodes alone
 
 
 def is_service_failure(fault: Fault | None) -> bool:
@@ -160,6 +161,7 @@ class Episode:
 
     def counted(self, score: "Score") -> "Score":
         """The score that counts for this episode: f_e = 0 where a fault ended it; it keeps the metrics."""
+        score = replace(score, cpu_s=0.0)
         if self.fault is None:
             return score
         return replace(score, fitness=0.0) if self.scorable else Score(fitness=0.0)
@@ -172,6 +174,7 @@ class Score:
     fitness: float
     metrics: Mapping[str, JSON] = field(default_factory=dict)
     fault: Fault | None = None  # the evaluator failed on this episode; fitness is 0
+    cpu_s: float = 0.0  # CPU time of the call; the facts of a search leave it out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

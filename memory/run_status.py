@@ -99,6 +99,7 @@ class RunStatus:
     episodes: int = 0                   # of any stage, practice among them
     search_episodes: int = 0            # of p_0, the search and its confirmations, which a budget of episodes counts
     practice: int = 0                   # of these, in which drafts were tried
+    practice_cpu_s: float = 0.0         # CPU time of drafts in practice and of code that computes
     turns: int = 0                      # replies in conversations before the submission
     confirmations: int = 0              # comparisons of a candidate with the elite on fresh episodes
     refuted: int = 0                    # of these, those in which the elite stayed: the order was another one
@@ -177,9 +178,11 @@ class RunStatus:
                 self.episode_wall_s += fact.wall_s
             case EpisodeScored():
                 self._count("score", fact.score.fault, fact.order)
-            case ToolAnswered(episode=Episode() as episode):
-                self.practice += 1
-                self._add_episode(fact.order, episode)
+            case ToolAnswered():
+                self.practice_cpu_s += fact.cpu_s
+                if fact.episode is not None:
+                    self.practice += 1
+                    self._add_episode(fact.order, fact.episode)
             case ProposalMade() | VoteCast() | AskedAgain() | TurnTaken() | Criticised():
                 self._tally.apply(fact)
                 self.critiques += isinstance(fact, Criticised) and bool(fact.words)

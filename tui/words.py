@@ -9,7 +9,7 @@ from functools import partial
 from ..core.critic_events import Criticised
 from ..core.events import EliteConfirmed, FinalMeasured
 from ..core.returns import return_of
-from ..core.text import both, cost, counted, number, one_line, share, token_count
+from ..core.text import both, cost, counted, number, one_line, share, token_count, two_digits
 from ..core.turn_events import ToolAnswered, TurnTaken
 from ..core.values import Episode, Examination, Fault
 from ..memory.pace import Pace
@@ -216,10 +216,12 @@ def look_words(fact: Criticised) -> str:
 def tool_words(fact: TurnTaken | ToolAnswered) -> str:
     """One turn of a conversation: what the model asked of a tool, or what the tool found."""
     if isinstance(fact, ToolAnswered):
+        cpu = f", {two_digits(fact.cpu_s)} s of CPU time" if fact.cpu_s else ""
         if fact.episode is None or fact.score is None:
-            return "answered"
+            return f"answered{cpu}"
         wrong = f"; {fault_words(fact.episode.fault)}" if fact.episode.fault else ""
-        return f"practice episode {fact.episode.index}: f {fact.score.fitness:.3f}, {fact.episode.steps} steps{wrong}"
+        seen = f"f {fact.score.fitness:.3f}, {fact.episode.steps} steps{cpu}{wrong}"
+        return f"practice episode {fact.episode.index}: {seen}"
     request = fact.request
     where = f" {request.whose} {request.number}" if request.whose else ""
     wrong = f": {one_line(request.problem, 100)}" if request.problem else ""

@@ -158,12 +158,13 @@ def _with(state: Talks, talk: Talk) -> Talks:
 
 
 def _practised(talk: Talk, fact: ToolAnswered) -> Talk:
-    """The conversation with the draft that was tried, if the fact reports one."""
+    """The conversation with the CPU time of a tool, and the draft that was tried, if the fact reports one."""
+    old = replace(talk.conversation, practice_cpu_s=talk.conversation.practice_cpu_s + fact.cpu_s)
     program = _tried_program(talk)
     if fact.episode is None or program is None:
-        return talk
-    old = talk.conversation
-    drafts = (*old.drafts, Draft(program=program, episode=fact.episode))
+        return replace(talk, conversation=old)
+    fitness = 0.0 if fact.score is None else fact.score.fitness
+    drafts = (*old.drafts, Draft(program=program, episode=fact.episode, fitness=fitness))
     return replace(talk, conversation=replace(old, drafts=drafts, practice_left=max(0, old.practice_left - 1)))
 
 

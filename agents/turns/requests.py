@@ -25,6 +25,8 @@ MAX_FIELD = 80
 MAX_NUMBER = 1_000_000_000
 ARGUMENTS = ("tool", "episode", "recording", "from", "to", "fields", "draft")
 
+BAD_STEPS = "`From:` and `To:` are numbers of steps, such as `From: 0` and `To: 100`, or from the end, `From: -30`"
+
 _LINE = re.compile(r"[\s>*_`-]{0,8}([a-z]{2,9})[\s*_`]{0,8}:(.*)", re.IGNORECASE)
 _RECORDING = re.compile(rf"({PARENT}|{OTHER}|{DRAFT})[\s,:#]{{0,4}}(\d{{1,6}})", re.IGNORECASE)
 _FIELD = re.compile(r"[^\s,;\[\]]{1,80}(?:\[[\d,: ]{1,40}\])?")
@@ -99,11 +101,11 @@ def _try_again(draft: str, number: int, parents: Sequence[Program]) -> ToolReque
 
 def _look(given: Mapping[str, str]) -> ToolRequest:
     request = _of_recording(LOOK, given)
-    first, last = _number(given.get("from", "0")), _number(given.get("to", str(MAX_NUMBER)))
+    first, last = _place(given.get("from", "0")), _place(given.get("to", str(MAX_NUMBER)))
     if request.problem:
         return request
-    if first is None or last is None or last < first:
-        return replace(request, problem="`From:` and `To:` are numbers of steps, such as `From: 0` and `To: 100`")
+    if first is None or last is None or (last < first and (first < 0) == (last < 0)):
+        return replace(request, problem=BAD_STEPS)
     fields = tuple(_FIELD.findall(given.get("fields", "")))
     if len(fields) > MAX_FIELDS:
         return replace(request, problem=f"{len(fields)} fields are too many: name at most {MAX_FIELDS}")
@@ -139,6 +141,13 @@ def _of_recording(tool: str, given: Mapping[str, str]) -> ToolRequest:
             tool=tool, problem=f"name a recording, as in `Recording: {PARENT} 0` or `Recording: {DRAFT} 1`"
         )
     return ToolRequest(tool=tool, whose=found[1].lower(), number=int(found[2]))
+
+
+def _place(text: str) -> int | None:
+    """The number of a step; below 0 from the end."""
+    sign = -1 if text.strip(" *_`").startswith(("-", "\N{MINUS SIGN}")) else 1
+    number = _number(text.strip(" *_`").lstrip("-\N{MINUS SIGN}"))
+    return None if number is None else sign * number
 
 
 def _number(text: str) -> int | None:

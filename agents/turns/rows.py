@@ -24,6 +24,7 @@ _NAME = re.compile(r"([^\[\]]+)(?:\[([\d,: ]*)\])?")
 def rows_text(recording: Recording, first: int, last: int, fields: Sequence[str]) -> str:
     """Steps `first` to `last` of some arrays, evenly thinned out to 40 rows; without fields the list of all arrays.
 
+    Numbers below 0 count from the end: -30 is the row 30 steps before the last one.
     A field is the name of an array, or of one of its components, such as "cube_pos[0,2]".
     """
     recording = replace(recording, states={k: v for k, v in recording.states.items() if k not in HIDDEN})
@@ -36,7 +37,9 @@ def rows_text(recording: Recording, first: int, last: int, fields: Sequence[str]
             return found
         columns += found
     shown = columns[:MOST_COLUMNS]
-    first, last = min(first, recording.steps), min(last, recording.steps)
+    first, last = _step(first, recording.steps), _step(last, recording.steps)
+    if last < first:
+        return f"there are no rows from step {first} to {last}: the recording has {counted(recording.steps, 'step')}"
     steps = np.unique(np.linspace(first, last, min(MOST_ROWS, last - first + 1)).round().astype(int))
     table = [("step", *(name for name, _ in shown))]
     table += [(str(step), *(_cell(values, int(step)) for _, values in shown)) for step in steps]
@@ -44,6 +47,10 @@ def rows_text(recording: Recording, first: int, last: int, fields: Sequence[str]
     rest = len(columns) - len(shown)
     more = [f"({counted(rest, 'more column')} left out: name components, such as {_example(columns)})"] if rest else []
     return "\n".join([head, aligned(table), *more])
+
+
+def _step(number: int, steps: int) -> int:
+    return max(0, steps + number) if number < 0 else min(number, steps)
 
 
 def _list(recording: Recording) -> str:

@@ -1,9 +1,13 @@
 """The agents of the tools: try a draft, look at rows of a recording, compute over a recording.
 
 What a draft or a line of code does is data in the answer, whatever it is. Only a failure of MEMENTO raises.
+
+A replay gives them the answers of the recorded run. From these it takes what is measured, CPU times, and the whole
+answers about an episode that a limit on CPU time ended: how far it came would differ.
 """
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,10 +19,11 @@ from ...core.metrics import aggregate
 from ...core.ports import Pool
 from ...core.program_text import MAX_FAULT
 from ...core.recording_file import load_recording, trajectory_path
-from ...core.text import bounded, one_line
+from ...core.text import bounded, one_line, two_digits
 from ...core.turn_events import Compute, LookCloser, ToolAnswered, TryProgram
 from ...core.turns import Passage
-from ...core.values import Candidate, Contract, Episode, Operator, Program, Score
+from ...core.values import CallTimes, Candidate, Contract, Episode, FaultKind, Operator, Program, Score
+from ..episode_table import REGULAR_ENDS
 from ..feedback import fault_text, policy_feedback
 from ..rollout_agents import Roller
 from .computing import code_program, output_of
@@ -26,6 +31,8 @@ from .rows import rows_text
 from .talking import MAX_ANSWER
 
 GONE = "its recording is not kept any more"
+Answers = Mapping[str, ToolAnswered]  # of a recorded run, by their orders
+NONE: Answers = {}
 
 _log = structlog.get_logger("memento.turns")
 
@@ -33,29 +40,38 @@ _log = structlog.get_logger("memento.turns")
 class Practiser:
     """Rolls drafts out in practice episodes, as all episodes are rolled out, and scores them."""
 
-    def __init__(self, *, roller: Roller, pool: Pool) -> None:
+    def __init__(self, *, roller: Roller, pool: Pool, recorded: Answers = NONE) -> None:
         self._roller = roller
         self._pool = pool
+        self._recorded = recorded
 
     async def carry_out(self, order: TryProgram) -> ToolAnswered:
         """Try one draft. Raises RolloutError and StoreError."""
+        known = self._recorded.get(order.id)
+        if known is not None and known.episode is not None and _cut_short(known.episode):
+            return known
         roll = Roll(id=order.id, program=order.program, split=order.split, index=order.index, seed=order.seed)
-        episode = (await self._roller.carry_out(roll)).episode
+        episode = await self._roller.practise(roll, bounded=known is None)
+        cpu_s = episode.notes.cpu_s if known is None else known.cpu_s
         score = Score(fitness=0.0)
         if episode.scorable:
             score = episode.counted(await self._pool.score(order.evaluator, episode))
-        text = f"draft {order.draft} in practice episode {order.index}\n\n{_feedback(order, episode, score)}"
-        return _answered(order, text, episode, score)
+        parts = [f"draft {order.draft} in practice episode {order.index}", _feedback(order, episode, score)]
+        parts += [f"CPU time in all: {two_digits(cpu_s)} s{_times(episode.notes.times)}.", _before_the_end(episode)]
+        return _answered(order, "\n\n".join(filter(None, parts)), episode, score, cpu_s=cpu_s)
 
 
 class Looker:
     """Shows rows of recordings, which lie in the folder `trajectories`."""
 
-    def __init__(self, *, trajectories: Path) -> None:
+    def __init__(self, *, trajectories: Path, recorded: Answers = NONE) -> None:
         self._folder = trajectories
+        self._recorded = recorded
 
     async def carry_out(self, order: LookCloser) -> ToolAnswered:
         """Show the rows that the order names."""
+        if order.id in self._recorded and _cut_short(order.episode):
+            return self._recorded[order.id]
         return _answered(order, await asyncio.to_thread(self._rows, order))
 
     def _rows(self, order: LookCloser) -> str:
@@ -74,28 +90,54 @@ class Looker:
 class Computer:
     """Runs code over recordings, in the sandbox of evaluators: it gets the arrays, and nothing else."""
 
-    def __init__(self, *, pool: Pool, contract: Contract, trajectories: Path) -> None:
+    def __init__(self, *, pool: Pool, contract: Contract, trajectories: Path, recorded: Answers = NONE) -> None:
         self._pool = pool
         self._contract = contract
         self._folder = trajectories
+        self._recorded = recorded
 
     async def carry_out(self, order: Compute) -> ToolAnswered:
         """Run the code of the order. Raises RolloutError."""
+        known = self._recorded.get(order.id)
+        if known is not None and _cut_short(order.episode):
+            return known
         if not trajectory_path(self._folder, str(order.episode.trajectory)).exists():
             return _answered(order, GONE)
         code = order.request.program or Program("")
         score = await self._pool.score(code_program(code, self._contract), order.episode)
-        return _answered(order, fault_text(score.fault) if score.fault is not None else output_of(score.metrics))
+        text = fault_text(score.fault) if score.fault is not None else output_of(score.metrics)
+        return _answered(order, text, cpu_s=score.cpu_s if known is None else known.cpu_s)
 
 
 def _answered(
-    order: Order, text: str, episode: Episode | None = None, score: Score | None = None
+    order: Order, text: str, episode: Episode | None = None, score: Score | None = None, *, cpu_s: float = 0.0
 ) -> ToolAnswered:
-    return ToolAnswered(order=order.id, answer=Passage(bounded(text, MAX_ANSWER)), episode=episode, score=score)
+    answer = Passage(bounded(text, MAX_ANSWER))
+    return ToolAnswered(order=order.id, answer=answer, episode=episode, score=score, cpu_s=cpu_s)
+
+
+def _cut_short(episode: Episode) -> bool:
+    """Whether a limit on CPU time decided on the episode."""
+    return episode.fault is not None and episode.fault.kind in (FaultKind.TIMED_OUT, FaultKind.TOO_SLOW)
+
+
+def _times(times: CallTimes | None) -> str:
+    """The CPU times of the calls with two digits; "" if no call ended."""
+    if times is None:
+        return ""
+    median, p99, most, start = map(two_digits, (times.median_ms, times.p99_ms, times.most_ms, times.start_ms))
+    return f"; of a call: median {median} ms, 99 % {p99} ms, most {most} ms; of loading and reset: {start} ms"
+
+
+def _before_the_end(episode: Episode) -> str:
+    """Where to look in an episode that broke off."""
+    if not episode.steps or (episode.fault is None and episode.ended_by in REGULAR_ENDS):
+        return ""
+    return f"It broke off at step {episode.steps}. look_closer with `From: -30` shows its last 30 steps, row by row."
 
 
 def _feedback(order: TryProgram, episode: Episode, score: Score) -> str:
-    """What prompts show of a program, for one episode. Measured times are left out, since they differ between runs."""
+    """What prompts show of a program, for one episode, without the coarse words for its CPU times."""
     shown = replace(episode, notes=replace(episode.notes, times=None))
     candidate = Candidate(
         id=order.id, program=order.program, operator=Operator.INITIAL, generation=0, slot=0, fitness=score.fitness,

@@ -23,7 +23,7 @@ from .domain import (
 from .environment import Action, Choosing, Encoding, Environment, InvalidAction, Observation
 from .model import Ask, ImageFile, Model, Reply
 from .narrating import Narrating
-from .pool import Pool, Prober, ProbeTask, RollTask
+from .pool import Pool, Practice, Prober, ProbeTask, RollTask
 from .prompts import Prompts
 from .rendering import Drawable, Picture, Playback, Renderer
 from .sheets import Artist, Drawn, DrawTask
@@ -34,6 +34,6 @@ __all__ = [
     "Action", "Artist", "Ask", "AuditProgram", "Auditable", "Choosing", "Clock", "Domain", "DrawTask", "Drawable",
     "Drawn", "Encoding", "Environment", "Furnishing", "Generalising", "ImageFile", "Interpreted", "InvalidAction",
     "KnowingOrder", "KnownEpisode", "Model", "Narrating", "Observation", "Part", "Periodic", "Picture", "Playback",
-    "Pool", "ProbeTask", "Prober", "Prompts", "Renderer", "Reply", "RollTask", "Shelf", "Starting", "Store",
-    "Succeeding", "has_success", "interpreter_of", "shelf_of",
+    "Pool", "Practice", "ProbeTask", "Prober", "Prompts", "Renderer", "Reply", "RollTask", "Shelf", "Starting",
+    "Store", "Succeeding", "has_success", "interpreter_of", "shelf_of",
 ]

@@ -9,14 +9,24 @@ from ..values import Episode, Examination, Probe, Program, Score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Practice:
+    """How the rollout of a practice episode differs: its notes say what a program that was stopped had printed and
+    reported by then, and what CPU time it used. With `cpu_s` that may be so many seconds, and `step_s` more a call."""
+
+    cpu_s: float | None = None
+    step_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RollTask:
-    """One episode to roll out. `split` names one of the pool's environments."""
+    """One episode to roll out. `split` names one of the pool's environments; `practice` is None in the search."""
 
     order: str
     program: Program
     split: str
     index: int
     seed: int
+    practice: Practice | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +48,7 @@ class Pool(Protocol):
 
     **Determinism.** An episode depends on the domain, the options, the program, `index` and `seed`: not on the
     number of workers, the worker that rolls it out, earlier tasks of that worker, or a retry. Only `wall_s`,
-    `notes.times` and `notes.node` differ.
+    `notes.times`, `notes.cpu_s` and `notes.node` differ, and the `cpu_s` of scores.
     A program's random draws come from the seed as well.
 
     **Faults.** A failure of a generated program is data: a Fault in the Episode, Score or Examination. It affects

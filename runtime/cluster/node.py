@@ -182,7 +182,8 @@ class NodeHost:
         """The answer as JSON and the keys of the recordings that it made."""
         match message["do"]:
             case "roll":
-                episode = await pool.roll(RollTask(**message["task"], program=program))
+                task = {**message["task"], "practice": messages.practice_of(message["task"]["practice"])}
+                episode = await pool.roll(RollTask(**task, program=program))
                 return messages.episode_message(episode), [str(episode.trajectory)]
             case "probes":
                 cuts = tuple(Cut(**{**cut, "below": tuple(cut["below"])}) for cut in message["task"]["cuts"])

@@ -102,7 +102,10 @@ class ClusterPool:
         Raises RolloutError and StoreError.
         """
         self._require_split(task.split)
-        plain = {"order": task.order, "split": task.split, "index": task.index, "seed": task.seed}
+        plain = {
+            "order": task.order, "split": task.split, "index": task.index, "seed": task.seed,
+            "practice": None if task.practice is None else asdict(task.practice),
+        }
         answer = await self._call("roll", task.order, plain, task.program, send=not self._stays(task))
         await self._disk.write(answer.files)
         episode = messages.episode_of(answer.done)

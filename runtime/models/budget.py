@@ -210,6 +210,11 @@ class Ledger:
         """The duration of the run so far in seconds."""
         return self._elapsed() - self._began
 
+    def left(self, role: str) -> dict[str, float]:
+        """What a role may still spend of each limit, its own and the run's; limits that are not set are omitted."""
+        own, whole = self.balance.left(self.elapsed_s, role), self.balance.left(self.elapsed_s)
+        return {name: min(own.get(name, whole.get(name, 0)), whole.get(name, own.get(name, 0))) for name in whole | own}
+
     def begin(self, role: str) -> None:
         """Count a new call of `role`. Raises BudgetSpent if it may not start."""
         refusal = self.balance.refusal(role, self.elapsed_s)

@@ -9,6 +9,7 @@ from ...core.errors import ModelError
 from ...core.events import Fact
 from ...core.order_ids import ahead_id, is_ahead, slot_of
 from ...core.ports import Ask, Model, Reply
+from ...core.turns import without_budget
 from ...core.values import Call, Document
 from .gate import Sleep
 from .recorded import Key, recorded_in
@@ -55,7 +56,8 @@ def _other_key(ask: Ask) -> Key:
 class ReplayModel:
     """A Model that answers from a tape, by order and attempt, never by position.
 
-    The prompt must be the recorded one, but for the CPU times of calls, which no two rollouts share. A slot may have
+    The prompt must be the recorded one, but for the CPU times of calls, which no two rollouts share, and what a budget
+    has left. A slot may have
     been requested speculatively in one run and not in the other: the same prompt for the same slot is the same call.
     An order without a recorded answer was withdrawn in
     the recorded run, or was in flight when that run ended: it stays open for `patience_s` seconds, in which the
@@ -147,5 +149,10 @@ def _reply_of(call: Call) -> Reply:
 
 
 def same_prompt(recorded: Document, prompt: str) -> bool:
-    """Whether a prompt is the recorded one but for the measured times in it."""
-    return recorded.text == prompt or without_call_times(recorded.text) == without_call_times(prompt)
+    """Whether a prompt is the recorded one but for what differs between runs: measured times, and what a budget has
+    left."""
+    return recorded.text == prompt or _constant(recorded.text) == _constant(prompt)
+
+
+def _constant(prompt: str) -> str:
+    return without_budget(without_call_times(prompt))

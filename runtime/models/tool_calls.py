@@ -21,6 +21,7 @@ MAX_UNREAD = 2000  # characters of arguments that are no JSON object
 
 _TEXT = {"type": "string"}
 _NUMBER = {"type": "integer", "minimum": 0}
+_STEP = {"type": "integer", "description": "a step; below 0 from the end: -30 is 30 steps before the last row"}
 _RECORDING = {**_TEXT, "description": "whose recording and which, such as `parent 0` or `draft 1`"}
 _LINES = ("episode", "recording", "from", "to", "fields", "draft", "note", "summary")
 _CODE = ("program", "code")
@@ -51,7 +52,7 @@ TOOLS = (
     ),
     _tool(
         LOOK, "Show rows of a recording; without `fields`, list its arrays.", ["recording"], recording=_RECORDING,
-        from_=_NUMBER, to=_NUMBER, fields={**_TEXT, "description": "names of arrays, such as `name, other[2]`"},
+        from_=_STEP, to=_STEP, fields={**_TEXT, "description": "names of arrays, such as `name, other[2]`"},
     ),
     _tool(
         COMPUTE, "Run a few lines of Python with numpy over a recording, and answer with what they print.",

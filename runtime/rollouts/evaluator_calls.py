@@ -42,15 +42,16 @@ def evaluate(launcher: ProgramLauncher, contract: Contract, evaluator: Program, 
     process.await_hardened()
     process.allow(cpu_s=limits.evaluator_cpu_s, wall_s=limits.evaluator_wall_s, what="the evaluator")
     try:
-        return _result(process)
+        score = _result(process)
     except MalformedFrame as error:
-        return failed_score(process.failed(FaultKind.INVALID_RESULT, str(error)).fault)
+        score = failed_score(process.failed(FaultKind.INVALID_RESULT, str(error)).fault)
     except ProgramOverdue:
         raise
     except ProgramFailed as error:
-        return failed_score(error.fault)
+        score = failed_score(error.fault)
     finally:
         process.end()
+    return replace(score, cpu_s=round(process.cpu_s, 3))
 
 
 def _result(process: ProgramProcess) -> Score:
@@ -121,7 +122,7 @@ def examine(launcher: ProgramLauncher, contract: Contract, evaluator: Program, r
     Two calls must agree, and the second has another seed, so an evaluator that draws lots is found out.
     It must also answer on the episode cut short. Raises as `evaluate` does.
     """
-    score = evaluate(launcher, contract, evaluator, recording, seed=seed)
+    score = replace(evaluate(launcher, contract, evaluator, recording, seed=seed), cpu_s=0.0)
     if score.fault is not None:
         return score
     again = evaluate(launcher, contract, evaluator, recording, seed=derive_seed(seed, "again"))

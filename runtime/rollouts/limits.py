@@ -6,7 +6,7 @@ once more.
 
 from dataclasses import dataclass
 
-from ...core.step_limit import limit_in_words
+from ...core.step_limit import limit_in_words, practice_under
 
 MIB = 1 << 20
 
@@ -51,4 +51,15 @@ def policy_limits_in_words(limits: Limits = DEFAULT_LIMITS, *, step_limit_ms: fl
         f"{limits.start_cpu_s:g} s to load the program and `reset`, {limits.episode_cpu_s:g} s for all of an "
         f"episode; {limits.address_bytes / 1024 / MIB:g} GiB of memory; {limits.output_bytes // MIB} MiB of "
         f"printed text. A call that sleeps ends after {limits.step_wall_s:g} s.{real_time}"
+    )
+
+
+def practice_limits_in_words(limits: Limits = DEFAULT_LIMITS, *, step_limit_ms: float | None = None) -> str:
+    """The CPU time that a practice episode may use, for the prompts of conversations."""
+    practice = practice_under(step_limit_ms)
+    if practice.cpu_s is None:
+        return f"{limits.episode_cpu_s:g} s of CPU time, as every episode"
+    return (
+        f"{practice.cpu_s:g} s of CPU time and {1000 * practice.step_s:g} ms more for each step, loading included; the "
+        "limit of real time holds in it as in the search"
     )

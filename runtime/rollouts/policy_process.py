@@ -3,12 +3,12 @@
 import json
 from array import array
 from collections.abc import Mapping
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.ports import Action, Environment, Observation
+from ...core.ports import Action, Environment, Observation, Practice
 from ...core.values import JSON, Contract, FaultKind, Program
 from .fault_text import crash_of
 from .policy_notes import StageLog, parse_report, printed_tail
@@ -18,6 +18,7 @@ from .program_frames import (
     CRASH,
     HEADER,
     INVALID,
+    JSON_ACTION_USUAL_BYTES,
     NO_REPORT,
     OBSERVATION,
     READY,
@@ -29,7 +30,6 @@ from .program_notes import REPORT_BYTES
 from .program_process import ProgramFailed, ProgramLauncher
 
 JSON_ACTION_BYTES: Final = 65_536
-JSON_ACTION_USUAL_BYTES: Final = 512    # read together with the frame's header
 
 
 class PolicyProcess:
@@ -37,13 +37,16 @@ class PolicyProcess:
 
     `start_s` and `calls_s` hold the CPU time of its process in seconds, for loading and reset and for each call of
     `act`, as the kernel counts it; `stages` what it named; `printed` the end of what it printed, after the context.
+    With `practice` that is also so for a program that was stopped, and `reported` is the last report before its end.
     """
 
     def __init__(self, launcher: ProgramLauncher, program: Program, contract: Contract, environment: Environment,
-                 *, seed: int) -> None:
+                 *, seed: int, practice: Practice | None = None) -> None:
         """Fork the process and send the program; the policy loads while the caller continues."""
         limits = launcher.limits
         self._limits = limits
+        self._practice = practice
+        self._reported = b""
         layout, size = environment.observation_layout, environment.action_size
         self._action_size = size
         self._raw = layout is not None
@@ -55,7 +58,7 @@ class PolicyProcess:
         self._process = launcher.launch(
             "policy", program, seed=seed, cpu_s=limits.episode_cpu_s + 2 * limits.start_cpu_s,
             reset=any(name == "reset" for name, _ in contract.methods),
-            layout=layout, action_size=size, **{"class": contract.class_name},
+            layout=layout, action_size=size, practice=practice is not None, **{"class": contract.class_name},
         )
         self.pid = self._process.pid
         self.start_s = 0.0
@@ -90,8 +93,29 @@ class PolicyProcess:
         self._first = what != "an action"
         self._process.allow(
             cpu_s=cpu_s, wall_s=limits.step_wall_s, what=what,
-            total_cpu_s=limits.episode_cpu_s, total_wall_s=limits.episode_wait_s,
+            total_wall_s=limits.episode_wait_s, **self._total_cpu(),
         )
+
+    def _total_cpu(self) -> Mapping[str, Any]:
+        """The CPU time that the program may use until the end of the next call, and why, if it is not that of all."""
+        practice, most = self._practice, self._limits.episode_cpu_s
+        if practice is None or practice.cpu_s is None:
+            return {"total_cpu_s": most}
+        until_now = practice.cpu_s + practice.step_s * (len(self.calls_s) + 1)
+        if until_now >= most:
+            return {"total_cpu_s": most}
+        why = f": {practice.cpu_s:g} s, and {1000 * practice.step_s:g} ms for each step, in practice"
+        return {"total_cpu_s": until_now, "total_why": why}
+
+    @property
+    def cpu_s(self) -> float:
+        """The CPU time of the process so far in seconds."""
+        return self._process.cpu_s
+
+    @property
+    def reported(self) -> Mapping[str, JSON] | str:
+        """The report after the last call that ended, bounded, or why it cannot be used; kept in practice alone."""
+        return parse_report(self._reported)
 
     def act(self, observation: Observation | bytes) -> Action:
         """The policy's action: float64 of `action_size`, finite; or a JSON list. Raises ProgramFailed, Aborted.
@@ -105,9 +129,19 @@ class PolicyProcess:
         except MalformedFrame as error:
             raise process.failed(FaultKind.INVALID_ACTION, str(error)) from error
         self.calls_s.append(process.finish())
-        if self._first:
+        if self._first or self._practice is not None:
             self._allow_step(self._limits.step_cpu_s, "an action")
         return action
+
+    def _receive(self, expected: int, cap: int) -> tuple[int, memoryview]:
+        """The frame that answers an observation; in practice a report may come before it, once."""
+        kind, payload = self._process.receive(
+            expected, cap, report_cap=0 if self._practice is None else max(REPORT_BYTES, expected)
+        )
+        if kind == REPORT and self._practice is not None:
+            self._reported = bytes(payload)
+            kind, payload = self._process.receive(expected, cap)
+        return kind, payload
 
     def _act_raw(self, observation: Observation | bytes) -> NDArray[np.float64]:
         if not isinstance(observation, np.ndarray) or observation.shape != self._observed.shape:
@@ -116,7 +150,7 @@ class PolicyProcess:
         size = 8 * self._action_size
         self._observed[:] = observation
         self._process.send_raw(self._out)
-        kind, payload = self._process.receive(size, size)
+        kind, payload = self._receive(size, size)
         if kind == STAGED:
             kind, payload = self._staged(payload)
         if kind != ACTION or len(payload) != size:
@@ -129,7 +163,7 @@ class PolicyProcess:
     def _act_json(self, observation: Observation | bytes) -> Action:
         text = observation if isinstance(observation, bytes) else json.dumps(observation, allow_nan=False).encode()
         self._process.send(OBSERVATION, text)
-        kind, payload = self._process.receive(JSON_ACTION_USUAL_BYTES, JSON_ACTION_BYTES)
+        kind, payload = self._receive(JSON_ACTION_USUAL_BYTES, JSON_ACTION_BYTES)
         if kind == STAGED:
             kind, payload = self._staged(payload)
         if kind != ACTION:
@@ -190,11 +224,12 @@ class PolicyProcess:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         """End the process and all its descendants."""
         ending = self._process.end()
-        if ending is not None:
-            self.printed = printed_tail(ending.output)
+        stopped = isinstance(error, ProgramFailed) and error.fault.kind is FaultKind.TIMED_OUT
+        if ending is not None or (stopped and self._practice is not None):
+            self.printed = printed_tail(self._process.output)
 
 
 def _refuse_constant(name: str) -> float:

@@ -134,7 +134,7 @@ class ProcessPool:
             raise RolloutError(f"the pool has no split {task.split!r}, only {sorted(self._splits)}")
         message = {
             "do": "roll", "key": trajectory_key(task.order), "split": task.split, "index": task.index,
-            "seed": task.seed,
+            "seed": task.seed, "practice": None if task.practice is None else asdict(task.practice),
         }
         return messages.episode_of(await self._call(message, task.program, task.order))
 

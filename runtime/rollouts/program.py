@@ -120,6 +120,7 @@ def _array_steps(channel: socket.socket, policy: Any, spec: dict[str, Any]) -> N
     program_frames.HEADER.pack_into(answer, 0, program_frames.ACTION, 8 * action_size)
     answered = np.frombuffer(answer, dtype="<f8", offset=program_frames.HEADER.size)
     stages = program_notes.StageReader(policy)
+    reports = _reports(policy, spec, 8 * action_size)
     while True:
         received = program_frames.receive_exactly(channel, receive_size)
         if received[0] == program_frames.ASK_REPORT:
@@ -136,6 +137,7 @@ def _array_steps(channel: socket.socket, policy: Any, spec: dict[str, Any]) -> N
         problem = _put_action(action, answered)
         if problem:
             return program_frames.send_frame(channel, program_frames.INVALID, problem.encode("utf-8", "replace"))
+        _send_changed(channel, reports)
         stage = stages.changed()
         channel.sendall(answer if stage is None else _staged(answer[program_frames.HEADER.size :], stage))
 
@@ -159,6 +161,7 @@ def _put_action(action: object, answered: NDArray[Any]) -> str:
 def _json_steps(channel: socket.socket, policy: Any, spec: dict[str, Any]) -> None:
     """Observations and actions as JSON."""
     stages = program_notes.StageReader(policy)
+    reports = _reports(policy, spec, program_frames.JSON_ACTION_USUAL_BYTES)
     while True:
         kind, payload = program_frames.receive_frame(channel, NO_CAP)
         if kind == program_frames.ASK_REPORT:
@@ -171,6 +174,7 @@ def _json_steps(channel: socket.socket, policy: Any, spec: dict[str, Any]) -> No
         answer = as_json(channel, action, "compute_action returned")
         if answer is None:
             return None
+        _send_changed(channel, reports)
         stage = stages.changed()
         if stage is None:
             program_frames.send_frame(channel, program_frames.ACTION, answer)
@@ -182,6 +186,17 @@ def _staged(action: bytes | bytearray, stage: bytes) -> bytes:
     """The frame of an action with a new stage."""
     payload = action + stage + bytes([len(stage)])
     return program_frames.HEADER.pack(program_frames.STAGED, len(payload)) + payload
+
+
+def _reports(policy: Any, spec: dict[str, Any], least: int) -> program_notes.ReportReader | None:
+    """Reads the report after each call of a practice episode."""
+    return program_notes.ReportReader(policy, least) if spec.get("practice") else None
+
+
+def _send_changed(channel: socket.socket, reports: program_notes.ReportReader | None) -> None:
+    changed = None if reports is None else reports.changed()
+    if changed is not None:
+        program_frames.send_frame(channel, program_frames.REPORT, changed)
 
 
 def _send_report(channel: socket.socket, policy: Any) -> None:

@@ -21,9 +21,10 @@ INVALID: Final = 20         # text: why the action cannot be sent
 CRASH: Final = 21           # JSON: message, traceback
 RESULT: Final = 22          # JSON: fitness, metrics
 STAGED: Final = 23          # an ACTION, then the name of a new stage, then one byte: the length of the name in bytes
-REPORT: Final = 24          # JSON object, or nothing
+REPORT: Final = 24          # JSON object, or nothing; in practice also before an ACTION, if it is another one
 NO_REPORT: Final = 25       # text: why the report cannot be sent
 
+JSON_ACTION_USUAL_BYTES: Final = 512    # of a JSON action, which are read together with the frame's header
 STAGE_BYTES: Final = 129    # what a STAGED frame has more than an ACTION: 32 characters of UTF-8, and the length
 
 

@@ -50,6 +50,26 @@ def _name(value: object) -> str:
     return f"not text: {type_name(value)}"[:NAME_CHARS]
 
 
+class ReportReader:
+    """Reads a policy's attribute `report` after each call, for a program that may be stopped before its end.
+
+    A payload has at least `least` bytes, so that a reader who expects that many takes none of the next frame.
+    """
+
+    def __init__(self, policy: Any, least: int) -> None:
+        self._policy = policy
+        self._least = least
+        self._last = b""
+
+    def changed(self) -> bytes | None:
+        """The report as JSON if it changed since the last call, else None; also None while it cannot be sent."""
+        payload, problem = report_payload(self._policy)
+        if problem or payload == self._last:
+            return None
+        self._last = payload
+        return payload.ljust(self._least)
+
+
 def report_payload(policy: Any) -> tuple[bytes, str]:
     """The policy's attribute `report` as JSON, empty if it has none; or why it cannot be sent."""
     try:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Self
@@ -31,6 +32,7 @@ from .program_frames import (
     INVALID,
     ONE_PIECE_BYTES,
     PROGRAM,
+    REPORT,
     SPEC,
     STAGE_BYTES,
     STAGED,
@@ -178,15 +180,16 @@ class ProgramProcess:
         self._view = memoryview(buffer)
         self._clock = cpu_clock(pid)
         self._queue_clock = queue_clock(pid)
-        self._cpu_start = self._cpu_mark = self._clock()
+        self._cpu_start = self._cpu_mark = self._cpu_last = self._clock()
         self._queued_start = self._queued_mark = self._queue_clock()
         self._queued_of = 0.0       # the exchange that the mark belongs to, by its beginning
         self._waited_s = 0.0
+        self.output = ""        # what it printed, after its end
         self._ended = False
         self._hardened = False  # from then on, the program may be the cause of a failure
         # the limits of the current exchange
         self._kind = FaultKind.TIMED_OUT
-        self._what = ""
+        self._what = self._total_why = ""
         self._cpu_s = self._total_cpu_s = self._wall_s = self._total_wall_s = 0.0
         self._begun = 0.0
         self.allow(cpu_s=launcher.limits.start_cpu_s, wall_s=CONTROL_S, what="loading it")
@@ -195,11 +198,14 @@ class ProgramProcess:
 
     def allow(
         self, *, cpu_s: float, wall_s: float, what: str, total_cpu_s: float = float("inf"),
-        total_wall_s: float = float("inf"), kind: FaultKind = FaultKind.TIMED_OUT,
+        total_wall_s: float = float("inf"), kind: FaultKind = FaultKind.TIMED_OUT, total_why: str = "",
     ) -> None:
-        """Set the limits of the next exchanges, for each and in total, and the fault for exceeding them."""
+        """Set the limits of the next exchanges, for each and in total, and the fault for exceeding them.
+
+        `total_why` says in words how the total in CPU time came about.
+        """
         self._cpu_s, self._wall_s, self._what, self._kind = cpu_s, wall_s, what, kind
-        self._total_cpu_s, self._total_wall_s = total_cpu_s, total_wall_s
+        self._total_cpu_s, self._total_wall_s, self._total_why = total_cpu_s, total_wall_s, total_why
 
     def begin(self) -> None:
         """Start the clocks of one exchange."""
@@ -217,11 +223,18 @@ class ProgramProcess:
         self._cpu_mark = now
         return taken_s
 
+    @property
+    def cpu_s(self) -> float:
+        """The program's CPU time so far in seconds, as far as it was measured."""
+        return self._cpu_last - self._cpu_start
+
     def _check_cpu(self, now: float) -> None:
+        self._cpu_last = now
         if now - self._cpu_mark > self._cpu_s:
             raise self.failed(self._kind, f"{self._what} took more than {self._cpu_s:g} s of CPU time")
         if now - self._cpu_start > self._total_cpu_s:
-            raise self.failed(self._kind, f"the program took more than {self._total_cpu_s:g} s of CPU time in all")
+            most = f"the program took more than {self._total_cpu_s:.5g} s of CPU time in all{self._total_why}"
+            raise self.failed(self._kind, most)
 
     def _check(self) -> None:
         """Check the limits between two slices of a wait. Raises ProgramFailed, ProgramOverdue or Aborted."""
@@ -265,11 +278,12 @@ class ProgramProcess:
             except OSError as error:
                 raise self.died() from error
 
-    def receive(self, expected: int, cap: int) -> tuple[int, memoryview]:
+    def receive(self, expected: int, cap: int, *, report_cap: int = 0) -> tuple[int, memoryview]:
         """The next frame: its kind and a view of its payload that is valid until the next call.
 
-        Reads `expected` payload bytes in one call if they arrive together. Raises ProgramFailed for a
-        program that crashed, sent an unusable value, ended, took too long, or sent no frame.
+        A payload has at most `cap` bytes, a REPORT also `report_cap`. Reads `expected` payload bytes in one call if
+        they arrive together. Raises ProgramFailed for a program that crashed, sent an unusable value, ended, took too
+        long, or sent no frame.
         """
         filled = self._fill(0, HEADER.size, HEADER.size + expected)
         kind, size = HEADER.unpack_from(self._buffer)
@@ -277,6 +291,8 @@ class ProgramProcess:
             cap = FAULT_BYTES
         elif kind == STAGED:
             cap += STAGE_BYTES
+        elif kind == REPORT:
+            cap = max(cap, report_cap)
         total = HEADER.size + size
         if size > cap or total < filled:
             raise MalformedFrame(f"it sent a frame of {size} bytes where {cap} are agreed")
@@ -311,7 +327,7 @@ class ProgramProcess:
         if kind != HARDENED:
             raise LauncherBroken(f"a program process sent {kind} before it was hardened")
         live: list[str] = json.loads(bytes(payload))
-        self._cpu_start = self._cpu_mark = self._clock()
+        self._cpu_start = self._cpu_mark = self._cpu_last = self._clock()
         self._queued_start = self._queue_clock()
         self._waited_s = 0.0
         self._hardened = True
@@ -356,8 +372,12 @@ class ProgramProcess:
         if self._ended:
             return None
         self._ended = True
+        with suppress(OSError):     # it may be gone
+            self._cpu_last = self._clock()
         try:
-            return self._launcher.end(grace_s=grace_s)
+            ending = self._launcher.end(grace_s=grace_s)
+            self.output = ending.output
+            return ending
         except LauncherBroken as error:
             if not self._hardened:
                 raise

@@ -14,6 +14,7 @@ import socket
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -110,7 +111,8 @@ class Worker:
         index, seed = int(request["index"]), int(request["seed"])
         # Not the episode's own seed, from which a policy could draw what the simulator drew.
         policy = PolicyProcess(
-            self._launcher, program, self._domain.contract, environment, seed=derive_seed(seed, "program")
+            self._launcher, program, self._domain.contract, environment, seed=derive_seed(seed, "program"),
+            practice=messages.practice_of(request["practice"]),
         )
         fault, overdue, ended = None, False, "fault"
         report: Mapping[str, JSON] | str = {}
@@ -122,6 +124,7 @@ class Worker:
                 report = policy.report()
         except ProgramFailed as error:
             fault, overdue, ended = error.fault, isinstance(error, ProgramOverdue), "fault"
+            report = policy.reported
         recorded = environment.recording()
         recording = with_stages(recorded, policy.stages)
         key = request["key"]
@@ -133,7 +136,10 @@ class Worker:
             scene=None if scene is None else str(scene), info=dict(recorded.info),
             wall_s=time.perf_counter() - begun,
             scored_to_fault=fault is not None and self._steps > 0,
-            notes=notes_of(policy, report, domain=self._domain, recording=recording),
+            notes=replace(
+                notes_of(policy, report, domain=self._domain, recording=recording),
+                cpu_s=0.0 if request["practice"] is None else round(policy.cpu_s, 3),
+            ),
         )
         return {"overdue" if overdue else "done": messages.episode_message(episode)}
 

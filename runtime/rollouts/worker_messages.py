@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
+from ...core.ports import Practice
 from ...core.values import CallTimes, Episode, EpisodeNotes, Fault, FaultKind, Probe, Score, Stage
 from .program_frames import receive_exactly
 
@@ -82,6 +83,11 @@ def episode_message(episode: Episode) -> Message:
 def episode_of(message: Message) -> Episode:
     """The episode of `episode_message`."""
     return Episode(**{**message, "fault": _fault_of(message["fault"]), "notes": _notes_of(message["notes"])})
+
+
+def practice_of(message: Message | None) -> Practice | None:
+    """How a practice episode differs; None for an episode of the search."""
+    return None if message is None else Practice(**message)
 
 
 def score_message(score: Score) -> Message:

@@ -40,6 +40,15 @@ def test_rows_of_components_and_evenly_thinned_out() -> None:
     assert "6 more columns left out" in whole
 
 
+@pytest.mark.parametrize(("first", "last"), [(70, 100), (-30, 10**9), (-30, 100), (70, 10**9)])
+def test_the_steps_before_an_end_are_shown_one_by_one(first: int, last: int) -> None:
+    lines = rows_text(RECORDING, first, last, ("x",)).splitlines()
+    assert lines[0] == "steps 70 to 100 of 100, 31 rows"
+    assert [int(line.split()[0]) for line in lines[2:]] == list(range(70, 101))
+    assert rows_text(RECORDING, -1000, 1, ("x",)).splitlines()[0] == "steps 0 to 1 of 100, 2 rows"
+    assert rows_text(RECORDING, -3, 4, ("x",)) == "there are no rows from step 97 to 4: the recording has 100 steps"
+
+
 @pytest.mark.parametrize(
     ("field", "words"),
     [("y", "unknown array 'y'"), ("success", "unknown array"), ("mass_kg", "is constant"),
@@ -49,7 +58,7 @@ def test_an_unknown_field_is_told(field: str, words: str) -> None:
     assert words in rows_text(RECORDING, 0, 3, (field,))
 
 
-@given(st.integers(0, 10**9), st.integers(0, 10**9), st.lists(st.text(min_size=1, max_size=80), max_size=8))
+@given(st.integers(-(10**9), 10**9), st.integers(0, 10**9), st.lists(st.text(min_size=1, max_size=80), max_size=8))
 def test_no_request_breaks_the_table(first: int, more: int, fields: list[str]) -> None:
     assert len(rows_text(RECORDING, first, first + more, fields)) < 20_000
 
