@@ -71,7 +71,7 @@ async def test_practice_may_use_so_much_cpu_time_and_more_for_each_step(make_poo
 async def test_forged_reports_end_the_episode_alone(make_pool: MakePool, name: str) -> None:
     frame = {
         "floods": "while True: os.write(3, b'\\x18\\0\\0\\0\\0\\x10\\0\\0' + b' ' * 4096)",
-        "short": "os.write(3, b'\\x18\\0\\0\\0\\x02\\0\\0\\0{}')",
+        "short": "os.write(3, b'\\x18\\0\\0\\0\\x02\\0\\0\\0{}' + bytes(64))",
         "for ever": "os.write(3, b'\\x18\\0\\0\\0\\xff\\xff\\xff\\x7f')",
     }[name]
     async with make_pool() as pool:
