@@ -174,7 +174,7 @@ class Score:
     fitness: float
     metrics: Mapping[str, JSON] = field(default_factory=dict)
     fault: Fault | None = None  # the evaluator failed on this episode; fitness is 0
-    cpu_s: float = 0.0  # CPU time of the call; the facts of a search leave it out
+    cpu_s: float = field(default=0.0, compare=False)  # CPU time of the call; the facts of a search leave it out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
