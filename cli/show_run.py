@@ -8,6 +8,7 @@ from pathlib import Path
 from ..core.events import BranchEnded, EliteChanged
 from ..core.methods import branches_of
 from ..core.operators import OPERATORS
+from ..core.order_ids import parse
 from ..core.text import (
     cost,
     counted,
@@ -133,6 +134,8 @@ def _curve(rows: Sequence[GenerationRow]) -> Iterator[str]:
 def _cell(row: GenerationRow, branch: BranchEnded | None) -> str:
     if branch is None or branch.fitness is None:
         return f"{'none' if branch is not None else '':>8} "        # every candidate of it failed
+    if branch.winner is not None and parse(branch.winner).generation != branch.generation:
+        return f"{'no gain':>8} "       # it ended with the program that it began with
     mark = "*" if row.elite.changed and branch.winner == row.elite.candidate else " "
     return f"{branch.fitness:>8.3f}{mark}"
 
