@@ -59,6 +59,8 @@ def verdict_in_words(rejection: Rejection, places: dict[str, int]) -> str:
     if rejection.verdict is Verdict.SAME:
         number = places.get(rejection.same_as)
         return f"the same program as {'an earlier one' if number is None else f'number {number}'}, with the same F"
+    if rejection.verdict is Verdict.STOPPED:
+        return f"not rolled out, {one_line(rejection.reason, MAX_REASON)}"
     if rejection.verdict is Verdict.FAILED or change is None:
         return f"failed: {one_line(rejection.reason, MAX_REASON)}"
     words = [f"F lower by {-change:.4f}"]

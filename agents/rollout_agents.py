@@ -16,6 +16,7 @@ from ..core.events import (
     Roll,
     ScoreEpisode,
 )
+from ..core.gate_events import TryOnTwin, TwinTried
 from ..core.order_ids import episode_id
 from ..core.ports import Pool, Practice, Prober, ProbeTask, RollTask
 from ..core.probes import cuts_of, known_order, length_of, violations
@@ -133,6 +134,30 @@ class ConstantsTrier:
                 break
         return ConstantsTried(
             order=order.id, point=order.point, fitnesses=tuple(fitnesses), steps=steps, faults=faults, wall_s=wall_s
+        )
+
+
+class TwinTrier:
+    """Rolls one episode out on the cheap twin and scores it.
+
+    A limit on the CPU time of calls does not apply here: it applies to the candidate's own episodes.
+    """
+
+    def __init__(self, *, pool: Pool) -> None:
+        self._pool = pool
+
+    async def carry_out(self, order: TryOnTwin) -> TwinTried:
+        """Try one episode. Raises RolloutError and StoreError."""
+        episode = await self._pool.roll(RollTask(
+            order=order.id, program=order.program, split=order.split, index=order.index, seed=order.seed
+        ))
+        fitness: float | None = 0.0
+        if episode.fault is None:
+            score = await self._pool.score(order.evaluator, episode)
+            fitness = score.fitness if score.fault is None else None
+        return TwinTried(
+            order=order.id, fitness=fitness, steps=episode.steps, ended_by=episode.ended_by, fault=episode.fault,
+            wall_s=episode.wall_s,
         )
 
 

@@ -41,17 +41,18 @@ class Machines:
 
     def pool(
         self, *, domain: str, splits: Mapping[str, Mapping[str, JSON]], workers: int, trajectories: Path,
-        observer: Observer | None = None, python: str | None = None, stays: Callable[[RollTask], bool] | None = None,
+        observer: Observer | None = None, python: str | None = None, domains: Mapping[str, str] | None = None,
+        stays: Callable[[RollTask], bool] | None = None,
     ) -> ProcessPool | ClusterPool:
         """A pool on these machines; `workers` counts those of this machine. See ClusterPool for `stays`."""
         if self.link is None:
             return ProcessPool(
                 domain=domain, splits=splits, workers=workers, trajectories=trajectories, observer=observer,
-                python=python,
+                python=python, domains=domains,
             )
         return ClusterPool(
             self.link, domain=domain, splits=splits, trajectories=trajectories, observer=observer, python=python,
-            stays=stays, terms=Terms(
+            domains=domains, stays=stays, terms=Terms(
                 isolated=self.isolated, layers=self.layers, workers=self.workers, calibrate=True, mixed=self.mixed
             ),
         )

@@ -3,6 +3,7 @@
 from ..agents.keepers.by_method import KEEPERS
 from ..agents.keepers.conversing import Terms
 from ..agents.keepers.evaluator_search import EvaluatorBudget
+from ..agents.keepers.gate import GateTerms
 from ..agents.keepers.memento import Slots
 from ..agents.keepers.options import SearchOptions
 from ..agents.keepers.sequencer import RunPlan
@@ -12,6 +13,7 @@ from ..core.ports import Domain, has_success
 from ..core.seeds import derive_seed
 from ..core.values import Program
 from ..settings import Settings
+from .gate import twin_of
 
 
 def plan_of(
@@ -67,6 +69,20 @@ def slots_of(settings: Settings) -> Slots:
     return Slots(
         generations=settings.generations, hill_climb=settings.k_hc, macro=settings.k_macro, crossover=settings.k_cross,
         tune=settings.k_tune, tune_episodes=settings.tune_episodes,
+    )
+
+
+def gate_terms_of(settings: Settings, domain: Domain) -> GateTerms | None:
+    """What candidates have to pass before their episodes; None without a gate.
+
+    The seeds of its episodes derive from a word of their own, as those of practice do.
+    """
+    twin = twin_of(settings, domain)
+    if twin is None:
+        return None
+    return GateTerms(
+        twin=twin.domain, audit=settings.gate_audit, seed=settings.root_seed,
+        seeds=tuple(derive_seed(settings.root_seed, "gate", e) for e in range(settings.gate_episodes)),
     )
 
 

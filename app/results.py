@@ -55,6 +55,8 @@ class RunResult(Result):
     budget_episodes: int | None         # the most that these may be
     confirmations: int                  # comparisons of a new elite with the old one on fresh episodes
     refuted: int                        # of these, those after which the old elite stayed
+    gate_episodes: int                  # on the cheap twin, in no other count
+    gate_stopped: int                   # candidates that did not pass there
     model_calls: int
     tokens: int
     cost_usd: float | None              # None, not 0, if a price is unknown
@@ -133,6 +135,8 @@ def result_of(store: RunStore, *, status: str) -> RunResult:
         budget_episodes=run.number("budget_episodes") or None,
         confirmations=run.confirmations,
         refuted=run.refuted,
+        gate_episodes=run.gate_episodes,
+        gate_stopped=run.gate_stopped,
         model_calls=spent.calls,
         tokens=spent.tokens,
         cost_usd=spent.cost_usd,

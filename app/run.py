@@ -24,6 +24,7 @@ from ..tui.noting import noted
 from .budgets import balance_of, require_usable
 from .cluster import Cluster, machines
 from .drawing import require_drawing
+from .gate import require_twin
 from .history import Outline, outline_of, past_use
 from .isolation import warn_of_lost
 from .program_files import read_evaluator, read_initial
@@ -66,6 +67,7 @@ async def run(
     ):
         if recorded is None:
             await require_drawing(settings, domain)
+            await require_twin(settings, domain)
             await require_sight(settings, models)
         clock = SystemClock()
         folder = new_run(runs_dir, name, clock, label=settings.domain, seed=settings.seed)

@@ -11,6 +11,7 @@ from ..agents.critic.sheets import SHEETS, DrawnSheets, RecordedSheets, Sheets
 from ..agents.hints import Hints, RecordedHints
 from ..agents.keepers.conversing import Conversing
 from ..agents.keepers.criticising import Criticising
+from ..agents.keepers.gate import GATE_SPLIT, Gated
 from ..agents.keepers.sequencer import RunPlan, Sequencer
 from ..agents.notes import Notes
 from ..core.ballot_files import BALLOTS
@@ -36,8 +37,9 @@ from .announcing import announced, observed
 from .budgets import ActiveTime, balance_of
 from .cluster import Machines
 from .drawing import artists
+from .gate import twin_of
 from .history import PastUse
-from .plan import plan_of, terms_of
+from .plan import gate_terms_of, plan_of, terms_of
 from .recordings import Bringing, Rollouts, staying
 from .requests import Requests
 from .results import RunResult, result_of
@@ -143,9 +145,15 @@ class Session:
 
     def _pool(self, observer: Observer) -> ProcessPool | ClusterPool:
         work = self._work
+        twin = twin_of(work.settings, work.domain)
+        twins = {} if twin is None else {GATE_SPLIT: twin}
         return work.machines.pool(
             domain=import_string(work.settings.domain),
-            splits={"search": work.settings.options, "final": final_options(work.settings, work.domain)},
+            splits={
+                "search": work.settings.options, "final": final_options(work.settings, work.domain),
+                **{split: each.options for split, each in twins.items()},
+            },
+            domains={split: import_string(each.domain) for split, each in twins.items()},
             workers=work.workers,
             trajectories=self._store.folder / TRAJECTORIES,
             observer=observer,
@@ -211,7 +219,7 @@ class Session:
             again=Rollouts(self._store).again,
         )
         return Supervisor(
-            keeper=_keeper(plan, work.settings),
+            keeper=_keeper(plan, work.settings, work.domain),
             bus=bus,
             lanes=announced(feed.counted(lanes), display),
             requests=requests,
@@ -228,9 +236,13 @@ class Session:
         }
 
 
-def _keeper(plan: RunPlan, settings: Settings) -> Keeper[Any]:
-    """The decisions of the run: looks of a critic come before a proposal, which may be a conversation."""
+def _keeper(plan: RunPlan, settings: Settings, domain: Domain) -> Keeper[Any]:
+    """The decisions of the run: looks of a critic come before a proposal, which may be a conversation; then the gate.
+    """
     keeper: Keeper[Any] = Sequencer(plan)
+    gate = gate_terms_of(settings, domain)
+    if gate is not None:
+        keeper = Gated(keeper, gate)
     if settings.looks:
         keeper = Criticising(keeper, judges=settings.critic_judges == "on")
     terms = terms_of(settings)

@@ -16,12 +16,13 @@ from ..agents.hints import Hints
 from ..agents.judging import Judges
 from ..agents.notes import Notes
 from ..agents.proposers import Common, Crosser, HillClimber, Initiator, Mutator
-from ..agents.rollout_agents import ConstantsTrier, Examiner, ProbeAgent, Roller, Scorer
+from ..agents.rollout_agents import ConstantsTrier, Examiner, ProbeAgent, Roller, Scorer, TwinTrier
 from ..agents.turns.tools import Computer, Looker, Practiser
 from ..agents.writing import PROPOSER, Answers, Keep, not_kept
 from ..core.critic_events import Criticise
 from ..core.errors import UsageError
 from ..core.events import Examine, Fact, Judge, Order, Propose, ProposeEvaluator, RecordProbes, Roll, ScoreEpisode
+from ..core.gate_events import TryOnTwin
 from ..core.methods import edits, tunes
 from ..core.order_ids import HILL, owner_of, parse
 from ..core.ports import Domain, Generalising, Model, Pool, Prober, Prompts, RollTask, shelf_of
@@ -209,7 +210,7 @@ def make_lanes(
             limit=workers,
             agents={
                 Roll: roller, ScoreEpisode: Scorer(pool=pool, again=again), Examine: Examiner(pool=pool),
-                TryConstants: ConstantsTrier(pool=pool),
+                TryConstants: ConstantsTrier(pool=pool), TryOnTwin: TwinTrier(pool=pool),
                 TryProgram: Practiser(roller=roller, pool=pool, recorded=recorded),
                 LookCloser: Looker(trajectories=trajectories, recorded=recorded),
                 Compute: Computer(

@@ -16,9 +16,9 @@ from ..core.text import (
     success_and_return,
     tokens_of_call,
 )
-from ..core.values import JSON, Fault
+from ..core.values import JSON, Fault, is_stopped
 from ..memory.lookup import Evaluator, Policy, Record, Vote
-from ..tui.words import episode_outcome, order_words, tool_words
+from ..tui.words import episode_outcome, fault_words, gate_words, order_words, tool_words
 
 PARTS = ("metrics", "diff", "code", "prompt", "reply")
 LINE, PARAGRAPH = 100, 300      # characters of a text from a candidate
@@ -90,7 +90,11 @@ def _policy(policy: Policy) -> list[str]:
     parents = f" of {' and '.join(policy.parents)}" if policy.parents else ""
     lines = ["the initial policy p_0" if policy.generation == 0 else f"{policy.operator}{parents}", *_quoted(policy)]
     rolled = counted(policy.rolled, "episode")
-    if policy.fault is not None:
+    if policy.gate is not None and not is_stopped(policy.fault):
+        lines.append(gate_words(policy.gate))
+    if policy.fault is not None and is_stopped(policy.fault):
+        lines.append(fault_words(policy.fault, PARAGRAPH))
+    elif policy.fault is not None:
         lines.append(f"failed: {_fault(policy.fault)}")
     elif policy.bound is not None:
         lines.append(f"pruned after {rolled}: F cannot exceed {number(policy.bound)}")

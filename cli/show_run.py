@@ -21,11 +21,12 @@ from ..core.text import (
     two_digits,
 )
 from ..memory.evaluator_pools import Pool, list_pools
+from ..memory.gate_report import gate_report
 from ..memory.pace import pace_of
 from ..memory.run_status import FailureCount, RunStatus, list_failures, state_of
 from ..memory.run_view import GenerationRow, RunView, list_generations, list_rejections
 from ..memory.slots import Slots
-from ..tui.words import final_words, isolation, pace_words, sparkline
+from ..tui.words import final_words, gate_report_words, isolation, pace_words, sparkline
 
 LABEL = 12                # columns of the left margin, which holds the names of sections
 FAILURES_SHOWN = 4
@@ -43,7 +44,8 @@ def describe_run(view: RunView, *, folder: Path, live: bool, width: int) -> Iter
     for lines in (
         _settings(status, width), _evaluator(list_pools(slots.evaluation), words.get("evaluator"), width),
         _curve(rows), _elites(slots, width), _measured(status), _failures(list_failures(status), width),
-        _rejections(slots), _effort(status), _pace(slots), _onward(folder, status, state, live=live),
+        _rejections(slots), _effort(status), _gate(status, slots), _pace(slots),
+        _onward(folder, status, state, live=live),
     ):
         yield from (_fit(line, width) for line in lines)
 
@@ -145,7 +147,8 @@ def _slots(row: GenerationRow) -> str:
         return "p_0" if row.elite.generation == 0 else ""
     climbs = row.accepted + row.rejected
     taken = f", {row.accepted}/{climbs} climbs taken" if climbs else ""
-    return f"{row.candidates}{f', {row.failed} failed' if row.failed else ''}{taken}"
+    stopped = f", {row.stopped} stopped" if row.stopped else ""
+    return f"{row.candidates}{f', {row.failed} failed' if row.failed else ''}{stopped}{taken}"
 
 
 def _elites(slots: Slots, width: int) -> Iterator[str]:
@@ -229,6 +232,18 @@ def _searched(status: RunStatus) -> Iterator[str]:
             f"{status.confirmations - status.refuted} of {counted(status.confirmations, 'new elite')} on {each};"
             f" the order differed {counted(status.refuted, 'time')}",
         )
+
+
+def _gate(status: RunStatus, slots: Slots) -> Iterator[str]:
+    """What the gate stopped, and how often it was wrong."""
+    report = gate_report(slots)
+    if report is not None:
+        yield _row(
+            "gate",
+            f"{report.stopped} of {counted(report.tried, 'candidate')} stopped, {report.audited} checked;"
+            f" {counted(status.gate_episodes, 'episode')} on the twin",
+        )
+        yield _row("", gate_report_words(report))
 
 
 def _practice(status: RunStatus) -> str:

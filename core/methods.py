@@ -16,6 +16,7 @@ _ALWAYS = frozenset({
 })
 _EDITS = frozenset({
     "feedback", "proposer_turns", "practice_episodes", "notes", "critic", "critic_mode", "critic_judges",
+    "gate", "gate_episodes", "gate_audit",
 })
 _CLIMB = _EDITS | frozenset({"generations", "racing", "speculation", "memory_detail", "memory_scope"})
 _MACROS = frozenset({"macro_focus"})

@@ -18,6 +18,7 @@ and, for one of these (its *owner*):
     …/v17                 values number 17 of its tuning    …/v17/e3            their episode 3
     …/turn2               turn 2 of its conversation        …/tool2             the tool that turn 2 called
     …/look2               a critic's look at its episode 2
+    …/gate2               its episode 2 on the domain's cheap twin
 
 An id is a string; `OrderId` is its parsed form. Keepers handle thousands of ids and derive the ids for an owner
 with `episode_id`, `score_id`, `examine_id`, `ahead_id` and `withdraw_id`, from string to string.
@@ -40,9 +41,10 @@ AHEAD: Final = "ahead"
 TURN: Final = "turn"
 TOOL: Final = "tool"
 LOOK: Final = "look"
+GATE: Final = "gate"
 
 Part = str
-"""One of "", "score", "examine" and "ahead", or "turn", "tool" or "look" with a number."""
+"""One of "", "score", "examine" and "ahead", or "turn", "tool", "look" or "gate" with a number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,6 +193,11 @@ def look_id(owner: str, episode: int) -> str:
     return f"{owner}/{LOOK}{episode}"
 
 
+def gate_id(owner: str, episode: int) -> str:
+    """Episode `episode` of a candidate on the domain's cheap twin: g2/hill/7/gate2."""
+    return f"{owner}/{GATE}{episode}"
+
+
 def withdraw_id(order: str) -> str:
     """The withdrawal of an order. It is never answered, so no fact has such an id."""
     return f"{order}/withdraw"
@@ -215,7 +222,7 @@ def split(order: str) -> tuple[str, int | None, Part]:
     """Owner, episode and part of an id: ("g2/hill/7", 3, "score") for g2/hill/7/e3/score. The fast half of `parse`."""
     part: Part = ""
     rest, slash, last = order.rpartition("/")
-    if slash and (last in (SCORE, EXAMINE, AHEAD) or (last[:4] in (TURN, TOOL, LOOK) and _is_number(last[4:]))):
+    if slash and (last in (SCORE, EXAMINE, AHEAD) or (last[:4] in (TURN, TOOL, LOOK, GATE) and _is_number(last[4:]))):
         order, part = rest, last
         rest, slash, last = order.rpartition("/")
     episode = _numbered("e", last) if slash else None

@@ -54,6 +54,7 @@ class Verdict(StrEnum):
     LOST = "lost"  # F is lower
     FAILED = "failed"  # no usable program, or one that cannot start
     SAME = "same"  # the same code as an edit that was rejected before
+    STOPPED = "stopped"  # on the domain's cheap twin, so that it was not rolled out
     NOT_CHOSEN = "not-chosen"  # of a macro-mutation or crossover: another program was fitter
 
 
@@ -77,6 +78,7 @@ class FaultKind(StrEnum):
     BROKEN_CONTRACT = "broken-contract"  # lacks the class or a method
     MODEL_FAILED = "model-failed"  # the call itself failed for good
     NO_CONSTANTS = "no-constants"  # nothing to tune: the program names no numbers
+    STOPPED = "stopped-at-the-gate"  # it failed, or was clearly below its parent, on the domain's cheap twin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +132,21 @@ class EpisodeNotes:
     times: CallTimes | None = None  # None if no call ended
     node: str | None = None  # of the cluster that rolled it out; None for this machine
     cpu_s: float = 0.0  # CPU time of the policy's process; measured in practice episodes alone
+
+
+def is_stopped(fault: Fault | None) -> bool:
+    """Whether the gate stopped the program, on the domain's cheap twin."""
+    return fault is not None and fault.kind is FaultKind.STOPPED
+
+
+def kind_words(fault: Fault) -> str:
+    """The kind of a fault, as people read it."""
+    return "stopped at the gate" if is_stopped(fault) else fault.kind.value
+
+
+def in_words(fault: Fault) -> str:
+    """The kind of a fault and its message."""
+    return f"{kind_words(fault)}: {fault.message}"
 
 
 def is_service_failure(fault: Fault | None) -> bool:

@@ -1,8 +1,8 @@
-"""The table of the episodes of a search: a budget of episodes, and confirmations. Pure: findings -> table."""
+"""Tables of the episodes of a search: a budget of episodes, confirmations, and a gate. Pure: findings -> table."""
 
 from collections.abc import Sequence
 
-from ..core.text import DASH, share
+from ..core.text import DASH, number, share
 from .findings import GroupFinding
 from .records import RunRecord
 from .statistics import ratio
@@ -30,6 +30,27 @@ def episodes(group: GroupFinding) -> Table | None:
         strong=frozenset({0}),
         note="Episodes of p_0, the candidates and the confirmations count; those of a final measure do not. In a "
         "confirmation a candidate and the elite meet on fresh episodes; where the order differed, the elite stayed.",
+    )
+
+
+def gates(group: GroupFinding) -> Table | None:
+    """What the gate of each run stopped, and how often it was wrong; None without a gate."""
+    found = [(record, record.gate) for arm in group.arms for record in arm.records if record.gate is not None]
+    if not found:
+        return None
+    return Table(
+        title=f"The gate: {group.title}",
+        columns=("Run", "Tried", "Episodes", "Stopped", "Rolled out as a check", "Wrong", "Compared", "Spearman ρ"),
+        rows=tuple(
+            (
+                record.name, str(gate.tried), str(record.gate_episodes), str(gate.stopped), str(gate.audited),
+                f"{gate.wrong} of {gate.audited - gate.undecided}", str(gate.compared), number(gate.correlation),
+            )
+            for record, gate in found
+        ),
+        note="Candidates are tried on a cheap twin of the task first; its episodes are in no other count. A stop was "
+        "wrong if the candidate, rolled out as a check, was as fit as its parent. The correlation is that of the mean "
+        "on the twin with F, over the candidates that passed and those rolled out as a check.",
     )
 
 

@@ -180,8 +180,8 @@ def _section(group: GroupFinding) -> Section:
         ))
     charts.append(("Where new elites came from", _origins(group)))
     details = (tables.intervals(group),) if any(arm.measures for arm in group.arms) else ()
-    tests, searched = tables.tests(group), episode_tables.episodes(group)
-    further = (tables.savings(group), *([] if searched is None else [searched]), tables.costs(group))
+    tests, searched = tables.tests(group), (episode_tables.episodes(group), episode_tables.gates(group))
+    further = (tables.savings(group), *(each for each in searched if each is not None), tables.costs(group))
     return Section(
         group=group,
         legend=legend,

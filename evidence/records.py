@@ -10,8 +10,9 @@ from ..core.events import EliteChanged, EpisodeEnded, EvaluatorChosen, Fact, Fin
 from ..core.order_ids import FINAL, parse
 from ..core.program_text import digest
 from ..core.turn_events import ToolAnswered
-from ..core.values import JSON, Operator, Program
+from ..core.values import JSON, Operator, Program, is_stopped
 from ..memory.evaluator_pools import Pool, list_pools
+from ..memory.gate_report import GateReport, gate_report
 from ..memory.pace import Pace, pace_of
 from ..memory.run_status import FailureCount, list_failures
 from ..memory.run_view import view_of_facts
@@ -87,6 +88,8 @@ class RunRecord:
     search_episodes: int = 0  # of the episodes run, those that a budget of episodes counts
     confirmations: int = 0  # comparisons of a new elite with the old one on fresh episodes
     refuted: int = 0  # of these, those after which the old elite stayed
+    gate_episodes: int = 0  # on the cheap twin, in no other count
+    gate: GateReport | None = None
     saved_by_duplicates: int = 0  # of these; racing saved the others
     duplicates: int = 0
     asked_ahead: int = 0
@@ -152,6 +155,8 @@ def read_record(facts: Sequence[Fact], *, name: str, folder: str, wall_s: float)
         search_episodes=run.search_episodes,
         confirmations=run.confirmations,
         refuted=run.refuted,
+        gate_episodes=run.gate_episodes,
+        gate=gate_report(slots),
         saved_by_duplicates=run.saved_by_duplicates,
         duplicates=run.duplicates,
         asked_ahead=run.speculative,
@@ -210,7 +215,7 @@ def count_operators(rows: Iterable[CandidateRow]) -> tuple[OperatorCount, ...]:
         OperatorCount(
             operator=operator,
             slots=len(found),
-            failed=sum(row.fault is not None for row in found),
+            failed=sum(row.fault is not None and not is_stopped(row.fault) for row in found),
             cut=sum(row.bound is not None for row in found),
             accepted=sum(row.accepted is True for row in found),
             rejected=sum(row.accepted is False for row in found),

@@ -26,6 +26,7 @@ from ..core.events import (
     SpeculationEnded,
     VoteCast,
 )
+from ..core.gate_events import GateDecided
 from ..core.metrics import aggregate
 from ..core.order_ids import EVALUATOR, FINAL, PROBES, owner_of, parse
 from ..core.tuning_events import TuningEnded
@@ -84,6 +85,7 @@ class Policy(Record):
     duplicate_of: str | None = None
     accepted: bool | None = None        # verdict of the climb; None in the other branches
     elite_of: tuple[int, ...] = ()      # the generations whose elite it was
+    gate: GateDecided | None = None     # what the gate decided on it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,6 +201,7 @@ def _policy(store: RunStore, name: str, facts: list[Fact], calls: tuple[CallRow,
         mean_return=last.mean_return if last else scored.mean_return if sound else None,
         bound=scored.bound, rolled=rolled, duplicate_of=duplicate, accepted=_verdict(facts),
         elite_of=tuple(elite.generation for elite in elites),
+        gate=next((fact for fact in facts if isinstance(fact, GateDecided)), None),
     )
 
 

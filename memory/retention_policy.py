@@ -2,7 +2,7 @@
 
 Recordings that the search still needs are never dropped: T_0, the episodes of the current elite and of the final
 measure, those of candidates that are not scored yet, and of a confirmation that is not decided. Those of tried
-constants go as soon as they are scored. The others are dropped in this order:
+constants and of a cheap twin go as soon as they are scored. The others are dropped in this order:
 
     whole     episodes of candidates that lost, if the user keeps all episodes; oldest first
     end       the last steps of episodes that ended with a fault, of candidates that lost; oldest first
@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..core.events import CandidateScored, DuplicateFound, EliteChanged, EliteConfirmed, EpisodeEnded, Fact
+from ..core.gate_events import TwinTried
 from ..core.order_ids import CANDIDATE, ELITE, confirmation, episode_id, owner_of
 from ..core.recording_file import trajectory_key
 from ..core.tuning_events import ConstantsTried
@@ -73,6 +74,8 @@ class RetentionPolicy:
             case ConstantsTried(order=str(order)):
                 episodes = range(len(fact.fitnesses))
                 return Change(dropped=tuple(trajectory_key(episode_id(order, index)) for index in episodes))
+            case TwinTried(order=str(order)):
+                return Change(dropped=(trajectory_key(order),))
             case EliteChanged():
                 return self._end_generation(fact.generation, fact.candidate)
         return NOTHING

@@ -34,11 +34,12 @@ from ..core.events import (
     StageEntered,
     VoteCast,
 )
+from ..core.gate_events import GateDecided, TwinTried
 from ..core.methods import candidates_expected
 from ..core.order_ids import FINAL, parse
 from ..core.tuning_events import ConstantsTried
 from ..core.turn_events import ToolAnswered, TurnTaken
-from ..core.values import JSON, Episode, Fault, FaultKind
+from ..core.values import JSON, Episode, Fault, FaultKind, is_stopped
 from .saved_episodes import SavedEpisodes
 from .spending import Spending, SpendingTally
 
@@ -92,7 +93,7 @@ class RunStatus:
     elite: EliteChanged | None = None
     final: FinalMeasured | None = None  # on held-out seeds
     candidates: int = 0                 # spent slots: finished candidates, whatever the result
-    failed: int = 0                     # of these, those that failed as a whole
+    failed: int = 0                     # of these, those that failed as a whole; not those that the gate stopped
     duplicates: int = 0                 # candidates whose program was known
     speculative: int = 0                # climbs proposed before the verdict that they assumed
     speculative_kept: int = 0           # of these, those with the right assumption
@@ -104,6 +105,9 @@ class RunStatus:
     confirmations: int = 0              # comparisons of a candidate with the elite on fresh episodes
     refuted: int = 0                    # of these, those in which the elite stayed: the order was another one
     tuning_episodes: int = 0            # of the search's, those on which constants were tried
+    gate_episodes: int = 0              # on the cheap twin; in no other count of episodes
+    gate_stopped: int = 0               # candidates that did not pass there,
+    gate_audited: int = 0               # and of these, those that were rolled out in full nevertheless
     episode_steps: int = 0
     episode_wall_s: float = 0.0         # of all episodes together
     unusable: int = 0                   # replies without a usable program
@@ -194,7 +198,12 @@ class RunStatus:
                 self._count("proposal", fact.fault, fact.order)
             case CandidateScored():
                 self.candidates += 1
-                self.failed += fact.candidate.fault is not None
+                self.failed += fact.candidate.fault is not None and not is_stopped(fact.candidate.fault)
+            case TwinTried():
+                self.gate_episodes += 1
+            case GateDecided():
+                self.gate_stopped += not fact.passed
+                self.gate_audited += fact.audited
             case EvaluatorExamined():
                 self._count("evaluator", fact.examination.fault, fact.order)
             case DuplicateFound():

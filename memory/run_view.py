@@ -55,6 +55,7 @@ class GenerationRow:
     branches: tuple[BranchEnded, ...] = ()
     candidates: int = 0
     failed: int = 0
+    stopped: int = 0    # at the gate
     accepted: int = 0
     rejected: int = 0
 
@@ -66,7 +67,8 @@ def list_generations(slots: Slots) -> list[GenerationRow]:
         if slot.generation and slot.settled:
             count = counts.setdefault(slot.generation, Counter())
             count["candidates"] += 1
-            count["failed"] += slot.fault is not None
+            count["failed"] += slot.state == "failed"
+            count["stopped"] += slot.state == "stopped"
             count["accepted"] += slot.accepted is True
             count["rejected"] += slot.accepted is False
     branches: dict[int, list[BranchEnded]] = {}

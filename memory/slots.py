@@ -26,10 +26,11 @@ from ..core.events import (
     SpeculationEnded,
     VoteCast,
 )
+from ..core.gate_events import GateDecided
 from ..core.order_ids import CONFIRM, EVALUATOR, FINAL, INITIAL, SEARCH, owner_of, parse
 from ..core.tuning_events import ConstantsTried, TuningEnded
 from ..core.turn_events import TurnTaken
-from ..core.values import Fault, Operator, Rejection, Usage, is_service_failure
+from ..core.values import Fault, Operator, Rejection, Usage, is_service_failure, is_stopped
 from .spending import calls_of, role_of
 
 RECENT_EPISODES = 40      # from which the simulation speed is computed
@@ -41,8 +42,8 @@ APART = frozenset({INITIAL, EVALUATOR, FINAL, CONFIRM})      # stages whose orde
 class Slot:
     """One slot of the search's budget with its candidate, or one attempt at p_0, an evaluator or a vote.
 
-    `state` is "tuning", "proposed", "rolling", "scored", "accepted", "rejected", "pruned", "failed", "voted" or
-    "withdrawn"; displays add "asked". Only `Slots` changes it, and never one that a copy shares.
+    `state` is "tuning", "proposed", "rolling", "scored", "accepted", "rejected", "pruned", "failed", "stopped" (at
+    the gate), "voted" or "withdrawn"; displays add "asked". Only `Slots` changes it, and never one that a copy shares.
     """
 
     id: str
@@ -67,6 +68,7 @@ class Slot:
     wall_s: float = 0.0                 # their total duration
     calls_ms: tuple[float, ...] = ()    # the median CPU time of a call of the policy in each of them
     p99_ms: float = 0.0                 # the longest of their 99 % values
+    gate: GateDecided | None = None     # what the gate decided, with its mean on the cheap twin
     elite_of: tuple[int, ...] = ()      # the generations whose elite it was
     settled: bool = False               # p_0, or a candidate that was scored
     at: float = 0.0                     # time of the last fact about it
@@ -173,6 +175,8 @@ class Slots:
                 slot = self._change(order, at)
                 slot.state, slot.summary = "proposed", fact.summary
                 self._open.add(order)
+            case GateDecided():
+                self._change(fact.candidate, at).gate = fact
             case TurnTaken() | Criticised():
                 self._record_calls(fact, at)
             case CandidateScored():
@@ -256,7 +260,8 @@ class Slots:
         candidate = fact.candidate
         sound = candidate.fault is None and candidate.bound is None
         slot = self._change(candidate.id, at)
-        slot.state = "failed" if candidate.fault else "scored" if sound else "pruned"
+        failed = "stopped" if is_stopped(candidate.fault) else "failed"
+        slot.state = failed if candidate.fault else "scored" if sound else "pruned"
         slot.generation, slot.place, slot.operator = candidate.generation, candidate.slot, candidate.operator
         slot.parents, slot.summary = candidate.parents, candidate.summary
         slot.fitness = candidate.fitness if sound else None
@@ -272,7 +277,7 @@ class Slots:
 
     def _reject(self, fact: CandidateRejected, at: float) -> None:
         slot = self._change(fact.candidate, at)
-        if slot.state == "scored":      # "pruned" and "failed" are more specific
+        if slot.state == "scored":      # "pruned", "failed" and "stopped" are more specific
             slot.state = "rejected"
         slot.accepted, slot.difference = False, fact.rejection.fitness_difference
         if not is_service_failure(slot.fault):

@@ -17,6 +17,7 @@ from .checks import (
     domain_options,
     model_tables,
     refuse_empty_search,
+    refuse_gate_without_twin,
     refuse_small_budget,
     refuse_unknown,
     refuse_without_effect,
@@ -80,6 +81,7 @@ def build_settings(
     settings = validated(values, given, options)
     refuse_without_effect(settings, given)
     refuse_empty_search(settings)
+    refuse_gate_without_twin(settings, domain)
     refuse_small_budget(settings)
     return settings
 

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from ..core.errors import UsageError, nearest, unknown
 from ..core.methods import method_named
-from ..core.ports import Domain, Periodic
+from ..core.ports import Domain, Periodic, twin_for
 from ..core.step_limit import REAL_TIME
 from ..core.values import JSON
 from ..domains import names as domain_names
@@ -66,8 +66,26 @@ def settle_search(values: dict[str, Any], plain: Mapping[str, Given]) -> None:
             "'practice_episodes' has no effect without proposer_turns: remove it, or set proposer_turns "
             f"({plain['practice_episodes'].origin})"
         )
+    _settle_gate(values, plain)
     if "generations" not in plain and "generations" not in method_named(str(values.get("method", "memento"))).settings:
         values["generations"] = 1
+
+
+def _settle_gate(values: dict[str, Any], plain: Mapping[str, Given]) -> None:
+    """With a gate nothing is asked ahead of a verdict. Raises UsageError for a setting without effect."""
+    if values.get("gate", "off") == "off":
+        for key in ("gate_episodes", "gate_audit"):
+            if key in plain:
+                raise UsageError(f"{key!r} has no effect without a gate: remove it, or set gate to 'on' "
+                                 f"({plain[key].origin})")
+        return
+    given = plain.get("speculation")
+    if given is not None and given.value is True:
+        raise UsageError(
+            "'speculation' has no effect with a gate, whose verdict comes before the next question: remove it, or set "
+            f"gate to 'off' ({given.origin})"
+        )
+    values["speculation"] = False
 
 
 def settle_step_limit(
@@ -166,6 +184,12 @@ def refuse_small_budget(settings: Settings) -> None:
             f"budget_episodes = {limit} has no room for the first policy and one candidate, which take {least} "
             "episodes: raise it, or lower n_roll or confirm_episodes"
         )
+
+
+def refuse_gate_without_twin(settings: Settings, domain: Domain) -> None:
+    """Raises UsageError if a run has a gate, and its domain has no cheap twin under its options."""
+    if settings.gate == "on":
+        twin_for(domain, settings.options)
 
 
 def refuse_empty_search(settings: Settings) -> None:

@@ -26,6 +26,8 @@ Workers = Annotated[int, Field(ge=1, le=MOST_WORKERS)]
 Repairs = Annotated[int, Field(ge=0, le=5)]
 Turns = Annotated[int, Field(ge=0, le=20)]
 Practice = Annotated[int, Field(ge=0, le=100)]
+GateEpisodes = Annotated[int, Field(ge=5, le=12)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Limit = Annotated[int, Field(ge=1, le=10**15)]
 SALT_PATTERN = r"^([0-9a-f]{32}|none)$"
 Salt = Annotated[str, Field(pattern=SALT_PATTERN)]
@@ -120,6 +122,9 @@ class Settings(BaseModel):
     k: Positive = Field(24, description="candidates per generation, in methods with one kind of proposal")
     n_roll: Positive = Field(description="N_roll, episodes per candidate")
     confirm_episodes: Count = Field(0, description="fresh episodes between a new elite and the old; 0 is the paper's")
+    gate: Literal["on", "off"] = Field("off", description="candidates are tried on the domain's cheap twin first")
+    gate_episodes: GateEpisodes = Field(6, description="episodes on the cheap twin, the same for all candidates")
+    gate_audit: Share = Field(0.1, description="share of stopped candidates that is rolled out in full, as a check")
     evaluator_pool: Positive = Field(description="n, evaluators in a pool")
     evaluator_generations: Positive = Field(description="T, generations of evaluator search, the first pool among them")
     evaluator_judges: Positive = Field(description="k, judges who vote on a pool")
@@ -168,6 +173,8 @@ class Settings(BaseModel):
         left_out = without_effect(self.method, self.evaluator) | {OPTIONS, *TABLES, "replay", "replay_loosely"}
         if not self.proposer_turns:
             left_out |= {"practice_episodes"}
+        if self.gate == "off":
+            left_out |= {"gate_episodes", "gate_audit"}
         if self.critic is None:
             left_out |= {"critic_judges"}
         values = {key: value for key, value in self.as_json().items() if key not in left_out}

@@ -25,6 +25,7 @@ from ..core.events import (
     RunStopped,
     StageEntered,
 )
+from ..core.gate_events import GateDecided
 from ..core.methods import branch_of, branches_of
 from ..core.operators import OPERATORS
 from ..core.order_ids import SEARCH, parse
@@ -35,7 +36,18 @@ from ..memory.run_status import RunStatus
 from ..memory.run_view import RunView
 from ..memory.slots import Slot
 from .activity import ActivityNote
-from .words import coarse, confirmed_words, episodes_words, isolation, left, look_words, order_words, tool_words
+from .words import (
+    coarse,
+    confirmed_words,
+    episodes_words,
+    fault_words,
+    gate_words,
+    isolation,
+    left,
+    look_words,
+    order_words,
+    tool_words,
+)
 
 SUMMARY_LENGTH = 72
 FAULT_LENGTH = 100
@@ -86,6 +98,8 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
             return (_verdict(view.slots.candidates[fact.candidate], status),)
         case BranchEnded() if fact.winner is None:
             return (f"   {_word(status, fact.operator)}: every candidate failed",)
+        case GateDecided(passed=False, audited=True):
+            return (f"   {fact.candidate}  {gate_words(fact)}",)
         case DuplicateFound():
             return (f"   {fact.candidate}: the same program as {fact.of}, not rolled out again",)
         case EliteConfirmed():
@@ -191,6 +205,8 @@ def _candidate(slot: Slot, status: RunStatus, verdict: str) -> str:
     operator = slot.operator or Operator.INITIAL
     slots = branch_of(status.settings, operator).slots
     head = f"   g{slot.generation} {_word(status, operator):<6} {slot.place + 1}/{slots}"
+    if slot.fault is not None and slot.state == "stopped":
+        return f"{head}  {fault_words(slot.fault, FAULT_LENGTH)}{_summary(slot.summary)}"
     if slot.fault is not None:
         return f"{head}  failed: {_fault(slot.fault)}{_summary(slot.summary)}"
     if slot.bound is not None:

@@ -8,10 +8,12 @@ from functools import partial
 
 from ..core.critic_events import Criticised
 from ..core.events import EliteConfirmed, FinalMeasured
+from ..core.gate_events import GateDecided
 from ..core.returns import return_of
-from ..core.text import both, cost, counted, number, one_line, share, token_count, two_digits
+from ..core.text import DASH, both, cost, counted, number, one_line, share, token_count, two_digits
 from ..core.turn_events import ToolAnswered, TurnTaken
-from ..core.values import Episode, Examination, Fault
+from ..core.values import Episode, Examination, Fault, kind_words
+from ..memory.gate_report import GateReport
 from ..memory.pace import Pace
 from ..memory.run_status import RunStatus, state_of, time_left_s
 from ..memory.slots import Slot
@@ -28,12 +30,12 @@ MARKS: Mapping[str, Styled] = {     # by the state of a slot
     "asked": ("?", ACCENT), "proposed": ("p", ACCENT), "tuning": ("t", WARN), "rolling": ("~", WARN),
     "scored": ("o", PLAIN),
     "accepted": ("+", BEST), "rejected": ("-", BAD), "pruned": ("<", DIM), "failed": ("x", WORST),
-    "voted": ("v", GOOD), "withdrawn": ("/", DIM), "": ("·", DIM),
+    "stopped": ("|", DIM), "voted": ("v", GOOD), "withdrawn": ("/", DIM), "": ("·", DIM),
 }
 BUSY = frozenset({"rolling", "tuning"})     # states of a slot for which workers roll episodes out
 LEGEND = (
     "? asked", "p proposed", "t tuning", "~ rolling out", "o scored", "+ accepted", "- rejected", "< pruned",
-    "x failed", "/ withdrawn",
+    "x failed", "| stopped", "/ withdrawn",
 )
 STAGES: Mapping[str, str] = {
     "": "starting", "initial": "a first policy p_0", "baseline": "the rollouts T_0 of p_0",
@@ -108,7 +110,7 @@ def fault_words(fault: Fault | None, limit: int = 200) -> str:
     if fault is None:
         return ""
     message = one_line(fault.message, limit)
-    return f"{fault.kind.value}: {message}" if message else fault.kind.value
+    return f"{kind_words(fault)}: {message}" if message else kind_words(fault)
 
 
 def order_words(examination: Examination) -> str:
@@ -161,7 +163,7 @@ def lane_words(lane: Lane, episodes: int, *, width: int) -> Iterator[Styled]:
     open_ones = [f"{states.count(state)} {state}" for state in ("proposed", "asked") if state in states]
     if rolling or open_ones:
         yield f"  {', '.join((*rolling, *open_ones))}", WARN if rolling else ACCENT
-    kinds = [slot.fault.kind.value for slot in lane.slots if slot.fault is not None]
+    kinds = [kind_words(slot.fault) for slot in lane.slots if slot.fault is not None]
     if kinds:
         yield "  " + ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds)), BAD
 
@@ -183,6 +185,23 @@ def episodes_words(status: RunStatus) -> str:
     if limit:
         return f"{status.search_episodes:,} of {counted(limit, 'episode')}"
     return counted(status.episodes, "episode")
+
+
+def gate_words(fact: GateDecided) -> str:
+    """What the gate decided on a candidate, in a line."""
+    others = " and ".join(number(each) for each in fact.parent_fitnesses)
+    compared = f"F {number(fact.fitness)} on the cheap twin, its parent {others}"
+    if fact.passed:
+        return f"passed the gate: {compared}"
+    return f"stopped at the gate{', but rolled out as a check' if fact.audited else ''}: {compared}"
+
+
+def gate_report_words(report: GateReport) -> str:
+    """How often the gate was wrong, and how the twin's ranking agrees with F."""
+    known = report.audited - report.undecided
+    checked = f"{report.wrong} of {counted(known, 'checked stop')} wrong" if known else "no stop was checked"
+    rank = DASH if report.correlation is None else f"{report.correlation:+.2f}"
+    return f"{checked}; rank correlation with F {rank} ({counted(report.compared, 'candidate')})"
 
 
 def confirmed_words(fact: EliteConfirmed) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ...core.events import CandidateAccepted, CandidateRejected, Fact, ProposalFailed, ProposalMade
-from ...core.values import Candidate, Operator, Rejection, is_service_failure
+from ...core.values import Candidate, Operator, Rejection, in_words, is_service_failure
 from .search_state import SearchState
 from .trials import Trial, bound
 from .tried import detailed
@@ -139,7 +139,7 @@ def climb(state: Search, candidate: Candidate, *, full: bool = False) -> tuple[S
 
 def _why(candidate: Candidate) -> str:
     if candidate.fault is not None:
-        return f"{candidate.fault.kind}: {candidate.fault.message}"
+        return in_words(candidate.fault)
     if candidate.bound is not None:
         return f"fitness of at most {candidate.bound:.4f}, not run to the end"
     return "lower fitness"

@@ -17,6 +17,7 @@ from ...core.events import (
     ScoreEpisode,
     Withdraw,
 )
+from ...core.gate_events import ProposalStopped
 from ...core.keeper import Decision
 from ...core.metrics import aggregate
 from ...core.order_ids import SCORE, episode_id, score_id, split, withdraw_id
@@ -279,8 +280,10 @@ def trial_of(
     fact: ProposalMade | ProposalFailed, order: str, *,
     operator: Operator, generation: int, slot: int, parents: Sequence[Candidate] = (),
 ) -> Trial:
-    """The trial of the proposal for `order`; a failed proposal has no program."""
-    program, shape = (fact.program, fact.shape) if isinstance(fact, ProposalMade) else (Program(""), "")
+    """The trial of the proposal for `order`; a failed proposal has no program, unless the gate stopped it."""
+    program, shape = Program(""), ""
+    if isinstance(fact, ProposalMade | ProposalStopped):
+        program, shape = fact.program, fact.shape
     return derived(
         order, program, operator=operator, generation=generation, slot=slot, parents=parents, summary=fact.summary,
         shape=shape,
@@ -359,7 +362,7 @@ def _success_rate(episodes: Sequence[Episode]) -> float:
 
 
 def failed(trial: Trial, fault: Fault) -> Candidate:
-    """A candidate without a usable program: its slot is spent, it is never accepted or selected."""
+    """A candidate without a usable program, or stopped at the gate: its slot is spent, it is never selected."""
     return Candidate(
         id=trial.id,
         program=trial.program,

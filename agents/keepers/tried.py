@@ -10,7 +10,7 @@ from statistics import stdev
 
 from ...core.program_text import MAX_FAULT, digest
 from ...core.text import one_line
-from ...core.values import Candidate, Change, Episode, Rejection, Verdict, is_service_failure
+from ...core.values import Candidate, Change, Episode, Rejection, Verdict, in_words, is_service_failure, is_stopped
 
 MAX_CHANGES = 3  # episodes of a rejected edit that a full memory shows
 TRIED = 200  # attempts that are remembered of the elite and its ancestors
@@ -26,10 +26,11 @@ def detailed(rejection: Rejection, candidate: Candidate, current: Candidate, ear
     changes = changes_of(candidate, current)
     episode = _telling(candidate, changes)
     failed = candidate.fault is not None
+    verdict = Verdict.FAILED if failed else Verdict.LOST
     return replace(
         rejection,
         edited=current.id,
-        verdict=Verdict.SAME if same else Verdict.FAILED if failed else Verdict.LOST,
+        verdict=Verdict.STOPPED if is_stopped(candidate.fault) else Verdict.SAME if same else verdict,
         reason=rejection.reason if failed else faults_in_words(candidate) or rejection.reason,
         shape=shape,
         same_as=same,
@@ -96,7 +97,7 @@ def _lost(candidate: Candidate, elite: Candidate, *, measured: bool) -> Rejectio
         reason=_why(candidate),
         operator=candidate.operator,
         edited=candidate.parents[0] if candidate.parents else "",
-        verdict=Verdict.NOT_CHOSEN if candidate.program.text else Verdict.FAILED,
+        verdict=_why_not(candidate),
     )
     if not measured or candidate.fault is not None:
         return rejection
@@ -108,6 +109,12 @@ def _lost(candidate: Candidate, elite: Candidate, *, measured: bool) -> Rejectio
         report=episode.notes.report if episode else {},
         reported_in=episode.index if episode else 0,
     )
+
+
+def _why_not(candidate: Candidate) -> Verdict:
+    if is_stopped(candidate.fault):
+        return Verdict.STOPPED
+    return Verdict.NOT_CHOSEN if candidate.program.text else Verdict.FAILED
 
 
 def _telling(candidate: Candidate, changes: Sequence[Change]) -> Episode | None:
@@ -128,6 +135,6 @@ def of_lineage(tried: Sequence[Rejection], elite: Candidate) -> tuple[Rejection,
 
 
 def _why(candidate: Candidate) -> str:
-    if candidate.program.text or candidate.fault is None:
+    if candidate.fault is None or (candidate.program.text and not is_stopped(candidate.fault)):
         return "another program was fitter"
-    return f"{candidate.fault.kind}: {candidate.fault.message}"
+    return in_words(candidate.fault)

@@ -16,9 +16,12 @@ from .domain import (
     Periodic,
     Starting,
     Succeeding,
+    Twin,
+    Twinned,
     has_success,
     interpreter_of,
     shelf_of,
+    twin_for,
 )
 from .environment import Action, Choosing, Encoding, Environment, InvalidAction, Observation
 from .model import Ask, ImageFile, Model, Reply
@@ -35,5 +38,5 @@ __all__ = [
     "Drawn", "Encoding", "Environment", "Furnishing", "Generalising", "ImageFile", "Interpreted", "InvalidAction",
     "KnowingOrder", "KnownEpisode", "Model", "Narrating", "Observation", "Part", "Periodic", "Picture", "Playback",
     "Pool", "Practice", "ProbeTask", "Prober", "Prompts", "Renderer", "Reply", "RollTask", "Shelf", "Starting",
-    "Store", "Succeeding", "has_success", "interpreter_of", "shelf_of",
+    "Store", "Succeeding", "Twin", "Twinned", "has_success", "interpreter_of", "shelf_of", "twin_for",
 ]

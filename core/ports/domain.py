@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from ..errors import UsageError
 from ..recording import Recording
 from ..values import JSON, Brief, Contract, Program
 from .environment import Environment
@@ -108,6 +109,37 @@ class KnowingOrder(Protocol):
         Their recordings have the arrays of the domain's own, with the same names, types and shapes of a row. An
         episode named "idle" replaces the one that is made of neutral actions.
         """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Twin:
+    """A cheap domain in which candidates of an expensive one can be tried first, with its completed options."""
+
+    domain: str  # its name, as in `memento domains`, or package.module:ATTRIBUTE
+    options: Mapping[str, JSON]
+
+
+@runtime_checkable
+class Twinned(Protocol):
+    """An optional port of a domain with a cheap twin.
+
+    The twin has the same contracts of policies and evaluators, the same layout of observations and actions, and
+    recordings with the same arrays, so that one program and one evaluator run in both. A run checks this at its start.
+    """
+
+    def twin(self, options: Mapping[str, JSON]) -> Twin | None:
+        """The twin under these (completed) options; None if the domain has none.
+
+        Raises UsageError, with the reason and the fix, if only these options have none.
+        """
+
+
+def twin_for(domain: Domain, options: Mapping[str, JSON]) -> Twin:
+    """The cheap twin under these (completed) options. Raises UsageError if there is none."""
+    twin = domain.twin(options) if isinstance(domain, Twinned) else None
+    if twin is None:
+        raise UsageError(f"the domain {domain.name!r} has no cheap twin to try programs in first: remove gate = 'on'")
+    return twin
 
 
 @runtime_checkable

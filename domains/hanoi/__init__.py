@@ -1,12 +1,16 @@
 """Tower of Hanoi with a simulated Franka Panda arm (paper, appendix A)."""
 
 from collections.abc import Iterable, Mapping
+from math import ceil
 
-from ...core.ports import AuditProgram, Environment, KnownEpisode
+from ...core.errors import UsageError
+from ...core.ports import AuditProgram, Environment, KnownEpisode, Twin
 from ...core.values import JSON
 from ..arm.motion import ACHIEVED, CONTROL_PERIOD_S, DESIRED, GRIPPER, MOVE_PER_UNIT_M, TURN_PER_UNIT_RAD
 from .domain import HanoiDomain
 from .interface import Motion
+from .options import settings
+from .randomisation import QUANTITIES
 from .touch import CONTAINERS_YIELD, TOUCH, TURNING_ACHIEVED, TURNING_DESIRED, YAW
 
 MOTION = Motion(
@@ -63,12 +67,31 @@ def _audit_programs() -> Iterable[AuditProgram]:
     return audit_programs()
 
 
+_SHARED = ("randomisation", "rules", "goal_update", "n_cubes", "variant", *QUANTITIES)
+
+
+def _twin(options: Mapping[str, JSON]) -> Twin:
+    """The kinematic task with the same cubes, rules and randomness, and as many seconds for an episode."""
+    from ..hanoi_kinematic import DOMAIN as KINEMATIC
+
+    if options["variant"] != "cube":
+        raise UsageError(
+            f"the gate cannot try programs for hanoi.variant = {options['variant']!r}: {KINEMATIC.name} has plain cubes"
+            " only; remove gate = 'on'"
+        )
+    longer = KINEMATIC.motion.control_period_s / CONTROL_PERIOD_S
+    horizon = ceil(settings(options, domain="hanoi").horizon / longer)
+    shared = {key: value for key, value in options.items() if key in _SHARED}
+    return Twin(domain=KINEMATIC.name, options=KINEMATIC.options({**shared, "horizon": horizon}, preset="paper"))
+
+
 DOMAIN = HanoiDomain(
     name="hanoi",
     title="Tower of Hanoi, Franka Panda in robosuite",
     motion=MOTION,
     make=_environment,
     known=_known_episodes,
+    cheap=_twin,
     audit=_audit_programs,
     defaults={
         "paper": _DEFAULTS,

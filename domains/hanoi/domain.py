@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 
-from ...core.ports import AuditProgram, Environment, KnownEpisode, Renderer, Shelf
+from ...core.ports import AuditProgram, Environment, KnownEpisode, Renderer, Shelf, Twin
 from ...core.recording import Recording
 from ...core.story import Story
 from ...core.values import JSON, Brief, Contract, Program
@@ -28,6 +28,7 @@ class HanoiDomain:
     numbers: Mapping[str, tuple[float, float]] = field(default_factory=dict)   # limits of domain-specific numeric keys
     # Quantities for which this domain replaces the preset's range:
     ranges: Mapping[str, Mapping[str, JSON]] = field(default_factory=dict)
+    cheap: Callable[[Mapping[str, JSON]], Twin] | None = None   # the twin under these options; raises UsageError
     has_arm: bool = True    # False: the renderer solves for the arm from the recorded hand
     contract: Contract = Contract(class_name="FrankaPolicy", methods=(("reset", 0), ("compute_action", 1)))
     evaluator_contract: Contract = Contract(class_name="Evaluator", methods=(("evaluate", 1),))
@@ -50,6 +51,10 @@ class HanoiDomain:
     def environment(self, options: Mapping[str, JSON]) -> Environment:
         """Make the environment for these (completed) options."""
         return self.make(options)
+
+    def twin(self, options: Mapping[str, JSON]) -> Twin | None:
+        """The cheap domain to try programs in: see `core.ports.Twinned`. Raises UsageError."""
+        return None if self.cheap is None else self.cheap(options)
 
     def known_episodes(self, options: Mapping[str, JSON], *, seed: int) -> Iterable[KnownEpisode]:
         """Episodes of known order of merit: see `core.ports.KnowingOrder`."""

@@ -54,7 +54,9 @@ def forget_environment() -> None:
 
 
 class NodeHost:
-    """The pool of one run on one node. `start` is JSON: domain, splits, workers, limits, python, calibrate."""
+    """The pool of one run on one node. `start` is JSON: domain, splits, domains, workers, limits, python,
+    calibrate.
+    """
 
     def __init__(self, start: str) -> None:
         forget_environment()
@@ -76,7 +78,7 @@ class NodeHost:
         start = self._start
         self._pool = ProcessPool(
             domain=start["domain"], splits=start["splits"], workers=start["workers"], trajectories=self._folder,
-            limits=Limits(**start["limits"]), python=start["python"],
+            limits=Limits(**start["limits"]), python=start["python"], domains=start["domains"],
         )
         try:
             await self._pool.__aenter__()

@@ -26,21 +26,23 @@ READY_S: Final = 180.0      # for the first node to be ready
 class ClusterPool:
     """A core.ports.Pool of the workers on a cluster's nodes. An async context manager; leaving it ends them.
 
-    `link` must be open. `domain` is an import string, resolved on the nodes only. Trajectories go to the folder
-    `trajectories` of this machine, except those of sound episodes that `stays` names: they stay on their node until
-    `bring` is called, and are lost with it. Nodes keep copies of what they made or got last, and evaluators are called
-    where a recording is. `python` is the interpreter of the workers, which every node must have at the same path; by
-    default the node's own.
+    `link` must be open. `domain` is an import string, resolved on the nodes only, and so are the `domains` of splits of
+    another one. Trajectories go to the folder `trajectories` of this machine, except those of sound episodes that
+    `stays` names: they stay on their node until `bring` is called, and are lost with it. Nodes keep copies of what they
+    made or got last, and evaluators are called where a recording is. `python` is the interpreter of the workers, which
+    every node must have at the same path; by default the node's own.
     """
 
     def __init__(
         self, link: ClusterLink, *, domain: str, splits: Mapping[str, Mapping[str, JSON]], trajectories: Path,
         limits: Limits = DEFAULT_LIMITS, observer: Observer | None = None, terms: Terms | None = None,
-        python: str | None = None, stays: Callable[[RollTask], bool] | None = None,
+        python: str | None = None, domains: Mapping[str, str] | None = None,
+        stays: Callable[[RollTask], bool] | None = None,
     ) -> None:
         terms = terms or Terms()
         start = {
             "domain": domain, "splits": {name: dict(options) for name, options in splits.items()},
+            "domains": dict(domains or {}),
             "limits": asdict(limits), "python": python, "calibrate": terms.calibrate,
         }
         names: dict[str, str] = {}      # of nodes, for people

@@ -67,15 +67,17 @@ class ProcessPool:
     """A core.ports.Pool of worker processes. An async context manager; leaving it ends every process.
 
     `domain` is an import string "module:attribute", resolved in the workers only. `splits` maps the
-    name of each split to its environment's options. Trajectories go to the folder `trajectories`. `python` is the
-    interpreter of the workers and of the programs, by default this one.
+    name of each split to its environment's options; `domains` names the domains of splits of another one.
+    Trajectories go to the folder `trajectories`. `python` is the interpreter of the workers and of the programs, by
+    default this one.
     """
 
     def __init__(self, *, domain: str, splits: Mapping[str, Mapping[str, JSON]], workers: int,
                  trajectories: Path, limits: Limits = DEFAULT_LIMITS, observer: Observer | None = None,
-                 python: str | None = None) -> None:
+                 python: str | None = None, domains: Mapping[str, str] | None = None) -> None:
         self._start: dict[str, object] = {
             "domain": domain, "splits": {name: dict(options) for name, options in splits.items()},
+            "domains": dict(domains or {}),
             "trajectories": str(trajectories.resolve()), "limits": asdict(limits),
         }
         self._python = python
@@ -149,6 +151,12 @@ class ProcessPool:
     async def require_drawing(self, split: str) -> None:
         """Raise UsageError if episodes of a split cannot be drawn on this machine. Raises RolloutError."""
         answer = await self._call({"do": "require-drawing", "split": split}, Program(""), split)
+        if answer["problem"]:
+            raise UsageError(answer["problem"])
+
+    async def require_twin(self, split: str, twin: str) -> None:
+        """Raise UsageError if programs of the split `split` cannot run in the split `twin`. Raises RolloutError."""
+        answer = await self._call({"do": "require-twin", "split": split, "twin": twin}, Program(""), twin)
         if answer["problem"]:
             raise UsageError(answer["problem"])
 

@@ -32,6 +32,7 @@ from .policy_process import PolicyProcess
 from .probes import ProbeRecorder
 from .program_process import Aborted, ProgramFailed, ProgramLauncher, ProgramOverdue
 from .sheets import SheetMaker
+from .twins import difference_of
 
 NOTE_S: Final = 0.2         # interval at which a worker reports its steps
 
@@ -43,11 +44,12 @@ class Worker:
         self._channel = channel
         self._splits: Mapping[str, Mapping[str, JSON]] = start["splits"]
         self._folder = Path(start["trajectories"])
-        self._environments: dict[str, Environment] = {}     # by their options
+        self._environments: dict[str, Environment] = {}     # by their domains and options
         self._steps = 0
         self._noted = 0.0
         self._launcher = ProgramLauncher(Limits(**start["limits"]), self._interrupted)
         self._domain = load_domain(start["domain"])
+        self._others = {split: load_domain(name) for split, name in start["domains"].items()}
 
     def serve(self) -> None:
         """Carry out tasks until the controller is gone."""
@@ -80,6 +82,8 @@ class Worker:
                 return self._roll(request, program)
             case "probes":
                 return self._record_probes(request)
+            case "require-twin":
+                return {"done": {"problem": self._why_no_twin(request["split"], request["twin"])}}
             case "require-drawing":
                 return {"done": self._sheets().require(request["split"])}
             case "draw":
@@ -94,6 +98,10 @@ class Worker:
             environment=self._environment(request["split"]), folder=self._folder, rest=self._rest,
         )
         return {"done": [messages.probe_message(probe) for probe in recorder.record(request)]}
+
+    def _why_no_twin(self, split: str, twin: str) -> str:
+        """Why programs of one split cannot run in the other; "" if they can."""
+        return difference_of(self._environment(split), self._environment(twin))
 
     def _sheets(self) -> SheetMaker:
         return SheetMaker(self._domain, self._splits, self._rest)
@@ -110,8 +118,9 @@ class Worker:
         environment = self._environment(request["split"])
         index, seed = int(request["index"]), int(request["seed"])
         # Not the episode's own seed, from which a policy could draw what the simulator drew.
+        domain = self._domain_of(request["split"])
         policy = PolicyProcess(
-            self._launcher, program, self._domain.contract, environment, seed=derive_seed(seed, "program"),
+            self._launcher, program, domain.contract, environment, seed=derive_seed(seed, "program"),
             practice=messages.practice_of(request["practice"]),
         )
         fault, overdue, ended = None, False, "fault"
@@ -137,7 +146,7 @@ class Worker:
             wall_s=time.perf_counter() - begun,
             scored_to_fault=fault is not None and self._steps > 0,
             notes=replace(
-                notes_of(policy, report, domain=self._domain, recording=recording),
+                notes_of(policy, report, domain=domain, recording=recording),
                 cpu_s=0.0 if request["practice"] is None else round(policy.cpu_s, 3),
             ),
         )
@@ -176,12 +185,17 @@ class Worker:
     def _environment(self, split: str) -> Environment:
         """The environment of this split, made on first use and kept; equal options share one."""
         options = self._splits[split]
-        key = json.dumps(options, sort_keys=True)
+        domain = self._domain_of(split)
+        key = f"{domain.name} {json.dumps(options, sort_keys=True)}"
         if key not in self._environments:
             self._note("environment")
-            self._environments[key] = self._domain.environment(options)
+            self._environments[key] = domain.environment(options)
         self._note("working")
         return self._environments[key]
+
+    def _domain_of(self, split: str) -> Domain:
+        """The domain of a split: the run's own, unless the split has another one."""
+        return self._others.get(split, self._domain)
 
     # ------------------------------------------------------------------------------------ channel
 

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 from memento.core.critic_events import Criticise, Criticised
 from memento.core.critique import Frame, Sheet
@@ -24,6 +25,7 @@ from memento.core.events import (
     VoteCast,
     Withdraw,
 )
+from memento.core.gate_events import TryOnTwin, TwinTried
 from memento.core.keeper import Decision, Keeper
 from memento.core.order_ids import slot_of
 from memento.core.tuning_events import ConstantsTried, TryConstants
@@ -84,6 +86,14 @@ class World:
                 draw = random.Random(f"{self.seed}/{order.program.text}")
                 fitnesses = tuple(draw.randrange(self.levels) / self.levels for _ in order.seeds)
                 return ConstantsTried(order=order.id, point=order.point, fitnesses=fitnesses, steps=1)
+            case TryOnTwin():
+                fault = None
+                if draw.random() < self.failure_rate / 4:
+                    fault = Fault(kind=FaultKind.CRASHED, message="raised")
+                fitness = None if draw.random() < self.failure_rate / 4 else draw.randrange(self.levels) / self.levels
+                return TwinTried(
+                    order=order.id, fitness=0.0 if fault else fitness, steps=1, ended_by="end", fault=fault
+                )
             case RecordProbes():
                 episode = Episode(index=0, seed=order.seed, steps=1, ended_by="horizon", success=False)
                 return ProbesRecorded(order=order.id, probes=(Probe(name="idle", episode=episode),))
@@ -139,6 +149,15 @@ class World:
         scores = tuple(Score(fitness=draw.randrange(self.levels) / self.levels) for _ in order.episodes)
         probes = tuple(Score(fitness=draw.randrange(self.levels) / self.levels) for _ in order.probes)
         return Examination(scores=scores, probe_scores=probes)
+
+
+class Sound(World):
+    """A world whose evaluators are valid."""
+
+    def _examination(self, order: Examine, draw: random.Random) -> Examination:
+        return replace(super()._examination(order, draw), fault=None, scores=tuple(
+            Score(fitness=draw.randrange(self.levels) / self.levels) for _ in order.episodes
+        ))
 
 
 class Repeating(World):

@@ -16,7 +16,7 @@ RUN_KEYS = (
     "run, domain, method, model, seed, status, generations, elite, fitness, success, initial_fitness, "
     "reference_initial, reference_fitness, final_success, initial_return, final_return, "
     "candidates, episodes_run, episodes_saved, search_episodes, budget_episodes, "
-    "confirmations, refuted, model_calls, "
+    "confirmations, refuted, gate_episodes, gate_stopped, model_calls, "
     "tokens, cost_usd, wall_s, sandbox, hints, critiques"
 )
 """What a run's line of JSON holds, in this order."""

@@ -8,7 +8,7 @@ from enum import Enum
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from memento.core import critic_events, events, tuning_events, turn_events
+from memento.core import critic_events, events, gate_events, tuning_events, turn_events
 from memento.core.events import Fact
 from memento.core.values import Document, Program
 
@@ -23,8 +23,8 @@ PATIENT = settings(
 )
 
 FACT_CLASSES: list[type[Fact]] = [
-    cls for module in (events, critic_events, tuning_events, turn_events) for cls in vars(module).values()
-    if isinstance(cls, type) and issubclass(cls, Fact) and cls is not Fact
+    cls for module in (events, critic_events, gate_events, tuning_events, turn_events) for cls in vars(module).values()
+    if isinstance(cls, type) and issubclass(cls, Fact) and cls is not Fact and cls.__module__ == module.__name__
 ]
 
 finite = st.floats(allow_nan=False, allow_infinity=False)

@@ -47,7 +47,8 @@ def difference(value: float | None) -> Content:
 
 def state_of_slot(slot: Slot) -> str:
     """A slot's state in words."""
-    return f"{slot.state}, as {slot.same_as}" if slot.same_as is not None else slot.state
+    state = "stopped at the gate" if slot.state == "stopped" else slot.state
+    return f"{state}, as {slot.same_as}" if slot.same_as is not None else state
 
 
 def why_failed(slot: Slot) -> str:

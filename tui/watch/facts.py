@@ -24,10 +24,21 @@ from ...core.events import (
     RunStarted,
     VoteCast,
 )
+from ...core.gate_events import GateDecided, TwinTried
 from ...core.text import both, counted, number, one_line, share, success_and_return
 from ...core.tuning_events import ConstantsTried, TuningEnded
 from ...core.turn_events import ToolAnswered, TurnTaken
-from ..words import confirmed_words, episode_outcome, fault_words, isolation, look_words, order_words, tool_words
+from ...core.values import is_stopped
+from ..words import (
+    confirmed_words,
+    episode_outcome,
+    fault_words,
+    gate_words,
+    isolation,
+    look_words,
+    order_words,
+    tool_words,
+)
 
 LENGTH = 400
 TROUBLE = frozenset({"ProposalFailed"})
@@ -82,6 +93,8 @@ def _words(fact: Fact) -> str:
         case EvaluatorChosen():
             return f"{fact.chosen.id}{', frozen as E*' if fact.final else ''}"
         case CandidateScored(candidate=candidate):
+            if is_stopped(candidate.fault):
+                return fault_words(candidate.fault)
             if candidate.fault:
                 return f"failed: {fault_words(candidate.fault)}"
             if candidate.bound is not None:
@@ -96,6 +109,11 @@ def _words(fact: Fact) -> str:
         case BranchEnded():
             best = f"{fact.winner}, F {fact.fitness:.3f}" if fact.fitness is not None else "every candidate failed"
             return f"g{fact.generation} {fact.operator.value}: {best}"
+        case TwinTried():
+            wrong = f"; {fault_words(fact.fault)}" if fact.fault else ""
+            return f"f {number(fact.fitness)} on the cheap twin, {fact.steps} steps in {fact.wall_s:.1f} s{wrong}"
+        case GateDecided():
+            return gate_words(fact)
         case EliteConfirmed():
             return f"g{fact.generation}: {confirmed_words(fact)}"
         case EliteChanged():

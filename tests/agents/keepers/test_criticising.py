@@ -16,11 +16,11 @@ from memento.agents.keepers.memento import Slots
 from memento.agents.keepers.options import SearchOptions
 from memento.agents.keepers.sequencer import RunPlan, Sequencer
 from memento.core.critic_events import Criticise, Criticised
-from memento.core.events import CandidateScored, EliteChanged, Examine, Fact, Judge, Order, Propose, SpeculationEnded
-from memento.core.values import Episode, Examination, Program, Score
+from memento.core.events import CandidateScored, EliteChanged, Fact, Judge, Order, Propose, SpeculationEnded
+from memento.core.values import Episode, Program
 from memento.runtime.supervisor import Replay
 
-from ...support.keeper_world import World, play
+from ...support.keeper_world import Sound, play
 
 METHODS = ("memento", "eureka", "revolve", "without-crossover")
 
@@ -30,15 +30,6 @@ def plan_of(method: str, **more: object) -> RunPlan:
         method=KEEPERS[method], slots=Slots(generations=3, hill_climb=3, macro=3, crossover=2), search_seeds=(1, 2),
         final_seeds=(9,), evaluator=Program("E"), **more,
     )
-
-
-class Sound(World):
-    """A world whose evaluators are valid."""
-
-    def _examination(self, order: Examine, draw: random.Random) -> Examination:
-        return replace(super()._examination(order, draw), fault=None, scores=tuple(
-            Score(fitness=draw.randrange(self.levels) / self.levels) for _ in order.episodes
-        ))
 
 
 class Watched(Sound):

@@ -12,7 +12,7 @@ from ....core.errors import MementoError
 from ....core.text import cost, counted, number, one_line, success_and_return, tokens_of_call
 from ....memory.slots import Slot
 from ...snapshot import RunSnapshot
-from ...words import episode_outcome, fault_words
+from ...words import episode_outcome, fault_words, gate_words
 from ..colours import BAD, DIM, GOOD, LOUD, difference, fitness_of, mark, state_of_slot
 from ..details import Details, read_details
 from ..keys import bindings
@@ -154,6 +154,8 @@ def _facts(slot: Slot) -> Content:
         "  F ", fitness_of(slot), "  ", difference(slot.difference),
         f"{success_and_return(slot.success_rate, slot.mean_return, before='  ')}  {counted(slot.rolled, 'episode')}",
     ]
+    if slot.gate is not None and slot.state != "stopped":
+        facts.append((f"  {gate_words(slot.gate)}", DIM))
     if slot.elite_of:
         facts.append(("  elite of g" + ", g".join(map(str, slot.elite_of)), GOOD))
     operator = "" if slot.operator is None else slot.operator.value
