@@ -1,15 +1,13 @@
 """Reads a judge's answer: one JSON object with a choice and a reason."""
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..core.ports import Reply
 from ..core.text import one_line
 from ..core.values import JSON
+from .json_objects import json_objects
 
-MAX_ANSWER = 40_000  # characters of a reply that are searched
-MAX_OBJECTS = 64  # positions at which an object may begin
 MAX_REASON = 600
 
 
@@ -36,7 +34,7 @@ def read_verdict(reply: Reply, slots: Mapping[str, int]) -> Verdict | Unusable:
     """
     if reply.stop != "end":
         return Unusable(why=f"the answer is not complete (it ended by {one_line(reply.stop, 40)})")
-    answers = [answer for answer in _objects(reply.text[-MAX_ANSWER:]) if "choice" in answer]
+    answers = [answer for answer in json_objects(reply.text) if "choice" in answer]
     if not answers:
         return Unusable(why='it holds no JSON object with a "choice"')
     choice, reason = answers[-1]["choice"], answers[-1].get("reason")
@@ -53,20 +51,3 @@ def _slot(choice: JSON, slots: Mapping[str, int]) -> int | None:
     if isinstance(choice, int) and not isinstance(choice, bool):
         return choice if choice in slots.values() else None
     return None
-
-
-def _objects(text: str) -> Iterator[dict[str, JSON]]:
-    """The JSON objects in a text, in order; nested objects are ignored."""
-    decoder = json.JSONDecoder()
-    at = text.find("{")
-    for _ in range(MAX_OBJECTS):
-        if at < 0:
-            return
-        try:
-            found, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            at = text.find("{", at + 1)
-            continue
-        if isinstance(found, dict):
-            yield found
-        at = text.find("{", end)

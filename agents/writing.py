@@ -22,7 +22,10 @@ PROPOSER = "proposer"
 EVALUATOR_WRITER = "evaluator-writer"
 REPLY: Mapping[Form, str] = {"whole": "reply-program", "patch": "reply-patch"}  # the prompt files of the forms
 MAX_SHOWN = 24_000  # characters of an answer that a further question shows; less is of no use for putting it right
-_WORTH_SHOWING = (FaultKind.NOT_PYTHON, FaultKind.BROKEN_CONTRACT, FaultKind.BAD_PATCH, FaultKind.MANY_PROGRAMS)
+_WORTH_SHOWING = (
+    FaultKind.NOT_PYTHON, FaultKind.BROKEN_CONTRACT, FaultKind.BAD_PATCH, FaultKind.MANY_PROGRAMS,
+    FaultKind.BAD_VALUES,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +157,12 @@ class Writer:
             "once-more",
             reason=fenced(fault.message),
             answer=f"The answer:\n\n{fenced(reply.text)}" if shown else "",
-            form=self.prompts.fill(f"{REPLY[form]}-reminder").strip(),
+            form=self.reminder(form),
         )
+
+    def reminder(self, form: Form) -> str:
+        """The form of the reply in two lines."""
+        return self.prompts.fill(f"{REPLY[form]}-reminder").strip()
 
 
 def with_form(prompts: Prompts, name: str, summary: str, form: Form, more: str = "", /, **variables: str) -> str:

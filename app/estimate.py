@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 from ..agents.hints import Hints
 from ..agents.keepers.initial import ATTEMPTS
 from ..agents.notes import Notes
-from ..core.methods import branches_of
+from ..core.errors import UsageError
+from ..core.methods import CALIBRATE, branches_of
 from ..core.operators import OPERATORS
 from ..core.ports import Ask, Reply
 from ..core.values import JSON, Operator
@@ -110,6 +111,8 @@ class Kind:
 
 async def estimate(settings: Settings) -> Estimate:
     """The estimate for a run with these settings. Raises UsageError for settings that the run would refuse."""
+    if settings.method == CALIBRATE:
+        raise UsageError(f"a calibration has no estimate: it asks {settings.generations} times, or twice as often")
     refuse_the_blind(settings)
     require_usable(settings)
     low, high = Recorder(), Recorder()

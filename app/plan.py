@@ -41,7 +41,7 @@ def plan_of(
             lasting_memory=settings.memory_scope == "run",
             macro_focus=settings.macro_focus,
         ),
-        final_seeds=tuple(derive_seed(settings.root_seed, "final", e) for e in range(settings.final_episodes)),
+        final_seeds=tuple(derive_seed(settings.root_seed, "final", e) for e in range(_final_episodes(settings))),
         initial=initial,
         evaluator=evaluator,
         evaluator_budget=budget if settings.evaluator == "evolve" else None,
@@ -55,6 +55,11 @@ def plan_of(
         confirm_seed=settings.root_seed,
         refuses_dead=rules >= 2,
     )
+
+
+def _final_episodes(settings: Settings) -> int:
+    """The held-out episodes; 0 for a method that has no final measure, such as a calibration on a robot."""
+    return settings.final_episodes if "final_episodes" in method_named(settings.method).settings else 0
 
 
 def _fitness_of(settings: Settings, domain: Domain) -> str:

@@ -22,6 +22,7 @@ from ..settings import Settings, with_budgets
 from ..tui.display import Display
 from ..tui.noting import noted
 from .budgets import balance_of, require_usable
+from .calibration import require_calibratable, workers_of
 from .cluster import Cluster, machines
 from .drawing import require_drawing
 from .gate import require_twin
@@ -57,6 +58,7 @@ async def run(
     require_installed(settings.domain)
     recorded = _recorded(settings)
     initial, evaluator = _given_programs(settings, domain, recorded)
+    require_calibratable(settings, domain, initial)
     prompts = read_prompts(settings.prompts) if recorded is None else recorded.prompts
     if address is not None:
         address.require_free()
@@ -78,7 +80,7 @@ async def run(
             )
             work = Work(
                 settings=settings, domain=domain, started=started, models=models, machines=where,
-                workers=settings.workers,
+                workers=workers_of(settings, domain, settings.workers),
                 address=address, hints=None if recorded is None else recorded.hints,
                 call_times={} if recorded is None else recorded.call_times,
                 looks=None if recorded is None else recorded.looks,
@@ -136,7 +138,7 @@ async def resume(
             work = Work(
                 settings=settings, domain=domain, started=before.started, models=models,
                 machines=where,
-                workers=workers or settings.workers, address=address,
+                workers=workers_of(settings, domain, workers or settings.workers), address=address,
                 hints=None if recorded is None else recorded.hints,
                 call_times={} if recorded is None else recorded.call_times,
                 looks=None if recorded is None else recorded.looks,

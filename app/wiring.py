@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 from ..agents.aids import Aids
+from ..agents.calibrating import Calibrator
 from ..agents.critic.critic import CRITIC, Critic
 from ..agents.critic.sheets import SheetFolder, Sheets
 from ..agents.evaluator_evolver import EvaluatorEvolver
@@ -23,7 +24,7 @@ from ..core.critic_events import Criticise
 from ..core.errors import UsageError
 from ..core.events import Examine, Fact, Judge, Order, Propose, ProposeEvaluator, RecordProbes, Roll, ScoreEpisode
 from ..core.gate_events import TryOnTwin
-from ..core.methods import edits, tunes
+from ..core.methods import CALIBRATE, edits, tunes
 from ..core.order_ids import HILL, owner_of, parse
 from ..core.ports import Domain, Generalising, Model, Pool, Prober, Prompts, RollTask, shelf_of
 from ..core.seeds import UNSALTED
@@ -43,6 +44,7 @@ from ..runtime.rollouts.limits import policy_limits_in_words, practice_limits_in
 from ..runtime.supervisor import Agent, Lane
 from ..settings import ALL, Asking, Settings
 from .budgets import left_in_words, models_of, prices_of
+from .calibration import rig_of
 from .prompt_files import prompts_with
 
 CLOSING_S = 5.0             # time to close the sockets of one model at the end of a run
@@ -269,6 +271,12 @@ def make_askers(
         Operator.MACRO: Mutator(**common),
         Operator.CROSSOVER: Crosser(**common),
     }
+    if settings.method == CALIBRATE:
+        rig = rig_of(settings, domain)
+        proposals[Operator.CALIBRATE] = Calibrator(
+            model=models.proposer, prompts=prompts, brief=brief, contract=domain.contract,
+            description=rig.description, bounds=rig.bounds, answers=answers,
+        )
     evolver = EvaluatorEvolver(
         model=models.evaluator_writer, prompts=prompts, brief=brief, contract=domain.evaluator_contract,
         answers=answers, judge_reasons=settings.judge_reasons,
@@ -300,6 +308,8 @@ def final_options(settings: Settings, domain: Domain) -> Mapping[str, JSON]:
 
 def _offline(settings: Settings, domain: Domain) -> Model | None:
     shelf = shelf_of(domain, settings.options)
+    if settings.method == CALIBRATE:
+        return OfflineModel(shelf, run_seed=settings.root_seed, bounds=rig_of(settings, domain).bounds)
     if shelf is not None:
         return OfflineModel(shelf, run_seed=settings.root_seed)
     named = [spec for texts in models_of(settings).values() for text in texts for spec in parse_specs(text)]

@@ -1,18 +1,24 @@
 """`memento cell`: a robot cell, or its simulated twin."""
 
+import json
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from . import flags
 from .command import CONTEXT, Command, CommandGroup
 
+if TYPE_CHECKING:
+    from ..core.values import JSON
+
 EXAMPLE: Final = "memento cell run elite.py --trials 10"
 CHECK_EXAMPLE: Final = "memento cell check --cell lab.toml"
+CALIBRATE_EXAMPLE: Final = "memento cell calibrate elite.py --steps 3 --model anthropic:NAME"
 
 cell = typer.Typer(
-    help="Check a robot cell and run policies in it.", cls=CommandGroup, rich_markup_mode=None,
+    help="Check a robot cell, run policies in it, and calibrate them to it.", cls=CommandGroup, rich_markup_mode=None,
     context_settings=CONTEXT,
 )
 
@@ -73,6 +79,66 @@ def run(
         print_json(cell_json(result))
     else:
         print_text(describe_trials(result))
+
+
+class By(StrEnum):
+    """Who chooses the values of a calibration."""
+
+    MODEL = "model"
+    SEARCH = "search"
+
+
+Steps = Annotated[int, typer.Option(metavar="N", min=1, max=100, help="The calibration steps, N_cal.")]
+StepTrials = Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="The trials per step.")]
+Calibrate = Annotated[
+    By, typer.Option("--calibrate", metavar="|".join(By),
+                     help="Who chooses values: a model, or a coordinate search with as many trials."),
+]
+Model = Annotated[str | None, typer.Option(metavar="MODEL", help="The model to ask: see `memento models`.")]
+Evaluator = Annotated[
+    str, typer.Option(metavar="NAME|FILE", help="What measures trials: reference (E_R), evolve, or a Python file.")
+]
+Name = Annotated[
+    str | None, typer.Option(metavar="NAME", help="The name of the run; by default domain, time and a tag.")
+]
+
+
+@cell.command(cls=Command, epilog=f"Example: {CALIBRATE_EXAMPLE}")
+def calibrate(
+    policy: Policy, file: File = None, steps: Steps = 3, trials: StepTrials = 3, by: Calibrate = By.MODEL,
+    model: Model = None, evaluator: Evaluator = "reference", seed: Seed = 0, workers: flags.Workers = None,
+    budget_calls: flags.BudgetCalls = None, budget_tokens: flags.BudgetTokens = None,
+    budget_usd: flags.BudgetUsd = None, budget_wall_s: flags.BudgetWall = None,
+    require_sandbox: flags.RequireSandbox = False, runs: flags.Runs = flags.RUNS, name: Name = None,
+    assignments: flags.Settings = None, display: flags.Display = flags.DisplayKind.RICH, as_json: flags.AsJson = False,
+) -> None:
+    """Change named constants of a policy after trials in the cell. It is a run: show, resume and export know it."""
+    from ..core.errors import UsageError
+    from ..domains.cell import IMPORT_STRING
+    from .execution import StatusOptions
+    from .new_run import Given, Place, Showing, start
+
+    if by is By.MODEL and model is None:
+        raise UsageError("which model? name one with --model, or use --calibrate search")
+    if by is By.SEARCH and model is not None:
+        raise UsageError("--model has no effect with --calibrate search: leave one out")
+    vectors, each = (steps, trials) if by is By.MODEL else ((steps + 1) * trials - 1, 1)
+    given: dict[str, JSON] = {
+        "domain": IMPORT_STRING, "method": "calibrate", "initial": str(policy), "evaluator": evaluator,
+        "model": model, "generations": vectors, "n_roll": each, "seed": seed, "workers": workers,
+        "budget_calls": budget_calls, "budget_tokens": budget_tokens, "budget_usd": budget_usd,
+        "budget_wall_s": budget_wall_s, "require_sandbox": require_sandbox or None,
+    }
+    start(
+        Given(
+            flags=given, config=None,
+            assignments=[*(assignments or ()), f"options.cell={json.dumps(str(_path(file).absolute()))}"],
+        ),
+        replay=None, loosely=False, trust=False, place=Place(runs_dir=runs, name=name),
+        showing=Showing(
+            display=display, status=StatusOptions(port=None, host=None), as_json=as_json, command_line=None,
+        ),
+    )
 
 
 def _path(file: Path | None) -> Path:

@@ -1,15 +1,19 @@
 """The work of `memento show`: reads the list of runs, one run, or one candidate or vote, and prints it."""
 
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ..baselines.log import find_baseline, list_baselines, read_record
 from ..core.errors import StoreError, UsageError
 from ..core.events import RunResumed, RunStarted
+from ..core.methods import CALIBRATE
+from ..core.ports import Calibrating
 from ..core.text import number, one_line
+from ..core.values import JSON
+from ..domains import load as load_domain
 from ..memory.lock import is_locked
-from ..memory.lookup import look_up, parents_of
+from ..memory.lookup import last_elite, list_policies, look_up, parents_of
 from ..memory.run_status import state_of
 from ..memory.runs import find_run, list_runs
 from ..memory.store import RunStore
@@ -17,6 +21,7 @@ from ..memory.tail import read_outline, read_view
 from ..settings import Settings, settings_in
 from .baseline_text import describe_baseline, in_short
 from .output import print_text, say
+from .show_calibration import describe_calibration
 from .show_candidate import describe_record
 from .show_run import describe_run
 
@@ -50,6 +55,20 @@ def show_run(
         view, live = read_view(folder), is_locked(folder)
         width = min(shutil.get_terminal_size().columns, WIDEST)
         _print(describe_run(view, folder=folder, live=live, width=width))
+        _print(_calibration(folder, view.status.settings))
+
+
+def _calibration(folder: Path, settings: Mapping[str, JSON]) -> Iterable[str]:
+    """The table of a calibration; nothing for other runs."""
+    domain = load_domain(str(settings["domain"])) if settings.get("method") == CALIBRATE else None
+    if not isinstance(domain, Calibrating):
+        return ()
+    options = settings["options"]
+    assert isinstance(options, dict)
+    with RunStore.read(folder) as store:
+        records = [look_up(store, name) for name in list_policies(store)]
+        elite = last_elite(store)
+    return describe_calibration(records, domain.rig(options).bounds, elite=elite)
 
 
 def _print(lines: Iterable[str]) -> None:

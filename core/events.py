@@ -52,6 +52,7 @@ class Propose(Order):
     fitness: str = ""  # what f_e measures under the evaluator in use, in its writer's words; "" where nothing is known
     conversation: Conversation | None = None  # None: the proposal is one answer, without tools
     critiques: tuple[Critique, ...] = ()  # of episodes of the parents
+    earlier: tuple[Candidate, ...] = ()  # of a calibration: what was tested before the parent, oldest first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,9 @@ _EDITS = frozenset({
 _CLIMB = _EDITS | frozenset({"generations", "racing", "speculation", "memory_detail", "memory_scope"})
 _MACROS = frozenset({"macro_focus"})
 _ELITE = frozenset({"confirm_episodes"})  # of methods whose elite lasts over generations
+CALIBRATE = "calibrate"  # the name of the method that needs a robot
 _TUNING = frozenset({"tune_episodes"})
+_CALIBRATION = (_ALWAYS - {"final_episodes"}) | {"generations"}  # its result is measured by `memento cell run`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +111,10 @@ def _tuning_alone(settings: Mapping[str, JSON]) -> tuple[Branch, ...]:
     return (_branch(Operator.TUNE, 1),)
 
 
+def _calibration(settings: Mapping[str, JSON]) -> tuple[Branch, ...]:
+    return (_branch(Operator.CALIBRATE, 1),)
+
+
 def _number(settings: Mapping[str, JSON], key: str) -> int:
     value = settings.get(key)
     return value if isinstance(value, int) else 0
@@ -177,6 +183,12 @@ METHODS: Mapping[str, Method] = {
             title="the constants of the first program tuned by an optimiser, without further programs; a baseline",
             settings=_ALWAYS | _TUNING | {"racing"},
             branches=_tuning_alone,
+        ),
+        Method(
+            name=CALIBRATE,
+            title="other values of named constants for a robot cell, from the metrics of a few trials (the paper's)",
+            settings=_CALIBRATION,
+            branches=_calibration,
         ),
     ]
 }

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .order_ids import CROSS, HILL, MACRO, PROGRAM, TUNE
+from .order_ids import CALIBRATE, CROSS, HILL, MACRO, PROGRAM, TUNE
 from .values import Operator
 
 
@@ -38,6 +38,9 @@ OPERATORS: Mapping[Operator, OperatorNames] = {
     ),
     Operator.CROSSOVER: OperatorNames(
         word=CROSS, branch="cross", proposal="crossover", short="crossover", title="crossover"
+    ),
+    Operator.CALIBRATE: OperatorNames(
+        word=CALIBRATE, branch="calibrate", proposal="calibration", short="calibration", title="calibration"
     ),
 }
 OPERATOR_OF_WORD: Mapping[str, Operator] = {names.word: operator for operator, names in OPERATORS.items()}

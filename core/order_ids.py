@@ -9,6 +9,7 @@ An id names the purpose of its order, so that seeds and replays never depend on 
     g2/random/3           slot 3 of random search           final/initial       p_0 on held-out episodes
     g2/initial/3          slot 3 of zero-shot search        final/elite         the elite on held-out episodes
     g2/tune/0             tuning slot 0                     confirm/g2/candidate  the best of g2 on fresh episodes
+    g2/calibrate/0        the constants of step 2
     eval/probes           the recording of the probes       confirm/g2/elite      the elite before it, on the same ones
 
 and, for one of these (its *owner*):
@@ -30,7 +31,7 @@ from typing import Final, Literal
 
 INITIAL, EVALUATOR, SEARCH, FINAL = "initial", "evaluator", "search", "final"   # as in StageEntered
 CONFIRM = "confirm"                             # in the search, but not of its slots
-HILL, MACRO, TUNE, CROSS = "hill", "macro", "tune", "cross"     # branches of a generation
+HILL, MACRO, TUNE, CROSS, CALIBRATE = "hill", "macro", "tune", "cross", "calibrate"     # branches of a generation
 PROGRAM, RANDOM = "initial", "random"           # independent programs, of zero-shot and of random search
 JUDGE, FIXED, ZERO_SHOT, PROBES = "judge", "fixed", "zero-shot", "probes"
 P_0, ELITE = "initial", "elite"                 # the policies measured on held-out episodes

@@ -46,6 +46,7 @@ class Operator(StrEnum):
     MACRO = "macro-mutation"
     TUNE = "tuning"  # not in the paper: an optimiser changes numbers, and no model is asked
     CROSSOVER = "crossover"
+    CALIBRATE = "calibration"  # in a robot cell: other values of named constants (paper, appendix A)
 
 
 class Verdict(StrEnum):
@@ -79,6 +80,7 @@ class FaultKind(StrEnum):
     MODEL_FAILED = "model-failed"  # the call itself failed for good
     NO_CONSTANTS = "no-constants"  # nothing to tune: the program names no numbers
     STOPPED = "stopped-at-the-gate"  # it failed, or was clearly below its parent, on the domain's cheap twin
+    BAD_VALUES = "bad-values"  # not values within the bounds of the constants that are calibrated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,8 +14,14 @@ from .svg import Node, rail
 
 ROW_HEIGHT = 58  # pixels, as in the style sheet
 # Lanes of the rail, and places in the colours.
-LANES = {Operator.INITIAL: 0, Operator.CROSSOVER: 0, Operator.HILL_CLIMB: 1, Operator.MACRO: 2, Operator.TUNE: 1}
-PLACES = {Operator.INITIAL: 7, Operator.HILL_CLIMB: 0, Operator.MACRO: 1, Operator.CROSSOVER: 2, Operator.TUNE: 3}
+LANES = {
+    Operator.INITIAL: 0, Operator.CROSSOVER: 0, Operator.HILL_CLIMB: 1, Operator.MACRO: 2, Operator.TUNE: 1,
+    Operator.CALIBRATE: 1,
+}
+PLACES = {
+    Operator.INITIAL: 7, Operator.HILL_CLIMB: 0, Operator.MACRO: 1, Operator.CROSSOVER: 2, Operator.TUNE: 3,
+    Operator.CALIBRATE: 4,
+}
 DIFF_LINES = 400
 LINE = 240
 

@@ -231,9 +231,9 @@ def _origins(group: GroupFinding) -> Markup:
 
 
 def _operator_legend(records: Sequence[RunRecord]) -> tuple[tuple[str, Markup], ...]:
-    """The colours of the operators; tuning only where a run tuned."""
-    tuned = any(count.operator is Operator.TUNE for record in records for count in record.operators)
-    shown = [operator for operator in Operator if tuned or operator is not Operator.TUNE]
+    """The colours of the operators; tuning and calibration only where a run used them."""
+    used = {count.operator for record in records for count in record.operators}
+    shown = [each for each in Operator if each in used or each not in (Operator.TUNE, Operator.CALIBRATE)]
     box = Markup('<svg class="swatch" width="14" height="10" viewBox="0 0 14 10" aria-hidden="true">'
                  '<rect class="bar c{}" width="14" height="10"/></svg>')
     return tuple((OPERATORS[operator].title, box.format(PLACES[operator])) for operator in shown)

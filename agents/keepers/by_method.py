@@ -6,6 +6,7 @@ from typing import Any, Protocol
 from ...core.keeper import Keeper
 from ...core.methods import halves
 from ...core.values import Candidate
+from .calibration import Calibration
 from .eureka import Eureka
 from .memento import MementoKeeper, Slots
 from .options import PLAIN, SearchOptions
@@ -92,4 +93,5 @@ KEEPERS: dict[str, MakeKeeper] = {
     "zero-shot": _rounds(lambda count, options: ZeroShot(candidates=count), generations=1),
     "random": _random,
     "cma-es": _memento(tuning),
+    "calibrate": _rounds(lambda count, options: Calibration()),
 }

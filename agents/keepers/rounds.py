@@ -30,6 +30,7 @@ class Request:
 
     operator: Operator
     parents: tuple[Candidate, ...] = ()
+    earlier: tuple[Candidate, ...] = ()  # of a calibration: what was tested before the parent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +139,7 @@ class RoundsKeeper:
             generation=generation,
             slot=number,
             parents=request.parents,
+            earlier=request.earlier,
             focus=self._options.focus(generation, slot, len(requests)) if macro else None,
             elite=elite.id,
             fitness=self._plan.fitness,

@@ -7,6 +7,7 @@ determinism, exceptions, and deadlines. `tests/conformance` has one class of tes
 from .auditing import Auditable, AuditProgram
 from .clock import Clock
 from .domain import (
+    Calibrating,
     Domain,
     Furnishing,
     Generalising,
@@ -14,6 +15,7 @@ from .domain import (
     KnowingOrder,
     KnownEpisode,
     Periodic,
+    Rig,
     Starting,
     Succeeding,
     Twin,
@@ -34,9 +36,9 @@ from .shelf import Part, Shelf
 from .store import Store
 
 __all__ = [
-    "Action", "Artist", "Ask", "AuditProgram", "Auditable", "Choosing", "Clock", "Domain", "DrawTask", "Drawable",
-    "Drawn", "Encoding", "Environment", "Furnishing", "Generalising", "ImageFile", "Interpreted", "InvalidAction",
-    "KnowingOrder", "KnownEpisode", "Model", "Narrating", "Observation", "Part", "Periodic", "Picture", "Playback",
-    "Pool", "Practice", "ProbeTask", "Prober", "Prompts", "Renderer", "Reply", "RollTask", "Shelf", "Starting",
-    "Store", "Succeeding", "Twin", "Twinned", "has_success", "interpreter_of", "shelf_of", "twin_for",
+    "Action", "Artist", "Ask", "AuditProgram", "Auditable", "Calibrating", "Choosing", "Clock", "Domain", "DrawTask",
+    "Drawable", "Drawn", "Encoding", "Environment", "Furnishing", "Generalising", "ImageFile", "Interpreted",
+    "InvalidAction", "KnowingOrder", "KnownEpisode", "Model", "Narrating", "Observation", "Part", "Periodic", "Picture",
+    "Playback", "Pool", "Practice", "ProbeTask", "Prober", "Prompts", "Renderer", "Reply", "Rig", "RollTask", "Shelf",
+    "Starting", "Store", "Succeeding", "Twin", "Twinned", "has_success", "interpreter_of", "shelf_of", "twin_for",
 ]

@@ -176,6 +176,27 @@ def interpreter_of(domain: Domain, options: Mapping[str, JSON]) -> str | None:
     return domain.interpreter(options) if isinstance(domain, Interpreted) else None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rig:
+    """What a calibration knows of the place where a program is carried out: c_R of the paper.
+
+    `bounds` are those of the constants that may change, by name; none: those whose range the program names.
+    `one_at_a_time`: trials cannot run side by side, since there is one arm.
+    """
+
+    description: str
+    bounds: Mapping[str, tuple[float, float]]
+    one_at_a_time: bool
+
+
+@runtime_checkable
+class Calibrating(Protocol):
+    """An optional port of a domain that carries programs out on a robot, to which their constants are calibrated."""
+
+    def rig(self, options: Mapping[str, JSON]) -> Rig:
+        """The rig under these (completed) options; its description is Markdown for a model."""
+
+
 @runtime_checkable
 class Starting(Protocol):
     """What a domain offers as well if its environments start programs of the user's, such as a simulator's build."""

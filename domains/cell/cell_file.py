@@ -167,6 +167,20 @@ class GroundingPart(_Table):
     jump_m: Positive = 0.012                # a measurement farther off is believed when it comes again
 
 
+class CalibrationPart(_Table):
+    """What a calibration may change, and what a person wants it to know."""
+
+    bounds: Mapping[str, Pair] = Field(default_factory=dict)    # of the policy's constants; none: those it names itself
+    note: Annotated[str, Field(max_length=4000)] = ""           # for the prompt, after the cell's name
+
+    @model_validator(mode="after")
+    def _order(self) -> "CalibrationPart":
+        for name, (low, high) in self.bounds.items():
+            if low >= high:
+                raise ValueError(f"bounds.{name}: the first number must be below the second")
+        return self
+
+
 class Cell(_Table):
     """One robot cell."""
 
@@ -178,6 +192,7 @@ class Cell(_Table):
     limits: LimitsPart = LimitsPart()
     execution: ExecutionPart = ExecutionPart()
     grounding: GroundingPart = GroundingPart()
+    calibration: CalibrationPart = CalibrationPart()
 
     @model_validator(mode="after")
     def _together(self) -> "Cell":

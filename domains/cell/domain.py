@@ -1,11 +1,12 @@
 """The domain interface of a robot cell: programs of `hanoi` run unchanged, and E_R takes the evaluator's place."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
 from ...core.errors import UsageError, unknown
-from ...core.ports import Environment, Shelf
+from ...core.ports import Environment, Rig, Shelf
 from ...core.values import JSON, Brief, Contract, Program
 from .. import hanoi
 
@@ -41,9 +42,27 @@ class CellDomain:
         return {"cell": content, "horizon": horizon}
 
     def brief(self, options: Mapping[str, JSON]) -> Brief:
-        """The texts of `hanoi` without randomisation: the interface that the cell keeps."""
-        given: dict[str, JSON] = {"randomisation": "none", "horizon": options["horizon"]}
-        return hanoi.DOMAIN.brief(hanoi.DOMAIN.options(given, preset="paper"))
+        """The texts of `hanoi` without randomisation, the interface that the cell keeps, and what a cell records."""
+        from .cell_file import cell_of
+        from .rig import evaluator_interface
+
+        content = options["cell"]
+        assert isinstance(content, dict)
+        given: dict[str, JSON] = {
+            "randomisation": "none", "horizon": options["horizon"],
+            "goal_update": cell_of(content, where="the cell").execution.goal_update,
+        }
+        brief = hanoi.DOMAIN.brief(hanoi.DOMAIN.options(given, preset="paper"))
+        return replace(brief, evaluator_interface=evaluator_interface(brief.evaluator_interface), reference_fitness="")
+
+    def rig(self, options: Mapping[str, JSON]) -> Rig:
+        """The cell in words, the bounds of its file, and whether there is one arm: see `core.ports.Calibrating`."""
+        from .cell_file import cell_of
+        from .rig import rig_of
+
+        content = options["cell"]
+        assert isinstance(content, dict)
+        return rig_of(cell_of(content, where="the cell"))
 
     def control_period_ms(self, options: Mapping[str, JSON]) -> float:
         """The duration of a control step: see `core.ports.Periodic`."""

@@ -3,13 +3,15 @@
 import json
 import random
 
+from ...core.calibration import Bounds
 from ...core.errors import ModelError
 from ...core.events import Judge, Propose, ProposeEvaluator
 from ...core.order_ids import slot_of
 from ...core.ports import Ask, Reply, Shelf
 from ...core.seeds import derive_seed
 from ...core.text import one_line
-from ...core.values import Usage
+from ...core.values import Operator, Usage
+from .coordinates import next_values
 from .edits import Workshop
 from .evaluator_writer import write_evaluator
 from .judge import judge
@@ -21,7 +23,8 @@ MAX_LINE = 4000  # characters of a summary line; a summary of many edits is far 
 class OfflineModel:
     """A deterministic structural mutator behind the Model port. It is not a language model.
 
-    It never reads the prompt: it edits the parent program of the order with pieces of a shelf. All
+    It never reads the prompt: it edits the parent program of the order with pieces of a shelf, or, in a
+    calibration, changes one constant at a time. All
     randomness comes from the run's seed, the order's slot and the attempt, so the same order gives the same
     reply in any process and in any order of arrival, also if it is requested speculatively. Its results are
     not evidence for the results of language models.
@@ -29,9 +32,11 @@ class OfflineModel:
 
     name = "offline"
 
-    def __init__(self, shelf: Shelf, *, run_seed: int) -> None:
-        self._workshop = Workshop(shelf)
+    def __init__(self, shelf: Shelf | None, *, run_seed: int, bounds: Bounds | None = None) -> None:
+        """Without a shelf it only calibrates, within these bounds."""
+        self._workshop = None if shelf is None else Workshop(shelf)
         self._run_seed = run_seed
+        self._bounds = bounds or {}
 
     async def complete(self, ask: Ask) -> Reply:
         """Answer one order in the form of a language model's reply.
@@ -41,7 +46,11 @@ class OfflineModel:
         order = ask.order
         rng = random.Random(derive_seed(self._run_seed, "offline", slot_of(order.id), ask.attempt))
         try:
-            if isinstance(order, Propose):
+            if isinstance(order, Propose) and order.operator is Operator.CALIBRATE:
+                text = json.dumps(next_values((*order.earlier, *order.parents), self._bounds))
+            elif self._workshop is None:
+                raise ModelError("the offline model has no parts for this task: it only calibrates")
+            elif isinstance(order, Propose):
                 text = program_reply(*propose(order, self._workshop, rng, attempt=ask.attempt))
             elif isinstance(order, ProposeEvaluator):
                 text = program_reply(*write_evaluator(order, self._workshop.shelf.evaluators, rng))

@@ -51,3 +51,24 @@ def test_a_stopped_trial_is_reported_with_the_reason(
 def test_a_missing_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], asked: list[str]) -> None:
     assert exit_code(["cell", *asked, "--cell", str(tmp_path / "none.toml")]) == 2
     assert "none.toml cannot be read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("more", "why"), [
+    ((), "which model?"),
+    (("--calibrate", "search", "--model", "offline"), "--model has no effect"),
+    (("--calibrate", "search"), "there is nothing to calibrate"),
+])
+def test_a_calibration_that_cannot_begin_is_refused(
+    cell: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], more: tuple[str, ...], why: str
+) -> None:
+    policy = tmp_path / "policy.py"
+    policy.write_text(INTO_THE_TABLE, "utf-8")
+    asked = ["cell", "calibrate", str(policy), "--cell", str(cell), "--runs", str(tmp_path / "runs"), *more]
+    assert exit_code(asked) == 2
+    assert why in capsys.readouterr().err and not (tmp_path / "runs").exists()
+
+
+def test_a_calibration_is_for_domains_with_a_robot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["run", "hanoi-kinematic", "--method", "calibrate", "--evaluator", "reference", "--runs", str(tmp_path)]
+    assert exit_code(asked) == 2
+    assert "has no robot to calibrate for" in capsys.readouterr().err

@@ -20,6 +20,7 @@ SETTINGS = {"k": 7, "k_hc": 3, "k_macro": 2, "k_cross": 1, "generations": 4}
     ("zero-shot", [("programs", "initial", 7)]),
     ("random", [("random", "random", 7)]),
     ("cma-es", [("tune", "tune", 1)]),
+    ("calibrate", [("calibrate", "calibrate", 1)]),
     ("of another version", [("climb", "hill", 3), ("macro", "macro", 2), ("cross", "cross", 1)]),
 ])
 def test_branches(method: str, expected: list[tuple[str, str, int]]) -> None:
@@ -49,6 +50,6 @@ def test_an_odd_slot_goes_to_the_climb(slots: int) -> None:
 
 def test_every_method_and_operator_has_its_names() -> None:
     assert set(OPERATORS) == set(Operator)
-    assert {method.published for method in METHODS.values() if method.name not in ("random", "cma-es")} == {
+    assert {method.published for method in METHODS.values() if method.name not in ("random", "cma-es", "calibrate")} == {
         "MEMENTO", "Hill-only", "Without-Crossover", "Eureka", "REvolve", "Zero-shot",
     }

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from memento.agents.aids import Aids
+from memento.agents.calibrating import Calibrator
 from memento.agents.critic.critic import Critic
 from memento.agents.critic.sheets import Prepared, SheetFolder
 from memento.agents.evaluator_evolver import EvaluatorEvolver
@@ -23,7 +24,7 @@ from memento.core.critique import Critique, Frame, Sheet
 from memento.core.events import HintGiven, ProposalMade, Propose
 from memento.core.ports import Ask
 from memento.core.turns import Conversation, Draft, Turn
-from memento.core.values import Call, Document, Episode, Focus, Operator
+from memento.core.values import Call, Document, Episode, Focus, Operator, Program
 from memento.runtime.prompts import PromptFolder
 from memento.runtime.rollouts.limits import policy_limits_in_words
 
@@ -37,6 +38,7 @@ from ..support.prompt_samples import (
     EVALUATOR_CONTRACT,
     LINEAGE,
     OTHER,
+    POLICY,
     REJECTIONS,
     TRIED,
     Scripted,
@@ -82,17 +84,21 @@ CASES = (
     "crossover-critic-pixels",
     "critic",
     "critic-before-scores",
+    "calibration",
+    "calibration-once-more",
 )
 EVALUATOR_CASES = ("initial-evaluator", "evaluator-macro-mutation", "evaluator-macro-mutation-whole")
 PAPER_CASES = ("evaluator-without-probes-whole",)
 JUDGE_CASES = ("judge", "judge-once-more", "judge-critic")
 CRITIC_CASES = ("critic", "critic-before-scores")
-OTHERS = EVALUATOR_CASES + PAPER_CASES + JUDGE_CASES + CRITIC_CASES
+CALIBRATION_CASES = ("calibration", "calibration-once-more")
+OTHERS = EVALUATOR_CASES + PAPER_CASES + JUDGE_CASES + CRITIC_CASES + CALIBRATION_CASES
 ROLES = (
     (tuple(case for case in CASES if case not in OTHERS), "- At most 64,000 characters."),
     (EVALUATOR_CASES, "ended"),  # the table of T_0
     (JUDGE_CASES, "a reason to distrust it."),
     (CRITIC_CASES, "You look at one recorded episode"),
+    (CALIBRATION_CASES, "A camera above the track."),
 )
 
 
@@ -137,7 +143,8 @@ async def filled(case: str) -> str:
 
 async def asked(case: str) -> Ask:
     """The question that the agent asks."""
-    reply = AMBIGUOUS_PATCH if case == "hill-climb-once-more" else program_reply()
+    wrong = {"hill-climb-once-more": AMBIGUOUS_PATCH, "calibration-once-more": '{"GAIN": 7}'}
+    reply = wrong.get(case, program_reply())
     model = Scripted(lambda ask: '{"choice": "none"}' if ask.role == "judge" else reply)
     common = {"prompts": PromptFolder(), "brief": BRIEF}
     judges = Judges(models=[model], run_seed=7, **common)
@@ -230,6 +237,14 @@ async def asked(case: str) -> Ask:
             )
             critic = Critic(model=model, prompts=common["prompts"], brief=BRIEF, sheets=SheetsOf())
             assert (await critic.carry_out(look)).words
+        case "calibration" | "calibration-once-more":
+            first = candidate(Program(POLICY.text.replace("0.8  #", "0.5  #")), name="init/0")
+            order = replace(propose(Operator.CALIBRATE, candidate()), earlier=(replace(first, generation=0),))
+            common["answers"] = Answers(repairs=1)
+            await Calibrator(
+                model=model, contract=CONTRACT, **common,
+                description="A camera above the track.", bounds={"GAIN": (0.1, 2.0)},
+            ).carry_out(order)
     return model.asked[-1 if case.endswith("once-more") else 0]
 
 
@@ -264,7 +279,7 @@ async def test_a_growing_memory_leaves_the_rest_of_a_climb_prompt_as_it_was() ->
     assert none.prompt[:shared].rstrip("\n").endswith("## Edits already tried and rejected")
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case not in (*JUDGE_CASES, *CRITIC_CASES, "conversation")])
+@pytest.mark.parametrize("case", [case for case in CASES if case not in (*JUDGE_CASES, *CRITIC_CASES, *CALIBRATION_CASES, "conversation")])
 async def test_the_form_of_the_reply_is_repeated_at_the_end(case: str) -> None:
     patched = case.startswith(("hill-climb", "conversation-")) and not case.endswith("whole")
     patch = case in ("evaluator-macro-mutation",) or patched
@@ -297,6 +312,7 @@ async def test_every_prompt_file_is_used() -> None:
     parts |= {"crossover-with-itself", "macro-focus", "macro-foci", "crossover-focus", "crossover-foci", "hints"}
     parts |= {"constants", "notes", "reply-note"}
     parts |= {"critic-situation", "critique", "critique-sheet"}
+    parts |= {"calibration-situation", "reply-values", "reply-values-reminder"}
     parts |= {"tools", "tool-turn", "tools-left", "tools-used-up"}
     used = parts | set(CASES)
     assert set(PromptFolder()) <= used

@@ -290,7 +290,7 @@ def test_revolve_uses_every_fitness_so_that_racing_is_refused() -> None:
     assert "'racing' has no effect" in refusal({"method": "revolve"}, sets=("racing=true",))
 
 
-@pytest.mark.parametrize("method", sorted({*METHODS} - {"cma-es"}))
+@pytest.mark.parametrize("method", sorted({*METHODS} - {"cma-es", "calibrate"}))
 def test_every_method_has_the_same_budget_by_default(method: str) -> None:
     settings = build({"method": method, "preset": "paper"})
     slots = sum(branch.slots for branch in branches_of(settings.as_json()))

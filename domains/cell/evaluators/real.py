@@ -12,6 +12,7 @@ Arrays = dict[str, Any]     # each recorded quantity as an array of numpy
 NAMES = ("small", "medium", "large", "xlarge")
 HOLE = 0.055                # from a container's origin to its hole
 HELD = (0.75, 1.12)         # of the fingers' distance to a half-edge
+NEAR = 0.05                 # from a hole, so that a cube belongs to its container
 STILL = 8                   # steps after a release in which a cube comes to rest
 
 
@@ -25,16 +26,19 @@ class Evaluator:
         held = [grasp for grasp in grasps if grasp["held"]]
         placed = [place for place in map(run.placing, held) if place is not None]
         return 0.0, {
+            "progress": run.progress([0, *(grasp["end"] + STILL for grasp in grasps), len(run.eef) - 1]),
             "tower_seen_on_c": run.tower_on_target(),
             "cubes_seen_on_c": run.on_target(),
             "grasps": len(grasps),
             "grasps_that_held": len(held),
             "grasp_height_above_centre_mm": _spread([grasp["height"] for grasp in grasps]),
             "grasp_lateral_mm": _spread([grasp["lateral"] for grasp in grasps]),
+            "grasp_offset_mm": _means([grasp["offset"] for grasp in grasps]),
             "missed_height_above_centre_mm": _spread([grasp["height"] for grasp in grasps if not grasp["held"]]),
             "placings": len(placed),
             "dropped_on_the_way": len(held) - len(placed),
             "placing_lateral_mm": _spread([place["lateral"] for place in placed]),
+            "placing_offset_mm": _means([place["offset"] for place in placed]),
             "release_height_above_rest_mm": _spread([place["fall"] for place in placed]),
             "force_peak_n": _round(run.force.max()),
             "force_peak_descending_open_n": _round(run.peak(run.opening)),
@@ -84,12 +88,12 @@ class _Run:
             shut = min(start + 20, end)
             found.append({
                 "start": start, "end": end, "cube": cube, "height": 1000 * offset[2],
-                "lateral": 1000 * np.hypot(offset[0], offset[1]),
+                "lateral": 1000 * np.hypot(offset[0], offset[1]), "offset": 1000 * offset[:2],
                 "held": bool(low * self.half[cube] < self.fingers[shut] < high * self.half[cube]),
             })
         return found
 
-    def placing(self, grasp: dict[str, Any]) -> dict[str, float] | None:
+    def placing(self, grasp: dict[str, Any]) -> dict[str, Any] | None:
         """Where a held cube came to rest, against what is below it; None if it was lost on the way."""
         cube, end = grasp["cube"], grasp["end"]
         low, high = HELD
@@ -103,10 +107,29 @@ class _Run:
             and np.hypot(*(self.cubes[end, k, :2] - rest[:2])) < self.half[k]
         ]
         goals = below or list(self.holes)
+        offset = 1000 * min((rest[:2] - goal for goal in goals), key=lambda each: np.hypot(*each))
         return {
-            "lateral": 1000 * min(np.hypot(*(goal - rest[:2])) for goal in goals),
+            "lateral": np.hypot(*offset), "offset": offset,
             "fall": 1000 * (self.cubes[end, cube, 2] - rest[2]),
         }
+
+    def progress(self, rows: list[int]) -> float:
+        """The share of the shortest solution's moves that were seen done at best, at one of these rows."""
+        least = [left for row in rows if row < len(self.cubes) and (left := self.moves_left(row)) is not None]
+        return _round(1.0 - min(least) / (2 ** len(self.half) - 1), 3) if least else 0.0
+
+    def moves_left(self, row: int) -> int | None:
+        """The moves that are left from here; None if a cube is not over a container."""
+        gaps = np.linalg.norm(self.cubes[row, :, None, :2] - self.holes, axis=2)
+        if (gaps.min(axis=1) > NEAR).any():
+            return None
+        target, moves = 2, 0
+        for cube in reversed(range(len(self.half))):
+            at = int(gaps[cube].argmin())
+            if at != target:
+                moves += 2 ** cube
+                target = 3 - at - target
+        return moves
 
     def on_target(self) -> int:
         """How many cubes were last seen over C's hole."""
@@ -129,6 +152,14 @@ def _spread(values: Any) -> dict[str, float] | None:
     if len(values) == 0:
         return None
     return {"median": _round(np.median(values)), "min": _round(np.min(values)), "max": _round(np.max(values))}
+
+
+def _means(offsets: Any) -> dict[str, float] | None:
+    """The mean along x and along y, with its sign; None without values."""
+    if len(offsets) == 0:
+        return None
+    x, y = np.mean(offsets, axis=0)
+    return {"x": _round(x), "y": _round(y)}
 
 
 def _round(value: Any, digits: int = 1) -> float:

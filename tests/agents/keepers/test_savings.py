@@ -85,7 +85,7 @@ def test_every_slot_is_spent_once_whatever_is_saved(
     spent = Counter((fact.candidate.generation, fact.candidate.id) for fact in of(log, CandidateScored))
     assert set(spent.values()) <= {1}
     generations = 1 if method in ("zero-shot", "cma-es") else slots.generations
-    each = 1 if method == "cma-es" else slots.hill_climb + slots.macro + slots.crossover
+    each = 1 if method in ("cma-es", "calibrate") else slots.hill_climb + slots.macro + slots.crossover
     assert len(spent) == generations * each
     duplicates = {fact.candidate for fact in of(log, DuplicateFound)}
     assert duplicates <= {candidate for _, candidate in spent}

@@ -1,0 +1,45 @@
+"""Calibration in a robot cell (paper, appendix A): κ_(i+1) from κ_i and what the trials with it showed.
+
+Each step tests one vector of constants. The next one starts from the last tested one, better or not, as in the paper;
+the result is the best of the tested sequence.
+"""
+
+from dataclasses import replace
+
+from ...core.calibration import worth
+from ...core.values import Candidate, Operator
+from .outcomes import branch_ended
+from .rounds import Request, Selection
+from .trials import Trial
+
+Tested = tuple[Candidate, ...]
+"""The tested programs, which differ in their constants only, oldest first."""
+
+
+class Calibration:
+    """Implements `rounds.Rule`. The population is all that was tested."""
+
+    def found(self, initial: Candidate) -> Tested:
+        """κ_0 is that of the given program."""
+        return (initial,)
+
+    def ask(self, generation: int, population: Tested) -> tuple[Request, ...]:
+        """One proposal, from the last tested constants."""
+        return (Request(operator=Operator.CALIBRATE, parents=population[-1:], earlier=population[:-1]),)
+
+    def select(
+        self, generation: int, population: Tested, elite: Candidate, candidates: tuple[Candidate, ...]
+    ) -> Selection[Tested]:
+        """The best so far; of equal ones the earliest: other values without a gain are no reason to change any."""
+        tested = tuple(each for each in candidates if each.program.text)  # the others had no usable reply
+        best = max((elite, *tested), key=worth)
+        ended = branch_ended(generation, Operator.CALIBRATE, tested[0] if tested else None)
+        return Selection(population=(*population, *tested), elite=best, facts=(ended,))
+
+    def keep(self, selection: Selection[Tested], elite: Candidate) -> Selection[Tested]:
+        """The same with the old elite."""
+        return replace(selection, elite=elite)
+
+    def is_hopeless(self, trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
+        """Never: each trial shows something, whatever comes of it."""
+        return False

@@ -1,0 +1,1 @@
+"""Texts for prompts about a robot cell."""
