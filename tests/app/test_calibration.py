@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from memento.core.events import CandidateScored, EpisodeEnded, Fact, ProposalMade, SearchEnded
+from memento.memory.runs import is_run
 
 from ..support.language_server import serving
 from ..support.nightly import first_and_nightly
@@ -100,11 +101,7 @@ async def facts_until(runs: Runs, name: str, count: int, process: asyncio.subpro
     """Wait until the log has that many facts, or the run has ended."""
     async with asyncio.timeout(100):
         while process.returncode is None:
-            try:
-                found = len(runs.facts(name))
-            except Exception:                   # the run has no log yet
-                found = 0
-            if found >= count:
+            if is_run(runs.folder / name) and (found := len(runs.facts(name))) >= count:
                 return found
             await asyncio.sleep(0.02)
     return len(runs.facts(name))

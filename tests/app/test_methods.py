@@ -32,7 +32,10 @@ def verdicts(facts: list[Fact]) -> list[object]:
     return [*(fact for fact in facts if isinstance(fact, kinds)), *spent]
 
 
-@pytest.mark.parametrize("method", first_and_nightly("memento", *sorted(METHODS.keys() - {"memento", "cma-es", "calibrate"})))
+OTHERS = sorted(METHODS.keys() - {"memento", "cma-es", "calibrate"})
+
+
+@pytest.mark.parametrize("method", first_and_nightly("memento", *OTHERS))
 def test_a_method_left_in_the_middle_ends_as_on_any_number_of_workers(runs: Runs, method: str) -> None:
     arguments = ["run", "hanoi-kinematic", "--method", method, *SMALL, *budget(method)]
     whole = runs.call(*arguments, "--name", "whole", "--workers", "2")

@@ -215,7 +215,8 @@ def test_an_arm_with_an_evaluator_of_its_own_shares_p_0_alone(tmp_path):
 
 
 def test_a_changed_budget_is_equal_for_every_method():
-    experiment = build(methods=[name for name in METHODS if name not in ("cma-es", "calibrate")], set={"k_hc": 3, "k_macro": 2})
+    methods = [name for name in METHODS if name not in ("cma-es", "calibrate")]
+    experiment = build(methods=methods, set={"k_hc": 3, "k_macro": 2})
     settings = check(experiment)
     assert {each.k for each in settings.values() if "k" in METHODS[each.method].settings} == {3 + 2 + 1}
     assert {candidates_of(each) for each in settings.values()} == {6}

@@ -279,7 +279,9 @@ async def test_a_growing_memory_leaves_the_rest_of_a_climb_prompt_as_it_was() ->
     assert none.prompt[:shared].rstrip("\n").endswith("## Edits already tried and rejected")
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case not in (*JUDGE_CASES, *CRITIC_CASES, *CALIBRATION_CASES, "conversation")])
+@pytest.mark.parametrize("case", [
+    case for case in CASES if case not in (*JUDGE_CASES, *CRITIC_CASES, *CALIBRATION_CASES, "conversation")
+])
 async def test_the_form_of_the_reply_is_repeated_at_the_end(case: str) -> None:
     patched = case.startswith(("hill-climb", "conversation-")) and not case.endswith("whole")
     patch = case in ("evaluator-macro-mutation",) or patched
