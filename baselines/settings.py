@@ -38,7 +38,7 @@ class Hyperparameters:
     tau: float = 0.005
     learning_rate: float = 1e-4
     goals: int = 8
-    random_steps: int = 1000
+    random_steps: int = 25_000
     updates: int = 1
     hidden: tuple[int, ...] = (256, 256)    # units of each hidden layer of actor and critics
 
@@ -62,6 +62,7 @@ class BaselineSettings:
     measure_seed: int
     salt: str
     hyper: Hyperparameters
+    processes: int = 1      # that share the environments; 1 is the trainer's own
 
     def as_json(self) -> dict[str, Any]:
         """The settings as JSON values, for the log; `settings_of` reads them."""
@@ -86,6 +87,7 @@ class Given:
     assignments: Sequence[str] = ()
     reward: str | None = None
     environments: int = 1
+    processes: int = 1
     checkpoint: int = 50_000
     episodes: int = 10
     measure_seed: int = 0
@@ -96,7 +98,8 @@ def build(given: Given) -> BaselineSettings:
     for flag, value, least, most in (
         ("--steps", given.steps, 1, MOST_STEPS), ("--seed", given.seed, 0, MOST_SEED),
         ("--environments", given.environments, 1, MOST_ENVIRONMENTS), ("--checkpoint", given.checkpoint, 1, MOST_STEPS),
-        ("--episodes", given.episodes, 1, MOST_EPISODES), ("--measure-seed", given.measure_seed, 0, MOST_SEED),
+        ("--processes", given.processes, 1, MOST_ENVIRONMENTS), ("--episodes", given.episodes, 1, MOST_EPISODES),
+        ("--measure-seed", given.measure_seed, 0, MOST_SEED),
     ):
         if not least <= value <= most:
             raise UsageError(f"{flag} must be from {least} to {most}, not {value}")
@@ -116,6 +119,7 @@ def build(given: Given) -> BaselineSettings:
         steps=given.steps,
         seed=given.seed,
         environments=given.environments,
+        processes=min(given.processes, given.environments),
         checkpoint=given.checkpoint,
         episodes=given.episodes,
         measure_seed=given.measure_seed,

@@ -63,13 +63,15 @@ def single(observation: Mapping[str, Any]) -> Observation:
 
 
 def training_environment(domain: str, options: Mapping[str, JSON], reward: str) -> Trained:
-    """A new environment for training. Called in each worker process, which then ignores Ctrl-C: the trainer ends it.
+    """A new environment for training. Raises UsageError if a package is missing."""
+    return Trained(_environment(domain, options, reward))
 
-    Raises UsageError if a package is missing.
-    """
+
+def worker_environment(domain: str, options: Mapping[str, JSON], reward: str) -> Trained:
+    """The same in a worker process, which ignores Ctrl-C from now on: the trainer ends it."""
     with suppress(ValueError):      # not the main thread: only in tests
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return Trained(_environment(domain, options, reward))
+    return training_environment(domain, options, reward)
 
 
 def _environment(domain: str, options: Mapping[str, JSON], reward: str) -> Any:

@@ -11,15 +11,16 @@ from typing import Any, Final
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from stable_baselines3 import SAC, HerReplayBuffer
+from stable_baselines3 import SAC
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnv
 
 from ..core.seeds import derive_seed
 from . import checkpoints
 from .log import BaselineLog, Progress
+from .replay import HindsightBuffer
 from .settings import MOST_SEED, BaselineSettings
-from .tasks import CPU, REACHED, Observation, training_environment
+from .tasks import CPU, REACHED, Observation, training_environment, worker_environment
 
 LATEST: Final = 100             # episodes in the means of the progress
 REPORT_S: Final = 10.0          # between two lines of progress
@@ -32,8 +33,7 @@ class HindsightSAC(SAC):
 
     def train(self, gradient_steps: int, batch_size: int = 64) -> None:
         """Do this many updates, or none if no episode has ended yet."""
-        buffer = self.replay_buffer
-        if isinstance(buffer, HerReplayBuffer) and bool((buffer.ep_length > 0).any()):
+        if isinstance(self.replay_buffer, HindsightBuffer) and self.replay_buffer.ready:
             super().train(gradient_steps=gradient_steps, batch_size=batch_size)
 
 
@@ -132,7 +132,7 @@ class Watcher(BaseCallback):
         return int(self._model().num_timesteps)
 
     def _progress(self) -> Progress:
-        return self._counters.now(self._model(), shared=self._settings.environments == 1)
+        return self._counters.now(self._model(), shared=self._settings.processes == 1)
 
 
 def train(
@@ -173,9 +173,10 @@ def _restored(model: SAC, checkpoint: Path) -> Counters:
 
 def _environments(settings: BaselineSettings, steps: int) -> VecEnv:
     """The environments; the seeds of a training that goes on are new ones."""
-    make = partial(training_environment, settings.domain, dict(settings.training), settings.reward)
+    here = settings.processes == 1
+    make = partial(training_environment if here else worker_environment, settings.domain, dict(settings.training), settings.reward)
     makers = [make] * settings.environments
-    made = DummyVecEnv(makers) if settings.environments == 1 else SubprocVecEnv(makers)
+    made = DummyVecEnv(makers) if here else SubprocVecEnv(makers)
     made.seed(derive_seed(settings.seed, "baseline", "episodes", steps) % (MOST_SEED - settings.environments))
     return made
 
@@ -188,7 +189,7 @@ def _model(settings: BaselineSettings, environments: VecEnv) -> HindsightSAC:
     model = HindsightSAC(
         "MultiInputPolicy", environments, learning_rate=hyper.learning_rate, buffer_size=hyper.buffer,
         learning_starts=hyper.random_steps, batch_size=hyper.batch, tau=hyper.tau, gamma=hyper.gamma, train_freq=1,
-        gradient_steps=hyper.updates, replay_buffer_class=HerReplayBuffer,
+        gradient_steps=hyper.updates, replay_buffer_class=HindsightBuffer,
         replay_buffer_kwargs={"n_sampled_goal": hyper.goals, "goal_selection_strategy": "future"},
         policy_kwargs={"net_arch": [*hyper.hidden]}, device="cpu",
     )

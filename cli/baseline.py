@@ -26,7 +26,10 @@ Steps = Annotated[int, typer.Option(metavar="N", show_default=False, help="The s
 Reward = Annotated[str | None, typer.Option(metavar="sparse|dense", help="The reward of a tower; by default sparse.")]
 Seed = Annotated[int, typer.Option(metavar="N", help="The seed of the training.")]
 Environments = Annotated[
-    int, typer.Option(metavar="N", help="Environments at once, each in a process; they are part of the result.")
+    int, typer.Option(metavar="N", help="Environments at once; their number is part of the result.")
+]
+Processes = Annotated[
+    int, typer.Option(metavar="N", help="Processes that share the environments; 1 is the trainer's own.")
 ]
 Checkpoint = Annotated[int, typer.Option(metavar="N", help="The steps between two checkpoints.")]
 Episodes = Annotated[int, typer.Option(metavar="N", help="The unseen episodes of the final measure.")]
@@ -61,6 +64,7 @@ def sac_her(
     randomisation: flags.Randomisation = None,
     seed: Seed = 0,
     environments: Environments = 1,
+    processes: Processes = 1,
     checkpoint: Checkpoint = 50_000,
     episodes: Episodes = 10,
     measure_seed: MeasureSeed = 0,
@@ -79,8 +83,8 @@ def sac_her(
 
     settings = build(Given(
         domain=domain, steps=steps, seed=seed, salt=salt or new_salt(), assignments=assignments or (), reward=reward,
-        flags=flags.domain_options(variant, randomisation, None), environments=environments, checkpoint=checkpoint,
-        episodes=episodes, measure_seed=measure_seed,
+        flags=flags.domain_options(variant, randomisation, None), environments=environments, processes=processes,
+        checkpoint=checkpoint, episodes=episodes, measure_seed=measure_seed,
     ))
     clock = SystemClock()
     folder = begin(settings, runs, name, clock)
