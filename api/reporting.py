@@ -85,7 +85,7 @@ def _baseline_row(folder: Path) -> BaselineRow:
         name=record.name, task=settings.task, method=METHOD, reward=settings.reward, seed=settings.seed,
         done=record.result is not None, steps=found["steps"], cpu_hours=found["cpu_hours"], usd=found["cost_usd"],
         success=found["success_rate"], reached=found["goal_reached_rate"], mean_return=found["return_mean"],
-        fitness=found["fitness"], episodes=len(found["per_episode"]),
+        fitness=found["fitness"], episodes=len(found["per_episode"]), environments=settings.environments,
         cpu_hours_of=tuple(
             (steps, pace.hours(steps)[1]) for steps in (SEARCH_STEPS, PAPER_STEPS)
         ) if pace is not None else (),

@@ -125,7 +125,7 @@ def _generators() -> Arrays:
 
     _, keys, position, has_gauss, gauss = np.random.get_state(legacy=True)
     return {
-        _GENERATOR: keys, f"{_GENERATOR}_place": np.array([position, has_gauss], dtype=np.int64),
+        _GENERATOR: np.asarray(keys), f"{_GENERATOR}_place": np.array([position, has_gauss], dtype=np.int64),
         f"{_GENERATOR}_gauss": np.array(gauss), "torch_random": torch.get_rng_state().numpy(),
     }
 

@@ -11,9 +11,11 @@ from stable_baselines3 import HerReplayBuffer
 class HindsightBuffer(HerReplayBuffer):
     """Draws the same transitions as the library's.
 
-    For each batch the library looks through all rows for episodes that have ended. A buffer of 2,000,000 is nearly empty
-    for long, so this one looks at the filled rows alone.
+    For each batch the library looks through all rows for episodes that have ended. A buffer of 2,000,000 is nearly
+    empty for long, so this one looks at the filled rows alone.
     """
+
+    ep_length: Any
 
     @property
     def ready(self) -> bool:

@@ -17,7 +17,7 @@ def result_of(record: BaselineRecord) -> dict[str, Any]:
     return {
         "run": record.name, "method": METHOD, "domain": settings.domain,
         "variant": settings.options.get("variant"), "randomisation": settings.options.get("randomisation"),
-        "reward": settings.reward, "seed": settings.seed,
+        "reward": settings.reward, "seed": settings.seed, "environments": settings.environments,
         "status": "done" if record.result is not None else "stopped",
         "steps": last.steps if last else 0, "planned_steps": settings.steps,
         "cpu_hours": round(last.cpu_s / 3600, 4) if last else 0.0,

@@ -3,10 +3,9 @@
 The agent is trusted, so it lives in the process of the simulator. Imports simulators where they are needed.
 """
 
-import signal
+import os
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any, Final, Protocol, cast
 
 import gymnasium
@@ -23,7 +22,7 @@ from ..envs import IDS
 from .settings import TOWERS, BaselineSettings
 
 KEYS: Final = ("observation", "achieved_goal", "desired_goal")
-CPU: Final = "cpu_s"            # in `info`: the CPU time of the environment's process so far
+CPU: Final = "cpu"              # in `info`: the id and the CPU time in seconds of the environment's process
 REACHED: Final = "goal_reached"
 _TOWER_IDS: Final = dict(zip(TOWERS, list(IDS)[:2], strict=True))
 
@@ -45,12 +44,12 @@ class Trained(gymnasium.Wrapper[Observation, Any, dict[str, Any], Any]):
     ) -> tuple[Observation, dict[str, Any]]:
         """Begin an episode."""
         observation, info = self.env.reset(seed=seed, options=options)
-        return single(observation), {**info, CPU: time.process_time()}
+        return single(observation), {**info, CPU: (os.getpid(), time.process_time())}
 
     def step(self, action: Any) -> tuple[Observation, Any, bool, bool, dict[str, Any]]:
         """One step."""
         observation, reward, terminated, truncated, info = self.env.step(action)
-        return single(observation), reward, terminated, truncated, {**info, CPU: time.process_time()}
+        return single(observation), reward, terminated, truncated, {**info, CPU: (os.getpid(), time.process_time())}
 
     def compute_reward(self, achieved: Any, desired: Any, info: Any) -> Any:
         """The reward for goals of shape (..., n), for hindsight."""
@@ -65,13 +64,6 @@ def single(observation: Mapping[str, Any]) -> Observation:
 def training_environment(domain: str, options: Mapping[str, JSON], reward: str) -> Trained:
     """A new environment for training. Raises UsageError if a package is missing."""
     return Trained(_environment(domain, options, reward))
-
-
-def worker_environment(domain: str, options: Mapping[str, JSON], reward: str) -> Trained:
-    """The same in a worker process, which ignores Ctrl-C from now on: the trainer ends it."""
-    with suppress(ValueError):      # not the main thread: only in tests
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return training_environment(domain, options, reward)
 
 
 def _environment(domain: str, options: Mapping[str, JSON], reward: str) -> Any:

@@ -1,5 +1,6 @@
-"""Trains SAC with hindsight by the library stable-baselines3. Only this module and `checkpoints` import torch."""
+"""Trains SAC with hindsight by the library stable-baselines3."""
 
+import os
 import time
 from collections import deque
 from collections.abc import Callable
@@ -13,14 +14,15 @@ import torch
 from numpy.typing import NDArray
 from stable_baselines3 import SAC
 from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnv
+from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv
 
 from ..core.seeds import derive_seed
 from . import checkpoints
-from .log import BaselineLog, Progress
+from .log import BaselineLog, Progress, read_record
 from .replay import HindsightBuffer
 from .settings import MOST_SEED, BaselineSettings
-from .tasks import CPU, REACHED, Observation, training_environment, worker_environment
+from .tasks import CPU, REACHED, Observation, training_environment
+from .workers import Workers
 
 LATEST: Final = 100             # episodes in the means of the progress
 REPORT_S: Final = 10.0          # between two lines of progress
@@ -43,24 +45,26 @@ class Counters:
     def __init__(self, *, wall_s: float = 0.0, cpu_s: float = 0.0, episodes: int = 0) -> None:
         self._before, self._episodes_before = (wall_s, cpu_s), episodes
         self._began_s, self._began_cpu_s = time.monotonic(), time.process_time()
-        self._workers: dict[int, tuple[float, float]] = {}     # CPU time of each environment's process: first, last
+        self._workers: dict[int, tuple[float, float]] = {}     # CPU time of each other process: first, last
         self._ended: deque[tuple[float, bool, bool]] = deque(maxlen=LATEST)
         self._episodes = 0
 
-    def see(self, place: int, info: dict[str, Any]) -> None:
-        """Note the CPU time of the process of environment `place`."""
-        first, _ = self._workers.get(place, (float(info[CPU]), 0.0))
-        self._workers[place] = first, float(info[CPU])
+    def see(self, info: dict[str, Any]) -> None:
+        """Note the CPU time of the process of an environment."""
+        process, spent = info[CPU]
+        if process != os.getpid():
+            first, _ = self._workers.get(process, (spent, spent))
+            self._workers[process] = first, spent
 
     def end(self, total: float, *, success: bool, reached: bool) -> None:
         """Note the end of an episode."""
         self._episodes += 1
         self._ended.append((total, success, reached))
 
-    def now(self, model: SAC, *, shared: bool) -> Progress:
-        """The progress. `shared`: the environments live in this process, so their CPU time is in its own."""
+    def now(self, model: SAC) -> Progress:
+        """The progress."""
         own = time.process_time() - self._began_cpu_s
-        workers = 0.0 if shared else fsum(last - first for first, last in self._workers.values())
+        workers = fsum(last - first for first, last in self._workers.values())
         count = len(self._ended)
         means = [fsum(float(each[k]) for each in self._ended) / count if count else None for k in range(3)]
         return Progress(
@@ -93,7 +97,7 @@ class Watcher(BaseCallback):
         rewards, dones, infos = (self.locals[name] for name in ("rewards", "dones", "infos"))
         self._totals += rewards
         for place, info in enumerate(infos):
-            self._counters.see(place, info)
+            self._counters.see(info)
             if dones[place]:
                 success = bool(info.get("is_success", False))
                 self._counters.end(
@@ -104,13 +108,16 @@ class Watcher(BaseCallback):
         if first_update or time.monotonic() - self._reported_s >= REPORT_S:
             self._updated = self._updated or first_update
             self.note()
+        return not self._stopped()
+
+    def _on_rollout_start(self) -> None:
+        """Between two steps, when the transitions of the last one are in the buffer and its updates are done."""
         if self._steps() - self._saved >= self._settings.checkpoint:
             self.save()
-        return not self._stopped()
 
     def note(self) -> Progress:
         """Log and report the progress; returns it."""
-        now = self._progress()
+        now = self._counters.now(self._model())
         self._log.progress(now)
         self._reported_s = time.monotonic()
         self._report(now)
@@ -131,9 +138,6 @@ class Watcher(BaseCallback):
     def _steps(self) -> int:
         return int(self._model().num_timesteps)
 
-    def _progress(self) -> Progress:
-        return self._counters.now(self._model(), shared=self._settings.processes == 1)
-
 
 def train(
     settings: BaselineSettings, folder: Path, *, report: Report, stopped: Callable[[], bool]
@@ -149,9 +153,8 @@ def train(
     environments = _environments(settings, steps)
     try:
         model = _model(settings, environments)
-        counters = Counters()
-        if checkpoint is not None:
-            counters = _restored(model, checkpoint)
+        counters = Counters() if checkpoint is None else _restored(model, checkpoint)
+        if checkpoint is not None or read_record(folder).progress:      # killed before the first checkpoint: from 0
             BaselineLog(folder).add("resumed", {"steps": steps})
         watcher = Watcher(settings, folder, counters, report=report, stopped=stopped)
         if steps < settings.steps:
@@ -173,10 +176,9 @@ def _restored(model: SAC, checkpoint: Path) -> Counters:
 
 def _environments(settings: BaselineSettings, steps: int) -> VecEnv:
     """The environments; the seeds of a training that goes on are new ones."""
-    here = settings.processes == 1
-    make = partial(training_environment if here else worker_environment, settings.domain, dict(settings.training), settings.reward)
-    makers = [make] * settings.environments
-    made = DummyVecEnv(makers) if here else SubprocVecEnv(makers)
+    make = partial(training_environment, settings.domain, dict(settings.training), settings.reward)
+    count, processes = settings.environments, settings.processes
+    made = DummyVecEnv([make] * count) if processes == 1 else Workers(make, count, processes)
     made.seed(derive_seed(settings.seed, "baseline", "episodes", steps) % (MOST_SEED - settings.environments))
     return made
 

@@ -34,5 +34,5 @@ def in_short(record: BaselineRecord) -> str:
     reward = "" if found["reward"] == "own" else f", {found['reward']} reward"
     return (
         f"{found['method']} on {found['domain']}{reward}, seed {found['seed']}, {found['status']} at"
-        f" {found['steps']:,} of {found['planned_steps']:,} steps"
+        f" {found['steps']:,} of {found['planned_steps']:,} steps in {counted(found['environments'], 'environment')}"
     )

@@ -8,7 +8,7 @@ class BaselineRow:
     """One training. `success`, `reached`, `mean_return` and `fitness` are means over `episodes` unseen episodes.
 
     `reached` is hindsight's success, `fitness` the reference evaluator's; None: not measured, or the task has none.
-    `cpu_hours_of` holds what more steps would take, as (steps, hours).
+    `environments` were trained in at once; `cpu_hours_of` holds what more steps would take, as (steps, hours).
     """
 
     name: str
@@ -25,4 +25,5 @@ class BaselineRow:
     mean_return: float | None
     fitness: float | None
     episodes: int
+    environments: int = 1
     cpu_hours_of: tuple[tuple[int, float], ...] = ()

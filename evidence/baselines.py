@@ -11,24 +11,25 @@ def baseline_table(rows: Sequence[BaselineRow]) -> Table | None:
     """One row per training, in the order given; None without any."""
     if not rows:
         return None
-    more = rows[0].cpu_hours_of
+    more = next((row.cpu_hours_of for row in rows if row.cpu_hours_of), ())
     return Table(
         title="Learned baselines",
-        columns=("Run", "Task", "Method", "Reward", "Seed", "Simulator steps", "CPU hours", "Dollars", "Success",
-                 "Goal reached", "Return", "Reference F", "Episodes",
+        columns=("Run", "Task", "Method", "Reward", "Seed", "Environments", "Simulator steps", "CPU hours",
+                 "Dollars", "Success", "Goal reached", "Return", "Reference F", "Episodes",
                  *(f"CPU hours for {steps / 1e6:g} M steps" for steps, _ in more)),
         rows=tuple(_cells(row, [steps for steps, _ in more]) for row in rows),
         texts=4,
-        note="Trained for the simulator steps that the row says, and no more; the columns on the right extrapolate the "
-        "measured pace. Success is the task's own on unseen episodes; goal reached is that of hindsight, every part of "
-        "the goal within the tolerance at the last step. A training that is not done has no measure.",
+        note="Trained for the simulator steps that the row says, of all environments together, and no more; the "
+        "columns on the right extrapolate the measured pace. Success is the task's own on unseen episodes; goal "
+        "reached is that of hindsight, every part of the goal within the tolerance at the last step. A training that "
+        "is not done has no measure.",
     )
 
 
 def _cells(row: BaselineRow, more: Sequence[int]) -> tuple[str, ...]:
     hours = dict(row.cpu_hours_of)
     return (
-        row.name, row.task, row.method, row.reward, str(row.seed),
+        row.name, row.task, row.method, row.reward, str(row.seed), str(row.environments),
         f"{row.steps:,}" if row.done else f"{row.steps:,} (not done)", number(row.cpu_hours, digits=2),
         f"{row.usd:.2f}", share(row.success), share(row.reached), number(row.mean_return, digits=2),
         number(row.fitness), str(row.episodes),

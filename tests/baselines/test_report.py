@@ -19,7 +19,8 @@ def test_a_baseline_is_a_row_that_says_what_was_run(tmp_path: Path) -> None:
     store(tmp_path / "search", log())
     trained = tmp_path / "trained"
     trained.mkdir()
-    settings = build(Given(domain="hanoi", steps=5000, seed=3, salt="none", flags={"randomisation": "none"}))
+    settings = build(Given(domain="hanoi", steps=5000, seed=3, salt="none", flags={"randomisation": "none"},
+                           environments=16))
     written = BaselineLog(trained)
     written.add("started", {"settings": settings.as_json(), "versions": {}})
     for steps in (1000, 5000):
@@ -35,8 +36,8 @@ def test_a_baseline_is_a_row_that_says_what_was_run(tmp_path: Path) -> None:
     page = render(evidence, FRAME)
     table = page.partition('<section id="learned">')[2].partition("</section>")[0]
     cells = [
-        "trained", "hanoi, variant cube, randomisation none", "sac-her", "sparse", "3", "5,000", "0.28", "0.00", "0 %",
-        "25 %", "-900.00", "0.125", "4", "800", "2,778",
+        "trained", "hanoi, variant cube, randomisation none", "sac-her", "sparse", "3", "16", "5,000", "0.28", "0.00",
+        "0 %", "25 %", "-900.00", "0.125", "4", "800", "2,778",
     ]
     row = table.partition("<tbody>")[2]
     assert [cell.partition(">")[2].partition("<")[0] for cell in row.split("<td")[1:]] == cells

@@ -21,7 +21,7 @@ pytestmark = [
 ]
 COMMAND = [
     sys.executable, "-m", "memento", "baseline", "sac-her", "--domain", "hanoi-kinematic", "--steps", "3000",
-    "--environments", "2", "--checkpoint", "300", "--episodes", "2", "--name", "trained",
+    "--environments", "3", "--processes", "2", "--checkpoint", "300", "--episodes", "2", "--name", "trained",
     *(f"--set={text}" for text in (
         "hanoi-kinematic.horizon=40", "train.horizon=30", "sac.random_steps=60", "sac.batch=16", "sac.hidden=[16]",
         "sac.buffer=2000",

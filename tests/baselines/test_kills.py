@@ -1,0 +1,82 @@
+"""A training that is killed anywhere goes on from its newest complete checkpoint, as if it had stopped there."""
+
+import random
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from memento.baselines import checkpoints
+from memento.baselines.log import read_record
+from memento.core.extras import missing_modules
+
+missing = missing_modules("rl")
+if missing:
+    pytest.skip(f"the extra rl is not installed: {', '.join(missing)} missing", allow_module_level=True)
+
+from memento.baselines import training  # noqa: E402 - it imports torch
+from ..support.killed_training import begin, small, trained  # noqa: E402
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(500)]
+KILLED = -signal.SIGKILL
+
+
+def networks_of(checkpoint: Path) -> dict:
+    import torch
+
+    return torch.load(checkpoint / checkpoints.NETWORKS, weights_only=True)[checkpoints._PARAMETERS]
+
+
+def complete(folder: Path) -> int:
+    """The steps of the newest checkpoint, which must be whole: its buffer and its optimisers are those of its steps."""
+    found = checkpoints.latest(folder)
+    if found is None:
+        return 0
+    steps = checkpoints.steps_of(found)
+    with np.load(found / checkpoints.BUFFER, allow_pickle=False) as arrays:
+        assert len(arrays["rewards"]) * 2 == steps
+        assert np.isfinite(arrays["observations/observation"]).all()
+    updates = {int(each["step"]) for each in networks_of(found)["critic.optimizer"]["state"].values()}
+    assert len(updates) <= 1
+    assert all(0 < count <= steps for count in updates)
+    return steps
+
+
+def test_a_training_survives_kills_at_random_steps_and_at_every_file_of_a_checkpoint(tmp_path: Path) -> None:
+    folder, settings = tmp_path / "killed", small()
+    begin(folder, settings)
+    draw = random.Random(7)
+    before = 0
+    for place in [{"step": draw.randint(30, 90)}, *({"access": count} for count in range(1, 14)),
+                  *({"step": draw.randint(10, 90)} for _ in range(3))]:
+        assert trained(folder, settings, **place) == KILLED
+        after = complete(folder)
+        assert after >= before
+        before = after
+    assert 0 < before < settings.steps
+    assert trained(folder, settings) == 0
+    assert complete(folder) == settings.steps
+    assert [path.name for path in folder.iterdir() if checkpoints.PREFIX in path.name] == ["checkpoint-1200"]
+    record = read_record(folder)
+    assert record.progress[-1].steps == settings.steps
+    assert [each.steps for each in record.progress] == sorted(each.steps for each in record.progress)
+
+
+def test_a_restored_training_does_the_same_updates_as_the_one_that_went_on(tmp_path: Path) -> None:
+    settings = small(steps=400, checkpoint=400)
+    begin(tmp_path / "first", settings)
+    assert training.train(settings, tmp_path / "first", report=lambda progress: None, stopped=lambda: False)
+    kept = checkpoints.latest(tmp_path / "first")
+    found = []
+    for _ in range(2):
+        environments = training._environments(settings, 0)
+        model = training._model(settings, environments)
+        training._restored(model, kept)
+        model._setup_learn(400, reset_num_timesteps=False)
+        model.train(gradient_steps=20, batch_size=16)
+        found.append(networks_of(checkpoints.save(tmp_path, model, {})))
+        environments.close()
+    one, other = found
+    assert one.keys() == other.keys()
+    for name in ("policy", "critic.optimizer", "actor.optimizer", "ent_coef_optimizer"):
+        assert str(one[name]) == str(other[name])
