@@ -15,6 +15,7 @@ if missing:
     pytest.skip(f"the extra rl is not installed: {', '.join(missing)} missing", allow_module_level=True)
 
 from memento.baselines import training  # noqa: E402 - it imports torch
+
 from ..support.killed_training import begin, small, trained  # noqa: E402
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(500)]

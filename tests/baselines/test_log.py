@@ -65,7 +65,9 @@ def test_show_lists_a_baseline_and_describes_it(folder: Path, capsys: pytest.Cap
     assert exit_code(["show", "--runs", runs]) == 0
     assert exit_code(["show", "trained", "--runs", runs]) == 0
     listed, _, shown = capsys.readouterr().out.partition("\n")
-    assert listed == "trained  sac-her on hanoi-kinematic, sparse reward, seed 3, stopped at 2,000 of 5,000 steps in 1 environment"
+    assert listed == (
+        "trained  sac-her on hanoi-kinematic, sparse reward, seed 3, stopped at 2,000 of 5,000 steps in 1 environment"
+    )
     assert shown.strip() == describe_baseline(read_record(folder))
     assert "14.4 M steps 800 hours" in shown
     assert exit_code(["show", "trained", "g1/macro/0", "--runs", runs]) == 2
