@@ -5,12 +5,14 @@ from pathlib import Path
 
 import structlog
 
+from ..core.critic_events import Criticised
 from ..core.events import EpisodeEnded, Fact, ProbesRecorded
 from ..core.order_ids import episode_id
 from ..core.recording_file import load_recording, owner_of_key, save_recording, trajectory_key
 from ..core.turn_events import ToolAnswered
 from ..memory.retention_policy import Change, RetentionPolicy
 from ..memory.trajectories import Trajectories
+from .kept_sheets import KeptSheets
 
 END = ".end"        # suffix of the key of an episode's last steps
 END_STEPS = 100     # kept steps of an episode that ended with a fault; 5 s of an arm controlled at 20 Hz
@@ -24,11 +26,15 @@ class Retention:
 
     With `limit_mb` (10^6 bytes) recordings are dropped until the rest fits, even with `keep_all`. `bring` is called
     with recordings that the run keeps and that are not on this disk; `arrived` is to be called when one is.
+    The sheets of a critic go with their recordings, unless later prompts may show them (`pictures`).
     """
 
-    def __init__(self, folder: Path, *, keep_all: bool = False, limit_mb: float | None = None) -> None:
+    def __init__(
+        self, folder: Path, *, keep_all: bool = False, limit_mb: float | None = None, pictures: bool = False
+    ) -> None:
         self._trajectories = Trajectories(folder)
         self._policy = RetentionPolicy(keep_all=keep_all)
+        self._sheets = None if pictures else KeptSheets(folder, keep_all=keep_all)
         self._limit = None if limit_mb is None else limit_mb * MB
         self._warned = False
         self._sizes = self._trajectories.sizes()    # of all recordings, by key
@@ -39,6 +45,7 @@ class Retention:
     def recall(self, fact: Fact) -> None:
         """Apply a fact of an earlier session."""
         change = self._policy.apply(fact)
+        self._follow(fact, change)
         if any(key in self._sizes for key in (*change.dropped, *change.shortened)):
             self._due.append(Change(dropped=change.dropped, shortened=change.shortened))
         self._kept = change.kept or self._kept
@@ -60,6 +67,7 @@ class Retention:
             for probe in fact.probes:
                 self._measure(str(probe.episode.trajectory))
         self._carry_out(change)
+        self._follow(fact, change)
         self._fit()
         if change.kept:
             self._kept = change.kept
@@ -73,6 +81,12 @@ class Retention:
         """Count a recording that was brought to this disk."""
         self._measure(key)
         self._fit()
+
+    def _follow(self, fact: Fact, change: Change) -> None:
+        if self._sheets is not None:
+            if isinstance(fact, Criticised):
+                self._sheets.add(fact)
+            self._sheets.follow(change)
 
     def _carry_out(self, change: Change) -> None:
         for key in change.shortened:
@@ -107,8 +121,7 @@ class Retention:
     def _fit(self) -> None:
         if self._limit is None:
             return
-        total = sum(self._sizes.values())
-        while total > self._limit:
+        while (total := sum(self._sizes.values()) + (0 if self._sheets is None else self._sheets.size)) > self._limit:
             key = self._policy.give_up()
             if key is None:
                 if not self._warned:
@@ -119,5 +132,6 @@ class Retention:
                     )
                 return
             for name in (key, key + END):
-                total -= self._sizes.get(name, 0)
                 self._drop(name)
+            if self._sheets is not None:
+                self._sheets.give_up(key)

@@ -81,7 +81,8 @@ class Session:
         self._hints = Hints(work.hints)
         self._notes = Notes()
         self._retention = Retention(
-            store.folder, keep_all=settings.keep_trajectories, limit_mb=settings.trajectories_limit_mb
+            store.folder, keep_all=settings.keep_trajectories, limit_mb=settings.trajectories_limit_mb,
+            pictures=settings.critic_mode == "pixels",
         )
 
     def begin(self, display: Display) -> None:
@@ -244,7 +245,9 @@ def _keeper(plan: RunPlan, settings: Settings, domain: Domain) -> Keeper[Any]:
     if gate is not None:
         keeper = Gated(keeper, gate)
     if settings.looks:
-        keeper = Criticising(keeper, judges=settings.critic_judges == "on")
+        keeper = Criticising(
+            keeper, judges=settings.critic_judges == "on", pictures=settings.critic_mode == "pixels"
+        )
     terms = terms_of(settings)
     return keeper if terms is None else Conversing(keeper, terms)
 

@@ -22,7 +22,8 @@ class Criticise(Order):
 class Criticised(Fact):
     """What a critic said about an episode. Without words, `problem` says why, unless no critic was asked.
 
-    `sheet` is None if the episode could not be drawn; then nobody was asked.
+    `sheet` is None if the episode could not be drawn; then nobody was asked. `off`: the critic takes no pictures, so
+    it is not asked again in this run.
     """
 
     candidate: str
@@ -31,6 +32,7 @@ class Criticised(Fact):
     words: str = ""
     problem: str = ""
     call: Call | None = None  # None if no critic answered
+    off: bool = False
 
     @property
     def unanswered(self) -> bool:

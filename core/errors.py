@@ -45,13 +45,15 @@ class ModelError(MementoError):
 
     `fatal`: every further call of this model would fail too (a refused key, an unknown model, an empty
     account), so the run cannot go on with it. Otherwise only this call failed. `attempts` counts the
-    requests that were sent for it.
+    requests that were sent for it. `of_pictures`: a question with a picture was refused, so calls without one
+    may still be answered.
     """
 
-    def __init__(self, message: str, *, fatal: bool = False, attempts: int = 0) -> None:
+    def __init__(self, message: str, *, fatal: bool = False, attempts: int = 0, of_pictures: bool = False) -> None:
         super().__init__(message)
         self.fatal = fatal
         self.attempts = attempts
+        self.of_pictures = of_pictures
 
 
 class BudgetSpent(ModelError):

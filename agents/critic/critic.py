@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import structlog
+
 from ...core.critic_events import Criticise, Criticised
 from ...core.critique import MAX_WORDS, Sheet
 from ...core.errors import ModelError
@@ -27,24 +29,33 @@ NO_STORY = "There is no account of this episode."
 NO_SCORE = "No evaluator has scored this episode yet."
 
 
+_log = structlog.get_logger("memento.critic")
+
+
 class Critic:
-    """Answers looks. Without a model it only has the sheet drawn."""
+    """Answers looks. Without a model it only has the sheet drawn.
+
+    A model that takes no pictures ends no run: the fact says so, and it is not asked again.
+    """
 
     def __init__(self, *, model: Model | None, prompts: Prompts, brief: Brief, sheets: Sheets) -> None:
         self._model = model
         self._prompts = prompts
         self._sheets = sheets
+        self._off = False
         self._situation = prompts.fill("critic-situation", **evaluator_situation(brief))
 
     async def carry_out(self, order: Criticise) -> Criticised:
         """One look. What cannot be drawn or answered is in the fact. Raises ModelError if it is fatal, RolloutError,
         StoreError."""
         prepared = await self._sheets.prepared(order)
+        if prepared.known is not None:
+            return prepared.known
         fact = Criticised(
             order=order.id, candidate=order.candidate, episode=order.episode.index, sheet=prepared.sheet,
             problem=one_line(prepared.problem, MAX_FAULT),
         )
-        if self._model is None or prepared.sheet is None:
+        if self._model is None or prepared.sheet is None or self._off:
             return fact
         return await self._asked(self._model, order, prepared, fact)
 
@@ -56,9 +67,12 @@ class Critic:
         try:
             reply = within_limit(await model.complete(ask))
         except ModelError as error:
-            if error.fatal:
+            if error.fatal and not error.of_pictures:
                 raise
-            return replace(fact, problem=one_line(str(error), MAX_FAULT))
+            if error.of_pictures and not self._off:
+                self._off = True
+                _log.warning("critic-off", why=str(error), effect="the run goes on without a critic")
+            return replace(fact, problem=one_line(str(error), MAX_FAULT), off=error.of_pictures)
         words = shortened(reply.text) if reply.stop != "refusal" else ""
         problem = "" if words else "the critic refused" if reply.stop == "refusal" else "the critic said nothing"
         return replace(fact, words=words, problem=problem, call=call_of(asked.text, reply))

@@ -24,11 +24,15 @@ GONE = "its recording is not kept any more"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A sheet and its picture; without a sheet, the problem. A replay has no pictures."""
+    """A sheet and its picture; without a sheet, the problem. A replay has no pictures.
+
+    `known` is the recorded fact of a look at which no critic answers in a replay, since none was asked, or it refused.
+    """
 
     sheet: Sheet | None = None
     image: ImageFile | None = None
     problem: str = ""
+    known: Criticised | None = None
 
 
 class Sheets(Protocol):
@@ -78,6 +82,8 @@ class RecordedSheets:
         fact = self._looks.get(order.id)
         if fact is None:
             return Prepared(problem="the recorded run has no such look")
+        if fact.off or (fact.sheet is not None and fact.call is None and not fact.problem):
+            return Prepared(sheet=fact.sheet, known=fact)
         return Prepared(sheet=fact.sheet, problem="" if fact.sheet is not None else fact.problem)
 
 

@@ -2,6 +2,7 @@
 
 An order whose prompt shows episodes waits until a critic has looked at them, and then carries what was said. Each
 recording is looked at once, by one order with one fact, so critiques are rebuilt from the log like every decision.
+After a fact which says that the critic takes no pictures no look is ordered any more, unless prompts show the pictures.
 """
 
 from collections.abc import Mapping
@@ -35,14 +36,19 @@ class Looks:
     asked: Mapping[str, str] = field(default_factory=dict)
     known: Mapping[str, Criticised] = field(default_factory=dict)
     first: str | None = None  # the id of p_0
+    off: bool = False  # the critic takes no pictures
 
 
 class Criticising:
-    """Decides as the inner keeper does; its orders to proposers, and with `judges` to judges, wait for a critic."""
+    """Decides as the inner keeper does; its orders to proposers, and with `judges` to judges, wait for a critic.
 
-    def __init__(self, inner: Keeper[Any], *, judges: bool = False) -> None:
+    `pictures`: prompts show its pictures, so they are drawn even for a critic that takes none.
+    """
+
+    def __init__(self, inner: Keeper[Any], *, judges: bool = False, pictures: bool = False) -> None:
         self._inner = inner
         self._judges = judges
+        self._pictures = pictures
 
     def start(self) -> Decision[Looks]:
         """The start of the inner keeper."""
@@ -64,7 +70,8 @@ class Criticising:
         ready = tuple(each for each in state.held if _is_ready(each, known))
         held = tuple(each for each in state.held if not _is_ready(each, known))
         orders = tuple(_shown(each.order, each.wanted, known) for each in ready)
-        return Decision(state=replace(state, known=known, asked=asked, held=held), orders=orders)
+        state = replace(state, known=known, asked=asked, held=held, off=state.off or fact.off)
+        return Decision(state=state, orders=orders)
 
     def _adopt(self, state: Looks, decision: Decision[Any]) -> Decision[Looks]:
         """The decision of the inner keeper, with looks before the orders that wait for them."""
@@ -86,6 +93,8 @@ class Criticising:
     def _before(self, state: Looks, order: Propose | Judge) -> tuple[Looks, list[Order]]:
         """The looks that an order still needs, or the order itself."""
         wanted = looks_of(order, first=state.first, judges=self._judges)
+        if state.off and not self._pictures:
+            wanted = tuple(each for each in wanted if each.recording in state.known)
         if all(each.recording in state.known for each in wanted):
             return state, [_shown(order, wanted, state.known)]
         asked = dict(state.asked)

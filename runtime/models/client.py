@@ -125,7 +125,7 @@ class ClientModel:
     def _error(self, failure: Failure, attempts: int) -> ModelError:
         tried = f" ({attempts} attempts)" if attempts > 1 else ""
         message = f"{self.name} {failure.problem}{wait_note(failure)}{tried}"
-        return ModelError(message, fatal=failure.fatal, attempts=attempts)
+        return ModelError(message, fatal=failure.fatal, attempts=attempts, of_pictures=failure.of_pictures)
 
 
 async def _within(limit_s: float, request: Coroutine[None, None, Answer | Failure]) -> Answer | Failure:

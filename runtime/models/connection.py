@@ -92,7 +92,8 @@ class Connection:
                 return Answer(text="", stop="refusal")
             failure = diagnose(error, self._spec, self._keys)
             if images and failure.fatal:
-                return replace(failure, problem=f"{failure.problem} (the question had a picture)")
+                problem = f"{failure.problem} (the question had a picture)"
+                return replace(failure, problem=problem, of_pictures=failure.form)
             return failure
         stop = _STOPS.get(response.finish_reason or "")
         if stop is None:

@@ -42,7 +42,7 @@ def diagnose(error: Exception, spec: ModelSpec, keys: Collection[str]) -> Failur
     if isinstance(error, ai.ModelAPIError):
         return _transient(error, keys)
     if isinstance(error, ai.UserError):  # the library cannot express this request to this model
-        return Failure(problem=f"cannot be asked this way: {quotable(str(error), keys)}", fatal=True)
+        return Failure(problem=f"cannot be asked this way: {quotable(str(error), keys)}", fatal=True, form=True)
     # Any other exception (a KeyError from a malformed body, a socket error) concerns only this answer.
     kind = type(error).__name__
     return Failure(problem=f"gave an answer that cannot be read ({kind}: {quotable(str(error), keys)})", retry=True)
@@ -65,7 +65,7 @@ def _rejected(error: ai.ModelAPIError, spec: ModelSpec, keys: Collection[str]) -
         return Failure(problem=f"cannot read a prompt this long{status}: {_words(error, keys)}")
     if getattr(error, "status_code", None) in _TRANSIENT_STATUSES:
         return _transient(error, keys)
-    return Failure(problem=f"refused the request{status}: {_words(error, keys)}", fatal=True)
+    return Failure(problem=f"refused the request{status}: {_words(error, keys)}", fatal=True, form=True)
 
 
 def _transient(error: ai.ModelAPIError, keys: Collection[str]) -> Failure:

@@ -36,13 +36,14 @@ class FallbackModel:
             except ModelError as error:
                 errors.append(error)
                 sent += error.attempts
-                if error.fatal:
+                if error.fatal and not error.of_pictures:
                     self._lost[position] = error
             else:
                 attempts = reply.usage.attempts + sent
                 return replace(reply, usage=replace(reply.usage, attempts=attempts))
         raise ModelError(
-            "; ".join(str(error) for error in errors), fatal=all(error.fatal for error in errors), attempts=sent
+            "; ".join(str(error) for error in errors), fatal=all(error.fatal for error in errors), attempts=sent,
+            of_pictures=any(error.of_pictures for error in errors),
         )
 
     async def close(self) -> None:

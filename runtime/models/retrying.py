@@ -17,11 +17,15 @@ class Failure:
     """A request that was not answered.
 
     `retry`: sending it again may help. `fatal`: no other request to this model would be answered either.
+    `form`: the request itself was refused, not the key, the account or the name of the model; `of_pictures`: it had
+    a picture.
     """
 
     problem: str                        # what happened, as the end of a sentence; contains no key
     retry: bool = False
     fatal: bool = False
+    form: bool = False
+    of_pictures: bool = False
     overloaded: bool = False
     retry_after_s: float | None = None  # the provider's requested wait
 

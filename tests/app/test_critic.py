@@ -115,8 +115,11 @@ async def test_later_prompts_quote_the_critic_and_kills_and_replays_change_nothi
     assert all("You look at one recorded episode" in prompt or prompt == QUESTION for prompt in with_pictures)
     # A look that was under way at the kill may be asked again; nothing else, and nothing that is on the log.
     assert len(looks) <= len(with_pictures) - 1 <= len(looks) + 2
-    for fact in looks:
+    kept = [fact for fact in looks if fact.candidate in {each.candidate for each in of(facts, EliteChanged)}]
+    for fact in kept:
         check_sheet(runs.folder / "one", fact)
+    files = {path.name for path in (runs.folder / "one" / "sheets").iterdir()}
+    assert files == {fact.sheet.file for fact in kept}, "a sheet stays as long as its recording"
     assert replay["candidates"] == 10
 
 
@@ -150,6 +153,31 @@ def check_sheet(run: Path, fact: Criticised) -> None:
     assert "success" not in prompt
     assert "frame 9, step 30: x is " in prompt
     assert fact.call.usage.input_tokens == 11
+
+
+@pytest.mark.timeout(120)
+async def test_a_critic_that_refuses_pictures_is_off_and_the_search_goes_on(runs: Runs, evaluator: Path) -> None:
+    def refusing(number: int, prompt: str) -> Act:
+        if "You look at one recorded episode" in prompt:
+            error = {"message": "This model takes no image input.", "type": "invalid_request_error"}
+            return Act(status=400, error={"error": error})
+        return answer(number, prompt)
+
+    async with serving(refusing) as service:
+        models = ["--model", service.model, "--critic", service.model, "--evaluator", str(evaluator)]
+        out, said = await finish(await start(runs, *RUN, "--set", "generations=2", *models))
+        total = len(service.prompts)
+        looks = [prompt for prompt in service.prompts if "You look at one recorded episode" in prompt]
+        assert len(looks) == 1, "nobody asks it again"
+        await call(runs, "run", "--replay", "one", "--name", "again")
+        assert len(service.prompts) == total
+    facts = runs.facts("one")
+    assert [(fact.off, fact.words) for fact in of(facts, Criticised)] == [(True, "")]
+    assert "takes no image input. (the question had a picture)" in of(facts, Criticised)[0].problem
+    assert (out + said).count("critic-off") == 1
+    assert not any(HEADING in prompt for prompt in prompts_of(facts).values())
+    assert of(facts, Criticised) == of(runs.facts("again"), Criticised)
+    assert prompts_of(facts) == prompts_of(runs.facts("again"))
 
 
 @pytest.mark.slow

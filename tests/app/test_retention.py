@@ -5,8 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from memento.agents.critic.sheets import SHEETS
 from memento.app.retention import END_STEPS, Retention
+from memento.core.critic_events import Criticised
+from memento.core.critique import Sheet
 from memento.core.events import Fact
+from memento.core.order_ids import look_id
 from memento.core.recording import Recording
 from memento.core.recording_file import load_recording, save_recording, trajectory_key, trajectory_path
 from structlog.testing import capture_logs
@@ -69,6 +73,62 @@ def resumed(folder: Path, history: Iterable[Fact]) -> None:
     for fact in history:
         retention.recall(fact)
     retention.settle()
+
+
+def looked(disk: Disk, owner: str, number: int = 0) -> Fact:
+    """A critic's look at an episode, written as a worker does it."""
+    file = f"{trajectory_key(look_id(owner, number))}.jpg"
+    (disk.folder.parent / SHEETS).mkdir(exist_ok=True)
+    (disk.folder.parent / SHEETS / file).write_bytes(b"x" * 10 * KB)
+    sheet = Sheet(frames=(), digest="0" * 64, file=file)
+    return Criticised(order=look_id(owner, number), candidate=owner, episode=number, sheet=sheet, words="it fell")
+
+
+def sheets(disk: Disk) -> set[str]:
+    return {path.name.removesuffix(".jpg") for path in (disk.folder.parent / SHEETS).iterdir()}
+
+
+def seen(disk: Disk) -> list[Fact]:
+    """Two generations in which a critic looked at p_0 and at all of the first."""
+    first = list(generation(disk, 1, winner="g1/macro/0"))
+    looks = [looked(disk, f"g1/macro/{slot}") for slot in range(3)]
+    return [*begin(disk), looked(disk, "init/0"), *first[:-1], *looks, first[-1],
+            *generation(disk, 2, winner="g2/macro/2")]
+
+
+def test_the_sheets_of_a_critic_go_with_their_recordings(disk: Disk, tmp_path: Path) -> None:
+    history = seen(disk)
+    resumed(tmp_path, history)
+    assert {"g1_macro_0_e0", "g1_macro_1_e0.end"} <= disk.keys
+    assert sheets(disk) == {"init_0_look0", "g1_macro_0_look0", "g1_macro_1_look0"}
+    with capture_logs():
+        retention = Retention(tmp_path, limit_mb=1 * KB / 1e6)
+        for fact in history:
+            retention.recall(fact)
+        retention.settle()
+    assert sheets(disk) == {"init_0_look0"} and disk.keys == {"init_0_e0", "g2_macro_2_e0"}
+
+
+@pytest.mark.parametrize("more", [{"keep_all": True}, {"pictures": True}])
+def test_sheets_stay_with_all_recordings_or_where_prompts_show_them(
+    disk: Disk, tmp_path: Path, more: dict[str, bool]
+) -> None:
+    retention = Retention(tmp_path, **more)
+    disk.play(retention, seen(disk))
+    assert len(sheets(disk)) == 4
+
+
+def test_a_limit_counts_sheets(disk: Disk, tmp_path: Path) -> None:
+    retention = Retention(tmp_path, keep_all=True, limit_mb=1.0)
+    disk.play(retention, seen(disk))
+    assert len(sheets(disk)) == 4
+    one = disk.size // len(disk.keys)
+    retention = Retention(tmp_path, keep_all=True, limit_mb=(disk.size + 40 * KB - one / 2) / 1e6)
+    for fact in seen(disk):
+        retention.recall(fact)
+    retention.settle()
+    assert "g1_macro_1_e0" not in disk.keys and "g1_macro_1_look0" not in sheets(disk)
+    assert len(sheets(disk)) == 3
 
 
 def begin(disk: Disk) -> list[Fact]:

@@ -113,6 +113,35 @@ def test_replay_at_any_moment_gives_the_same_state(seed: int, arrival: int, cut:
     assert (now.held, now.asked, now.known, now.first) == (then.held, then.asked, then.known, then.first)
 
 
+class Blind(Watched):
+    """Its critic refuses the first picture that it gets, and those that are under way."""
+
+    def answer(self, order: Order) -> Fact:
+        fact = super().answer(order)
+        if isinstance(fact, Criticised):
+            return replace(fact, words="", problem="it takes no pictures", call=None, off=True)
+        return fact
+
+
+@pytest.mark.parametrize("pictures", [False, True])
+@given(seed=st.integers(0, 99), arrival=st.integers(0, 99))
+@settings(max_examples=12, deadline=None)
+def test_a_critic_that_takes_no_pictures_is_not_asked_again(pictures: bool, seed: int, arrival: int) -> None:
+    plan = plan_of("memento", racing=False)
+    plain, _ = play(Sequencer(plan), Sound(seed), picks(0))
+    seeing, blind = Watched(seed), Blind(seed)
+    play(Criticising(Sequencer(plan)), seeing, picks(arrival))
+    log, _ = play(Criticising(Sequencer(plan), pictures=pictures), blind, picks(arrival))
+    assert conclusions(log) == conclusions(plain), "the search goes on"
+    wanted, looks = (
+        sorted(order.id for order in world.seen if isinstance(order, Criticise)) for world in (seeing, blind)
+    )
+    if pictures:
+        assert looks == wanted
+    else:
+        assert bool(looks) == bool(wanted) and len(looks) <= 2, "the parents of one prompt"
+
+
 @pytest.mark.parametrize("judges", [False, True])
 def test_judges_read_it_only_if_they_shall(judges: bool) -> None:
     plan = replace(
