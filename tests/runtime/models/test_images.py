@@ -1,6 +1,7 @@
 """Pictures reach every kind of service as it wants them, after the prompt and unchanged."""
 
 import base64
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from memento.core.errors import ModelError
 from memento.core.events import Order
 from memento.core.ports import Ask, ImageFile
 from memento.runtime.models import close_model
+from memento.runtime.models.fallback import FallbackModel
 from memento.runtime.models.sight import reads_text_alone
 from memento.runtime.models.spec import parse_spec
 
@@ -60,7 +62,28 @@ async def test_a_service_that_takes_no_pictures_is_one_sentence(kind: str) -> No
         with pytest.raises(ModelError, match=r"image input is not supported \(the question had a picture\)") as raised:
             await model.complete(ASK)
         await close_model(model)
-    assert raised.value.fatal and len(service.asked) == 1
+    assert raised.value.fatal and raised.value.of_pictures and len(service.asked) == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_refused_key_is_no_matter_of_pictures(kind: str) -> None:
+    async with serving(Act(status=401, error={"error": {"message": "no", "type": "x"}}), dialect=DIALECT[kind]) as here:
+        model = client(kind, here.url)
+        with pytest.raises(ModelError, match="refused the key") as raised:
+            await model.complete(ASK)
+        await close_model(model)
+    assert raised.value.fatal and not raised.value.of_pictures
+
+
+async def test_a_model_that_takes_no_pictures_still_answers_questions_without_one() -> None:
+    refusal = Act(status=400, error={"error": {"message": "image input is not supported", "type": "invalid"}})
+    async with serving(refusal, Act(text="Yes."), dialect="anthropic") as service:
+        model = FallbackModel([client("anthropic", service.url)])
+        with pytest.raises(ModelError) as raised:
+            await model.complete(ASK)
+        reply = await model.complete(replace(ASK, images=()))
+        await model.close()
+    assert raised.value.of_pictures and reply.text == "Yes."
 
 
 @pytest.mark.parametrize(
