@@ -21,6 +21,7 @@ from .notes import MAX_WORDS, note_of, notes_text
 from .parents_text import pair_table, title_of
 from .stories import said_of_worst
 from .turns.talking import Talker
+from .turns.turn_prompts import TurnPrompts
 from .writing import AS_PUBLISHED, PROPOSER, Answers, Writer, program_block, question, rules, situation, with_form
 
 MAX_FITNESS = 900  # characters of what f_e measures
@@ -57,9 +58,8 @@ class _Proposer:
             model=common["model"], prompts=prompts, role=PROPOSER, contract=contract,
             answers=common.get("answers", AS_PUBLISHED),
         )
-        self._talker = Talker(
-            writer=writer, prompts=prompts, cpu=common.get("practice_cpu", ""), budget=self._aids.budget
-        )
+        turns = TurnPrompts(prompts=prompts, cpu=common.get("practice_cpu", ""), budget=self._aids.budget)
+        self._talker = Talker(writer=writer, prompts=turns)
         self._feedback = common.get("feedback", "stories")
         self._prompts = prompts
         self._note = prompts.fill("reply-note", words=str(MAX_WORDS)) if self._aids.notes is not None else ""

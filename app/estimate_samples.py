@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ..agents.critic.frames import FRAMES
 from ..agents.critic.sheets import Prepared
-from ..agents.turns.talking import MAX_ANSWER
+from ..agents.turns.turn_prompts import MAX_ANSWER
 from ..core.critic_events import Criticise
 from ..core.critique import Critique, Frame, Sheet
 from ..core.events import Judge, Propose, ProposeEvaluator

@@ -18,6 +18,7 @@ from ..agents.judging import Judges
 from ..agents.notes import Notes
 from ..agents.proposers import Common, Crosser, HillClimber, Initiator, Mutator
 from ..agents.rollout_agents import ConstantsTrier, Examiner, ProbeAgent, Roller, Scorer, TwinTrier
+from ..agents.turns.repeating import Repeating, Tool
 from ..agents.turns.tools import Computer, Looker, Practiser
 from ..agents.writing import PROPOSER, Answers, Keep, not_kept
 from ..core.critic_events import Criticise
@@ -30,7 +31,7 @@ from ..core.ports import Domain, Generalising, Model, Pool, Prober, Prompts, Rol
 from ..core.seeds import UNSALTED
 from ..core.tuning_events import TryConstants
 from ..core.turn_events import Compute, LookCloser, ToolAnswered, TryProgram
-from ..core.values import JSON, Call, CallTimes, Operator, PromptText
+from ..core.values import JSON, Call, CallTimes, Contract, Operator, PromptText
 from ..runtime.models import ClientSettings, close_model, make_model
 from ..runtime.models.asked import BallotFolder
 from ..runtime.models.budget import BudgetedModel, Ledger
@@ -196,7 +197,6 @@ def make_lanes(
     critics = [] if askers.critic is None else [
         Lane(name="critic", limit=settings.calls_at_once, agents={Criticise: askers.critic})
     ]
-    recorded = answers or {}
     roller = Roller(pool=pool, step_limit_ms=settings.step_limit_ms, recorded=call_times)
     return (
         Lane(
@@ -213,16 +213,25 @@ def make_lanes(
             agents={
                 Roll: roller, ScoreEpisode: Scorer(pool=pool, again=again), Examine: Examiner(pool=pool),
                 TryConstants: ConstantsTrier(pool=pool), TryOnTwin: TwinTrier(pool=pool),
-                TryProgram: Practiser(roller=roller, pool=pool, recorded=recorded),
-                LookCloser: Looker(trajectories=trajectories, recorded=recorded),
-                Compute: Computer(
-                    pool=pool, contract=domain.evaluator_contract, trajectories=trajectories, recorded=recorded
-                ),
+                **_tools(roller, pool, domain.evaluator_contract, trajectories, answers or {}),
                 **({RecordProbes: ProbeAgent(pool=pool)} if isinstance(pool, Prober) else {}),
             },
             urgency=urgency,
         ),
     )
+
+
+def _tools(
+    roller: Roller, pool: Pool, contract: Contract, trajectories: Path, answers: Mapping[str, ToolAnswered]
+) -> dict[type[Order], Agent]:
+    """The tools of conversations; `answers` are those of a recorded run, for its replay."""
+    measured = {order: fact.cpu_s for order, fact in answers.items()}
+    tools: dict[type[Order], Tool] = {
+        TryProgram: Practiser(roller=roller, pool=pool, measured=measured),
+        LookCloser: Looker(trajectories=trajectories),
+        Compute: Computer(pool=pool, contract=contract, trajectories=trajectories, measured=measured),
+    }
+    return {kind: Repeating(tool, answers) for kind, tool in tools.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

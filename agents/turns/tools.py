@@ -1,9 +1,6 @@
 """The agents of the tools: try a draft, look at rows of a recording, compute over a recording.
 
 What a draft or a line of code does is data in the answer, whatever it is. Only a failure of MEMENTO raises.
-
-A replay gives them the answers of the recorded run. From these it takes what is measured, CPU times, and the whole
-answers about an episode that a limit on CPU time ended: how far it came would differ.
 """
 
 import asyncio
@@ -22,37 +19,37 @@ from ...core.recording_file import load_recording, trajectory_path
 from ...core.text import bounded, one_line, two_digits
 from ...core.turn_events import Compute, LookCloser, ToolAnswered, TryProgram
 from ...core.turns import Passage
-from ...core.values import CallTimes, Candidate, Contract, Episode, FaultKind, Operator, Program, Score
+from ...core.values import CallTimes, Candidate, Contract, Episode, Operator, Program, Score
 from ..episode_table import REGULAR_ENDS
 from ..feedback import fault_text, policy_feedback
 from ..rollout_agents import Roller
 from .computing import code_program, output_of
 from .rows import rows_text
-from .talking import MAX_ANSWER
+from .turn_prompts import MAX_ANSWER
 
 GONE = "its recording is not kept any more"
-Answers = Mapping[str, ToolAnswered]  # of a recorded run, by their orders
-NONE: Answers = {}
+NONE: Mapping[str, float] = {}
 
 _log = structlog.get_logger("memento.turns")
 
 
 class Practiser:
-    """Rolls drafts out in practice episodes, as all episodes are rolled out, and scores them."""
+    """Rolls drafts out in practice episodes, as all episodes are rolled out, and scores them.
 
-    def __init__(self, *, roller: Roller, pool: Pool, recorded: Answers = NONE) -> None:
+    A replay gives the CPU times in s that the recorded run `measured`, by order: answers show them. These drafts kept
+    the bound on CPU time.
+    """
+
+    def __init__(self, *, roller: Roller, pool: Pool, measured: Mapping[str, float] = NONE) -> None:
         self._roller = roller
         self._pool = pool
-        self._recorded = recorded
+        self._measured = measured
 
     async def carry_out(self, order: TryProgram) -> ToolAnswered:
         """Try one draft. Raises RolloutError and StoreError."""
-        known = self._recorded.get(order.id)
-        if known is not None and known.episode is not None and _cut_short(known.episode):
-            return known
         roll = Roll(id=order.id, program=order.program, split=order.split, index=order.index, seed=order.seed)
-        episode = await self._roller.practise(roll, bounded=known is None)
-        cpu_s = episode.notes.cpu_s if known is None else known.cpu_s
+        episode = await self._roller.practise(roll, bounded=order.id not in self._measured)
+        cpu_s = self._measured.get(order.id, episode.notes.cpu_s)
         score = Score(fitness=0.0)
         if episode.scorable:
             score = episode.counted(await self._pool.score(order.evaluator, episode))
@@ -64,14 +61,11 @@ class Practiser:
 class Looker:
     """Shows rows of recordings, which lie in the folder `trajectories`."""
 
-    def __init__(self, *, trajectories: Path, recorded: Answers = NONE) -> None:
+    def __init__(self, *, trajectories: Path) -> None:
         self._folder = trajectories
-        self._recorded = recorded
 
     async def carry_out(self, order: LookCloser) -> ToolAnswered:
         """Show the rows that the order names."""
-        if order.id in self._recorded and _cut_short(order.episode):
-            return self._recorded[order.id]
         return _answered(order, await asyncio.to_thread(self._rows, order))
 
     def _rows(self, order: LookCloser) -> str:
@@ -90,23 +84,22 @@ class Looker:
 class Computer:
     """Runs code over recordings, in the sandbox of evaluators: it gets the arrays, and nothing else."""
 
-    def __init__(self, *, pool: Pool, contract: Contract, trajectories: Path, recorded: Answers = NONE) -> None:
+    def __init__(
+        self, *, pool: Pool, contract: Contract, trajectories: Path, measured: Mapping[str, float] = NONE
+    ) -> None:
         self._pool = pool
         self._contract = contract
         self._folder = trajectories
-        self._recorded = recorded
+        self._measured = measured
 
     async def carry_out(self, order: Compute) -> ToolAnswered:
         """Run the code of the order. Raises RolloutError."""
-        known = self._recorded.get(order.id)
-        if known is not None and _cut_short(order.episode):
-            return known
         if not trajectory_path(self._folder, str(order.episode.trajectory)).exists():
             return _answered(order, GONE)
         code = order.request.program or Program("")
         score = await self._pool.score(code_program(code, self._contract), order.episode)
         text = fault_text(score.fault) if score.fault is not None else output_of(score.metrics)
-        return _answered(order, text, cpu_s=score.cpu_s if known is None else known.cpu_s)
+        return _answered(order, text, cpu_s=self._measured.get(order.id, score.cpu_s))
 
 
 def _answered(
@@ -114,11 +107,6 @@ def _answered(
 ) -> ToolAnswered:
     answer = Passage(bounded(text, MAX_ANSWER))
     return ToolAnswered(order=order.id, answer=answer, episode=episode, score=score, cpu_s=cpu_s)
-
-
-def _cut_short(episode: Episode) -> bool:
-    """Whether a limit on CPU time decided on the episode."""
-    return episode.fault is not None and episode.fault.kind in (FaultKind.TIMED_OUT, FaultKind.TOO_SLOW)
 
 
 def _times(times: CallTimes | None) -> str:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from memento.agents.rollout_agents import Roller
+from memento.agents.turns.repeating import Repeating
 from memento.agents.turns.tools import Computer, Practiser
 from memento.core.ports import Practice
 from memento.core.turn_events import Compute, ToolAnswered, TryProgram
@@ -99,15 +100,14 @@ async def test_a_replay_repeats_what_cpu_time_decided(make_pool: MakePool, tmp_p
         first = Practiser(roller=Roller(pool=pool), pool=pool)
         hung, sound = await first.carry_out(order(HANGS, "a")), await first.carry_out(order(hostile.GOOD, "b"))
         hung = replace(hung, answer=Passage("as recorded"))
-        measured = replace(sound, cpu_s=98.7)
         assert sound.episode is not None and hung.episode is not None
         roller = Roller(pool=pool, recorded={"b": times})
-        again = Practiser(roller=roller, pool=pool, recorded={"a": hung, "b": measured})
+        again = Repeating(Practiser(roller=roller, pool=pool, measured={"b": 98.7}), {"a": hung, "b": sound})
         assert await again.carry_out(order(HANGS, "a")) == hung
         repeated = await again.carry_out(order(hostile.GOOD, "b"))
         compute = Compute(id="c", request=ToolRequest(program=Program("print(1)")), episode=hung.episode)
         known = ToolAnswered(order="c", answer=Passage("7"), cpu_s=1.5)
-        computer = Computer(pool=pool, contract=CONTRACT, trajectories=tmp_path, recorded={"c": known})
+        computer = Repeating(Computer(pool=pool, contract=CONTRACT, trajectories=tmp_path), {"c": known})
         assert await computer.carry_out(compute) == known
     assert repeated.episode is not None and repeated.episode.notes.times == times
     shown = "CPU time in all: 99 s; of a call: median 4.3 ms, 99 % 12 ms, most 43 ms; of loading and reset: 120 ms."
