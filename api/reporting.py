@@ -15,14 +15,10 @@ from .. import __version__
 from ..app import rendering
 from ..app.isolation import ISOLATING
 from ..baselines.log import find_baseline
-from ..baselines.log import read_record as read_baseline
-from ..baselines.pace import PAPER_STEPS, SEARCH_STEPS, pace_of
-from ..baselines.result import recorded_settings, result_of
-from ..baselines.settings import METHOD
 from ..core.errors import MementoError, UsageError
 from ..core.extras import require
 from ..evidence.archive import SUFFIX, read_archive
-from ..evidence.baseline_rows import BaselineRow
+from ..evidence.baseline_rows import read_row
 from ..evidence.folder import ComparisonFolder
 from ..evidence.loading import Evidence, load_comparison, load_runs
 from ..evidence.page import Frame, Picture, render, shown_runs
@@ -56,7 +52,7 @@ def load(given: Sequence[str], runs_dir: Path) -> tuple[Evidence, Pictures | Non
         if not others:
             raise UsageError(f"a report compares a learned baseline with runs: name a run next to {given[0]}")
         evidence, pictures = load(others, runs_dir)
-        return replace(evidence, baselines=(*evidence.baselines, *map(_baseline_row, trained))), pictures
+        return replace(evidence, baselines=(*evidence.baselines, *map(read_row, trained))), pictures
     comparisons = [found for name in given if (found := _comparison(name, runs_dir)) is not None]
     if not comparisons:
         return load_runs(list(dict.fromkeys(find_run(runs_dir, name) for name in given))), None
@@ -74,22 +70,6 @@ def draw(evidence: Evidence) -> Pictures:
         except MementoError as error:
             why = str(error).rstrip(".")
     return Pictures(by_run=drawn, missing=why)
-
-
-def _baseline_row(folder: Path) -> BaselineRow:
-    """What a report says of a learned baseline. Raises StoreError."""
-    record = read_baseline(folder)
-    found, pace = result_of(record), pace_of(record.progress)
-    settings = recorded_settings(record)
-    return BaselineRow(
-        name=record.name, task=settings.task, method=METHOD, reward=settings.reward, seed=settings.seed,
-        done=record.result is not None, steps=found["steps"], cpu_hours=found["cpu_hours"], usd=found["cost_usd"],
-        success=found["success_rate"], reached=found["goal_reached_rate"], mean_return=found["return_mean"],
-        fitness=found["fitness"], episodes=len(found["per_episode"]), environments=settings.environments,
-        cpu_hours_of=tuple(
-            (steps, pace.hours(steps)[1]) for steps in (SEARCH_STEPS, PAPER_STEPS)
-        ) if pace is not None else (),
-    )
 
 
 def _comparison(name: str, runs_dir: Path) -> ComparisonFolder | None:

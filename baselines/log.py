@@ -1,6 +1,7 @@
 """The log of a baseline's run: one JSON object per line, appended and flushed to the disk.
 
     started      the settings, the versions of the packages
+    planned      another number of steps in all; a measure before it no longer counts
     resumed      a process continues at a checkpoint: later lines of the processes before it no longer count
     progress     how far the training is: see `Progress`
     checkpoint   it is complete on the disk
@@ -131,6 +132,8 @@ def _fold(name: str, lines: list[dict[str, Any]]) -> BaselineRecord:
         match line["what"]:
             case "progress":
                 progress.append(Progress(**content))
+            case "planned":
+                first, result = {**first, "settings": {**first["settings"], "steps": int(content["steps"])}}, None
             case "checkpoint":
                 checkpoint = int(content["steps"])
             case "resumed":

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Final
 
 from .. import __version__
-from ..core.errors import StoreError, os_problem
+from ..core.errors import StoreError, UsageError, os_problem
 from ..core.extras import require
 from ..core.ports import Clock
 from ..domains import require_installed
-from ..memory.lock import WriterLock
+from ..memory.lock import WriterLock, is_locked
 from ..memory.runs import new_run
 from .log import BaselineLog, BaselineRecord, Progress, read_record
 from .measure import measure
 from .result import recorded_settings
-from .settings import METHOD, BaselineSettings
+from .settings import METHOD, MOST_STEPS, BaselineSettings
 
 EXTRA: Final = "rl"
 PACKAGES: Final = ("stable-baselines3", "torch", "gymnasium", "numpy", "mujoco", "robosuite", "gymnasium-robotics")
@@ -30,6 +30,21 @@ def begin(settings: BaselineSettings, runs_dir: Path, name: str | None, clock: C
     folder = new_run(runs_dir, name, clock, label=label, seed=settings.seed)
     BaselineLog(folder).add("started", {"settings": settings.as_json(), "versions": _versions()})
     return folder
+
+
+def plan_again(folder: Path, steps: int) -> None:
+    """Change the steps of a run, to fewer or more in all: `work` then trains up to there, and measures again.
+
+    Raises UsageError if it has done more already, or if another process works on it; StoreError.
+    """
+    record = read_record(folder)
+    if steps == recorded_settings(record).steps:
+        return
+    if is_locked(folder):
+        raise UsageError(f"the run {folder.name!r} is live: stop it first to change its steps")
+    if not max(1, record.checkpoint) <= steps <= MOST_STEPS:
+        raise UsageError(f"--steps must be from {max(1, record.checkpoint)}, where {folder.name} is, to {MOST_STEPS}")
+    BaselineLog(folder).add("planned", {"steps": steps})
 
 
 def work(

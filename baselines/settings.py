@@ -13,6 +13,7 @@ from ..core.values import JSON
 from ..domains import load as load_domain
 from ..settings import OPTIONS, parse_assignments
 from ..settings.evaluate import MOST_EPISODES, SALT, given_options
+from ..settings.evaluate import MOST_SEED as MOST_MEASURE_SEED
 
 METHOD: Final = "sac-her"
 TOWERS: Final = ("hanoi", "hanoi-kinematic")
@@ -99,7 +100,7 @@ def build(given: Given) -> BaselineSettings:
         ("--steps", given.steps, 1, MOST_STEPS), ("--seed", given.seed, 0, MOST_SEED),
         ("--environments", given.environments, 1, MOST_ENVIRONMENTS), ("--checkpoint", given.checkpoint, 1, MOST_STEPS),
         ("--processes", given.processes, 1, MOST_ENVIRONMENTS), ("--episodes", given.episodes, 1, MOST_EPISODES),
-        ("--measure-seed", given.measure_seed, 0, MOST_SEED),
+        ("--measure-seed", given.measure_seed, 0, MOST_MEASURE_SEED),
     ):
         if not least <= value <= most:
             raise UsageError(f"{flag} must be from {least} to {most}, not {value}")

@@ -81,7 +81,8 @@ class ComparisonDisplay:
 
     def _say_budgets(self) -> None:
         jobs = self._results.comparing.jobs
-        budgets = {job.arm.name: candidates_of(self._planned.settings[job.name]) for job in jobs}
+        budgets = {job.arm.name: candidates_of(self._planned.settings[job.name]) for job in jobs
+                   if job.name in self._planned.settings}
         if len(set(budgets.values())) > 1:
             each = ", ".join(f"{arm} {count}" for arm, count in budgets.items())
             self._say(f"budgets differ, in candidates per run: {each}")

@@ -12,6 +12,7 @@ from ..core.values import JSON
 from ..evidence.experiment import Experiment, load_experiment
 from ..evidence.experiment_changes import with_flags
 from ..evidence.folder import ComparisonFolder
+from ..evidence.learned import check_learned
 from ..evidence.plan import check, merge
 from ..runtime.models.spec import key_of, parse_specs
 from ..settings import Settings
@@ -67,6 +68,7 @@ def plan(given: str | None, changes: Changes, *, runs_dir: Path, name: str | Non
         raise UsageError(f"--name has no effect: {old.path} is a comparison, which keeps its name")
     folder, experiment = _new(given, changes, runs_dir, name) if old is None else (old, _grown(old, changes))
     settings = check(experiment)
+    check_learned(experiment)
     _require_keys(settings)
     if not folder.exists and folder.path.exists() and any(folder.path.iterdir()):
         raise UsageError(f"{folder.path} exists and is not a comparison: choose another --name")

@@ -22,6 +22,11 @@ RoleBudgets = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="The budget of a role, such as budget.judge.calls=40."),
 ]
 
+Steps = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Of a learned baseline: its steps in all, fewer or more than planned."),
+]
+
 
 def resume(
     run: flags.Run,
@@ -34,6 +39,7 @@ def resume(
     budget_usd: flags.BudgetUsd = None,
     budget_wall_s: flags.BudgetWall = None,
     assignments: RoleBudgets = None,
+    steps: Steps = None,
     require_sandbox: flags.RequireSandbox = False,
     trust: flags.Trust = False,
     status_port: flags.StatusPort = None,
@@ -52,7 +58,7 @@ def resume(
     continue_run(
         run, runs_dir=runs, workers=workers, cluster=flags.cluster_at(cluster, workers, mixed=mixed_nodes),
         budgets=budgets, assignments=assignments or (), require_sandbox=require_sandbox, trust=trust,
-        status=StatusOptions(port=status_port, host=status_host), display=display, as_json=as_json,
+        status=StatusOptions(port=status_port, host=status_host), display=display, as_json=as_json, steps=steps,
     )
 
 
@@ -69,6 +75,7 @@ def continue_run(
     status: "StatusOptions",
     display: DisplayKind,
     as_json: bool,
+    steps: int | None = None,
 ) -> None:
     """Continue the run and print its result; end the pause of a live run."""
     from .. import app
@@ -80,8 +87,10 @@ def continue_run(
     from .output import say
     from .voting import asks_here, desk, display_for, recorded_settings
 
-    if _is_a_baseline(runs_dir, run, as_json=as_json):
+    if _is_a_baseline(runs_dir, run, steps, as_json=as_json):
         return
+    if steps is not None:
+        raise UsageError(f"--steps has no effect: {run} is not a learned baseline")
     address = status.address()
     folder = find_run(runs_dir, run)
     given = parse_budgets(budgets, assignments)
@@ -101,13 +110,16 @@ def continue_run(
     print_run(result, as_json=as_json)
 
 
-def _is_a_baseline(runs_dir: Path, run: str, *, as_json: bool) -> bool:
+def _is_a_baseline(runs_dir: Path, run: str, steps: int | None, *, as_json: bool) -> bool:
     """Continue the run if it is a learned baseline's; returns whether it was."""
     from ..baselines.log import find_baseline
+    from ..baselines.run import plan_again
     from ..runtime.clock import SystemClock
     from .baseline import continue_baseline
 
     folder = find_baseline(runs_dir, run)
     if folder is not None:
+        if steps is not None:
+            plan_again(folder, steps)
         continue_baseline(folder, SystemClock(), as_json=as_json)
     return folder is not None

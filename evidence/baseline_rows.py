@@ -1,6 +1,12 @@
-"""A learned baseline as a row of a report."""
+"""A learned baseline as a row of a report, from its log."""
 
 from dataclasses import dataclass
+from pathlib import Path
+
+from ..baselines.log import read_record
+from ..baselines.pace import PAPER_STEPS, SEARCH_STEPS, pace_of
+from ..baselines.result import recorded_settings, result_of
+from ..baselines.settings import METHOD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,3 +33,19 @@ class BaselineRow:
     episodes: int
     environments: int = 1
     cpu_hours_of: tuple[tuple[int, float], ...] = ()
+
+
+def read_row(folder: Path) -> BaselineRow:
+    """What a report says of a learned baseline. Raises StoreError."""
+    record = read_record(folder)
+    found, pace = result_of(record), pace_of(record.progress)
+    settings = recorded_settings(record)
+    return BaselineRow(
+        name=record.name, task=settings.task, method=METHOD, reward=settings.reward, seed=settings.seed,
+        done=record.result is not None, steps=found["steps"], cpu_hours=found["cpu_hours"], usd=found["cost_usd"],
+        success=found["success_rate"], reached=found["goal_reached_rate"], mean_return=found["return_mean"],
+        fitness=found["fitness"], episodes=len(found["per_episode"]), environments=settings.environments,
+        cpu_hours_of=tuple(
+            (steps, pace.hours(steps)[1]) for steps in (SEARCH_STEPS, PAPER_STEPS)
+        ) if pace is not None else (),
+    )

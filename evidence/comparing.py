@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..baselines.log import is_baseline, read_record
 from ..core.errors import MementoError, StoreError
 from ..core.events import EpisodeEnded, RunResumed, RunStarted, RunStopped, StageEntered
 from ..core.ports import Clock
@@ -25,8 +26,9 @@ from ..memory.run_status import status_of
 from ..memory.runs import is_run
 from ..memory.store import RunStore
 from ..settings import Settings, usable_cpus
-from .experiment import Experiment
+from .experiment import Experiment, is_learned
 from .folder import ComparisonFolder, Measured
+from .learned import measured_of, training_arguments
 from .plan import list_jobs, measure_arguments, measure_seed, measured_seeds, resume_arguments, run_arguments
 from .scheduling import OVER, Phase, Progress, Unit, choose, give_up, key_of, units_of
 
@@ -113,7 +115,10 @@ class Comparing:
         phases = {}
         measured = self._folder.measured()
         for unit in self.units:
-            if unit.measure is None:
+            if is_learned(unit.job.arm):
+                if self._trained(unit):
+                    phases[key_of(unit)] = Phase.DONE
+            elif unit.measure is None:
                 with suppress(StoreError):  # a run that cannot be read fails when it is started
                     if is_run(self._folder.run_of(unit.job)) and self._status(unit) is Phase.DONE:
                         phases[key_of(unit)] = Phase.DONE
@@ -158,15 +163,43 @@ class Comparing:
     async def _carry_out(self, unit: Unit) -> tuple[Phase, str]:
         """Run one unit to its end; an error is returned as a message, not raised."""
         try:
+            if is_learned(unit.job.arm):
+                return await self._train(unit)
             return await (self._search(unit) if unit.measure is None else self._measure(unit))
         except (MementoError, OSError) as error:
             return Phase.FAILED, str(error)
 
+    async def _train(self, unit: Unit) -> tuple[Phase, str]:
+        """Train a learned baseline, which measures itself, and keep its measure."""
+        folder = self._folder.run_of(unit.job)
+        await _until_unlocked(folder)
+        if folder.exists() and not is_baseline(folder):
+            shutil.rmtree(folder)  # killed before its first line
+        arguments = training_arguments(self._experiment, unit.job, runs=self._folder.runs)
+        if folder.exists():
+            arguments = ["resume", str(folder), "--json"]
+        code, _ = await self._process(unit, arguments)
+        if code != 0:
+            return Phase.FAILED, self._error_of(unit, code)
+        measured = measured_of(self._experiment, unit.job, read_record(folder))
+        if measured is None:
+            return Phase.STOPPED, ""
+        self._folder.append_measured(measured)
+        return Phase.DONE, ""
+
+    def _trained(self, unit: Unit) -> bool:
+        """Whether a training is done and its measure kept."""
+        folder = self._folder.run_of(unit.job)
+        if not is_baseline(folder):
+            return False
+        with suppress(StoreError):  # one that cannot be read fails when it is started
+            measured = measured_of(self._experiment, unit.job, read_record(folder))
+            return measured is not None and (measured.job, measured.measure) in self._folder.measured()
+        return False
+
     async def _search(self, unit: Unit) -> tuple[Phase, str]:
         folder = self._folder.run_of(unit.job)
-        # The run outlived an earlier comparison, or a user resumed it.
-        while is_locked(folder):  # noqa: ASYNC110 - the lock of another process gives no event
-            await asyncio.sleep(POLL_S)
+        await _until_unlocked(folder)
         if is_run(folder) and not self._begun(folder):
             shutil.rmtree(folder)  # killed before its first fact: nothing is in it
         if is_run(folder):
@@ -218,11 +251,10 @@ class Comparing:
     async def _process(self, unit: Unit, arguments: Sequence[str]) -> tuple[int, str]:
         """Run the program in a separate session, its output in files; returns exit code and stdout."""
         out, err = (self._folder.log_of(unit.name).with_name(f"{unit.name}.{end}") for end in ("out", "err"))
-        where = [] if self._effort.cluster is None else ["--cluster", self._effort.cluster]
-        where += ["--mixed-nodes"] if self._effort.mixed else []
+        where = [] if is_learned(unit.job.arm) else self._where()
         with out.open("wb") as stdout, err.open("wb") as stderr:
             process = await asyncio.create_subprocess_exec(
-                *self._program, *arguments, "--workers", str(self._effort.workers), *where,
+                *self._program, *arguments, *where,
                 stdin=asyncio.subprocess.DEVNULL, stdout=stdout, stderr=stderr, start_new_session=True,
                 env=clean_environment(os.environ),
             )
@@ -233,11 +265,23 @@ class Comparing:
                 raise
         return code, out.read_text(encoding="utf-8", errors="replace")
 
+    def _where(self) -> list[str]:
+        """The flags for where a search or a measure rolls out."""
+        cluster = [] if self._effort.cluster is None else ["--cluster", self._effort.cluster]
+        mixed = ["--mixed-nodes"] if self._effort.mixed else []
+        return ["--workers", str(self._effort.workers), *cluster, *mixed]
+
     def _error_of(self, unit: Unit, code: int) -> str:
         log = self._folder.log_of(unit.name).with_name(f"{unit.name}.err")
         lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         message = one_line(lines[-1], 300).removeprefix("memento: ") if lines else f"see {log}"
         return message if code > 0 else f"killed by signal {-code}; {message}"
+
+
+async def _until_unlocked(folder: Path) -> None:
+    """Wait for a run that outlived an earlier comparison, or that a user resumed."""
+    while is_locked(folder):  # noqa: ASYNC110 - the lock of another process gives no event
+        await asyncio.sleep(POLL_S)
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:

@@ -8,6 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from ..baselines.settings import METHOD
 from ..core.errors import UsageError, unknown
 from ..core.values import JSON
 
@@ -33,7 +34,7 @@ class Task:
 class Arm:
     """A method with its settings and options. `evaluator` is "shared" or a value of `memento run --evaluator`.
 
-    `tasks` names the tasks that have it, empty for all.
+    `tasks` names the tasks that have it, empty for all. Those of a learned baseline are its flags.
     """
 
     name: str
@@ -159,7 +160,13 @@ def _chosen(items: tuple[Any, ...], names: Sequence[str], where: str) -> tuple[A
 
 def leader_of(experiment: Experiment) -> Arm:
     """The arm whose run settles p_0 and E* of its seed: the first one with the shared evaluator."""
-    return next((arm for arm in experiment.arms if arm.evaluator == SHARED), experiment.arms[0])
+    searching = [arm for arm in experiment.arms if not is_learned(arm)]
+    return next((arm for arm in searching if arm.evaluator == SHARED), searching[0])
+
+
+def is_learned(arm: Arm) -> bool:
+    """Whether the arm is a learned baseline, which `memento baseline` trains, and no search."""
+    return arm.method == METHOD
 
 
 def parts_of(whole: str) -> tuple[Experiment, ...]:
@@ -201,6 +208,8 @@ def check_experiment(experiment: Experiment, where: str) -> None:
         raise UsageError(f"{where} names no domain: give domains = [\"hanoi\"], or --domain hanoi")
     if not experiment.arms:
         raise UsageError(f"{where} names no method: give methods = [\"memento\", \"random\"], or --method twice")
+    if all(is_learned(arm) for arm in experiment.arms):
+        raise UsageError(f"{where} compares no search: add a method, or train with memento baseline {METHOD}")
     named: Sequence[tuple[str, Sequence[object]]] = (
         ("task", [task.name for task in experiment.tasks]),
         ("arm", [arm.name for arm in experiment.arms]),

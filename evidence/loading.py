@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from ..baselines.log import is_baseline
 from ..core.errors import StoreError
 from ..core.program_text import digest
 from ..core.text import one_line
@@ -12,8 +13,8 @@ from ..memory.audits import read_audit
 from ..memory.run_status import status_of
 from ..memory.runs import is_run
 from ..memory.store import RunStore
-from .baseline_rows import BaselineRow
-from .experiment import Experiment
+from .baseline_rows import BaselineRow, read_row
+from .experiment import Experiment, is_learned
 from .folder import ComparisonFolder, Measured
 from .plan import list_jobs
 from .records import RunRecord, read_record
@@ -125,9 +126,12 @@ def load_comparison(folder: ComparisonFolder) -> Evidence:
     """A comparison, done or not. A run that cannot be read is in `missing`, with the reason."""
     experiment = folder.plan()
     last = {line["job"]: f"{line['event']}: {line['message']}".rstrip(": ") for line in folder.journal()}
-    records, missing = [], {}
+    records, missing, baselines = [], {}, []
     for job in list_jobs(experiment):
         path = folder.run_of(job)
+        if is_learned(job.arm) and is_baseline(path):
+            baselines.append(replace(read_row(path), method=job.arm.name))
+            continue
         if not is_run(path):
             missing[job.name] = last.get(job.name, "not begun")
             continue
@@ -143,4 +147,5 @@ def load_comparison(folder: ComparisonFolder) -> Evidence:
         measured=folder.measured(),
         missing=missing,
         experiment=experiment,
+        baselines=tuple(baselines),
     )

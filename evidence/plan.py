@@ -13,7 +13,7 @@ from ..core.values import JSON
 from ..domains import load as load_domain
 from ..settings import BRANCHES, OPTIONS, Settings, build_settings, without_effect
 from ..settings.presets import preset_named
-from .experiment import SHARED, Arm, Experiment, Measure, Task, leader_of, parts_of
+from .experiment import SHARED, Arm, Experiment, Measure, Task, is_learned, leader_of, parts_of
 from .experiment_changes import joined
 
 GENERATED = ("evolve", "zero-shot")  # evaluators written by a model: a seed's runs must share one
@@ -52,14 +52,14 @@ def list_jobs(experiment: Experiment) -> tuple[Job, ...]:
             model=model,
             seed=seed,
             beginning=_name(task.name, *_model_word(experiment, model), f"s{seed}"),
-            leads=arm is leader or not _needs_beginning(experiment, arm),
+            leads=arm is leader or is_learned(arm) or not _needs_beginning(experiment, arm),
         )
         for seed in experiment.seeds
         for task in experiment.tasks
         for model in experiment.models
         for leader in [leader_of(experiment)]
         for arm in sorted(experiment.arms, key=lambda arm: arm is not leader)
-        if not arm.tasks or task.name in arm.tasks
+        if (not arm.tasks or task.name in arm.tasks) and (not is_learned(arm) or model == experiment.models[0])
     )
 
 
@@ -147,14 +147,14 @@ def text_of(key: str, value: JSON) -> str:
 
 
 def check(experiment: Experiment) -> dict[str, Settings]:
-    """The settings of each job, by its name, as in its `memento run`.
+    """The settings of each job that searches, by its name, as in its `memento run`.
 
     Raises UsageError for everything that `memento run` would refuse.
     """
     found = {}
     unheeded = {*experiment.settings} - {"salt"}
     placeholder = Beginning(initial=Path("initial.py"), evaluator=Path("evaluator.py"))
-    for job in list_jobs(experiment):
+    for job in _searches(experiment):
         flags, assignments = arguments_of(experiment, job, None if job.leads else placeholder)
         unheeded -= {assignment.partition("=")[0] for assignment in assignments}
         try:
@@ -167,8 +167,12 @@ def check(experiment: Experiment) -> dict[str, Settings]:
     return found
 
 
+def _searches(experiment: Experiment) -> list[Job]:
+    return [job for job in list_jobs(experiment) if not is_learned(job.arm)]
+
+
 def _check_measures(experiment: Experiment, settings: Mapping[str, Settings]) -> None:
-    for job in list_jobs(experiment):
+    for job in _searches(experiment):
         for measure in experiment.measures_of(job.task.name, job.arm.name):
             options = measured_options(settings[job.name].options, measure)
             try:
@@ -197,11 +201,12 @@ def measure_seed(job: Job, measure: Measure) -> int:
 
 def measured_seeds(experiment: Experiment, job: Job, measure: Measure) -> set[int]:
     """The seeds of a measure's episodes as the environment gets them."""
-    first, salt = measure_seed(job, measure), _salt(experiment)
+    first, salt = measure_seed(job, measure), salt_of(experiment)
     return {salted(first + index, salt) for index in range(measure.episodes)}
 
 
-def _salt(experiment: Experiment) -> str:
+def salt_of(experiment: Experiment) -> str:
+    """The salt of all runs and measures."""
     return str(experiment.settings.get("salt", UNSALTED))
 
 
@@ -212,7 +217,7 @@ def measure_arguments(
     options = measured_options(searched, measure)
     return [
         "evaluate", str(policy), "--domain", job.task.domain, "--episodes", str(measure.episodes),
-        "--seed", str(measure_seed(job, measure)), "--salt", _salt(experiment), "--json",
+        "--seed", str(measure_seed(job, measure)), "--salt", salt_of(experiment), "--json",
         *(word for key, value in options.items() for word in ("--set", f"{OPTIONS}.{key}={json.dumps(value)}")),
     ]
 

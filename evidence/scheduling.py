@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from .experiment import Experiment, Measure
+from .experiment import Experiment, Measure, is_learned
 from .plan import Job
 
 
@@ -63,7 +63,7 @@ def units_of(experiment: Experiment, jobs: Sequence[Job], *, measure: bool) -> t
     found = []
     for job in jobs:
         found.append(Unit(job=job))
-        if measure:
+        if measure and not is_learned(job.arm):     # a training measures itself
             found += [Unit(job=job, measure=each) for each in experiment.measures_of(job.task.name, job.arm.name)]
     return tuple(found)
 

@@ -6,7 +6,7 @@ from math import fsum, sqrt
 
 from ..core.text import plus_minus
 from ..core.values import JSON
-from .experiment import Experiment
+from .experiment import Experiment, is_learned
 from .folder import Measured
 from .plan import Job
 from .scheduling import Phase, Progress, Unit
@@ -66,11 +66,11 @@ def rows_of(
 ) -> tuple[Row, ...]:
     """One row per task, model and arm, in the experiment's order."""
     return tuple(
-        _row([job for job in jobs if (job.task, job.model, job.arm) == (task, model, arm)], progress, standings,
-             measured)
+        _row(found, progress, standings, measured)
         for task in experiment.tasks
         for model in experiment.models
         for arm in experiment.arms
+        if (found := [job for job in jobs if (job.task, job.model, job.arm) == (task, model, arm)])
     )
 
 
@@ -89,7 +89,7 @@ def _row(
                 measures.setdefault(measure, []).append(found.success)
     return Row(
         task=jobs[0].task.name,
-        model=jobs[0].model,
+        model="" if is_learned(jobs[0].arm) else jobs[0].model,
         arm=jobs[0].arm.name,
         runs=len(jobs),
         phases={phase: list(phases.values()).count(phase) for phase in Phase},

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from memento.baselines.log import LOG, BaselineLog, Progress, find_baseline, read_record
 from memento.baselines.pace import line_of, pace_of
+from memento.baselines.run import plan_again
 from memento.baselines.settings import Given, build
 from memento.cli import exit_code
 from memento.cli.baseline_text import describe_baseline
-from memento.core.errors import StoreError
+from memento.core.errors import StoreError, UsageError
 
 AT = Progress(steps=0, updates=0, episodes=0, wall_s=0.0, cpu_s=0.0, mean_return=None, success=None, reached=None)
 
@@ -42,6 +43,22 @@ def test_a_line_that_a_kill_cut_off_is_left_out_and_what_a_lost_process_did_no_l
     record = read_record(folder)
     assert [each.steps for each in record.progress] == [1000, 2000, 2500]
     assert (record.checkpoint, record.resumed) == (2000, 1)
+
+
+def test_a_run_can_be_planned_again_with_other_steps_in_all_but_not_fewer_than_done(folder: Path) -> None:
+    log = BaselineLog(folder)
+    log.add("checkpoint", {"steps": 2000})
+    log.add("measured", {"success_rate": 0.0, "episodes": []})
+    plan_again(folder, 5000)
+    assert read_record(folder).result is not None
+    plan_again(folder, 9000)
+    record = read_record(folder)
+    assert (record.settings["steps"], record.result) == (9000, None)
+    plan_again(folder, 2000)
+    assert read_record(folder).settings["steps"] == 2000
+    for steps in (1999, 10**11):
+        with pytest.raises(UsageError, match="--steps must be from 2000, where trained is"):
+            plan_again(folder, steps)
 
 
 def test_the_pace_leaves_random_steps_out_and_gives_the_cost_of_more(folder: Path) -> None:
