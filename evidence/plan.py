@@ -51,7 +51,7 @@ def list_jobs(experiment: Experiment) -> tuple[Job, ...]:
             arm=arm,
             model=model,
             seed=seed,
-            beginning=_name(task.name, *_model_word(experiment, model), f"s{seed}"),
+            beginning=_name(task.name, *_model_word(experiment, model), *_own_word(arm), f"s{seed}"),
             leads=arm is leader or is_learned(arm) or not _needs_beginning(experiment, arm),
         )
         for seed in experiment.seeds
@@ -79,6 +79,11 @@ def _needs_beginning(experiment: Experiment, arm: Arm) -> bool:
 
 def _model_word(experiment: Experiment, model: str) -> tuple[str, ...]:
     return (model,) if len(experiment.models) > 1 else ()
+
+
+def _own_word(arm: Arm) -> tuple[str, ...]:
+    """A training shares no p_0: if it fails, nothing waits for it in vain."""
+    return (arm.name,) if is_learned(arm) else ()
 
 
 def _name(*words: str) -> str:

@@ -38,6 +38,7 @@ def test_a_training_gets_the_task_and_the_unseen_episodes_of_the_searches():
     planned = experiment()
     learned = next(job for job in list_jobs(planned) if is_learned(job.arm))
     search = next(job for job in list_jobs(planned) if job.arm.name == "random" and job.seed == learned.seed)
+    assert learned.leads and learned.beginning != search.beginning
     settings = build(given_of(planned, learned))
     unseen = next(measure for measure in planned.measures if measure.name == "unseen")
     assert settings.options == check(planned)[search.name].options
