@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from ..core.call_times import exact_time_words, times_of_all
+from ..core.call_times import exact_time_words, expected_cpu_s, times_of_all
 from ..core.line_diff import diff_lines
 from ..core.metrics import NEVER
 from ..core.order_ids import evaluator as evaluator_id
@@ -18,6 +18,7 @@ from ..core.text import (
 )
 from ..core.values import JSON, Fault, is_stopped
 from ..memory.lookup import Evaluator, Policy, Record, Vote
+from ..memory.pace import SLOW_S
 from ..tui.words import episode_outcome, fault_words, gate_words, order_words, tool_words
 
 PARTS = ("metrics", "diff", "code", "prompt", "reply")
@@ -104,6 +105,9 @@ def _policy(policy: Policy) -> list[str]:
     times = times_of_all(episode for episode, _ in policy.episodes if episode is not None)
     if times is not None:
         lines.append(exact_time_words(times))
+        expected_s = expected_cpu_s(episode for episode, _ in policy.episodes if episode is not None)
+        if expected_s is not None and expected_s >= SLOW_S:
+            lines.append(f"slow: an episode takes the policy about {expected_s:.2g} s of CPU time")
     if policy.duplicate_of is not None:
         lines.append(f"the same program as {policy.duplicate_of}: it shares that program's episodes")
     if policy.accepted is not None:

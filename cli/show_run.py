@@ -16,13 +16,14 @@ from ..core.text import (
     number,
     one_line,
     printable_line,
+    share,
     success_and_return,
     token_count,
     two_digits,
 )
 from ..memory.evaluator_pools import Pool, list_pools
 from ..memory.gate_report import gate_report
-from ..memory.pace import pace_of
+from ..memory.pace import pace_of, slow_candidates
 from ..memory.run_status import FailureCount, RunStatus, list_failures, state_of
 from ..memory.run_view import GenerationRow, RunView, list_generations, list_rejections
 from ..memory.slots import Slots
@@ -31,6 +32,7 @@ from ..tui.words import final_words, gate_report_words, isolation, pace_words, s
 LABEL = 12                # columns of the left margin, which holds the names of sections
 FAILURES_SHOWN = 4
 REASONS_SHOWN = 2
+SLOW_SHOWN = 3
 GENERATIONS_SHOWN = 12    # of a longer run: the first, and the last ones
 
 
@@ -275,6 +277,12 @@ def _pace(slots: Slots) -> Iterator[str]:
         if pace is not None:
             yield _row(label, f"{whose}: {pace_words(pace)}; {pace.episode_s:.2g} s an episode")
             label = ""
+    slow = slow_candidates(slots)
+    if slow.each_s:
+        named = ", ".join(f"{name} {each_s:.2g} s" for name, each_s in [*slow.each_s.items()][:SLOW_SHOWN])
+        count = counted(len(slow.each_s), "slow candidate")
+        yield _row("slow", f"{count} took {share(slow.share)} of the policies' CPU time; an episode takes")
+        yield _row("", f"{named}; candidates mostly {slow.usual_s:.2g} s")
 
 
 def _onward(folder: Path, status: RunStatus, state: str, *, live: bool) -> Iterator[str]:

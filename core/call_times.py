@@ -56,6 +56,21 @@ def times_of_all(episodes: Iterable[Episode]) -> CallTimes | None:
     )
 
 
+def expected_cpu_s(episodes: Iterable[Episode]) -> float | None:
+    """The CPU time in s that an episode of these takes the policy: loading, `reset`, and its calls at their median.
+
+    The mean over the episodes whose calls were measured; None if there are none.
+    """
+    spent = [cpu_s(episode) for episode in episodes if episode.notes.times is not None]
+    return sum(spent) / len(spent) if spent else None
+
+
+def cpu_s(episode: Episode) -> float:
+    """The CPU time in s that a policy took in one episode, with every call at the median; 0 if it was not measured."""
+    times = episode.notes.times
+    return 0.0 if times is None else (times.start_ms + episode.steps * times.median_ms) / 1000
+
+
 def exact_time_words(times: CallTimes) -> str:
     """The same as `call_time_words` with the measured values, for a person."""
     return (

@@ -137,10 +137,11 @@ class Fact:
 # What agents and the controller report:
 
 
-RULES = 2
+RULES = 3
 """The version of the keepers' rules in new runs. A recorded run continues by its own version.
 
 2: a first policy that does nothing in any episode is requested again.
+3: the last of two or more tunings of a generation begins with crossover.
 """
 
 

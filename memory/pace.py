@@ -1,10 +1,14 @@
 """How fast a policy is: the CPU time of its calls, and how long one of its episodes takes. Read from the slots."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from statistics import median
 
 from .run_view import sources_of
-from .slots import Slots
+from .slots import Slot, Slots
+
+SLOW = 3.0      # times as much CPU time for an episode as the candidates mostly need,
+SLOW_S = 1.0    # and at least so many seconds: a candidate is called slow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +20,18 @@ class Pace:
     episode_s: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlowCandidates:
+    """The candidates that slow a search down, the slowest first, with the CPU time that an episode takes them in s.
+
+    `usual_s` is the median over all candidates, `share` the part of the CPU time of all policies that these took.
+    """
+
+    each_s: Mapping[str, float] = field(default_factory=dict)
+    usual_s: float = 0.0
+    share: float = 0.0
+
+
 def pace_of(slots: Slots, candidate: str) -> Pace | None:
     """The times of a candidate, or of the one with the same program whose episodes it reused; None if not measured."""
     for name in (candidate, *sources_of(slots, candidate)):
@@ -25,3 +41,21 @@ def pace_of(slots: Slots, candidate: str) -> Pace | None:
                 median_ms=round(median(slot.calls_ms), 3), p99_ms=slot.p99_ms, episode_s=slot.wall_s / slot.rolled
             )
     return None
+
+
+def slow_candidates(slots: Slots) -> SlowCandidates:
+    """The candidates that need far more CPU time for an episode than the others, from the episodes so far."""
+    measured = [slot for slot in slots.candidates.values() if slot.calls_ms]
+    if not measured:
+        return SlowCandidates()
+    usual_s = median(_episode_cpu_s(slot) for slot in measured)
+    slow = [slot for slot in measured if _episode_cpu_s(slot) >= max(SLOW_S, SLOW * usual_s)]
+    total_s = sum(slot.cpu_s for slot in measured)
+    return SlowCandidates(
+        each_s={slot.id: _episode_cpu_s(slot) for slot in sorted(slow, key=_episode_cpu_s, reverse=True)},
+        usual_s=usual_s, share=sum(slot.cpu_s for slot in slow) / total_s if total_s else 0.0,
+    )
+
+
+def _episode_cpu_s(slot: Slot) -> float:
+    return slot.cpu_s / len(slot.calls_ms)

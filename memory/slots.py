@@ -7,6 +7,7 @@ call `forget` at the end of a generation. Texts (programs, prompts, replies) are
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from ..core.call_times import cpu_s
 from ..core.critic_events import Criticised
 from ..core.events import (
     BranchEnded,
@@ -67,6 +68,7 @@ class Slot:
     steps: int = 0                      # their total number of steps
     wall_s: float = 0.0                 # their total duration
     calls_ms: tuple[float, ...] = ()    # the median CPU time of a call of the policy in each of them
+    cpu_s: float = 0.0                  # the policy's CPU time in them, as in core.call_times
     p99_ms: float = 0.0                 # the longest of their 99 % values
     gate: GateDecided | None = None     # what the gate decided, with its mean on the cheap twin
     elite_of: tuple[int, ...] = ()      # the generations whose elite it was
@@ -245,6 +247,7 @@ class Slots:
             times = episode.notes.times
             if times is not None:
                 slot.calls_ms = (*slot.calls_ms, times.median_ms)
+                slot.cpu_s += cpu_s(episode)
                 slot.p99_ms = max(slot.p99_ms, times.p99_ms)
             if slot.state in OPEN:
                 slot.state = "rolling"

@@ -3,7 +3,8 @@
 The hill-climb chain is sequential, the macro-mutation branch runs in parallel, and crossover begins when
 both have ended. Decisions do not depend on the order in which answers arrive.
 
-A fourth branch, which is not in the paper, tunes the constants of the elite in parallel to both (`tuning.py`).
+A fourth branch, which is not in the paper, tunes the constants of the elite in parallel to both (`tuning.py`). The last
+of two or more slots tunes the best program so far in parallel to crossover, while models think again.
 
 Speculation: while a hill-climb proposal rolls out, the next one may be requested as if this one were rejected. This
 is possible because the prompt holds edit summaries only, and the summary is known before the fitness. If the
@@ -163,17 +164,17 @@ class MementoKeeper:
     def _advance(self, state: Search, operator: Operator) -> Decision[Search]:
         """The next orders after a slot of `operator` was spent."""
         facts: tuple[Fact, ...] = ()
-        if self._ended(state, operator):
+        if self._ended(state, operator):  # the last slot of its branch
             facts = (branch_ended(state.generation, operator, self._winner(state, operator)),)
         elif operator is Operator.HILL_CLIMB:
             return self._next_climb(state)
         orders: tuple[Order, ...] = ()
         if not state.crossing:
-            if not all(self._ended(state, first) for first in _BEFORE_CROSSOVER):
+            if not self._may_cross(state):
                 return Decision(state=state, facts=facts)
             begun = self._begin_crossover(state)
             state, orders, facts = begun.state, begun.orders, (*facts, *begun.facts)
-        if not self._ended(state, Operator.CROSSOVER):
+        if not self._ended(state, Operator.CROSSOVER) or not self._ended(state, Operator.TUNE):
             return Decision(state=state, orders=orders, facts=facts)
         ended = self._end_generation(state)
         return replace(ended, orders=(*orders, *ended.orders), facts=(*facts, *ended.facts))
@@ -238,14 +239,18 @@ class MementoKeeper:
         )
         state = replace(state, requested=frozenset(order.id for order in orders))
         if orders or tunes:
-            return self._begin_tuning(Decision(state=state, orders=orders), episodes)
+            late = self._options.late_tuning and tunes > 1 and crosses > 0
+            state = replace(state, late_episodes=episodes if late else 0)
+            return self._begin_tuning(Decision(state=state, orders=orders), state.early, state.elite, episodes)
         # Only crossover has slots, or no branch has: crossover recombines the elite with itself.
         return self._advance_empty(state)
 
-    def _begin_tuning(self, decision: Decision[Search], episodes: int) -> Decision[Search]:
-        """Start the tuning of the elite in every slot, each with so many episodes; the slots differ in their draws."""
-        parent, generation = decision.state.elite, decision.state.generation
-        for slot in range(len(decision.state.tunes)):
+    def _begin_tuning(
+        self, decision: Decision[Search], slots: range, parent: Candidate, episodes: int
+    ) -> Decision[Search]:
+        """Start the tuning of a program in these slots, each with so many episodes; the slots differ in their draws."""
+        generation = decision.state.generation
+        for slot in slots:
             name = str(order_ids.candidate(generation, order_ids.TUNE, slot))
             seed = derive_seed(self._options.seed, "tune", generation, slot)
             found = begun(name, parent, self._plan, episodes=episodes, seed=seed)
@@ -295,7 +300,16 @@ class MementoKeeper:
         state = replace(state, crossing=True)
         orders = tuple(self._propose(state, Operator.CROSSOVER, slot) for slot in range(len(state.crosses)))
         requested = state.requested | {order.id for order in orders}
-        return Decision(state=replace(state, requested=requested), orders=orders)
+        decision = Decision(state=replace(state, requested=requested), orders=orders)
+        if not state.late_episodes:
+            return decision
+        late = range(state.early.stop, len(state.tunes))
+        return self._begin_tuning(decision, late, select_elite(state), state.late_episodes)
+
+    def _may_cross(self, state: Search) -> bool:
+        """Whether crossover begins: climb, macro-mutation and the early slots of tuning are over."""
+        before = self._ended(state, Operator.HILL_CLIMB) and self._ended(state, Operator.MACRO)
+        return before and all(state.tunes[slot] is not None for slot in state.early)
 
     def _end_generation(self, state: Search) -> Decision[Search]:
         return confirmed(state, select_elite(state), self._adopt)
@@ -356,7 +370,6 @@ class MementoKeeper:
 
 
 _LED = (Operator.MACRO, Operator.TUNE, Operator.CROSSOVER)  # whose branches have the fittest of their slots as winner
-_BEFORE_CROSSOVER = (Operator.HILL_CLIMB, Operator.MACRO, Operator.TUNE)
 
 
 def _spent(state: Search, operator: Operator) -> tuple[Candidate | None, ...]:

@@ -43,8 +43,14 @@ class Search(SearchState):
     macros: tuple[Candidate | None, ...] = ()
     tunes: tuple[Candidate | None, ...] = ()
     tunings: Mapping[str, Tuning] = field(default_factory=dict)  # under way, by their slots' ids
+    late_episodes: int = 0  # of the last tuning slot, if it begins with crossover; 0: all begin with the generation
     crosses: tuple[Candidate | None, ...] = ()
     crossing: bool = False
+
+    @property
+    def early(self) -> range:
+        """The tuning slots that begin with the generation."""
+        return range(len(self.tunes) - (1 if self.late_episodes else 0))
 
 
 def is_hopeless(state: Search, trial: Trial, leader: Candidate | None) -> bool:

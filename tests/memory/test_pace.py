@@ -5,7 +5,7 @@ from pathlib import Path
 from memento.cli.show_run import describe_run
 from memento.core.events import DuplicateFound, EliteChanged, EliteConfirmed, EpisodeEnded, Fact, RunStarted
 from memento.core.values import CallTimes, Episode, EpisodeNotes, Operator
-from memento.memory.pace import Pace, pace_of
+from memento.memory.pace import Pace, SlowCandidates, pace_of, slow_candidates
 from memento.memory.run_view import view_of_facts
 
 
@@ -39,6 +39,29 @@ FACTS = (
     ended("confirm/g1/candidate/e0", 100.0), ended("confirm/g1/elite/e0", 100.0),
     verdict(1, confirmed=True), changed("g1/macro/0", 1), verdict(2, confirmed=False), ended("final/elite/e0", 7.0),
 )
+
+
+def rolled(order: str, median_ms: float, steps: int) -> Fact:
+    times = CallTimes(median_ms=median_ms, p99_ms=median_ms, most_ms=median_ms, start_ms=500.0)
+    return EpisodeEnded(order=order, episode=Episode(
+        index=0, seed=1, steps=steps, ended_by="horizon", success=False, wall_s=1.0, notes=EpisodeNotes(times=times),
+    ))
+
+
+def test_candidates_that_need_far_more_time_than_others_are_named(tmp_path: Path) -> None:
+    facts = [changed("init/0", 0)]
+    facts += [rolled(f"g1/macro/{place}/e0", 1.0, 500) for place in range(4)]       # 1 s an episode
+    facts += [rolled("g1/hill/0/e0", 10.0, 1000), rolled("g1/hill/0/e1", 10.0, 500)]   # 10.5 s and 5.5 s
+    facts += [rolled("g1/hill/1/e0", 2.0, 1000)]        # 2.5 s: slower, but not slow
+    view = view_of_facts(facts)
+    slow = slow_candidates(view.slots)
+    assert slow == SlowCandidates(each_s={"g1/hill/0": 8.0}, usual_s=1.0, share=16 / 22.5)
+    text = "\n".join(describe_run(view, folder=tmp_path, live=False, width=100))
+    assert "1 slow candidate took 71 % of the policies' CPU time; an episode takes" in text
+    assert "g1/hill/0 8 s; candidates mostly 1 s" in text
+    quick = view_of_facts([rolled(f"g1/macro/{place}/e0", 0.01 * 9**place, 100) for place in range(3)])
+    assert not slow_candidates(quick.slots).each_s, "nobody waits for what takes less than a second"
+    assert slow_candidates(view_of_facts([]).slots) == SlowCandidates()
 
 
 def test_the_pace_of_a_policy_and_of_a_duplicate() -> None:

@@ -150,6 +150,50 @@ def test_the_result_does_not_depend_on_the_order_of_arrival(slots: Slots, seed: 
 
 
 @settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(1, 3))
+def test_the_last_of_several_tunings_begins_with_crossover_on_the_best_program_so_far(
+    seed: int, arrival: int, tune: int
+) -> None:
+    slots = Slots(generations=1, hill_climb=2, macro=2, crossover=1, tune=tune, tune_episodes=6)
+    log = run(slots, seed, arrival, replace(PLAN, racing=False))
+    scored = {fact.candidate.id: fact.candidate for fact in log if isinstance(fact, CandidateScored)}
+    places = {str(fact.order): place for place, fact in enumerate(log) if isinstance(fact, ConstantsTried)}
+    last = [place for order, place in places.items() if order.startswith(f"g1/tune/{tune - 1}/")]
+    before = max(
+        place for place, fact in enumerate(log)
+        if isinstance(fact, CandidateScored) and fact.candidate.operator in (Operator.HILL_CLIMB, Operator.MACRO)
+    )
+    [parent] = scored[f"g1/tune/{tune - 1}"].parents
+    if tune == 1:
+        assert parent == "init/0"
+        return
+    assert all(place > before for place in last)
+    known = [
+        each.fitness for each in scored.values()
+        if each.operator in (Operator.HILL_CLIMB, Operator.MACRO) and not each.fault
+    ]
+    others = [scored[f"g1/tune/{slot}"] for slot in range(tune - 1)]
+    known += [each.fitness for each in others if not each.fault]
+    start = keeper(slots).start().state.elite
+    fitness = start.fitness if parent == start.id else scored[parent].fitness
+    assert fitness == max([start.fitness, *known])
+    assert all(each.parents == (start.id,) for each in others)
+
+
+def test_recorded_runs_of_older_rules_tune_the_elite_in_every_slot() -> None:
+    slots = Slots(generations=1, hill_climb=1, macro=0, crossover=1, tune=2, tune_episodes=6)
+    old = MementoKeeper(
+        initial=elite("A = 0.5\nB = 2\n"), plan=PLAN, slots=slots, options=SearchOptions(late_tuning=False)
+    )
+    assert {order.id.split("/v")[0] for order in old.start().orders if isinstance(order, TryConstants)} == {
+        "g1/tune/0", "g1/tune/1"
+    }
+    assert {order.id.split("/v")[0] for order in keeper(slots).start().orders if isinstance(order, TryConstants)} == {
+        "g1/tune/0"
+    }
+
+
+@settings(max_examples=20, deadline=None)
 @given(slots_strategy, st.integers(0, 10**6), st.integers(0, 10**6))
 def test_racing_changes_no_elite(slots: Slots, seed: int, arrival: int) -> None:
     def elites(plan: RolloutPlan) -> list[tuple[str, float]]:

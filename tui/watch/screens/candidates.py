@@ -1,6 +1,6 @@
 """Every candidate of the run in a list with filter and sorting."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from textual import on
@@ -8,10 +8,11 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from ....core.text import one_line
+from ....memory.pace import slow_candidates
 from ....memory.slots import Slot
 from ...snapshot import RunSnapshot, search_slots
 from ...words import success_or_return
-from ..colours import BAD, DIM, GOOD, difference, fitness_of, mark, state_of_slot, why_failed
+from ..colours import BAD, DIM, GOOD, WARN, difference, fitness_of, mark, state_of_slot, why_failed
 from ..keys import bindings
 from ..rows import Cell, Column, Rows
 from .filtered import FilteredPage
@@ -41,6 +42,7 @@ class CandidatesScreen(FilteredPage):
         super().__init__()
         self._order = 0
         self._slots: Sequence[Slot] = ()
+        self._slow: Mapping[str, float] = {}
 
     def draw(self, snapshot: RunSnapshot) -> None:
         """The slots that match, in order. The cursor stays on its candidate."""
@@ -54,7 +56,7 @@ class CandidatesScreen(FilteredPage):
             slots.reverse()
         elif key is not None:
             slots.sort(key=key, reverse=True)
-        self._slots = slots
+        self._slots, self._slow = slots, slow_candidates(snapshot.slots).each_s
         rows.show(len(slots), self._cells)
         rows.border_title = None
         if under is not None and not (at_end and self._order == 0):
@@ -63,6 +65,8 @@ class CandidatesScreen(FilteredPage):
     def _cells(self, index: int) -> list[Cell]:
         slot = self._slots[index]
         what = Content.styled(why_failed(slot), BAD) if slot.fault is not None else Content(one_line(slot.summary, 300))
+        if slot.id in self._slow:
+            what = Content.assemble((f"slow: {self._slow[slot.id]:.2g} s of CPU time an episode  ", WARN), what)
         elite = bool(slot.elite_of)
         return [
             Content.styled(slot.id, f"bold {GOOD}") if elite else slot.id, mark(slot.state), state_of_slot(slot),
