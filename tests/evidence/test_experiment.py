@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from memento.core.errors import UsageError
-from memento.core.methods import METHODS
+from memento.core.methods import METHODS, candidates_expected, tuning_episodes
 from memento.domains.kitchen.options import HELD_OUT, TRAINING
 from memento.domains.kitchen.recorded import FOLDERS
 from memento.evidence import yardsticks
@@ -98,7 +98,22 @@ def test_published_tasks_are_searched_with_128_episodes_by_every_method(name):
     assert {each.budget_episodes for each in settings.values()} == {128}
 
 
-@pytest.mark.parametrize("name", [name for name in shipped() if name not in YARDSTICKS])
+OPEN = {"open-tasks": 128, "open-tasks-1200": 1200}
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_open_tasks_are_searched_until_the_budget_of_episodes_ends_the_search(name):
+    experiment = load_experiment(name)
+    assert (len(experiment.tasks), len(experiment.seeds)) == (8, 10)
+    settings = check(replace(experiment, tasks=experiment.tasks[:1]))
+    assert len(settings) == len(experiment.arms) * len(experiment.seeds)
+    for each in settings.values():
+        plain = each.as_json()
+        planned = each.n_roll * (1 + candidates_expected({**plain, "budget_episodes": None})) + tuning_episodes(plain)
+        assert each.budget_episodes == OPEN[name] and 0.9 * OPEN[name] <= planned <= 1.1 * OPEN[name]
+
+
+@pytest.mark.parametrize("name", [name for name in shipped() if name not in (*YARDSTICKS, *OPEN)])
 def test_every_shipped_experiment_can_be_run_as_it_is(name):
     experiment = load_experiment(name)
     settings = check(experiment)
