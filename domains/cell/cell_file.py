@@ -124,13 +124,14 @@ class ObjectsPart(_Table):
 class LimitsPart(_Table):
     """The limits of the arm's motion. None of them can be widened by a program."""
 
-    low_m: Triple = (-0.20, -0.40, 0.820)   # the box of the point between the fingertips
-    high_m: Triple = (0.25, 0.40, 1.15)
+    low_m: Triple = (-0.22, -0.42, 0.815)   # the box of the point between the fingertips
+    high_m: Triple = (0.27, 0.42, 1.17)
+    margin_m: Triple = (0.02, 0.02, 0.005)  # of the box that waypoints keep free, since the hand swings over them
     speed_m_s: Positive = 0.40
-    acceleration_m_s2: Positive = 10.0
+    acceleration_m_s2: Positive = 5.0
     braking_m_s2: Positive = 0.8            # on each axis, before the border of the box
-    turn_rad_s: Positive = 1.0
-    turn_rad_s2: Positive = 10.0
+    turn_rad_s: Positive = 1.2
+    turn_rad_s2: Positive = 8.0
     tilt_rad: Positive = 0.6                # of the tool from straight down
     leash_m: Positive = 0.03                # how far the waypoint may be ahead of the hand
     astray_m: Positive = 0.10               # the hand is that far from its waypoint: it does not follow
@@ -142,8 +143,9 @@ class LimitsPart(_Table):
 
     @model_validator(mode="after")
     def _order(self) -> "LimitsPart":
-        if any(low >= high for low, high in zip(self.low_m, self.high_m, strict=True)):
-            raise ValueError("low_m must be below high_m on every axis")
+        sides = zip(self.low_m, self.high_m, self.margin_m, strict=True)
+        if any(low + 2 * margin >= high or margin < 0.0 for low, high, margin in sides):
+            raise ValueError("low_m must be below high_m on every axis, by more than twice margin_m")
         if self.braking_m_s2 > 0.5 * self.acceleration_m_s2:
             raise ValueError("braking_m_s2 must be at most half of acceleration_m_s2")
         return self
@@ -156,6 +158,8 @@ class ExecutionPart(_Table):
     move_per_unit_m: Positive = 0.05
     turn_per_unit_rad: Positive = 0.5
     rate_per_s: Positive = 5.0              # share of the way to the goal per second
+    turn_first_rad: Positive = 0.2          # an action that asks for a larger turn does not lower the hand
+    yield_per_s: Annotated[float, Field(ge=0.0)] = 6.0      # share of the hand's lag that waypoints give up per second
 
 
 class GroundingPart(_Table):

@@ -140,7 +140,7 @@ def _border(cell: Cell, hardware: Hardware) -> Finding:
         stop = drive.towards(np.array([0.0, 0.0, 1.0]))
         if stop is not None:
             height = float(hardware.arm.state().eef_pos[2])
-            inside = height <= cell.limits.high_m[2] + guarding.BOX_SLACK_M
+            inside = height <= cell.limits.high_m[2]
             hardware.arm.stop()
             return Finding(
                 what="limits", ok=stop.why == "box" and inside,

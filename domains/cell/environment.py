@@ -142,9 +142,8 @@ class CellEnvironment:
         cubes, containers, quats = self._objects(truth)
         self._referee.containers_at(containers, quats)
         ended = self._referee.look(self._state.eef_pos.tolist(), cubes)
-        self._trace.add(
-            truth, command, illegal_score=self._referee.illegal_score, success=self._referee.success,
-        )
+        action = command if command.shape == (ACTION_SIZE,) else np.full(ACTION_SIZE, np.nan)
+        self._trace.add(truth, action, illegal_score=self._referee.illegal_score, success=self._referee.success)
         self._log.add(self._observation, self._guard.position, self._state, self._grounding)
         if ended is None and self._stop is not None:
             ended = "stopped"

@@ -1,8 +1,9 @@
 """Γ_R's guard: from a policy's seven numbers to waypoints that keep every limit, or to a stop. Pure.
 
-What is kept by construction, for any action: waypoints stay in the box, the hand's commanded speed and acceleration
-stay below their limits, and so do those of its rotation. What is watched in the readings: force, speed, the box, the
-tool's tilt, and whether the arm follows. A violation ends the trial; nothing but a new trial undoes a stop.
+What is kept by construction, for any action: waypoints stay in the box with a margin, the commanded speed and
+acceleration of the hand stay below their limits with a margin, and so do those of its rotation. The margins are for the
+arm's lag: the limits are those of the hand as it is measured. What is watched in the readings: force, speed, the box,
+the tool's tilt, and whether the arm follows. A violation ends the trial; nothing but a new trial undoes a stop.
 """
 
 from dataclasses import dataclass, replace
@@ -13,8 +14,9 @@ from .cell_file import ExecutionPart, LimitsPart
 from .lens import matrix_of, rotation_of, rotation_vector
 from .ports import ArmState, Array, Waypoint
 
-BOX_SLACK_M = 0.015         # of the measured hand outside of the box, since it swings a little
-SPEED_SLACK = 2.0           # of the measured speed above the limit
+COMMANDED = 0.7             # share of a limit of speed, rotation or tilt that is commanded: the hand swings over it
+AHEAD_S = 0.1               # a hand that would be outside of the box so soon is stopped
+TOUCH = 0.5                 # share of the largest force from which the hand does not push farther
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,15 +76,20 @@ def advance(
         pull, turn = goal - state.eef_pos, rotation_vector(goal_rotation @ matrix_of(state.eef_quat).T)
     else:
         pull, turn = goal - guard.position, rotation_vector(goal_rotation @ guard.rotation.T)
-    wanted = _leashed(guard, _shortened(execution.rate_per_s * pull, limits.speed_m_s), state, limits)
-    velocity, blocked = _admissible(guard, wanted, limits, period_s)
-    turning = _approached(
-        guard.turning, _shortened(execution.rate_per_s * turn, limits.turn_rad_s), limits.turn_rad_s2 * period_s
-    )
-    position = np.clip(guard.position + period_s * velocity, limits.low_m, limits.high_m)
+    wanted = execution.rate_per_s * pull + execution.yield_per_s * (state.eef_pos - guard.position)
+    if np.linalg.norm(turn) > execution.turn_first_rad:
+        wanted[2] = max(wanted[2], 0.0)     # the hand turns first, and descends then
+    wanted = _leashed(guard, _shortened(wanted, COMMANDED * limits.speed_m_s), state, limits)
+    velocity, blocked = _admissible(guard, wanted, state, limits, period_s)
+    lag = rotation_vector(matrix_of(state.eef_quat) @ guard.rotation.T)
+    turn = _shortened(execution.rate_per_s * turn + execution.yield_per_s * lag, COMMANDED * limits.turn_rad_s)
+    turning = _approached(guard.turning, turn, limits.turn_rad_s2 * period_s)
+    low, high = _room(limits)   # a hand that begins outside of it need not jump there
+    position = guard.position + period_s * velocity
+    position = np.clip(position, np.minimum(low, guard.position), np.maximum(high, guard.position))
     rotation = rotation_of(period_s * turning) @ guard.rotation
     tilt = tilt_rad(rotation)
-    if tilt > max(limits.tilt_rad, tilt_rad(guard.rotation)):
+    if tilt > max(COMMANDED * limits.tilt_rad, tilt_rad(guard.rotation)):
         return guard, Stop(why="tilt", detail=f"the tool was to tilt by {tilt:.2f} rad")
     following = replace(
         guard, position=position, rotation=rotation, velocity=velocity, turning=turning, goal=goal,
@@ -100,22 +107,22 @@ def tilt_rad(rotation: Array) -> float:
 
 
 def _violation(guard: Guarded, state: ArmState, before: ArmState, limits: LimitsPart) -> Stop | None:
-    low, high = np.array(limits.low_m) - BOX_SLACK_M, np.array(limits.high_m) + BOX_SLACK_M
-    if (state.eef_pos < low).any() or (state.eef_pos > high).any():
+    passed_s = state.time_s - before.time_s
+    velocity = (state.eef_pos - before.eef_pos) / passed_s if passed_s > 0.0 else np.zeros(3)
+    soon = state.eef_pos + AHEAD_S * velocity
+    if (soon < limits.low_m).any() or (soon > limits.high_m).any():
         where = ", ".join(f"{value:.3f}" for value in state.eef_pos)
-        return Stop(why="box", detail=f"the hand is outside of the workspace, at {where}")
+        return Stop(why="box", detail=f"the hand leaves the workspace, at {where}")
     if guard.forced >= limits.force_steps:
         return Stop(why="force", detail=f"{np.linalg.norm(state.force_n):.0f} N on the hand")
-    passed_s = state.time_s - before.time_s
-    if passed_s > 0.0:
-        speed = float(np.linalg.norm(state.eef_pos - before.eef_pos)) / passed_s
-        if speed > SPEED_SLACK * limits.speed_m_s:
-            return Stop(why="speed", detail=f"the hand moves at {speed:.2f} m/s")
+    speed = float(np.linalg.norm(velocity))
+    if speed > limits.speed_m_s:
+        return Stop(why="speed", detail=f"the hand moves at {speed:.2f} m/s")
     away = float(np.linalg.norm(state.eef_pos - guard.position))
     if away > limits.astray_m:
         return Stop(why="astray", detail=f"the hand is {1000 * away:.0f} mm from its waypoint")
     tilt = tilt_rad(matrix_of(state.eef_quat))
-    if tilt > 1.25 * limits.tilt_rad:
+    if tilt > limits.tilt_rad:
         return Stop(why="tilt", detail=f"the tool is tilted by {tilt:.2f} rad")
     if state.time_s - guard.begun_s > limits.trial_s:
         return Stop(why="time", detail=f"the trial took longer than {limits.trial_s:g} s")
@@ -131,26 +138,41 @@ def _goals(guard: Guarded, action: Array, state: ArmState, execution: ExecutionP
 
 
 def _leashed(guard: Guarded, wanted: Array, state: ArmState, limits: LimitsPart) -> Array:
-    """The wanted velocity without what leads farther away from a hand that is held up."""
+    """The wanted velocity without what leads farther away from a hand that is held up, or into what it touches."""
     ahead = guard.position - state.eef_pos
     length = float(np.linalg.norm(ahead))
-    outward = float(wanted @ ahead) / max(length, 1e-9)
-    if length > limits.leash_m and outward > 0.0:
-        return np.asarray(wanted - outward * ahead / length)
-    return wanted
+    if length > limits.leash_m:
+        wanted = _without(wanted, ahead / length)
+    force = float(np.linalg.norm(state.force_n))
+    return _without(wanted, -state.force_n / force) if force > TOUCH * limits.force_n else wanted
 
 
-def _admissible(guard: Guarded, wanted: Array, limits: LimitsPart, period_s: float) -> tuple[Array, bool]:
+def _without(wanted: Array, direction: Array) -> Array:
+    """A velocity without its part in this direction."""
+    return np.asarray(wanted - max(0.0, float(wanted @ direction)) * direction)
+
+
+def _room(limits: LimitsPart) -> tuple[Array, Array]:
+    """The box of waypoints, (3,) and (3,): that of the hand without its margin."""
+    margin = np.array(limits.margin_m)
+    return np.array(limits.low_m) + margin, np.array(limits.high_m) - margin
+
+
+def _admissible(
+    guard: Guarded, wanted: Array, state: ArmState, limits: LimitsPart, period_s: float
+) -> tuple[Array, bool]:
     """The velocity nearest to the wanted one from which the hand can still brake within the box; whether that is less.
 
-    Each axis brakes with its own, gentler deceleration: a velocity is allowed only if the way that is left is enough.
+    Each axis brakes with its own, gentler deceleration: a velocity is allowed only if the way that is left is enough,
+    from the waypoint or from the hand, whichever is nearer to the border.
     What is wanted gets the acceleration that braking on all axes leaves, so the whole stays below the limit.
     """
     brake = limits.braking_m_s2
     rest = limits.acceleration_m_s2 - np.sqrt(3.0) * brake
     velocity = _approached(guard.velocity, wanted, rest * period_s)
-    up = _braking_speed(np.array(limits.high_m) - guard.position, brake, period_s)
-    down = _braking_speed(guard.position - np.array(limits.low_m), brake, period_s)
+    low, high = _room(limits)
+    up = _braking_speed(high - np.maximum(guard.position, state.eef_pos), brake, period_s)
+    down = _braking_speed(np.minimum(guard.position, state.eef_pos) - low, brake, period_s)
     kept = np.clip(velocity, -down, up)
     pushing = (wanted > up + 1e-9) & (up < 1e-3) | (wanted < -down - 1e-9) & (down < 1e-3)
     return kept, bool(pushing.any())
