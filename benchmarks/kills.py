@@ -98,15 +98,18 @@ def verdicts(facts: Sequence[Fact]) -> Mapping[str, Sequence[object]]:
     }
 
 
-def differences(entries: Sequence[Entry], whole: Sequence[Fact], trajectories: Path) -> list[str]:
-    """The differences between a killed and resumed run and an undisturbed one; empty if there are none."""
+def differences(entries: Sequence[Entry], whole: Sequence[Fact], trajectories: Path | None) -> list[str]:
+    """The differences between a killed and resumed run and an undisturbed one; empty if there are none.
+
+    Without `trajectories` the times of the recordings are not compared with those of the log.
+    """
     facts = [entry.fact for entry in entries]
     actual, expected = verdicts(facts), verdicts(whole)
     found = [f"other {name}" for name in expected if actual[name] != expected[name]]
     answers = Counter(fact.order for fact in facts if isinstance(fact, ANSWERS))
     found += [f"{order} was answered {times} times" for order, times in answers.items() if times > 1]
     for entry in entries:
-        if isinstance(entry.fact, EpisodeEnded) and entry.fact.episode.trajectory is not None:
+        if isinstance(entry.fact, EpisodeEnded) and entry.fact.episode.trajectory is not None and trajectories:
             path = trajectories / f"{entry.fact.episode.trajectory}.npz"
             if path.exists() and path.stat().st_mtime > entry.at + CLOCK_GRAIN_S:
                 found.append(f"{entry.fact.order} was rolled out again after it was in the log")
@@ -139,12 +142,19 @@ class Tally:
 
 
 class Killing:
-    """Repeats one recorded run in `folder` and kills the given targets meanwhile."""
+    """Repeats one recorded run in `folder` and kills the given targets meanwhile.
+
+    `machines` are the flags for where programs run, `survived` the targets whose loss does not end a controller.
+    """
+
+    survived: tuple[str, ...] = ("worker", "zygote")
 
     def __init__(self, folder: Path, *, seed: int, settings: Sequence[str] = SETTINGS) -> None:
         self._folder = folder
         self._draw = random.Random(seed)
         self._settings = settings
+        self.machines: tuple[str, ...] = ("--workers", str(WORKERS))
+        self.environment: Mapping[str, str] = {}
         self.tally = Tally()
         self._whole: tuple[Fact, ...] = ()
         self._length_s = 0.0
@@ -179,14 +189,17 @@ class Killing:
                 done += 1
                 self.tally.kills[target] += 1
                 self.tally.stages[self._stage(name)] += 1
-                if target in ("worker", "zygote"):
+                if target in self.survived:
                     continue
                 process.communicate(timeout=GONE_S)
             process = self._onward(name)
         self.tally.left += len(left_of(seen))
-        problems = differences(self._entries(name), self._whole, self._folder / name / TRAJECTORIES)
-        self.tally.wrong += [f"{name}: {problem}" for problem in problems]
+        self.tally.wrong += [f"{name}: {problem}" for problem in self._problems(name)]
         return done
+
+    def _problems(self, name: str) -> list[str]:
+        """What is wrong with a run that has ended."""
+        return differences(self._entries(name), self._whole, self._folder / name / TRAJECTORIES)
 
     def _delay_s(self) -> float:
         """Wait a random time and kill a target."""
@@ -246,8 +259,9 @@ class Killing:
 
     def _start(self, *arguments: str) -> "subprocess.Popen[str]":
         command = [sys.executable, "-m", "memento", *arguments, "--runs", str(self._folder), "--display", "none",
-                   "--workers", str(WORKERS)]
+                   *self.machines]
         environment = {key: value for key, value in os.environ.items() if not key.startswith("MEMENTO_")}
+        environment |= self.environment
         errors = (self._folder / "errors.txt").open("a")
         with errors:
             return subprocess.Popen(

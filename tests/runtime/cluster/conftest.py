@@ -11,7 +11,7 @@ from memento.runtime.cluster.members import Terms
 from memento.runtime.cluster.pool import ClusterPool
 from memento.runtime.rollouts.limits import Limits
 
-from ...support.ray_cluster import TOKEN, RayCluster, new_cluster
+from ...support.ray_cluster import CLIENTS, RayCluster, new_cluster
 
 SHORT = Limits(
     start_cpu_s=1.5, step_cpu_s=0.3, episode_cpu_s=5, step_wall_s=1.5, episode_wait_s=20, evaluator_cpu_s=1.0,
@@ -30,7 +30,7 @@ def cluster() -> Iterator[RayCluster]:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def link(cluster: RayCluster) -> AsyncIterator[ClusterLink]:
     before = dict(os.environ)
-    os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=TOKEN)
+    os.environ.update(CLIENTS)
     try:
         async with ClusterLink(cluster.address) as opened:
             yield opened

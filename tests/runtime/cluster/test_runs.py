@@ -1,7 +1,6 @@
 """Runs on a cluster of two nodes: the same result as on one machine, no key on a node, nothing left behind."""
 
 import json
-import re
 import signal
 import subprocess
 import time
@@ -27,7 +26,6 @@ SMALL = [
 ]
 LONG = [*SMALL, "--set", "generations=500", "--name", "long"]
 KEY = "planted-key-5eed5eed"
-OURS = re.compile(rb"ray::NodeHost|memento\.runtime\.rollouts|from memento\.runtime\.rollouts")
 
 
 @pytest.fixture
@@ -44,17 +42,6 @@ def of_process(pid: int, what: str) -> bytes:
         return Path(f"/proc/{pid}/{what}").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
         return b""
-
-
-def ours_on(cluster: RayCluster) -> dict[int, str]:
-    """The processes on the cluster's nodes that a run started: hosts, workers, warm processes, programs."""
-    found = {}
-    for host in cluster.nodes:
-        for pid in cluster.processes(host):
-            command = of_process(pid, "cmdline")
-            if OURS.search(command):
-                found[pid] = command.replace(b"\0", b" ").decode(errors="replace")[:80]
-    return found
 
 
 def until(condition, *, within_s: float = 60.0) -> None:
@@ -91,7 +78,7 @@ def test_the_elite_is_the_same_as_on_one_machine(cluster: RayCluster, runs: Runs
     named = {fact.episode.notes.node for fact in runs.facts("far") if isinstance(fact, EpisodeEnded)}
     assert named and all("127.0.0." in str(node) for node in named)
     assert recordings(runs, "far") == recordings(runs, "near"), "what the run keeps came here, and nothing else"
-    wait_until_gone(ours_on(cluster))
+    wait_until_gone(cluster.ours())
 
 
 def recordings(runs: Runs, name: str) -> dict[str, dict[str, bytes]]:
@@ -109,7 +96,7 @@ def started(cluster: RayCluster, runs: Runs) -> tuple["subprocess.Popen[str]", d
         until(lambda: rolled(runs, "long", 8) or live.poll() is not None, within_s=90)
     finally:
         assert live.poll() is None, live.communicate()[1]
-    there = ours_on(cluster)
+    there = cluster.ours()
     assert sum("NodeHost" in command for command in there.values()) == len(cluster.nodes)
     return live, there
 
@@ -127,7 +114,7 @@ def test_the_end_of_a_controller_leaves_no_process_on_any_node(cluster: RayClust
             assert runs.start("stop", "long").wait(20) == 0
     live.wait(30)
     wait_until_gone(there)
-    until(lambda: not ours_on(cluster), within_s=20)
+    until(lambda: not cluster.ours(), within_s=20)
 
 
 @pytest.mark.nightly
@@ -145,7 +132,7 @@ def test_no_key_is_on_a_node(cluster: RayCluster, runs: Runs) -> None:
     assert len(logs) > 10 and not [path for path in logs if KEY.encode() in path.read_bytes()]
     live.send_signal(signal.SIGINT)
     live.wait(30)
-    until(lambda: not ours_on(cluster), within_s=20)
+    until(lambda: not cluster.ours(), within_s=20)
 
 
 def in_memory(pid: int, word: bytes) -> bool:
@@ -174,7 +161,7 @@ def test_a_run_goes_on_when_a_node_is_killed_and_another_joins(cluster: RayClust
     near = runs.start("run", *SMALL, "--set", "generations=6", "--name", "near", "--json")
     far = runs.start("run", *SMALL, "--set", "generations=6", "--name", "far", "--cluster", cluster.address, "--json")
     until(lambda: rolled(runs, "far", 6), within_s=90)
-    there = ours_on(cluster)
+    there = cluster.ours()
     victim = [*cluster.nodes][-1]
     cluster.kill(victim)
     cluster.start()
