@@ -9,8 +9,8 @@ from pathlib import Path
 from ..core.errors import UsageError
 from ..core.ports import RollTask
 from ..core.values import JSON
-from ..runtime.cluster.about import about_here, why_unfit
-from ..runtime.cluster.link import ClusterLink, NodeReport
+from ..runtime.cluster.about import About, about_here, why_unfit
+from ..runtime.cluster.link import ClusterLink, NodeFound, NodeReport
 from ..runtime.cluster.members import Terms
 from ..runtime.cluster.pool import ClusterPool
 from ..runtime.rollouts.pool import Observer, ProcessPool
@@ -31,13 +31,17 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machines:
-    """Where programs run. `layers` isolate them there; without a `link` that is on this machine."""
+    """Where programs run. `layers` isolate them there; without a `link` that is on this machine.
+
+    `places` are the rollouts at once on a cluster at the start; None on this machine.
+    """
 
     layers: tuple[str, ...]
     isolated: bool
     link: ClusterLink | None = None
     workers: int | None = None
     mixed: bool = False
+    places: int | None = None
 
     def pool(
         self, *, domain: str, splits: Mapping[str, Mapping[str, JSON]], workers: int, trajectories: Path,
@@ -71,8 +75,13 @@ async def machines(cluster: Cluster | None, *, isolated: bool) -> AsyncIterator[
         yield Machines(layers=layers, isolated=isolated)
         return
     async with ClusterLink(cluster.address) as link:
-        layers = await _layers(link, isolated=isolated)
-        yield Machines(layers=layers, isolated=isolated, link=link, workers=cluster.workers, mixed=cluster.mixed)
+        fit = await _fit(link, isolated=isolated)
+        cpus = sum(node.cpus for node, _ in fit)
+        yield Machines(
+            layers=tuple(layer for layer in fit[0][1].layers if all(layer in about.layers for _, about in fit)),
+            isolated=isolated, link=link, workers=cluster.workers, mixed=cluster.mixed,
+            places=cpus if cluster.workers is None else min(cpus, cluster.workers),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,11 +109,13 @@ async def _surveyed(link: ClusterLink, *, isolated: bool) -> list[Surveyed]:
     ]
 
 
-async def _layers(link: ClusterLink, *, isolated: bool) -> tuple[str, ...]:
-    """The layers that are live on every node that can be used. Raises UsageError if none can."""
+async def _fit(link: ClusterLink, *, isolated: bool) -> list[tuple[NodeFound, About]]:
+    """The nodes that can be used, and what they say about themselves. Raises UsageError if none can."""
     nodes = await _surveyed(link, isolated=isolated)
-    fit = [node.report.about for node in nodes if node.why is None and node.report.about is not None]
+    fit = [
+        (node.report.node, node.report.about) for node in nodes if node.why is None and node.report.about is not None
+    ]
     if not fit:
         reasons = "; ".join(f"{node.report.node.name}: {node.why}" for node in nodes) or "it has no node"
         raise UsageError(f"the cluster at {link.address} has no node that can be used: {reasons}")
-    return tuple(layer for layer in fit[0].layers if all(layer in about.layers for about in fit))
+    return fit

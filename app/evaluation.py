@@ -2,6 +2,7 @@
 
 import asyncio
 import tempfile
+from dataclasses import replace
 from math import fsum
 from pathlib import Path
 
@@ -37,6 +38,8 @@ async def evaluate(settings: EvaluateSettings, *, cluster: Cluster | None = None
     evaluator = None
     if settings.evaluator != "reference" or domain.reference_evaluator() is not None:
         evaluator = read_evaluator(settings.evaluator, domain)
+    if cluster is not None:
+        cluster = replace(cluster, workers=min(cluster.workers or settings.episodes, settings.episodes))
     clock = SystemClock()
     began_s = clock.elapsed()
     with tempfile.TemporaryDirectory(prefix="memento-evaluate-") as folder:

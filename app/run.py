@@ -18,7 +18,7 @@ from ..memory.runs import new_run
 from ..memory.store import RunStore
 from ..runtime.clock import SystemClock
 from ..runtime.models.budget import require_room
-from ..settings import Settings, with_budgets
+from ..settings import MOST_WORKERS, Settings, with_budgets
 from ..tui.display import Display
 from ..tui.noting import noted
 from .budgets import balance_of, require_usable
@@ -71,6 +71,8 @@ async def run(
             await require_drawing(settings, domain)
             await require_twin(settings, domain)
             await require_sight(settings, models)
+        if where.places is not None:
+            settings = settings.model_copy(update={"workers": min(where.places, MOST_WORKERS)})
         clock = SystemClock()
         folder = new_run(runs_dir, name, clock, label=settings.domain, seed=settings.seed)
         with RunStore.create(folder, clock=clock) as store:

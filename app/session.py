@@ -140,6 +140,8 @@ class Session:
                 self._pool(observed(feed.observe, display)) as pool, self._bringing(pool), self._sheets() as sheets,
                 feed.served(work.address),
             ):
+                if isinstance(pool, ClusterPool):
+                    feed.load = pool.load
                 supervisor = self._supervisor(bus, pool, sheets, ledger, feed, display, requests)
                 status = await supervisor.run(self._store.facts(texts=False))
         return result_of(self._store, status=status)

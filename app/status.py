@@ -13,6 +13,7 @@ from ..memory.codec import encode
 from ..memory.run_status import RunStatus
 from ..memory.spending import RoleSpending
 from ..memory.store import RunStore
+from ..runtime.cluster.pool import NodeLoad
 from ..runtime.guarded_server import require_free
 from ..runtime.models.budget import Ledger
 from ..runtime.rollouts.pool import Activity
@@ -64,6 +65,7 @@ class StatusFeed:
         self._server: StatusServer | None = None
         self._workers: dict[int, Activity] = {}
         self._lanes: dict[str, tuple[Counter[str], Lane]] = {}
+        self.load: Callable[[], Sequence[NodeLoad]] = tuple     # of the nodes of a cluster
 
     def on_fact(self, fact: Fact) -> None:
         """Apply a committed fact, and send it to the clients."""
@@ -96,9 +98,23 @@ class StatusFeed:
         return {
             "run": str(self._store.folder), **progress_of(self._run, self._settings), "spend": spent,
             "workers": [asdict(activity) for _, activity in sorted(self._workers.items())],
+            "nodes": self._nodes(),
             "lanes": {name: {"busy": busy.total(), "limit": lane.most} for name, (busy, lane) in self._lanes.items()},
             "wall_s": round(self._ledger.elapsed_s, 3), "facts": self._seq,
         }
+
+    def _nodes(self) -> list[JSON]:
+        """The nodes of a cluster: those that are there with their load, and those that were."""
+        load = {each.node: each for each in self.load()}
+        done = self._run.nodes
+        return [
+            {
+                "node": node, "workers": load[node].workers if node in load else 0,
+                "busy": load[node].busy if node in load else 0, "episodes": done[node].episodes if node in done else 0,
+                "wall_s": round(done[node].wall_s, 3) if node in done else 0.0,
+            }
+            for node in dict.fromkeys([*load, *done])
+        ]
 
     def metrics(self) -> dict[str, float]:
         """The numbers of /metrics. An unknown cost is omitted, because it is not 0."""
@@ -119,6 +135,9 @@ class StatusFeed:
                 values["memento_elite_success"] = run.elite.success_rate
             if run.elite.mean_return is not None:
                 values["memento_elite_return"] = run.elite.mean_return
+        for node in self.load():
+            values[f'memento_node_workers{{node="{node.node}"}}'] = node.workers
+            values[f'memento_node_busy{{node="{node.node}"}}'] = node.busy
         for name, pick in _ROLE_METRICS.items():
             for role, spent in run.spending.by_role.items():
                 value = pick(spent)

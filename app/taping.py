@@ -30,7 +30,6 @@ _CALLS: Final = (
     AskedAgain, Criticised, ProposalFailed, ProposalMade, SpeculationEnded, ToolAnswered, TurnTaken, VoteCast,
 )
 _RUN: Final = (RunStarted, StageEntered, HintGiven, EliteChanged, FinalMeasured)     # the last two to compare with
-_TIMED: Final = (EpisodeEnded,)         # of a run with a step limit: their CPU times decided on faults
 _PATHS: Final = ("initial", "evaluator", "prompts", "replay")     # settings that may be paths; the texts are kept
 
 
@@ -71,11 +70,15 @@ def require_done(facts: tuple[Fact, ...], place: Path) -> RunStarted:
 
 
 def _needed(facts: tuple[Fact, ...]) -> Iterator[Fact]:
+    """The facts for a replay; of a run with a step limit also the episodes, whose CPU times decided on faults."""
     timed = any(isinstance(fact, RunStarted) and fact.settings.get("step_limit_ms") is not None for fact in facts)
     for fact in facts:
         if isinstance(fact, RunStarted):
             yield _without_paths(fact)
-        elif isinstance(fact, (*_RUN, *_CALLS)) or (timed and isinstance(fact, _TIMED)):
+        elif isinstance(fact, EpisodeEnded | ToolAnswered) and fact.episode is not None:
+            if timed or isinstance(fact, ToolAnswered):
+                yield replace(fact, episode=replace(fact.episode, notes=replace(fact.episode.notes, node=None)))
+        elif isinstance(fact, (*_RUN, *_CALLS)):
             yield fact
 
 

@@ -52,7 +52,7 @@ def evaluate(
     settings = build_evaluate_settings(
         policy, domain, flags=flags.domain_options(variant, randomisation, scenes, domain_python),
         assignments=assignments or (), episodes=episodes, seed=seed, salt=salt or app.new_salt(), evaluator=evaluator,
-        workers=workers, step_limit_ms=step_limit_ms,
+        workers=workers if cluster is None else None, step_limit_ms=step_limit_ms,
     )
     result = execute(app.evaluate(settings, cluster=flags.cluster_at(cluster, workers, mixed=mixed_nodes)))
     if as_json:

@@ -46,6 +46,7 @@ Display = Annotated[
                  help="How progress is shown on stderr; rich needs a terminal, otherwise plain is used."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line of stdout.")]
+MOST_ON_CLUSTER: Final = 16_384     # rollouts at once on all nodes; one controller is busy long before
 Workers = Annotated[
     int | None, typer.Option(metavar="N", help="Parallel rollouts; changes the time, never the result.")
 ]
@@ -130,4 +131,7 @@ def cluster_at(address: str | None, workers: int | None, *, mixed: bool) -> "Clu
     from ..runtime.cluster.link import require_cluster
 
     require_cluster(address)
+    require_at_least("--workers", workers, 1)
+    if workers is not None and workers > MOST_ON_CLUSTER:
+        raise UsageError(f"--workers must be at most {MOST_ON_CLUSTER} on a cluster, not {workers}")
     return ClusterAddress(address=address, workers=workers, mixed=mixed)

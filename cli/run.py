@@ -113,9 +113,9 @@ def run(
     given: dict[str, JSON] = {
         "domain": domain, "preset": preset, "method": method, "model": model, "judges": [*judge] if judge else None,
         "evaluator_model": evaluator_model, "evaluator": evaluator, "initial": initial, "prompts": prompts,
-        "seed": seed, "workers": workers, "require_sandbox": require_sandbox or None, "budget_calls": budget_calls,
-        "budget_tokens": budget_tokens, "budget_usd": budget_usd, "budget_wall_s": budget_wall_s,
-        "budget_episodes": budget_episodes, "critic": critic,
+        "seed": seed, "workers": workers if cluster is None else None, "require_sandbox": require_sandbox or None,
+        "budget_calls": budget_calls, "budget_tokens": budget_tokens, "budget_usd": budget_usd,
+        "budget_wall_s": budget_wall_s, "budget_episodes": budget_episodes, "critic": critic,
     }
     of_domain = {"scenes": scenes, "python": domain_python}
     options = [f"options.{name}={value}" for name, value in of_domain.items() if value is not None]

@@ -27,7 +27,7 @@ from ..memory.pace import pace_of, slow_candidates
 from ..memory.run_status import FailureCount, RunStatus, list_failures, state_of
 from ..memory.run_view import GenerationRow, RunView, list_generations, list_rejections
 from ..memory.slots import Slots
-from ..tui.words import final_words, gate_report_words, isolation, pace_words, sparkline
+from ..tui.words import final_words, gate_report_words, isolation, nodes_words, pace_words, sparkline
 
 LABEL = 12                # columns of the left margin, which holds the names of sections
 FAILURES_SHOWN = 4
@@ -54,10 +54,9 @@ def describe_run(view: RunView, *, folder: Path, live: bool, width: int) -> Iter
 
 def _settings(status: RunStatus, width: int) -> Iterator[str]:
     words = status.settings
+    at_once = f"on {counted(len(status.nodes), 'node')}" if status.nodes else f"{words.get('workers')} at once"
     yield _row(
-        "settings",
-        f"preset {words.get('preset')}, seed {words.get('seed')}, {words.get('workers')} at once,"
-        f" model {words.get('model')}",
+        "settings", f"preset {words.get('preset')}, seed {words.get('seed')}, {at_once}, model {words.get('model')}"
     )
     branches = ", ".join(counted(each.slots, each.short) for each in branches_of(words) if each.slots)
     episodes = _many(words.get("n_roll"), "episode")
@@ -205,6 +204,8 @@ def _effort(status: RunStatus) -> Iterator[str]:
         f"{status.episodes} run{_practice(status)}, {status.episodes_saved} saved{_known(status)};"
         f" {counted(status.candidates, 'candidate')}, {status.failed} failed",
     )
+    if status.nodes:
+        yield _row("nodes", nodes_words(status.nodes))
     yield from _searched(status)
     total_tokens = token_count(spent.total.tokens, spent.total.cached_tokens)
     yield _row(

@@ -99,6 +99,7 @@ def render(evidence: Evidence, frame: Frame) -> str:
         voting=tables.voting(findings.voting),
         audits=tables.audits(evidence.records),
         roles=tables.roles(evidence.records),
+        nodes=tables.nodes(evidence.records),
         runs=tables.runs(evidence),
         origins=_operator_legend(evidence.records),
         versions=_versions(evidence.records),

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from hashlib import sha256
 
 from ..core.audits import Audit
 from ..core.events import EliteChanged, EpisodeEnded, EvaluatorChosen, Fact, FinalMeasured, InitialChosen
@@ -14,7 +15,7 @@ from ..core.values import JSON, Operator, Program, is_stopped
 from ..memory.evaluator_pools import Pool, list_pools
 from ..memory.gate_report import GateReport, gate_report
 from ..memory.pace import Pace, pace_of
-from ..memory.run_status import FailureCount, list_failures
+from ..memory.run_status import FailureCount, NodeUse, list_failures
 from ..memory.run_view import view_of_facts
 from ..memory.slots import Remembered
 from ..memory.spending import Spending
@@ -77,6 +78,7 @@ class RunRecord:
     settings: Mapping[str, JSON] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     sandbox: tuple[str, ...] = ()
+    nodes: Mapping[str, NodeUse] = field(default_factory=dict)  # of a cluster, by `node_label`
     curve: tuple[Point, ...] = ()
     operators: tuple[OperatorCount, ...] = ()
     memory: MemoryCount
@@ -124,6 +126,11 @@ class RunRecord:
         return self.curve[-1].best_success if self.curve else None
 
 
+def node_label(node: str) -> str:
+    """A node for readers of a report: the same name in all runs, which is not the machine's name or address."""
+    return f"node {sha256(node.encode()).hexdigest()[:4]}"
+
+
 def read_record(facts: Sequence[Fact], *, name: str, folder: str, wall_s: float) -> RunRecord:
     """The record of the run whose log is `facts`, complete or not."""
     view = view_of_facts(facts)
@@ -144,6 +151,7 @@ def read_record(facts: Sequence[Fact], *, name: str, folder: str, wall_s: float)
         settings=settings,
         versions=run.versions,
         sandbox=run.sandbox,
+        nodes={node_label(node): use for node, use in run.nodes.items()},
         curve=curve_of(slots.elites),
         operators=count_operators(rows),
         memory=count_repeats(rows, slots.memory),

@@ -255,6 +255,27 @@ def roles(records: Iterable[RunRecord]) -> Table:
     )
 
 
+def nodes(records: Iterable[RunRecord]) -> Table | None:
+    """The nodes of clusters, all runs together; None if all runs were on one machine."""
+    found: dict[str, list[float]] = {}
+    for record in records:
+        for node, use in record.nodes.items():
+            row = found.setdefault(node, [0, 0, 0.0])
+            for place, amount in enumerate((1, use.episodes, use.wall_s)):
+                row[place] += amount
+    if not found:
+        return None
+    episodes = sum(row[1] for row in found.values())
+    return Table(
+        title="Nodes of the cluster, all runs together",
+        columns=("Node", "Runs", "Episodes", "Share", "Hours of episodes"),
+        rows=tuple(
+            (node, f"{row[0]:.0f}", f"{row[1]:,.0f}", share(ratio(row[1], episodes)), f"{row[2] / 3600:.2f}")
+            for node, row in sorted(found.items(), key=lambda each: (-each[1][1], each[0]))
+        ),
+    )
+
+
 def voting(found: Sequence[VotingFinding]) -> Table | None:
     """The agreement of the judges."""
     if not found:

@@ -70,6 +70,14 @@ class FailureCount:
     order: str | None  # the order of that message
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeUse:
+    """What a node of a cluster has done: episodes, and how long they took together, in seconds."""
+
+    episodes: int = 0
+    wall_s: float = 0.0
+
+
 @dataclass(slots=True, kw_only=True)
 class RunStatus:
     """The summary of a run. Unknown values are None; `apply` adds a fact, `copy` returns an independent value.
@@ -110,6 +118,7 @@ class RunStatus:
     gate_audited: int = 0               # and of these, those that were rolled out in full nevertheless
     episode_steps: int = 0
     episode_wall_s: float = 0.0         # of all episodes together
+    nodes: dict[str, NodeUse] = field(default_factory=dict)     # of a cluster, by name; empty on one machine
     unusable: int = 0                   # replies without a usable program
     evaluators: int = 0                 # finished evaluator generations
     votes: int = 0
@@ -162,7 +171,7 @@ class RunStatus:
     def copy(self) -> "RunStatus":
         """A copy of the current status, which later facts do not change."""
         other = copy(self)
-        other.failures = dict(self.failures)
+        other.failures, other.nodes = dict(self.failures), dict(self.nodes)
         other._tally, other._saved = self._tally.copy(), self._saved.copy()
         return other
 
@@ -259,6 +268,10 @@ class RunStatus:
         self.search_episodes += parse(order or "").stage != FINAL
         self.episode_steps += episode.steps
         self.episode_wall_s += episode.wall_s
+        node = episode.notes.node
+        if node is not None:
+            use = self.nodes.get(node, NodeUse())
+            self.nodes[node] = NodeUse(episodes=use.episodes + 1, wall_s=use.wall_s + episode.wall_s)
 
     def _end_episode(self, fact: EpisodeEnded) -> None:
         self._add_episode(fact.order, fact.episode)
@@ -319,5 +332,6 @@ def time_left_s(status: RunStatus, *, now: float) -> float | None:
     remaining = max(0, status.candidates_expected - status.candidates)
     search_s = (now - status.rate_since) / done * remaining
     episode_s = status.episode_wall_s / status.episodes
-    final_s = 2 * status.number("final_episodes") * episode_s / max(1, status.number("workers"))
+    at_once = max(1, status.number("workers"), len(status.nodes))
+    final_s = 2 * status.number("final_episodes") * episode_s / at_once
     return search_s + final_s

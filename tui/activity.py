@@ -39,6 +39,10 @@ class Activity(Protocol):
     def steps(self) -> int:
         """The steps of its episode so far."""
 
+    @property
+    def node(self) -> str | None:
+        """The node of a cluster that it is on."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerNote:
@@ -49,6 +53,7 @@ class WorkerNote:
     doing: str | None = None
     order: str | None = None
     steps: int = 0
+    node: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +82,7 @@ class UnderWay:
         """A worker changed its task."""
         self._workers[activity.worker] = WorkerNote(
             worker=activity.worker, phase=activity.phase, doing=activity.doing, order=activity.order,
-            steps=activity.steps,
+            steps=activity.steps, node=activity.node,
         )
         self.changed = True
 
@@ -112,7 +117,8 @@ class UnderWay:
 def as_json(note: ActivityNote) -> str:
     """The note as the JSON of its file."""
     workers = [
-        {"place": each.worker, "phase": each.phase, "doing": each.doing, "order": each.order, "steps": each.steps}
+        {"place": each.worker, "phase": each.phase, "doing": each.doing, "order": each.order, "steps": each.steps,
+         "node": each.node}
         for each in note.workers
     ]
     return json.dumps({"at": note.at, "orders": dict(note.orders), "workers": workers})

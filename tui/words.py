@@ -15,7 +15,7 @@ from ..core.turn_events import ToolAnswered, TurnTaken
 from ..core.values import Episode, Examination, Fault, kind_words
 from ..memory.gate_report import GateReport
 from ..memory.pace import Pace
-from ..memory.run_status import RunStatus, state_of, time_left_s
+from ..memory.run_status import NodeUse, RunStatus, state_of, time_left_s
 from ..memory.slots import Slot
 from .activity import Activity
 from .snapshot import Lane
@@ -23,6 +23,7 @@ from .snapshot import Lane
 PLAIN, DIM, LOUD, ACCENT, GOOD, BAD, WARN, BEST, WORST = (
     "plain", "dim", "loud", "accent", "good", "bad", "warn", "best", "worst"
 )
+NODES_SHOWN = 3     # of a cluster
 Styled = tuple[str, str]
 """A text and its role, such as PLAIN or GOOD."""
 
@@ -127,15 +128,24 @@ def isolation(sandbox: Sequence[str]) -> str:
     return f"{live}. {NOT_ISOLATED}: generated programs can {' and '.join(missing)}; see memento doctor"
 
 
+def nodes_words(nodes: Mapping[str, NodeUse]) -> str:
+    """The nodes of a cluster, those with the most episodes first."""
+    most = sorted(nodes.items(), key=lambda each: (-each[1].episodes, each[0]))
+    shown = [f"{name} {counted(use.episodes, 'episode')} in {coarse(use.wall_s)}" for name, use in most[:NODES_SHOWN]]
+    more = [f"{len(most) - NODES_SHOWN} more"] if len(most) > NODES_SHOWN else []
+    return ", ".join([*shown, *more])
+
+
 def worker_words(activity: Activity) -> str:
     """The task of a worker in words."""
+    where = "" if activity.node is None else f" on {activity.node}"
     if activity.order is None or activity.phase in ("idle", "starting"):
-        return activity.phase
+        return f"{activity.phase}{where}"
     about = activity.order.replace("_", "/")       # a trajectory's key is its order as a file name
     if activity.phase == "environment":
         return f"makes the environment for {about}"
     steps = f", step {activity.steps}" if activity.steps else ""
-    return f"{DOING.get(activity.doing or '', activity.doing or activity.phase)} {about}{steps}"
+    return f"{DOING.get(activity.doing or '', activity.doing or activity.phase)} {about}{steps}{where}"
 
 
 def rolling_words(slot: Slot, of: int) -> str:

@@ -144,9 +144,11 @@ class Calls:
             try:
                 result = await self._answer_of(given, call)
             except NodeLost as error:
+                self._show(given, None)
                 self._lose(given.node, str(error))
                 return
             except TimeoutError:
+                self._show(given, None)
                 self._lose(given.node, f"{given.job.order} did not end within {self._limit_s:g} s")
                 return
             except ClusterGone:

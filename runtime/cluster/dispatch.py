@@ -63,9 +63,10 @@ class Dispatcher:
         """The nodes, in the order in which they joined."""
         return tuple(self._nodes)
 
-    def busy(self, node: str) -> int:
-        """The number of jobs on this node."""
-        return len(self._nodes[node].open)
+    def load(self, node: str) -> tuple[int, int]:
+        """The number of jobs on this node, and of its places."""
+        known = self._nodes[node]
+        return len(known.open), len(known.open) + len(known.free)
 
     def join(self, node: str, slots: int) -> None:
         """Add a node with this many places."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +21,15 @@ from .link import ClusterLink
 from .members import Members, Terms
 
 READY_S: Final = 180.0      # for the first node to be ready
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeLoad:
+    """A node in use: its name, its workers, and how many of them are busy."""
+
+    node: str
+    workers: int
+    busy: int
 
 
 class ClusterPool:
@@ -45,7 +54,7 @@ class ClusterPool:
             "domains": dict(domains or {}),
             "limits": asdict(limits), "python": python, "calibrate": terms.calibrate,
         }
-        names: dict[str, str] = {}      # of nodes, for people
+        self._names = names = dict[str, str]()      # of nodes, for people
         self._link = link
         self._splits = frozenset(splits)
         self._stays = stays or (lambda _: False)
@@ -97,6 +106,13 @@ class ClusterPool:
     def slots(self) -> int:
         """Rollouts at once on the nodes that are there now; at least 1."""
         return max(1, self._dispatcher.slots)
+
+    def load(self) -> tuple[NodeLoad, ...]:
+        """The nodes that are there now."""
+        return tuple(
+            NodeLoad(node=self._names[node], busy=busy, workers=places)
+            for node, (busy, places) in ((node, self._dispatcher.load(node)) for node in self._dispatcher.nodes)
+        )
 
     async def roll(self, task: RollTask) -> Episode:
         """Roll one episode out; its trajectory is on this disk when this returns, or stays on the node.

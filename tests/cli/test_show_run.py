@@ -10,7 +10,7 @@ from memento.cli.show_candidate import describe_record
 from memento.cli.show_reading import show_run
 from memento.cli.show_run import describe_run
 from memento.core.errors import UsageError
-from memento.core.events import Fact, ProposalMade, VoteCast
+from memento.core.events import EpisodeEnded, Fact, ProposalMade, VoteCast
 from memento.core.values import Call, Document
 from memento.memory.lookup import look_up, parents_of
 from memento.memory.run_view import RunView
@@ -52,6 +52,19 @@ def test_any_prefix_of_a_run_has_a_story_that_fits(width: int) -> None:
         for line in lines_of(view_of_story(length), width=width):
             assert len(line) <= width
             assert line.isprintable()
+
+
+def test_a_run_on_a_cluster_names_its_nodes() -> None:
+    view, nodes = RunView(), iter(["far (10.0.0.2)", "near (10.0.0.1)"])
+    for place, fact in enumerate(FACTS):
+        if isinstance(fact, EpisodeEnded):
+            notes = replace(fact.episode.notes, node=next(nodes))
+            fact = replace(fact, episode=replace(fact.episode, notes=notes, wall_s=60.0))
+        view.apply(fact, 2.5 * place)
+    lines = lines_of(view, width=120)
+    assert any("on 2 nodes" in line for line in lines) and not any("at once" in line for line in lines)
+    [row] = [line for line in lines if line.startswith("nodes")]
+    assert row.endswith("far (10.0.0.2) 1 episode in 60 s, near (10.0.0.1) 1 episode in 60 s")
 
 
 @pytest.mark.parametrize(("live", "word"), [(False, "killed"), (True, "running")])

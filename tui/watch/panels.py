@@ -10,7 +10,17 @@ from ...memory.pace import pace_of
 from ...memory.run_status import list_failures
 from ...memory.slots import Slot
 from ..snapshot import RunSnapshot, asked_slots, evaluator_lanes, search_lanes, trials_now, under_way
-from ..words import LEGEND, clock, episodes_words, final_words, lane_words, pace_words, rolling_words, worker_words
+from ..words import (
+    LEGEND,
+    clock,
+    episodes_words,
+    final_words,
+    lane_words,
+    nodes_words,
+    pace_words,
+    rolling_words,
+    worker_words,
+)
 from .braille import Curve, draw_curves
 from .colours import ACCENT, BAD, CANDIDATE, DIM, ELITE, GOOD, LOUD, SUCCESS, coloured, difference, mark, stack
 
@@ -180,8 +190,8 @@ def draw_workers(snapshot: RunSnapshot, *, width: int, height: int, now: float) 
     """The task of each worker, and the speed of the simulation."""
     lines = [*_busy(snapshot, now)]
     speed = _speed(snapshot)
-    if len(lines) > height - bool(speed):
-        kept = max(1, height - 1 - bool(speed))
+    if len(lines) > height - len(speed):
+        kept = max(1, height - 1 - len(speed))
         lines = [*lines[:kept], Content.styled(f"and {len(lines) - kept} more", DIM)]
     return stack(line.truncate(width, ellipsis=True) for line in [*lines, *speed][:height])
 
@@ -203,7 +213,9 @@ def _speed(snapshot: RunSnapshot) -> list[Content]:
     if not recent:
         return []
     rate = sum(each.steps for each in recent) / sum(each.wall_s for each in recent)
-    return [Content.styled(f"{rate:,.0f} steps/s per rollout, {episodes_words(snapshot.run)}", DIM)]
+    nodes = snapshot.run.nodes
+    where = [Content.styled(f"{counted(len(nodes), 'node')}: {nodes_words(nodes)}", DIM)] if nodes else []
+    return [*where, Content.styled(f"{rate:,.0f} steps/s per rollout, {episodes_words(snapshot.run)}", DIM)]
 
 
 def draw_spending(snapshot: RunSnapshot, *, width: int, height: int, now: float) -> Content:

@@ -44,6 +44,7 @@ class Doing:
     doing: str | None = None
     order: str | None = None
     steps: int = 0
+    node: str | None = None
 
 
 def made(order: str) -> ProposalMade:
