@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import median
 
 from ..core.order_ids import episode_id
-from ..core.ports import RollTask
+from ..core.ports import Pool, RollTask
 from ..core.values import JSON, Program
 from ..domains import import_string
 from ..domains.hanoi import DOMAIN
@@ -60,7 +60,7 @@ async def _measure(physics: str, *, rounds: int, steps: int, seed: int) -> dict[
         try:
             for number in range(rounds + 1):
                 for count, pool in sorted(pools.items(), reverse=bool(number % 2)):
-                    speed = await _round(pool, count * EPISODES, seed=seed + 100 * number)
+                    speed = await roll_all(pool, count * EPISODES, seed=seed + 100 * number)
                     if number:      # in the first round the environments are made
                         speeds[count].append(speed)
                     else:
@@ -77,7 +77,7 @@ async def _measure(physics: str, *, rounds: int, steps: int, seed: int) -> dict[
     }
 
 
-async def _round(pool: ProcessPool, episodes: int, *, seed: int) -> float:
+async def roll_all(pool: Pool, episodes: int, *, seed: int) -> float:
     """Steps per second of wall time over the given number of parallel episodes."""
     begun = time.perf_counter()
     async with asyncio.TaskGroup() as group:

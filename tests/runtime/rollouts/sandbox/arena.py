@@ -9,12 +9,13 @@ import socket
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import memento
-from memento.core.ports import RollTask
-from memento.core.values import Episode, Program, Score
+from memento.core.ports import Pool, RollTask
+from memento.core.values import Episode, FaultKind, Program, Score
 from memento.runtime.rollouts.limits import Limits
 from memento.runtime.rollouts.pool import ProcessPool
 from memento.runtime.rollouts.sandbox import seccomp
@@ -130,11 +131,13 @@ def task(name: str, text: str) -> RollTask:
     return RollTask(order=f"g1/hill/{name}", program=Program(text), split="search", index=0, seed=7)
 
 
-async def attack_all(attacks: Sequence[Attack], folder: Path, *, workers: int = 2) -> list[Outcome]:
+async def attack_all(
+    attacks: Sequence[Attack], folder: Path, *, workers: int = 2, open_pool: Callable[..., Any] = pool
+) -> list[Outcome]:
     """Runs every attack in a pool with its requested limits; a good policy must succeed between and after them."""
     outcomes = []
     for name, limits in LIMITS.items():
-        async with pool(folder / name, limits, workers=workers) as running:
+        async with open_pool(folder / name, limits, workers=workers) as running:
             rolled = await running.roll(task("good", GOOD.text))
             assert rolled.success
             recorded = (folder / name / f"{rolled.trajectory}.npz").read_bytes()
@@ -147,10 +150,28 @@ async def attack_all(attacks: Sequence[Attack], folder: Path, *, workers: int = 
     return outcomes
 
 
-async def _carried_out(running: ProcessPool, attack: Attack, rolled: Episode) -> Outcome:
+async def _carried_out(running: Pool, attack: Attack, rolled: Episode) -> Outcome:
     if attack.is_policy:
         return Outcome(attack=attack, episode=await running.roll(task(attack.name, attack.text)))
     program = Program(attack.text)
     if attack.expected["role"] == "evaluator":
         return Outcome(attack=attack, score=await running.score(program, rolled))
     return Outcome(attack=attack, score=(await running.examine(program, [rolled])).scores[0])
+
+
+def require_expected(outcome: Outcome) -> None:
+    """Fails where an attack had another outcome than the corpus says."""
+    attack, expected = outcome.attack, outcome.attack.expected
+    result = outcome.episode or outcome.score
+    if expected["fault"] == "none":
+        assert result.fault is None
+    else:
+        assert result.fault is not None, "the attack succeeded"
+        assert result.fault.kind is FaultKind(expected["fault"]), result.fault
+        assert attack.says(result.fault.message), result.fault.message
+    if outcome.episode is not None:
+        assert outcome.episode.success == (expected.get("success", "no") == "yes")
+        assert outcome.episode.ended_by == expected.get("ended", "fault")
+        assert str(outcome.episode.steps) == expected.get("steps", str(outcome.episode.steps))
+    elif expected["role"] == "evaluator" or expected["fault"] == "none":
+        assert result.fitness == float(expected.get("fitness", 0))

@@ -4,9 +4,9 @@ import platform
 import sys
 
 import pytest
-from memento.core.values import FaultKind
 from memento.runtime.rollouts import sandbox
 
+from .arena import require_expected
 from .attacks import ATTACKS
 
 pytestmark = [
@@ -29,21 +29,7 @@ def test_the_corpus_is_as_large_as_promised() -> None:
 
 @pytest.mark.parametrize("name", [attack.name for attack in ATTACKS])
 def test_attack(fought, name) -> None:
-    outcome = fought["outcomes"][name]
-    attack, expected = outcome.attack, outcome.attack.expected
-    result = outcome.episode or outcome.score
-    if expected["fault"] == "none":
-        assert result.fault is None
-    else:
-        assert result.fault is not None, "the attack succeeded"
-        assert result.fault.kind is FaultKind(expected["fault"]), result.fault
-        assert attack.says(result.fault.message), result.fault.message
-    if outcome.episode is not None:
-        assert outcome.episode.success == (expected.get("success", "no") == "yes")
-        assert outcome.episode.ended_by == expected.get("ended", "fault")
-        assert str(outcome.episode.steps) == expected.get("steps", str(outcome.episode.steps))
-    elif expected["role"] == "evaluator" or expected["fault"] == "none":
-        assert result.fitness == float(expected.get("fitness", 0))
+    require_expected(fought["outcomes"][name])
 
 
 def test_no_target_was_touched(fought) -> None:
