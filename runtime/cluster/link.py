@@ -26,7 +26,9 @@ SURVEY_S: Final = 90.0
 SILENCE_S: Final = 60.0     # the gateway says something every second
 CLOSE_S: Final = 8.0
 
-_SETTINGS: Final = {        # of Ray in the gateway: no reports to its makers, no environment made from this one
+_SETTINGS: Final = {        # of Ray in the gateway: no reports to its makers, no environment made from this one, and
+    # a server for ray:// that keeps the actors of a killed gateway for seconds, not for half a minute
+    "RAY_CLIENT_RECONNECT_GRACE_PERIOD": "5",
     "RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
 
@@ -247,6 +249,8 @@ def _refused(address: str, said: str) -> str:
         return f"the Ray cluster at {address} has other versions than this machine, install the same on both: {said}"
     if "ray[client]" in said:
         return f"--cluster {address} needs grpcio, which is not installed: pip install 'ray[client]'"
+    if "client server failed" in said:
+        return f"the head of the Ray cluster at {address} could not start its part for this client: try again ({said})"
     if address == AUTO:
         return f"--cluster auto finds no Ray cluster on this machine: start one with ray start --head ({said})"
     return (

@@ -89,9 +89,9 @@ def recordings(runs: Runs, name: str) -> dict[str, dict[str, bytes]]:
     }
 
 
-def started(cluster: RayCluster, runs: Runs) -> tuple["subprocess.Popen[str]", dict[int, str]]:
+def started(cluster: RayCluster, runs: Runs, address: str) -> tuple["subprocess.Popen[str]", dict[int, str]]:
     """A long run that has rolled out on both nodes, and its processes there."""
-    live = runs.start("run", *LONG, "--cluster", cluster.address)
+    live = runs.start("run", *LONG, "--cluster", address)
     try:
         until(lambda: rolled(runs, "long", 8) or live.poll() is not None, within_s=90)
     finally:
@@ -102,25 +102,25 @@ def started(cluster: RayCluster, runs: Runs) -> tuple["subprocess.Popen[str]", d
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("how", first_and_nightly("kill -9", "Ctrl-C", "stop"))
+@pytest.mark.parametrize("how", first_and_nightly("kill -9", "Ctrl-C", "stop", "kill -9, ray://"))
 def test_the_end_of_a_controller_leaves_no_process_on_any_node(cluster: RayCluster, runs: Runs, how: str) -> None:
-    live, there = started(cluster, runs)
+    live, there = started(cluster, runs, cluster.client_address if "ray://" in how else cluster.address)
     match how:
-        case "kill -9":
+        case "kill -9" | "kill -9, ray://":
             live.kill()
         case "Ctrl-C":
             live.send_signal(signal.SIGINT)
         case "stop":
             assert runs.start("stop", "long").wait(20) == 0
     live.wait(30)
-    wait_until_gone(there)
+    wait_until_gone(there, within_s=20)
     until(lambda: not cluster.ours(), within_s=20)
 
 
 @pytest.mark.nightly
 def test_no_key_is_on_a_node(cluster: RayCluster, runs: Runs) -> None:
     """Not in an environment, in the memory of a process of a run, in Ray's logs or in its object store."""
-    live, there = started(cluster, runs)
+    live, there = started(cluster, runs, cluster.address)
     everything = {pid for host in cluster.nodes for pid in cluster.processes(host)}
     environments = {pid: of_process(pid, "environ") for pid in everything}
     assert any(TOKEN.encode() in block for block in environments.values()), "environments were read"
