@@ -33,7 +33,8 @@ from .wire import pack_call, unpack_call
 SILENCE_S: Final = 20.0         # without a beat; the gateway sends one every BEAT_S
 BEAT_S: Final = 3.0
 CLOSE_S: Final = 5.0
-KEPT_BYTES: Final = 256 << 20   # of recordings on a node, for evaluators; the least recently used go
+KEPT_BYTES: Final = 256 << 20   # of recordings on a node, at least; the least recently used go
+WORKER_BYTES: Final = 16 << 20  # of recordings for each worker, if that is more: an episode of 12,000 steps has 1.5 MB
 CALIBRATION_SEED: Final = 0x5EED
 CALIBRATION_STEPS: Final = 40
 FOLDER: Final = "memento-node-"
@@ -74,8 +75,8 @@ class NodeHost:
         self._watching = asyncio.create_task(self._watch())
         about = await asyncio.to_thread(about_here)
         self._folder, self._lock = await asyncio.to_thread(_own_folder)
-        self._recordings = Recordings(self._folder)
         start = self._start
+        self._recordings = Recordings(self._folder, max(KEPT_BYTES, WORKER_BYTES * int(start["workers"])))
         self._pool = ProcessPool(
             domain=start["domain"], splits=start["splits"], workers=start["workers"], trajectories=self._folder,
             limits=Limits(**start["limits"]), python=start["python"], domains=start["domains"],

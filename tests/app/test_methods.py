@@ -1,38 +1,14 @@
 """Every method as a whole run of the real program: any number of workers, interrupted in the middle and resumed."""
 
 import pytest
-from memento.core.events import CandidateScored, EliteChanged, EpisodeEnded, Fact, PopulationChanged, ProposalMade
-from memento.core.methods import METHODS
-from memento.core.tuning_events import ConstantsTried, TuningEnded
+from memento.core.events import EpisodeEnded, ProposalMade
+from memento.core.tuning_events import ConstantsTried
 
+from ..support.methods import OTHERS, SMALL, budget, verdicts
 from ..support.nightly import first_and_nightly
 from .conftest import Runs
 
-SMALL = [
-    "--preset", "smoke", "--seed", "3", "--evaluator", "reference", "--set", "n_roll=2",
-    "--set", "hanoi-kinematic.horizon=200",
-]
-BUDGETS = {
-    "memento": ["--set", "generations=2", "--set", "k_hc=1", "--set", "k_macro=1", "--set", "k_cross=1", "--set",
-                "k_tune=1", "--set", "tune_episodes=9"],
-    "zero-shot": ["--set", "k=4"],
-}
-SAVING = ["--set", "memory_detail=summary", "--set", "speculation=true", "--set", "memory_scope=run"]
 pytestmark = pytest.mark.timeout(300)
-
-
-def budget(method: str) -> list[str]:
-    climbs = SAVING if "speculation" in METHODS[method].settings else []
-    return [*BUDGETS.get(method, ["--set", "generations=2", "--set", "k=4"]), *climbs]
-
-
-def verdicts(facts: list[Fact]) -> list[object]:
-    kinds = (EliteChanged, PopulationChanged, TuningEnded)
-    spent = sorted(fact.candidate.id for fact in facts if isinstance(fact, CandidateScored))
-    return [*(fact for fact in facts if isinstance(fact, kinds)), *spent]
-
-
-OTHERS = sorted(METHODS.keys() - {"memento", "cma-es", "calibrate"})
 
 
 @pytest.mark.parametrize("method", first_and_nightly("memento", *OTHERS))

@@ -2,11 +2,10 @@
 
 import pytest
 from memento.core.events import EpisodeEnded, ProposalMade
-from memento.core.methods import METHODS
 from memento.core.tuning_events import ConstantsTried
 
 from ...app.conftest import Runs
-from ...app.test_methods import SMALL, budget, verdicts
+from ...support.methods import OTHERS, SMALL, budget, verdicts
 from ...support.ray_cluster import CLIENTS, RayCluster, needs_ray
 
 pytestmark = [needs_ray, pytest.mark.nightly, pytest.mark.timeout(400)]
@@ -19,7 +18,7 @@ def runs(tmp_path, monkeypatch) -> Runs:
     return Runs(tmp_path)
 
 
-@pytest.mark.parametrize("method", sorted(METHODS.keys() - {"cma-es"}))
+@pytest.mark.parametrize("method", ["memento", *OTHERS])
 def test_a_method_left_in_the_middle_ends_as_on_one_machine(cluster: RayCluster, runs: Runs, method: str) -> None:
     arguments = ["hanoi-kinematic", "--method", method, *SMALL, *budget(method), "--display", "none", "--json"]
     where = ["--cluster", cluster.address]
