@@ -204,6 +204,8 @@ def _effort(status: RunStatus) -> Iterator[str]:
         f"{status.episodes} run{_practice(status)}, {status.episodes_saved} saved{_known(status)};"
         f" {counted(status.candidates, 'candidate')}, {status.failed} failed",
     )
+    if status.practice_cpu_s:
+        yield _row("", f"practice and compute used {two_digits(status.practice_cpu_s)} s of CPU time")
     if status.nodes:
         yield _row("nodes", nodes_words(status.nodes))
     yield from _searched(status)
@@ -250,9 +252,8 @@ def _gate(status: RunStatus, slots: Slots) -> Iterator[str]:
 
 
 def _practice(status: RunStatus) -> str:
-    """The number of episodes in which drafts were tried, and the CPU time of all tools."""
-    cpu = f", {two_digits(status.practice_cpu_s)} s of CPU time with compute" if status.practice_cpu_s else ""
-    return f" ({status.practice} for practice{cpu})" if status.practice else ""
+    """The number of episodes in which drafts were tried."""
+    return f" ({status.practice} for practice)" if status.practice else ""
 
 
 def _known(status: RunStatus) -> str:

@@ -155,7 +155,7 @@ async def disturbed(runs: Runs, seed: int, service: Service, evaluator: Path, re
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(200)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("seed", first_and_nightly(*range(15)))
 async def test_a_killed_run_has_the_same_log_and_nothing_is_paid_for_twice(
     runs: Runs, evaluator: Path, whole: list[Fact], seed: int

@@ -11,7 +11,9 @@ from memento.cli.show_reading import show_run
 from memento.cli.show_run import describe_run
 from memento.core.errors import UsageError
 from memento.core.events import EpisodeEnded, Fact, ProposalMade, VoteCast
-from memento.core.values import Call, Document
+from memento.core.turn_events import ToolAnswered
+from memento.core.turns import Passage
+from memento.core.values import Call, Document, Episode
 from memento.memory.lookup import look_up, parents_of
 from memento.memory.run_view import RunView
 from memento.memory.store import RunStore
@@ -44,6 +46,16 @@ def test_the_story_on_one_screen_word_for_word() -> None:
     if os.environ.get("MEMENTO_GOLDEN") == "write":
         GOLDEN.write_text(text, encoding="utf-8")
     assert text == GOLDEN.read_text(encoding="utf-8")
+
+
+def test_practice_is_counted_with_the_cpu_time_of_all_tools() -> None:
+    view = view_of_story()
+    tried = Episode(index=0, seed=1, steps=7, ended_by="horizon", success=False)
+    for place, (episode, cpu_s) in enumerate([(tried, 1.23), (tried, 2.5), (None, 0.01)]):
+        answer = ToolAnswered(order=f"g1/hill/0/tool{place}", answer=Passage("x"), episode=episode, cpu_s=cpu_s)
+        view.apply(answer, 999.0)
+    text = "\n".join(lines_of(view))
+    assert "(2 for practice)" in text and "practice and compute used 3.7 s of CPU time" in text
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])
