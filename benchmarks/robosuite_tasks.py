@@ -1,20 +1,16 @@
-"""All robosuite tasks: brief made, layout right, the same seed equal in two processes, recordings scored, and speed.
-
-    python -m memento.benchmarks.robosuite_tasks [--steps 200] [TASK ...]
+"""One of robosuite's tasks as a row of the table of `gym_suites`: brief, layout, equal seeds, score and speed.
 
 Speed is control steps per second of CPU time of the worker: the whole environment with the round trip to a policy in
 its sandboxed process, and robosuite's bare `env.step` on the same actions. Compare the ratio; absolute figures depend
-on the machine.
+on the machine. A share above 100 % comes from the compiled control loops, which the bare environment does not have.
 """
 
-import argparse
 import hashlib
+import itertools
 import json
 import subprocess
 import sys
-import time
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -28,10 +24,11 @@ from ..domains.robosuite.tasks import TASKS
 from ..runtime.rollouts.limits import Limits
 from ..runtime.rollouts.policy_process import PolicyProcess
 from ..runtime.rollouts.program_process import ProgramLauncher
+from .gym_suites import LIMIT_S, fastest
 
-STEPS = 200
-DIGEST_STEPS = 40
-POLICY = '''
+STEPS: Final = 200                  # before an episode of the measurement begins anew
+DIGEST_STEPS: Final = 40
+POLICY: Final = '''
 import numpy as np
 
 
@@ -76,7 +73,7 @@ def _digest(environment: Environment, domain: Any, name: str) -> tuple[str, floa
     return total.hexdigest()[:16], float(fitness)
 
 
-def bare_seconds(name: str, steps: int) -> float:
+def bare_seconds(name: str, seconds: float) -> float:
     """CPU seconds for a step of robosuite itself, as a user would make it, with observations of the state."""
     task = TASKS[name]
     from robosuite.environments.base import REGISTERED_ENVS
@@ -89,55 +86,45 @@ def bare_seconds(name: str, steps: int) -> float:
             reward_shaping=True, ignore_done=True, hard_reset=False, seed=0,
         )
         environment.reset()
-        started = time.process_time()
-        for action in actions(task.action_size, steps):
+        commands = itertools.cycle(enumerate(actions(task.action_size, STEPS), 1))
+
+        def step() -> bool:
+            place, action = next(commands)
             environment.step(action)
-        spent = time.process_time() - started
+            return place == STEPS
+
+        spent = fastest(step, environment.reset, seconds)
         environment.close()
-    return spent / steps
+    return spent
 
 
-def whole_seconds(name: str, environment: Environment, domain: Any, launcher: ProgramLauncher, steps: int) -> float:
+def whole_seconds(name: str, environment: Environment, domain: Any, seconds: float) -> float:
     """CPU seconds of the worker for a step with its policy in a sandboxed process."""
     size = TASKS[name].action_size
     environment.reset(index=0, seed=1)
     program = Program(POLICY.replace("{size}", str(size)))
-    done = 0
-    with PolicyProcess(launcher, program, domain.contract, environment, seed=0) as policy:
-        policy.wait_ready()
-        started = time.process_time()
-        for action in actions(size, steps):
-            policy.act(environment.observe())
-            ended = environment.step(action)
-            done += 1
-            if ended:
-                break
-        spent = time.process_time() - started
-    return spent / done
-
-
-def measure(names: Sequence[str] = (), *, steps: int = STEPS) -> dict[str, dict[str, JSON]]:
-    """One row for each task: brief, layout, equal seeds, score, steps per CPU second, share of robosuite's own."""
-    names = names or tuple(TASKS)
-    code = (
-        "import json, sys; from memento.benchmarks.robosuite_tasks import digest;"
-        " print(json.dumps({name: digest(name) for name in sys.argv[1:]}))"
-    )
-    other = subprocess.run(
-        [sys.executable, "-c", code, *names], capture_output=True, text=True, timeout=1800, check=True,
-    )
-    elsewhere: dict[str, str] = json.loads(other.stdout.splitlines()[-1])
+    commands = itertools.cycle(enumerate(actions(size, STEPS), 1))
     launcher = ProgramLauncher(Limits(episode_cpu_s=1e6, episode_wait_s=1e6), lambda: False)
-    rows: dict[str, dict[str, JSON]] = {}
     try:
-        for name in names:
-            rows[name] = _row(name, elsewhere[name], launcher, steps)
+        with PolicyProcess(launcher, program, domain.contract, environment, seed=0) as policy:
+            policy.wait_ready()
+
+            def step() -> bool:
+                place, action = next(commands)
+                policy.act(environment.observe())       # its answer is not used: both play the same commands
+                return environment.step(action) is not None or place == STEPS
+
+            return fastest(step, lambda: environment.reset(index=0, seed=1), seconds)
     finally:
         launcher.close()
-    return rows
 
 
-def _row(name: str, elsewhere: str, launcher: ProgramLauncher, steps: int) -> dict[str, JSON]:
+def row(name: str, seconds: float) -> dict[str, JSON]:
+    """The row of one task."""
+    code = "import sys; from memento.benchmarks.robosuite_tasks import digest; print(digest(sys.argv[1]))"
+    elsewhere = subprocess.run(
+        [sys.executable, "-c", code, name], capture_output=True, text=True, timeout=LIMIT_S, check=True,
+    ).stdout.splitlines()[-1]
     domain = load(f"robosuite:{name}")
     options = domain.options({}, preset="paper")
     brief = domain.brief(options)
@@ -145,34 +132,14 @@ def _row(name: str, elsewhere: str, launcher: ProgramLauncher, steps: int) -> di
     here, fitness = _digest(environment, domain, name)
     layout = environment.observation_layout or ()
     environment.reset(index=0, seed=1)
-    right = np.asarray(environment.observe()).size == sum(shape[0] for _, shape in layout)
-    whole, bare = whole_seconds(name, environment, domain, launcher, steps), bare_seconds(name, steps)
+    seen = sum(int(np.prod(shape)) for _, shape in layout)
+    right = np.asarray(environment.observe()).size == seen
+    whole, bare = whole_seconds(name, environment, domain, seconds), bare_seconds(name, seconds)
     environment.close()
     return {
-        "physics": str(options["physics"]),
-        "brief_characters": len(brief.task) + len(brief.policy_interface),
-        "layout_right": bool(right),
-        "seeds_equal": here == elsewhere,
-        "scored": round(fitness, 4),
-        "steps_per_cpu_s": round(1.0 / whole, 1),
-        "robosuite_steps_per_cpu_s": round(1.0 / bare, 1),
-        "ratio": round(bare / whole, 2),
+        "numbers seen": seen, "numbers acted": TASKS[name].action_size, "episode begins": str(options["physics"]),
+        "brief": all(f"`{field}`" in brief.policy_interface for field, _ in layout) and bool(brief.task),
+        "layout": bool(right), "seeds": here == elsewhere, "score": round(fitness, 3),
+        "bare steps per CPU s": round(1.0 / bare), "steps per CPU s": round(1.0 / whole),
+        "share": f"{100 * bare / whole:.0f} %", "overhead": f"{1e6 * (whole - bare):.0f} µs",
     }
-
-
-def main() -> None:
-    """Measure and print a table."""
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--steps", type=int, default=STEPS)
-    arguments.add_argument("tasks", nargs="*")
-    given = arguments.parse_args()
-    rows = measure(given.tasks, steps=given.steps)
-    columns = [*next(iter(rows.values()))]
-    print("| task |", " | ".join(columns), "|")
-    print("|---" * (len(columns) + 1) + "|")
-    for name, row in rows.items():
-        print("|", " | ".join([name, *(str(row[column]) for column in columns)]), "|")
-
-
-if __name__ == "__main__":
-    main()

@@ -15,7 +15,7 @@ from ...core.errors import UsageError
 from ...core.interpreters import module_command
 from ...core.text import one_line
 from ...core.values import JSON
-from .names import KEPT, MODES
+from .names import modes_of, parse_id
 from .spaces import Leaf
 
 FORMAT: Final = 1
@@ -108,7 +108,8 @@ def describe(
 @lru_cache(maxsize=64)
 def _described(request: str) -> Description:
     """Two processes look: the second repeats the first one's episode, to see whether its seed determines it."""
-    twin = _start(request, "repeat", [KEPT])
+    modes = modes_of(parse_id(json.loads(request)["id"]))
+    twin = _start(request, "repeat", modes[:1])
     try:
         answer = _answer(_start(request, "describe"), request)
     except BaseException:
@@ -117,7 +118,7 @@ def _described(request: str) -> Description:
         raise
     here, there = answer["digests"], _answer(twin, request)["digests"]
     values = answer["description"]
-    for mode in MODES:      # if one environment for all episodes differs, a new one for each may help
+    for mode in modes:      # if one environment for all episodes differs, a new one for each may help
         if _digest(here, mode, request) and here[mode] == _digest(there, mode, request):
             return _parse(json.dumps({**values, "mode": mode, "repeatable": True}, sort_keys=True))
     return _parse(json.dumps({**values, "repeatable": False}, sort_keys=True))

@@ -22,7 +22,7 @@ from ...core.errors import UsageError
 from .description import FORMAT
 from .documentation import clean
 from .loading import Simulator
-from .names import KEPT, MODES, SEEDED, EnvironmentId, parse_id, suite_of
+from .names import KEPT, SEEDED, EnvironmentId, modes_of, parse_id, suite_of
 from .spaces import MOST_ACTION_NUMBERS, MOST_NUMBERS, TEXT, Leaf, flatten, has_text, leaves_of, require_small
 
 DEFAULT_HORIZON: Final = 1_000      # for environments that are registered without a limit
@@ -67,11 +67,12 @@ class _Helper:
     def describe(self) -> dict[str, Any]:
         """Everything, and the digests of an episode that follows others: up to the first way that repeats it."""
         digests: dict[str, str] = {}
-        for mode in MODES:      # to make an environment can take a second: no more ways than needed
+        modes = modes_of(self._identity)
+        for mode in modes:      # to make an environment can take a second: no more ways than needed
             digests[mode] = self._digest(mode, history=True)
             if digests[mode]:
                 break
-        mode = next((mode for mode in MODES if digests.get(mode)), KEPT)
+        mode = next((mode for mode in modes if digests.get(mode)), modes[0])
         simulator = self._simulator(mode)
         simulator.begin(0)
         env = simulator.env

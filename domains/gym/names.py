@@ -1,11 +1,13 @@
 """The ids of Gymnasium environments, and the packages that register them."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from ...core.errors import UsageError
 from ...core.extras import install_command
+from ...core.values import JSON
 
 # How an episode begins:
 KEPT: Final = "kept"                # one environment for all episodes: `reset(seed=…)` repeats an episode
@@ -28,13 +30,16 @@ class EnvironmentId:
 class Suite:
     """A package that registers environments when it is imported.
 
-    `pattern` matches the beginning of its ids; `note` is added to the brief of its environments.
+    `pattern` matches the beginning of its ids; `note` is added to the brief of its environments. `modes` are the ways
+    an episode may begin, the first that repeats it is taken; `arguments` are those of an id unless others are given.
     """
 
     package: str
     install: str
     pattern: str
     note: str = ""
+    modes: tuple[str, ...] = MODES
+    arguments: Mapping[str, Mapping[str, JSON]] = field(default_factory=dict)
 
 
 SUITES: Final = (
@@ -49,6 +54,9 @@ SUITES: Final = (
              "same 18 numbers of the step before, then the goal's position (3; zeros if the goal is hidden). An "
              "action moves the hand by up to 1 cm per step along x, y and z, and the fourth number closes (1) or "
              "opens (-1) the gripper.",
+        # A task is drawn when an environment is made: by default 50, of which `reset` takes one. A new environment with
+        # one task draws it from the same distribution in a tenth of the time.
+        modes=(SEEDED,), arguments={"Meta-World/MT1": {"num_goals": 1}},
     ),
     Suite(
         package="minigrid", install="minigrid", pattern=r"MiniGrid-|BabyAI-",
@@ -80,6 +88,18 @@ def suite_of(identity: EnvironmentId) -> Suite | None:
     if identity.module:
         return None
     return next((suite for suite in SUITES if re.match(suite.pattern, identity.id)), None)
+
+
+def modes_of(identity: EnvironmentId) -> tuple[str, ...]:
+    """The ways an episode of this id may begin, in the order in which they are tried."""
+    suite = suite_of(identity)
+    return MODES if suite is None else suite.modes
+
+
+def arguments_of(identity: EnvironmentId) -> Mapping[str, JSON]:
+    """The keyword arguments that an environment of this id gets unless others are given."""
+    suite = suite_of(identity)
+    return {} if suite is None else suite.arguments.get(identity.id, {})
 
 
 def missing_suite(identity: EnvironmentId, suite: Suite) -> str:

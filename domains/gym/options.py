@@ -11,6 +11,7 @@ from ...core.errors import UsageError, unknown
 from ...core.files import read_bounded
 from ...core.values import JSON
 from .description import Description, describe, description_of
+from .names import arguments_of, parse_id
 
 KNOWN: Final = (
     "max_episode_steps", "kwargs", "task", "low", "high", "threshold", "success", "success_at", "check", "python",
@@ -56,6 +57,8 @@ def complete(given: Mapping[str, JSON], *, environment_id: str) -> dict[str, JSO
     steps = _whole(options, "max_episode_steps", 1, MOST_STEPS)
     kwargs = options["kwargs"]
     assert isinstance(kwargs, dict)
+    if options.get("description") is None:
+        kwargs = {**arguments_of(parse_id(environment_id)), **kwargs}
     python = _python(options.get("python"))
     known = _known(options.get("description"), environment_id, kwargs, steps)
     found = known or describe(environment_id, kwargs, max_episode_steps=steps, python=python)
