@@ -1,7 +1,6 @@
 """Environments of other packages: brief, layout, repeatable episodes, recordings that are scored, a shelf that acts.
 
-`benchmarks/gym_suites.py` does the same for many more, among them Meta-World, which takes a second to make the
-environment of each episode. Without the package a test is skipped.
+`benchmarks/gym_suites.py` does the same for many more. Without the package a test is skipped.
 """
 
 from importlib.util import find_spec
@@ -17,8 +16,9 @@ from memento.domains.gym.options import settings
 SHORT = {"max_episode_steps": 20}   # random episodes are played to know an environment: short ones are soon over
 ONE_EACH = {
     "gymnasium_robotics": "FetchReach-v4", "minigrid": "MiniGrid-DoorKey-5x5-v0", "highway_env": "parking-v0",
-    "Box2D": "LunarLander-v3",
+    "Box2D": "LunarLander-v3", "metaworld": "Meta-World/MT1",
 }
+ARGUMENTS = {"metaworld": {"kwargs.env_name": "reach-v3"}}
 
 
 @pytest.mark.nightly
@@ -27,7 +27,7 @@ def test_an_environment_of_a_suite_is_a_domain(package: str) -> None:
     if find_spec(package) is None:
         pytest.skip(f"the extra `suites` is not installed: there is no {package}")
     domain = load(f"gym:{ONE_EACH[package]}")
-    options = domain.options(SHORT, preset="smoke")
+    options = domain.options(SHORT | ARGUMENTS.get(package, {}), preset="smoke")
     known = settings(options).description
     assert known.repeatable
     assert all(f"`{leaf.name}`" in domain.brief(options).policy_interface for leaf in known.observation)
@@ -43,6 +43,25 @@ def test_an_environment_of_a_suite_is_a_domain(package: str) -> None:
         action = policy.compute_action(fields(environment))
         environment.step(np.array(action) if environment.action_size is not None else action)
     environment.close()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("goals", [None, 3])
+def test_each_seed_of_meta_world_has_its_own_goal(goals: int | None) -> None:
+    if find_spec("metaworld") is None:
+        pytest.skip("the extra `suites` is not installed: there is no metaworld")
+    domain = load("gym:Meta-World/MT1")
+    given = SHORT | ARGUMENTS["metaworld"] | ({} if goals is None else {"kwargs.num_goals": goals})
+    options = domain.options(given, preset="smoke")
+    assert options["kwargs"] == {"env_name": "reach-v3", "num_goals": goals or 1}
+    assert domain.options(options, preset="smoke") == options
+    environment = domain.environment(options)
+    places = []
+    for seed in (1, 2, 3, 1):
+        environment.reset(index=0, seed=seed)
+        places.append(tuple(np.asarray(environment.observe())[-3:]))
+    environment.close()
+    assert len({*places}) == 3 and places[0] == places[3]
 
 
 def fields(environment: Any) -> dict[str, Any]:
