@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -78,7 +79,8 @@ async def test_a_killed_calibration_goes_on_where_it_was(runs: Runs, asked: list
     async with serving(scripted) as service:
         process = await start(runs, *asked, "--model", service.model, "--name", "one")
         before = await facts_until(runs, "one", kill, process)
-        os.killpg(process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):      # it has ended
+            os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
         known, sent = len(of(runs.facts("one"), EpisodeEnded)), len(service.prompts)
         result = await call(runs, "resume", "one", "--display", "none")

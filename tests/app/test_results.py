@@ -13,9 +13,11 @@ RUN = RunResult(
     elite="g1/macro/0", fitness=0.5, success=0.0, initial_fitness=0.25, reference_initial=0.2,
     reference_fitness=0.4, final_success=0.0, initial_return=None, final_return=None,
     candidates=3, episodes_run=9, episodes_saved=0, search_episodes=7, budget_episodes=None, confirmations=0, refuted=0,
-    model_calls=7,
+    gate_episodes=0, gate_stopped=0, model_calls=7,
     tokens=0, cost_usd=None, wall_s=1.5, sandbox=("rlimits", "seccomp"),
 )
+
+
 def test_the_keys_of_a_run() -> None:
     assert list(json.loads(RUN.line())) == RUN_KEYS.split(", ")
     assert json.loads(RUN.line()) == RUN.as_json()
