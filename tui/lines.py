@@ -28,7 +28,7 @@ from ..core.events import (
 from ..core.gate_events import GateDecided
 from ..core.methods import branch_of, branches_of
 from ..core.operators import OPERATORS
-from ..core.order_ids import SEARCH, parse
+from ..core.order_ids import FINAL, SEARCH, parse
 from ..core.text import cost, counted, number, one_line, success_and_return, token_count
 from ..core.turn_events import ToolAnswered, TurnTaken
 from ..core.values import EvaluatorCandidate, Fault, Operator
@@ -113,6 +113,9 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
 
 def still_working(status: RunStatus, *, now: float) -> str:
     """The progress line for a while without other lines."""
+    if status.stage == FINAL:
+        measured, most = status.episodes - status.search_episodes, 2 * status.number("final_episodes")
+        return f"   … {measured} of {counted(most, 'held-out episode')}"
     where = f"generation {status.generation_under_way}, " if status.stage == "search" else ""
     calls = status.spending.total.calls
     counts = f"{episodes_words(status)}, {counted(calls, 'model call')} so far"

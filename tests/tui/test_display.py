@@ -91,6 +91,12 @@ def test_missing_isolation_is_said_loudly(layers: tuple[str, ...], words: str | 
     assert words is None or words in line
 
 
+def test_the_final_measure_counts_its_own_episodes() -> None:
+    status = RunStatus(stage="final", settings={"final_episodes": 8, "budget_episodes": 128})
+    status.episodes, status.search_episodes = 41, 36
+    assert "5 of 16 held-out episodes" in still_working(status, now=0.0)
+
+
 def test_what_models_cost_is_shown_with_every_generation() -> None:
     last = [fact for fact in STORY if isinstance(fact, EliteChanged)][-1]
     for cost_usd, words in ((0.064, "31,500 tokens, $0.06 so far"), (None, "31,500 tokens, price unknown so far")):
