@@ -24,10 +24,10 @@ def tasks() -> Iterable[str]:
 
 
 def methods() -> Iterable[str]:
-    """The search methods."""
-    from ..core.methods import METHODS
+    """The methods that search in any domain: a calibration has a command, since it needs a robot cell."""
+    from ..core.methods import CALIBRATE, METHODS
 
-    return METHODS
+    return (name for name in METHODS if name != CALIBRATE)
 
 
 def presets() -> Iterable[str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..baselines.settings import METHOD
 from ..core.errors import UsageError, unknown
+from ..core.methods import CALIBRATE
 from ..core.values import JSON
 
 SHARED = "shared"  # an arm's evaluator: that of its seed's leader
@@ -210,6 +211,8 @@ def check_experiment(experiment: Experiment, where: str) -> None:
         raise UsageError(f"{where} names no method: give methods = [\"memento\", \"random\"], or --method twice")
     if all(is_learned(arm) for arm in experiment.arms):
         raise UsageError(f"{where} compares no search: add a method, or train with memento baseline {METHOD}")
+    if any(arm.method == CALIBRATE for arm in experiment.arms):
+        raise UsageError(f"{where} compares {CALIBRATE}, which is no search: use memento cell {CALIBRATE}")
     named: Sequence[tuple[str, Sequence[object]]] = (
         ("task", [task.name for task in experiment.tasks]),
         ("arm", [arm.name for arm in experiment.arms]),
