@@ -171,7 +171,8 @@ def _turns(record: Record) -> Iterator[str]:
     if record.turns:
         yield "turns"
     for fact in record.turns:
-        yield f"  {str(fact.order).removeprefix(f'{record.id}/'):<8}{one_line(tool_words(fact), LINE)}"
+        part = "turn0" if fact.order == record.id else str(fact.order).removeprefix(f"{record.id}/")
+        yield f"  {part:<8}{one_line(tool_words(fact), LINE)}"
 
 
 def _looks(record: Record) -> Iterator[str]:

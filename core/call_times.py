@@ -74,9 +74,13 @@ def cpu_s(episode: Episode) -> float:
 def exact_time_words(times: CallTimes) -> str:
     """The same as `call_time_words` with the measured values, for a person."""
     return (
-        f"CPU time of a call: median {times.median_ms:.3g} ms, 99 % {times.p99_ms:.3g} ms, most {times.most_ms:.3g} ms;"
-        f" of loading and reset {times.start_ms:.3g} ms"
+        f"CPU time of a call: median {_exact_ms(times.median_ms)}, 99 % {_exact_ms(times.p99_ms)}, "
+        f"most {_exact_ms(times.most_ms)}; of loading and reset {_exact_ms(times.start_ms)}"
     )
+
+
+def _exact_ms(value_ms: float) -> str:
+    return f"{value_ms:,.0f} ms" if value_ms >= 1000 else f"{value_ms:.3g} ms"
 
 
 def coarse_ms(value_ms: float) -> str:

@@ -27,7 +27,7 @@ class ToolRequest:
     """One call of a tool, read from a reply. With a `problem` it cannot be carried out, and the model reads why."""
 
     tool: str = ""  # one of TOOLS; "" for a reply that names none
-    program: Program | None = None  # the draft to try, or the code to run
+    program: Program | None = None  # the draft to try, the code to run, or the changed draft to submit
     whose: str = ""  # PARENT, OTHER or DRAFT: the owner of the recording
     number: int = 0  # of its episode, or of the draft; for TRY of the practice episode
     draft: int = 0  # for TRY without a program: the draft to roll out again

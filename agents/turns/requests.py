@@ -17,7 +17,7 @@ from ...core.program_text import MAX_FAULT
 from ...core.text import one_line
 from ...core.turns import COMPUTE, DRAFT, LOOK, OTHER, PARENT, SUBMIT, TOOLS, TRY, ToolRequest
 from ...core.values import Contract, Program
-from ..reply import python_block, read_program, split, stopped
+from ..reply import Reading, python_block, read_program, split, stopped
 
 MAX_CODE = 8_000  # characters of the code for `compute`
 MAX_FIELDS = 8
@@ -33,11 +33,13 @@ _FIELD = re.compile(r"[^\s,;\[\]]{1,80}(?:\[[\d,: ]{1,40}\])?")
 
 
 def read_request(
-    reply: Reply, contract: Contract, parents: Sequence[Program], limit: int, form: Form
+    reply: Reply, contract: Contract, parents: Sequence[Program], limit: int, form: Form,
+    drafts: Sequence[Program] = (),
 ) -> ToolRequest | None:
     """What a reply asks of a tool; None for a reply that calls none, and so may be a submission. Never raises.
 
-    Whatever is wrong with the call is the `problem` of the request.
+    `drafts` are those tried so far, which a patch may change. Whatever is wrong with the call is the `problem` of the
+    request.
     """
     fault = stopped(reply)
     if fault is not None:
@@ -50,13 +52,13 @@ def read_request(
     tool = given["tool"].strip(" *_`.'\"").lower()
     match tool:
         case "try_program":
-            return _try(reply, given, contract, parents, limit, form)
+            return _try(reply, given, contract, parents, limit, form, drafts)
         case "look_closer":
             return _look(given)
         case "compute":
             return _compute(reply, given)
         case "submit":
-            return _submit(given)
+            return _submit(reply, given, contract, parents, limit, drafts)
     return ToolRequest(problem=one_line(str(unknown("tool", one_line(tool, 60), TOOLS)), MAX_FAULT))
 
 
@@ -75,18 +77,44 @@ def _arguments(prose: Sequence[str]) -> tuple[Mapping[str, str], str]:
 
 
 def _try(
-    reply: Reply, given: Mapping[str, str], contract: Contract, parents: Sequence[Program], limit: int, form: Form
+    reply: Reply, given: Mapping[str, str], contract: Contract, parents: Sequence[Program], limit: int, form: Form,
+    drafts: Sequence[Program],
 ) -> ToolRequest:
     number = _number(given.get("episode", "0"))
     if number is None:
         return ToolRequest(tool=TRY, problem="the line `Episode:` holds no number, as in `Episode: 0`")
-    if "draft" in given:
+    if "draft" in given and not _has_block(reply):
         return _try_again(given["draft"], number, parents)
-    reading = read_program(reply, contract, parents, limit, form)
+    if "draft" in given:
+        program, problem = _changed(reply, given["draft"], contract, parents, limit, drafts)
+    else:
+        program, problem = _program(read_program(reply, contract, parents, limit, form))
+    if program is None:
+        return ToolRequest(tool=TRY, problem=f"the draft cannot be tried: {problem}")
+    return ToolRequest(tool=TRY, program=program, number=number)
+
+
+def _has_block(reply: Reply) -> bool:
+    return bool(split(reply.text)[0])
+
+
+def _program(reading: Reading) -> tuple[Program | None, str]:
+    """The program, or why there is none."""
     if reading.program is None or reading.fault is not None:
-        why = "the reply holds no program" if reading.fault is None else reading.fault.message
-        return ToolRequest(tool=TRY, problem=f"the draft cannot be tried: {why}")
-    return ToolRequest(tool=TRY, program=reading.program, number=number)
+        return None, "the reply holds no program" if reading.fault is None else reading.fault.message
+    return reading.program, ""
+
+
+def _changed(
+    reply: Reply, draft: str, contract: Contract, parents: Sequence[Program], limit: int, drafts: Sequence[Program]
+) -> tuple[Program | None, str]:
+    """An earlier draft, or the first parent, changed by the block of the reply; or why it cannot be."""
+    if draft.strip(" *_`'\"").lower() == PARENT and parents:
+        return _program(read_program(reply, contract, parents, limit, "patch"))
+    number = _number(draft) or 0
+    if not 1 <= number <= len(drafts):
+        return None, f"there is no draft {number} to change"
+    return _program(read_program(reply, contract, [drafts[number - 1]], limit, "patch"))
 
 
 def _try_again(draft: str, number: int, parents: Sequence[Program]) -> ToolRequest:
@@ -124,14 +152,25 @@ def _compute(reply: Reply, given: Mapping[str, str]) -> ToolRequest:
     return replace(request, program=code)
 
 
-def _submit(given: Mapping[str, str]) -> ToolRequest | None:
-    """A submission: of a draft that was tried if one is named; otherwise it is read like a reply without tools."""
+def _submit(
+    reply: Reply, given: Mapping[str, str], contract: Contract, parents: Sequence[Program], limit: int,
+    drafts: Sequence[Program],
+) -> ToolRequest | None:
+    """A submission: of a draft that was tried, as it is or with the changes of a patch, if one is named.
+
+    Otherwise it is read like a reply without tools.
+    """
     if "draft" not in given:
         return None
     number = _number(given["draft"])
     if number is None:
         return ToolRequest(tool=SUBMIT, problem="the line `Draft:` holds no number, as in `Draft: 1`")
-    return ToolRequest(tool=SUBMIT, whose=DRAFT, number=number)
+    if not _has_block(reply):
+        return ToolRequest(tool=SUBMIT, whose=DRAFT, number=number)
+    program, problem = _changed(reply, given["draft"], contract, parents, limit, drafts)
+    if program is None:
+        return ToolRequest(tool=SUBMIT, problem=f"it cannot be submitted: {problem}")
+    return ToolRequest(tool=SUBMIT, whose=DRAFT, number=number, program=program)
 
 
 def _of_recording(tool: str, given: Mapping[str, str]) -> ToolRequest:

@@ -19,7 +19,7 @@ from .drafts import stand_in
 from .requests import read_request
 from .turn_prompts import TurnPrompts
 
-MAX_SAID = 30_000  # characters of a reply that later turns show
+MAX_SAID = 60_000  # characters of a reply that later turns show: a draft has to be read to be changed
 MAX_PROBLEM = 600
 
 _log = structlog.get_logger("memento.turns")
@@ -65,11 +65,11 @@ class Talker:
     ) -> ProposalMade | TurnTaken | None:
         """The fact of a reply; None for a last reply, which is read as one without tools."""
         writer = self.writer
-        request = read_request(reply, writer.contract, parents, writer.limit, form)
+        drafts = [draft.program for draft in conversation.drafts]
+        request = read_request(reply, writer.contract, parents, writer.limit, form, drafts)
         if request is not None and request.tool == SUBMIT and not request.problem:
-            drafts = conversation.drafts
             if 1 <= request.number <= len(drafts):
-                return _handed_in(order, drafts[request.number - 1].program, reply, call, parents)
+                return _handed_in(order, request.program or drafts[request.number - 1], reply, call, parents)
             request = replace(request, problem=f"there is no draft {request.number} to submit")
         if not conversation.turns_left:
             asks = request is not None and request.tool != SUBMIT and not stopped(reply)

@@ -48,7 +48,7 @@ _DRAFT = {**_TEXT, "description": "the whole program or the patch, in the form o
 TOOLS = (
     _tool(
         TRY, "Roll a draft out in one practice episode.", [], program=_DRAFT, episode=_NUMBER,
-        draft={**_TEXT, "description": "instead of a program: `parent`, or the number of a draft that was tried"},
+        draft={**_TEXT, "description": "`parent` or the number of a draft: tried again, or changed by a patch"},
     ),
     _tool(
         LOOK, "Show rows of a recording; without `fields`, list its arrays.", ["recording"], recording=_RECORDING,
@@ -60,7 +60,7 @@ TOOLS = (
     ),
     _tool(
         SUBMIT, "Submit a program, or a draft that was tried. It ends the conversation.", ["summary"], program=_DRAFT,
-        draft={**_NUMBER, "description": "the number of a draft that was tried, instead of a program"},
+        draft={**_NUMBER, "description": "the number of a draft that was tried; `program` may be a patch of it"},
         summary={**_TEXT, "description": "the summary line of the prompt"},
         note={**_TEXT, "description": "the note of the prompt, if it asks for one"},
     ),

@@ -86,6 +86,14 @@ async def test_a_conversation_without_a_submission_hands_its_best_draft_in(text:
     assert "draft 2 is submitted as it is: the best in practice so far, f_e = 0.6000." in prompts[0]
 
 
+async def test_a_draft_is_submitted_with_the_changes_of_a_patch() -> None:
+    patch = "```python\n# patch\nclass CartPolicy:\n    GAIN = 1.2\n```\n"
+    fact, _ = await last(so_far(draft(WORSE, 0.2), draft(OTHER, 0.6)), f"Tool: submit\nDraft: 1\nSummary: s\n\n{patch}")
+    assert isinstance(fact, ProposalMade)
+    assert "GAIN = 1.2" in fact.program.text and "class Cart" in fact.program.text and fact.summary == "s"
+    assert fact.program.text.splitlines()[-3:] == WORSE.text.splitlines()[-3:]
+
+
 async def test_a_submission_a_failed_call_and_a_conversation_without_drafts() -> None:
     drafts = so_far(draft(BETTER, 0.6))
     fact, _ = await last(drafts, program_reply())

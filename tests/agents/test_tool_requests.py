@@ -8,6 +8,7 @@ from memento.core.patch_form import Form
 from memento.core.ports import Reply
 from memento.core.program_text import MAX_PROGRAM
 from memento.core.turns import COMPUTE, LOOK, SUBMIT, TRY, ToolRequest
+from memento.core.values import Program
 
 from ..support.prompt_samples import CONTRACT, POLICY
 
@@ -15,8 +16,11 @@ PATCH = "```python\n# patch\nclass CartPolicy:\n    GAIN = 1.2\n```\n"
 WHOLE = f"```python\n{POLICY.text}```\n"
 
 
+DRAFTS = (Program(POLICY.text + "FIRST = 1\n"), Program(POLICY.text + "SECOND = 2\n"))
+
+
 def read(text: str, *, stop: str = "end", form: Form = "patch") -> ToolRequest | None:
-    return read_request(Reply(text=text, model="m", stop=stop), CONTRACT, [POLICY], MAX_PROGRAM, form)
+    return read_request(Reply(text=text, model="m", stop=stop), CONTRACT, [POLICY], MAX_PROGRAM, form, DRAFTS)
 
 
 def test_a_draft_is_a_whole_program_or_a_patch_of_the_parent() -> None:
@@ -31,6 +35,18 @@ def test_a_draft_is_a_whole_program_or_a_patch_of_the_parent() -> None:
 def test_the_parent_or_an_earlier_draft_is_rolled_out_again_by_name() -> None:
     assert read("Tool: try_program\nEpisode: 1\nDraft: parent") == ToolRequest(tool=TRY, program=POLICY, number=1)
     assert read("Tool: try_program\nEpisode: 1\nDraft: 2") == ToolRequest(tool=TRY, draft=2, number=1)
+
+
+@pytest.mark.parametrize("form", ["patch", "whole"])
+def test_a_patch_changes_an_earlier_draft_whatever_the_form_of_a_submission_is(form: Form) -> None:
+    tried = read(f"Tool: try_program\nEpisode: 1\nDraft: 2\n\n{PATCH}", form=form)
+    submitted = read(f"Tool: submit\nDraft: 2\nSummary: more gain\n\n{PATCH}", form=form)
+    for request in (tried, submitted):
+        assert request is not None and request.program is not None and request.problem == ""
+        assert "GAIN = 1.2" in request.program.text and "SECOND = 2" in request.program.text
+    parent = read(f"Tool: try_program\nDraft: parent\n\n{PATCH}", form=form)
+    assert parent is not None and parent.program is not None
+    assert "GAIN = 1.2" in parent.program.text and "SECOND" not in parent.program.text
 
 
 def test_rows_and_code_name_a_recording() -> None:
@@ -57,6 +73,8 @@ def test_a_reply_without_a_call_is_a_submission_and_a_draft_can_be_named() -> No
         ("Tool: try_program\nEpisode: first\n" + WHOLE, "`Episode:` holds no number"),
         ("Tool: try_program\nEpisode: -1\n" + WHOLE, "`Episode:` holds no number"),
         ("Tool: try_program\nNo code.", "no Python block"),
+        (f"Tool: try_program\nDraft: 3\n\n{PATCH}", "there is no draft 3 to change"),
+        (f"Tool: submit\nDraft: 3\nSummary: s\n\n{PATCH}", "there is no draft 3 to change"),
         ("Tool: try_program\nDraft: 0", "`Draft:` names a draft that was tried"),
         ("Tool: try_program\nDraft: best", "`Draft:` names a draft that was tried"),
         ("Tool: try_program\n```python\nclass CartPolicy(:\n```\n", "cannot be tried: "),
