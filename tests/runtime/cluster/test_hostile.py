@@ -9,6 +9,7 @@ from memento.runtime.cluster.link import ClusterLink
 from memento.runtime.cluster.pool import ClusterPool
 from memento.runtime.rollouts.limits import Limits
 
+from ...support.processes import wait_until_gone
 from ...support.ray_cluster import RayCluster, needs_ray
 from ..rollouts.sandbox.arena import attack_all, require_expected, targets
 from ..rollouts.sandbox.attacks import ATTACKS
@@ -39,4 +40,4 @@ async def test_the_corpus_has_its_outcomes_and_nothing_is_left(
     assert len(outcomes) == len(ATTACKS)
     for outcome in outcomes:
         require_expected(outcome)
-    assert cluster.ours() == {}
+    wait_until_gone(cluster.ours(), within_s=20)

@@ -5,7 +5,10 @@ import asyncio
 import pytest
 from memento.agents.rollout_agents import scored
 from memento.core.errors import RecordingLost
+from memento.core.ports import RollTask
 from memento.core.recording_file import load_recording, trajectory_path
+from memento.core.values import Episode
+from memento.runtime.cluster.pool import ClusterPool
 
 from ...conformance.pool import ENDLESS, FAULTS, HALF, FaultKind, task
 from ...support import hostile
@@ -14,11 +17,23 @@ from ...support.ray_cluster import needs_ray
 pytestmark = [needs_ray, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(200)]
 
 
-async def test_a_recording_stays_on_its_node_until_it_is_asked_for(make_pool, tmp_path) -> None:
+async def rolled_on(pool: ClusterPool, node: str, *, first: int = 0) -> tuple[RollTask, Episode]:
+    """A task and its episode on this node, which may join after the first tasks; they are numbered from `first`."""
+    async with asyncio.timeout(60):
+        while True:
+            rolls = [task(hostile.GOOD, first), task(hostile.GOOD, first + 1)]
+            for roll, episode in zip(rolls, await asyncio.gather(*map(pool.roll, rolls)), strict=True):
+                if node in str(episode.notes.node):
+                    return roll, episode
+            first += 2
+
+
+async def test_a_recording_stays_on_its_node_until_it_is_asked_for(make_pool, cluster, tmp_path) -> None:
     folder = tmp_path / "trajectories"
     async with make_pool(stays=lambda _: True) as pool:
-        episodes = await asyncio.gather(*(pool.roll(task(hostile.GOOD, number)) for number in range(4)))
-        assert len({each.notes.node for each in episodes}) == 2, "both nodes took part"
+        episodes = [
+            (await rolled_on(pool, node, first=place * 1000))[1] for place, node in enumerate(cluster.nodes)
+        ]
         scores = await asyncio.gather(*(pool.score(HALF, each) for each in episodes))
         assert [score.metrics["rows"] for score in scores] == [each.steps + 1 for each in episodes]
         assert not [*folder.iterdir()]
@@ -28,7 +43,7 @@ async def test_a_recording_stays_on_its_node_until_it_is_asked_for(make_pool, tm
         assert load_recording(trajectory_path(folder, key)).steps == episodes[0].steps
         with pytest.raises(RecordingLost, match="nowhere_e0"):
             await pool.bring("nowhere_e0")
-        faulty = await pool.roll(task(FAULTS[FaultKind.CRASHED], 5))
+        faulty = await pool.roll(task(FAULTS[FaultKind.CRASHED], 5000))
         assert trajectory_path(folder, str(faulty.trajectory)).exists(), "a run keeps the end of a faulty episode"
 
 
@@ -45,12 +60,8 @@ async def test_an_evaluator_goes_to_another_node_when_the_recording_s_is_busy(ma
 
 async def test_a_recording_that_is_lost_is_made_again(make_pool, cluster) -> None:
     async with make_pool(stays=lambda _: True) as pool:
-        rolls = [task(hostile.GOOD, number) for number in range(2)]
-        episodes = await asyncio.gather(*(pool.roll(each) for each in rolls))
         _, victim = cluster.nodes       # the first is the head
-        [(roll, episode)] = [
-            each for each in zip(rolls, episodes, strict=True) if victim in str(each[1].notes.node)
-        ]
+        roll, episode = await rolled_on(pool, victim)
         expected = await pool.score(HALF, episode)
         cluster.kill(victim)
         cluster.start()
