@@ -174,7 +174,7 @@ def test_a_run_goes_on_when_a_node_is_killed_and_another_joins(cluster: RayClust
 
 @pytest.mark.nightly
 def test_doctor_lists_the_nodes(cluster: RayCluster, runs: Runs) -> None:
-    deadline = time.monotonic() + 60        # a test before may have killed a node, which Ray lists for some seconds more
+    deadline = time.monotonic() + 60        # a test before may have killed a node, which Ray lists for a while
     while True:
         done = subprocess.run(
             [*PROGRAM, "doctor", "--cluster", cluster.address, "--json"], capture_output=True, text=True, timeout=100
