@@ -70,7 +70,7 @@ class Rollouts:
                 return RollTask(
                     order=order, program=made.program, split=SPLIT, index=episode.index, seed=episode.seed
                 ), episode
-        raise RecordingLost(f"the recording {key} is lost, and the log cannot make it again: start the run anew")
+        raise RecordingLost(f"the recording {key} is lost, and the log cannot make it again: start the run again")
 
 
 class Bringing:

@@ -1,4 +1,4 @@
-"""A Ray cluster on this machine: every node is a `ray start` with an address of its own in the loopback network."""
+"""A Ray cluster on this machine: every node is a `ray start` with a separate address in the loopback network."""
 
 import os
 import re

@@ -26,7 +26,7 @@ from ..runtime.rollouts.policy_process import PolicyProcess
 from ..runtime.rollouts.program_process import ProgramLauncher
 from .gym_suites import LIMIT_S, fastest
 
-STEPS: Final = 200                  # before an episode of the measurement begins anew
+STEPS: Final = 200                  # before an episode of the measurement starts again
 DIGEST_STEPS: Final = 40
 POLICY: Final = '''
 import numpy as np

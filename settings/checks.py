@@ -46,21 +46,14 @@ def domain_options(given: Mapping[str, Given], domain: str) -> dict[str, JSON]:
 def settle_search(values: dict[str, Any], plain: Mapping[str, Given]) -> None:
     """Derive settings of the search from other settings. Raises UsageError for a setting without effect."""
     if values.get("memory_detail") == "full":
-        given = plain.get("speculation")
-        if given is not None and given.value is True:
-            raise UsageError(
-                "'speculation' has no effect with memory_detail = 'full', which shows every verdict before the next "
-                f"question: remove it, or set memory_detail to 'summary' ({given.origin})"
-            )
-        values["speculation"] = False
+        _leave_out_speculation(values, plain, (
+            "with memory_detail = 'full', which shows every verdict before the next question: remove it, or set "
+            "memory_detail to 'summary'"
+        ))
     if values.get("proposer_turns"):
-        given = plain.get("speculation")
-        if given is not None and given.value is True:
-            raise UsageError(
-                "'speculation' has no effect with proposer_turns, since conversations for nothing cost too much: "
-                f"remove it, or set proposer_turns to 0 ({given.origin})"
-            )
-        values["speculation"] = False
+        _leave_out_speculation(values, plain, (
+            "with proposer_turns, since conversations for nothing cost too much: remove it, or set proposer_turns to 0"
+        ))
     elif "practice_episodes" in plain:
         raise UsageError(
             "'practice_episodes' has no effect without proposer_turns: remove it, or set proposer_turns "
@@ -79,12 +72,16 @@ def _settle_gate(values: dict[str, Any], plain: Mapping[str, Given]) -> None:
                 raise UsageError(f"{key!r} has no effect without a gate: remove it, or set gate to 'on' "
                                  f"({plain[key].origin})")
         return
+    _leave_out_speculation(values, plain, (
+        "with a gate, whose verdict comes before the next question: remove it, or set gate to 'off'"
+    ))
+
+
+def _leave_out_speculation(values: dict[str, Any], plain: Mapping[str, Given], why: str) -> None:
+    """Ask nothing ahead of a verdict. Raises UsageError if speculation was asked for."""
     given = plain.get("speculation")
     if given is not None and given.value is True:
-        raise UsageError(
-            "'speculation' has no effect with a gate, whose verdict comes before the next question: remove it, or set "
-            f"gate to 'off' ({given.origin})"
-        )
+        raise UsageError(f"'speculation' has no effect {why} ({given.origin})")
     values["speculation"] = False
 
 

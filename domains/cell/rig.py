@@ -9,7 +9,7 @@ from .cell_file import CUBES, Cell
 
 
 def rig_of(cell: Cell) -> Rig:
-    """The rig of a calibration in this cell: nothing that a laboratory would not know of its own cell."""
+    """The rig of a calibration in this cell: only what a laboratory knows about its cell."""
     camera, limits, execution, grounding = cell.camera, cell.limits, cell.execution, cell.grounding
     note = cell.calibration.note.strip()
     goal = "measured pose of the hand" if execution.goal_update == "achieved" else "last goal"

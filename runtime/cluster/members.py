@@ -42,7 +42,7 @@ class Terms:
 
 
 class Members:
-    """Opens, refuses and closes nodes. `start` is what every node is told of the run; `names` gets their names.
+    """Opens, refuses and closes nodes. `start` is what every node gets to know of the run; `names` gets their names.
 
     `on_joined` is called when a node can be used, `on_left` with the jobs that are given up when one is lost, and why,
     `on_none` with the reason when there has been no node for too long.

@@ -82,7 +82,7 @@ def test_a_gate_stops_the_same_candidates_on_any_number_of_workers_and_in_a_repl
     assert f"{result['gate_stopped']} of {len(gated)} candidates stopped" in shown and "on the twin" in shown
 
 
-def test_a_twin_whose_programs_differ_is_refused_before_anything_anything_is_spent(runs: Runs) -> None:
+def test_a_twin_whose_programs_differ_is_refused_before_anything_is_spent(runs: Runs) -> None:
     refused = memento("run", "gated_toy:MISFIT", *RUN[2:], "--name", "none", "--runs", str(runs.folder))
     assert refused.returncode == 2
     assert refused.stderr.splitlines()[-1] == (

@@ -1,4 +1,4 @@
-"""A training in a process of its own that is killed at a chosen place. Importing it imports torch."""
+"""A training in a separate process that is killed at a chosen place. Importing it imports torch."""
 
 import os
 import signal
@@ -35,7 +35,7 @@ def begin(folder: Path, settings: BaselineSettings) -> None:
 def trained(folder: Path, settings: BaselineSettings, *, step: int = 0, access: int = 0) -> int | None:
     """Train in a new process from where the run is; its exit code, None if it has not ended in two minutes.
 
-    It kills itself at this step of its own, or before this access to the files of a checkpoint.
+    It kills itself at this step, or before this access to the files of a checkpoint.
     """
     context = get_context("forkserver")     # torch is imported once, not once for every process
     context.set_forkserver_preload([__name__])
