@@ -41,6 +41,7 @@ def plan_of(
             lasting_memory=settings.memory_scope == "run",
             macro_focus=settings.macro_focus,
             late_tuning=rules >= 3,
+            lasting_tuning=rules >= 4,
         ),
         final_seeds=tuple(derive_seed(settings.root_seed, "final", e) for e in range(_final_episodes(settings))),
         initial=initial,

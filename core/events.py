@@ -137,11 +137,12 @@ class Fact:
 # What agents and the controller report:
 
 
-RULES = 3
+RULES = 4
 """The version of the keepers' rules in new runs. A recorded run continues by its own version.
 
 2: a first policy that does nothing in any episode is requested again.
 3: the last of two or more tunings of a generation begins with crossover.
+4: CMA-ES goes on over generations while the program it tunes is the same but for the values of its constants.
 """
 
 

@@ -19,12 +19,13 @@ _FIELD = re.compile(r"^(kind|metrics|range|alternatives): *(.+)$", re.MULTILINE)
 
 def read_shelf(
     package: str, facts: Mapping[str, str] | None = None, *, kinds: Collection[str] | None = None,
-    further: Iterable[Part] = (), tuned: bool = False,
+    further: Iterable[Part] = (), first: Collection[str] = (), tuned: bool = False,
 ) -> Shelf:
     """The shelf in the folder of a package. `facts` replace further `{names}` of the template.
 
     With `kinds`, pages of parts named "part-1-KIND.md" are left out if their kind is another. Parts of the same name,
-    also those in `further`, are one: the first, with the alternatives of all. `tuned` is as in `Shelf`.
+    also those in `further`, are one: the first, with the alternatives of all. Alternatives of methods whose docstring
+    is in `first` come before the others, so the initial program has them. `tuned` is as in `Shelf`.
     """
     pages = {
         file.name: file.read_text(encoding="utf-8") for file in files(package).iterdir() if file.name.endswith(".md")
@@ -32,7 +33,8 @@ def read_shelf(
     named = [name for name in sorted(pages) if name.startswith("part-")]
     if kinds is not None:
         named = [name for name in named if name.removesuffix(".md").split("-", 2)[2] in kinds]
-    parts = _joined([*(part for name in named for part in _parts(pages[name])), *further])
+    joined = _joined([*(part for name in named for part in _parts(pages[name])), *further])
+    parts = tuple(_with_first(part, first) for part in joined)
     constants = "\n".join(_constant_line(part) for part in parts if part.kind == "constant")
     methods = "".join(f"\n{part.alternatives[0]}\n" for part in parts if part.kind == "method")
     frame = _block(pages["program.md"])
@@ -63,6 +65,15 @@ def _joined(parts: Iterable[Part]) -> tuple[Part, ...]:
             before, alternatives=(*before.alternatives, *part.alternatives)
         )
     return tuple(found.values())
+
+
+def _with_first(part: Part, first: Collection[str]) -> Part:
+    """The part with the alternatives of a method whose docstring is in `first` before the others."""
+    if part.kind != "method":
+        return part
+    return replace(part, alternatives=tuple(
+        sorted(part.alternatives, key=lambda text: not any(f'"""{title}"""' in text for title in first))
+    ))
 
 
 def _block(page: str) -> str:

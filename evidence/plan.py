@@ -131,7 +131,7 @@ def _evaluator(experiment: Experiment, job: Job, beginning: Beginning | None) ->
 
 def _common(experiment: Experiment, arm: Arm) -> dict[str, JSON]:
     """The settings for all arms. A method with one kind of proposal gets as many as all branches together."""
-    common = {"salt": UNSALTED, **experiment.settings}
+    common = {"salt": UNSALTED, "k_tune": 0, **experiment.settings}    # the same candidates for every method
     slots = [common.get(key, preset_named(experiment.preset)[key]) for key in BRANCHES]
     changed = any(key in common for key in BRANCHES)
     if changed and "k" not in common and "k" in method_named(arm.method).settings:

@@ -35,7 +35,7 @@ from ..core.events import (
     VoteCast,
 )
 from ..core.gate_events import GateDecided, TwinTried
-from ..core.methods import candidates_expected
+from ..core.methods import candidates_expected, tuning_episodes
 from ..core.order_ids import FINAL, parse
 from ..core.tuning_events import ConstantsTried
 from ..core.turn_events import ToolAnswered, TurnTaken
@@ -96,6 +96,7 @@ class RunStatus:
     active_s: float = 0.0               # until `last`, without pauses and without the time when no controller ran
     rate_since: float | None = None     # time and number of candidates from which the rate is measured
     rate_from: int = 0
+    tuning_from: int = 0                # episodes of tuning at that time
     first_elite: EliteChanged | None = None     # p_0
     elite_before: EliteChanged | None = None
     elite: EliteChanged | None = None
@@ -261,7 +262,7 @@ class RunStatus:
             case RunResumed(sandbox=tuple(layers)):
                 self.sandbox = tuple(layer for layer in self.sandbox if layer in layers)
         self.status = "done" if self.stage == "done" else "running"
-        self.rate_since, self.rate_from = at, self.candidates
+        self.rate_since, self.rate_from, self.tuning_from = at, self.candidates, self.tuning_episodes
 
     def _add_episode(self, order: str | None, episode: Episode) -> None:
         self.episodes += 1
@@ -322,7 +323,8 @@ def elapsed_s(status: RunStatus, *, live: bool, now: float) -> float:
 def time_left_s(status: RunStatus, *, now: float) -> float | None:
     """Estimated seconds until the end of the search and the final measure; None if there is no estimate.
 
-    The rate is that of the search itself: candidates take most of the time, and the earlier stages do not predict it.
+    The rate is that of the search itself: the earlier stages do not predict it. It is that of candidates, since a model
+    that thinks takes most of the time, or that of episodes with those of tuning, whichever leaves more time.
     """
     done = status.candidates - status.rate_from
     if status.stage != "search" or status.status != "running" or status.rate_since is None:
@@ -330,7 +332,10 @@ def time_left_s(status: RunStatus, *, now: float) -> float | None:
     if done < ENOUGH_TO_JUDGE or not status.episodes:
         return None
     remaining = max(0, status.candidates_expected - status.candidates)
-    search_s = (now - status.rate_since) / done * remaining
+    each, tried = max(1, status.number("n_roll")), status.tuning_episodes
+    rolled = done * each + tried - status.tuning_from
+    to_roll = remaining * each + max(0, tuning_episodes(status.settings) - tried)
+    search_s = (now - status.rate_since) * max(remaining / done, to_roll / rolled)
     episode_s = status.episode_wall_s / status.episodes
     at_once = max(1, status.number("workers"), len(status.nodes))
     final_s = 2 * status.number("final_episodes") * episode_s / at_once

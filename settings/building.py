@@ -24,6 +24,7 @@ from .checks import (
     settle_paths,
     settle_search,
     settle_step_limit,
+    settle_tuning,
     validated,
 )
 from .model import BRANCHES, OPTIONS, Settings
@@ -78,6 +79,7 @@ def build_settings(
     values |= model_tables(given)
     options = domain.options(own, preset=preset)
     settle_step_limit(values, plain, domain, options)
+    settle_tuning(values, plain, domain, options)
     settings = validated(values, given, options)
     refuse_without_effect(settings, given)
     refuse_empty_search(settings)

@@ -8,12 +8,12 @@ from pydantic import ValidationError
 
 from ..core.errors import UsageError, nearest, unknown
 from ..core.methods import method_named
-from ..core.ports import Domain, Periodic, twin_for
+from ..core.ports import Domain, Numeric, Periodic, twin_for
 from ..core.step_limit import REAL_TIME
 from ..core.values import JSON
 from ..domains import names as domain_names
 from .model import ALL, BRANCHES, EVALUATORS, OPTIONS, ROLES, TABLES, Settings, without_effect
-from .presets import DEFAULT_PRESET
+from .presets import DEFAULT_PRESET, TUNED
 from .sources import Given
 
 
@@ -83,6 +83,23 @@ def _leave_out_speculation(values: dict[str, Any], plain: Mapping[str, Given], w
     if given is not None and given.value is True:
         raise UsageError(f"'speculation' has no effect {why} ({given.origin})")
     values["speculation"] = False
+
+
+def settle_tuning(
+    values: dict[str, Any], plain: Mapping[str, Given], domain: Domain, options: Mapping[str, JSON]
+) -> None:
+    """Tune constants by default where the offline model needs it and the preset has room for it.
+
+    A budget of episodes stays what it is, and so does the number of candidates of a user who sets `k_tune`.
+    """
+    tuned = TUNED.get(str(values.get("preset", DEFAULT_PRESET)))
+    if tuned is None or "k_tune" in plain or values.get("budget_episodes") is not None:
+        return
+    model = Settings.model_fields["model"].default
+    offline = values.get("model", model) == model
+    able = "k_tune" in method_named(str(values.get("method", "memento"))).settings
+    if offline and able and isinstance(domain, Numeric) and domain.needs_tuning(options):
+        values |= {key: value for key, value in tuned.items() if key not in plain}
 
 
 def settle_step_limit(

@@ -38,7 +38,7 @@ from .search_state import confirmed, follow_challenge, followed
 from .selection import Ahead, Search, best_macro, best_of, best_tuned, climb, is_hopeless, partner, select_elite
 from .trials import RolloutPlan, Trial, Trials, brief_of, chained, derived, failed, trial_of
 from .tried import not_chosen, of_lineage
-from .tuning import Tuning, begun, ended, taken
+from .tuning import Tuning, begun, ended, learned_by, taken
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,6 +228,7 @@ class MementoKeeper:
             tunes=(None,) * tunes,
             crosses=(None,) * crosses,
             trials=state.trials,
+            learned=state.learned,
         )
         orders = tuple(
             self._propose(state, operator, slot)
@@ -253,7 +254,8 @@ class MementoKeeper:
         for slot in slots:
             name = str(order_ids.candidate(generation, order_ids.TUNE, slot))
             seed = derive_seed(self._options.seed, "tune", generation, slot)
-            found = begun(name, parent, self._plan, episodes=episodes, seed=seed)
+            after = decision.state.learned.get(slot) if self._options.lasting_tuning else None
+            found = begun(name, parent, self._plan, episodes=episodes, seed=seed, after=after)
             if found is None:
                 fault = Fault(kind=FaultKind.NO_CONSTANTS, message="no module or class of the program names a number")
                 spent = failed(self._tuned(parent, generation, slot, Program(""), ""), fault)
@@ -279,6 +281,9 @@ class MementoKeeper:
         state = replace(state, tunings={name: one for name, one in state.tunings.items() if name != tuning.id})
         result = ended(tuning)
         slot = order_ids.parse(tuning.id).slot
+        learned = learned_by(tuning)
+        if learned is not None:
+            state = replace(state, learned={**state.learned, slot: learned})
         trial = self._tuned(tuning.parent, state.generation, slot, result.program, result.summary)
         evaluated = followed(state, state.trials.begin(trial), self._settle)
         return chained(Decision(state=state, facts=(result,)), evaluated)

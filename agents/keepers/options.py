@@ -14,7 +14,8 @@ class SearchOptions:
     while the current one still rolls out. `full_memory`: prompts also show why an edit was rejected, and what was
     tried from a parent before. `lasting_memory`: rejected edits are remembered over all generations, not for one.
     `macro_focus`: each macro-mutation of a generation gets another focus, and so does each crossover. `late_tuning`:
-    the last of two or more tunings begins with crossover; not by rules of version 1 and 2.
+    the last of two or more tunings begins with crossover; not by rules of version 1 and 2. `lasting_tuning`: CMA-ES
+    goes on in later generations; not by rules of version 1 to 3.
     """
 
     seed: int = 0
@@ -23,6 +24,7 @@ class SearchOptions:
     lasting_memory: bool = False
     macro_focus: bool = False
     late_tuning: bool = True
+    lasting_tuning: bool = True
 
     def focus(self, generation: int, place: int, of: int) -> Focus | None:
         """The focus of proposal number `place` of a branch with `of` of them in a generation, if the run uses foci."""

@@ -8,7 +8,7 @@ from ...core.values import Candidate, Operator, Rejection, in_words, is_service_
 from .search_state import SearchState
 from .trials import Trial, bound
 from .tried import detailed
-from .tuning import Tuning
+from .tuning import Learned, Tuning
 
 # At equal fitness the newer program wins, so that neutral moves are accepted. Only a tuned program ranks below the old
 # elite: other numbers without a gain are no reason to change any.
@@ -43,6 +43,7 @@ class Search(SearchState):
     macros: tuple[Candidate | None, ...] = ()
     tunes: tuple[Candidate | None, ...] = ()
     tunings: Mapping[str, Tuning] = field(default_factory=dict)  # under way, by their slots' ids
+    learned: Mapping[int, Learned] = field(default_factory=dict)  # by the last tuning in each slot
     late_episodes: int = 0  # of the last tuning slot, if it begins with crossover; 0: all begin with the generation
     crosses: tuple[Candidate | None, ...] = ()
     crossing: bool = False

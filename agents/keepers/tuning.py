@@ -2,6 +2,8 @@
 
 The values are tried on the first of the search's episodes, whose seeds all candidates share, so that values differ
 by their effect alone. Where many values fit into the budget each gets few episodes; the candidate gets all of them.
+
+CMA-ES goes on where an earlier tuning ended, if the program is the same but for the values of its constants.
 """
 
 import math
@@ -11,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from ...core.constants import Constant, tunable_constants, with_values
 from ...core.errors import SearchError
 from ...core.order_ids import parse, vector_id
-from ...core.program_text import MAX_SUMMARY
+from ...core.program_text import MAX_SUMMARY, digest
 from ...core.text import one_line
 from ...core.tuning_events import ConstantsTried, TryConstants, TuningEnded
 from ...core.values import Candidate, Program, TunedConstant
 from .trials import RolloutPlan
-from .tuning_search import Optimiser, Point, Tried, optimiser_for
+from .tuning_search import CmaSearch, Optimiser, Point, Tried, optimiser_for
 
 VECTORS = 60  # that a budget should suffice for before each gets a further episode,
 PER_CONSTANT = 30  # and so many for each constant
@@ -50,24 +52,49 @@ class Tuning:
         return not self.batch
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learned:
+    """What a tuning leaves for a later one of the same program with other values of its constants."""
+
+    constants: tuple[Constant, ...]
+    structure: str
+    optimiser: CmaSearch
+
+
 def begun(
-    slot: str, parent: Candidate, plan: RolloutPlan, *, episodes: int, seed: int
+    slot: str, parent: Candidate, plan: RolloutPlan, *, episodes: int, seed: int, after: Learned | None = None
 ) -> tuple[Tuning, tuple[TryConstants, ...]] | None:
-    """The tuning of a program with a budget of episodes; None if it names none that it reads."""
+    """The tuning of a program with a budget of episodes; None if it names no constants that it reads.
+
+    It goes on `after` an earlier one, if that tuned the same program with other values.
+    """
     constants = tunable_constants(parent.program)
     if not constants:
         return None
+    known = None if after is None else _in_ranges_of(after, parent.program, constants)
     if plan.evaluator is None:
         raise SearchError("constants cannot be tuned without an evaluator")
     each = min(len(plan.seeds), max(1, episodes // max(VECTORS, PER_CONSTANT * len(constants))))
     scores = [score.fitness for score in parent.scores[:each]]
     before = math.fsum(scores) / each if len(scores) == each else parent.fitness
+    if after is None or known is None:
+        optimiser = optimiser_for(constants, fitness=before, seed=seed)
+    else:
+        optimiser = after.optimiser.drawing(seed)
     tuning = Tuning(
-        id=slot, parent=parent, constants=constants, evaluator=plan.evaluator, split=plan.split,
-        optimiser=optimiser_for(constants, fitness=before, seed=seed), seeds=plan.seeds[:each], racing=plan.racing,
-        before=before, left=max(1, episodes // each),
+        id=slot, parent=parent, constants=known or constants, evaluator=plan.evaluator, split=plan.split,
+        optimiser=optimiser, seeds=plan.seeds[:each], racing=plan.racing, before=before,
+        left=max(1, episodes // each),
     )
     return _next_batch(tuning)
+
+
+def learned_by(tuning: Tuning) -> Learned | None:
+    """What this tuning leaves for a later one; None from a coordinate search, which begins again."""
+    if not isinstance(tuning.optimiser, CmaSearch):
+        return None
+    structure = _structure(tuning.parent.program, tuning.constants)
+    return Learned(constants=tuning.constants, structure=structure, optimiser=tuning.optimiser)
 
 
 def taken(tuning: Tuning, fact: ConstantsTried) -> tuple[Tuning, tuple[TryConstants, ...]]:
@@ -120,6 +147,33 @@ def in_words(constants: Sequence[TunedConstant]) -> str:
     if flat:
         parts.append(f"insensitive: {', '.join(flat)}")
     return one_line("; ".join(parts), MAX_SUMMARY)
+
+
+def _in_ranges_of(
+    after: Learned, program: Program, constants: tuple[Constant, ...]
+) -> tuple[Constant, ...] | None:
+    """The constants of a program in the ranges of an earlier tuning; None if it tuned another program.
+
+    A range that the program names must be the same, and values must be within the earlier ranges.
+    """
+    if [(each.name, each.kind) for each in constants] != [(each.name, each.kind) for each in after.constants]:
+        return None
+    if _structure(program, constants) != after.structure:
+        return None
+    for each, old in zip(constants, after.constants, strict=True):
+        same = (each.low, each.high) == (old.low, old.high)
+        if not same and (each.named or old.named or not old.low <= each.value <= old.high):
+            return None
+    return tuple(
+        replace(each, low=old.low, high=old.high, geometric=old.geometric)
+        for each, old in zip(constants, after.constants, strict=True)
+    )
+
+
+def _structure(program: Program, constants: Sequence[Constant]) -> str:
+    """A digest of a program without the values of these constants."""
+    values = [float(place) for place in range(len(constants))]
+    return digest(with_values(program, constants, values))
 
 
 def _change(constant: TunedConstant) -> float:

@@ -125,6 +125,10 @@ class CmaSearch:
             tuple(round(float(value), DIGITS) for value in state.ask()) for _ in range(state.population_size)
         )
 
+    def drawing(self, seed: int) -> "CmaSearch":
+        """The same mean, covariance and step size with other draws."""
+        return replace(self, seed=seed)
+
     def learned(self, batch: Sequence[Tried]) -> "CmaSearch":
         """The next state; a batch that is not a whole population, the last one, teaches nothing."""
         import numpy as np

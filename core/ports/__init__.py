@@ -14,6 +14,7 @@ from .domain import (
     Interpreted,
     KnowingOrder,
     KnownEpisode,
+    Numeric,
     Periodic,
     Rig,
     Starting,
@@ -38,7 +39,8 @@ from .store import Store
 __all__ = [
     "Action", "Artist", "Ask", "AuditProgram", "Auditable", "Calibrating", "Choosing", "Clock", "Domain", "DrawTask",
     "Drawable", "Drawn", "Encoding", "Environment", "Furnishing", "Generalising", "ImageFile", "Interpreted",
-    "InvalidAction", "KnowingOrder", "KnownEpisode", "Model", "Narrating", "Observation", "Part", "Periodic", "Picture",
-    "Playback", "Pool", "Practice", "ProbeTask", "Prober", "Prompts", "Renderer", "Reply", "Rig", "RollTask", "Shelf",
-    "Starting", "Store", "Succeeding", "Twin", "Twinned", "has_success", "interpreter_of", "shelf_of", "twin_for",
+    "InvalidAction", "KnowingOrder", "KnownEpisode", "Model", "Narrating", "Numeric", "Observation", "Part", "Periodic",
+    "Picture", "Playback", "Pool", "Practice", "ProbeTask", "Prober", "Prompts", "Renderer", "Reply", "Rig", "RollTask",
+    "Shelf", "Starting", "Store", "Succeeding", "Twin", "Twinned", "has_success", "interpreter_of", "shelf_of",
+    "twin_for",
 ]

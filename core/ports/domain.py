@@ -74,6 +74,14 @@ def shelf_of(domain: Domain, options: Mapping[str, JSON]) -> Shelf | None:
 
 
 @runtime_checkable
+class Numeric(Protocol):
+    """An optional port of a domain in which the offline model's programs need numbers that fit one another."""
+
+    def needs_tuning(self, options: Mapping[str, JSON]) -> bool:
+        """Whether an offline search under these (completed) options tunes constants unless the user decides."""
+
+
+@runtime_checkable
 class Generalising(Protocol):
     """An optional port of a domain whose final measure uses other options than the search, such as held-out scenes."""
 

@@ -83,6 +83,12 @@ class GymDomain:
 
         return shelf(settings(options).description)
 
+    def needs_tuning(self, options: Mapping[str, JSON]) -> bool:
+        """Whether an offline search tunes constants by default: see `core.ports.Numeric`."""
+        from .shelf import needs_tuning
+
+        return needs_tuning(settings(options).description)
+
     def audit_programs(self, options: Mapping[str, JSON], *, seeds: Sequence[int]) -> Iterable[AuditProgram]:
         """Hand-written programs for an audit of evaluators: see `core.ports.Auditable`."""
         from ..plain_audit import vector_programs

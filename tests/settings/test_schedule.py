@@ -43,6 +43,20 @@ def test_real_time_is_the_control_period_of_the_domain() -> None:
         settings(domain="kitchen", step_limit_ms="real-time")
 
 
+def tuning(**values: object) -> tuple[int, int]:
+    found = settings(**{"domain": "gym:Pusher-v5", **values})
+    return found.k_tune, found.tune_episodes
+
+
+def test_a_quick_offline_search_tunes_where_the_shelf_needs_numbers_that_fit_one_another() -> None:
+    assert tuning() == (1, 240)
+    assert tuning(tune_episodes=50) == (1, 50) and tuning(k_tune=0)[0] == 0 and tuning(k_tune=2)[0] == 2
+    for other in ({"preset": "smoke"}, {"preset": "paper"}, {"model": "openai:any"}, {"method": "random"},
+                  {"budget_episodes": 300}, {"domain": "gym:CartPole-v1"}, {"domain": "robosuite:Lift"},
+                  {"domain": "hanoi-kinematic"}):
+        assert tuning(**other) == (0, 200), other
+
+
 def test_given_numbers_stay() -> None:
     chosen = settings(preset="paper", budget_episodes=128, n_roll=5, confirm_episodes=1)
     assert (chosen.n_roll, chosen.confirm_episodes) == (5, 1)

@@ -11,7 +11,9 @@ from ....core.ports import Part, Shelf
 from ...shelf_reader import read_shelf
 from ..description import Description, description_of
 from .frame import facts_of
-from .parts import RHYTHM, further_parts, kinds_of
+from .parts import RHYTHM, first_of, further_parts, kinds_of, needs_tuning
+
+__all__ = ["needs_tuning", "shelf"]
 
 
 def shelf(known: Description) -> Shelf:
@@ -24,4 +26,5 @@ def _shelf(text: str) -> Shelf:
     known = description_of(text)
     parts: tuple[Part, ...] = further_parts(known)
     kinds = kinds_of(known)
-    return read_shelf(__package__, facts_of(known), kinds=kinds, further=parts, tuned=RHYTHM in kinds)
+    return read_shelf(__package__, facts_of(known), kinds=kinds, further=parts, first=first_of(known),
+                      tuned=RHYTHM in kinds)

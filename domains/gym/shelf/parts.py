@@ -12,9 +12,15 @@ FEEDBACK: Final = "feedback"
 CHOICE: Final = "choice"
 RHYTHM: Final = "rhythm"
 RULE: Final = "rule"
+MOST_SEEN: Final = 1024            # numbers of an observation; more are a picture, whose episodes are slow
 MOST_SINGLED_OUT: Final = 6         # of what moves, in alternatives that use it alone
 MOST_STATES: Final = 32             # of a discrete observation, for a table with one choice per state
 MOST_OWN: Final = 16                # numbers of an action with a phase and an amplitude each
+MANY_JOINTS: Final = 4              # that are seen: fewer are rather an arm's or a vehicle's than a body's
+FOLLOWED: Final = (                 # a gait: each joint follows a sine with its own phase and amplitude
+    "Every joint follows the place that the rhythm gives it.", "Its own phase for every joint.",
+    "Its own amplitude for every joint.",
+)
 
 
 def kinds_of(known: Description) -> frozenset[str]:
@@ -25,6 +31,20 @@ def kinds_of(known: Description) -> frozenset[str]:
         speeds = any(each.speed is not None for each in moving_in(known))
         return frozenset({FEEDBACK, CHOICE} if speeds else {FEEDBACK, CHOICE, RULE})
     return frozenset({FEEDBACK if wishes_of(known) == 1 else RHYTHM})
+
+
+def first_of(known: Description) -> tuple[str, ...]:
+    """The alternatives to try first: a gait, where each number of the action moves a joint that is seen."""
+    wishes, moving = wishes_of(known), moving_in(known)
+    joints = joints_of(known, moving, wishes)
+    seen = len(set(joints)) == wishes and all(moving[joint].place is not None for joint in joints)
+    return FOLLOWED if RHYTHM in kinds_of(known) and MANY_JOINTS <= wishes <= MOST_OWN and seen else ()
+
+
+def needs_tuning(known: Description) -> bool:
+    """Whether the parts need numbers that fit one another: feedback and rhythms do, where no picture is seen."""
+    smooth = not is_choice(known) and bool(kinds_of(known) & {FEEDBACK, RHYTHM})
+    return smooth and number_fields(known) <= MOST_SEEN
 
 
 def further_parts(known: Description) -> tuple[Part, ...]:

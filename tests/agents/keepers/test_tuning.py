@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memento.agents.keepers.memento import MementoKeeper, Slots
 from memento.agents.keepers.options import SearchOptions
 from memento.agents.keepers.trials import RolloutPlan
-from memento.agents.keepers.tuning import VECTORS, begun, ended, f_ratio, taken
+from memento.agents.keepers.tuning import VECTORS, Learned, Tuning, begun, ended, f_ratio, learned_by, taken
 from memento.core.constants import constants_of
 from memento.core.events import BranchEnded, CandidateScored, EliteChanged, EpisodeEnded, Fact, Propose
 from memento.core.tuning_events import ConstantsTried, TryConstants, TuningEnded
@@ -33,8 +33,15 @@ def elite(text: str, fitness: float = 0.1) -> Candidate:
 
 def tuned(parent: Candidate, episodes: int, fitness, shuffle: int = 0) -> tuple[TuningEnded, list[ConstantsTried]]:
     """One slot in a world where `fitness` of the constants is the fitness of every episode."""
+    tuning, facts = carried_out(parent, episodes, fitness, shuffle=shuffle)
+    return ended(tuning), facts
+
+
+def carried_out(
+    parent: Candidate, episodes: int, fitness, *, shuffle: int = 0, after: Learned | None = None
+) -> tuple[Tuning, list[ConstantsTried]]:
     pick = random.Random(shuffle)
-    tuning, orders = begun("g1/tune/0", parent, PLAN, episodes=episodes, seed=5)
+    tuning, orders = begun("g1/tune/0", parent, PLAN, episodes=episodes, seed=5 if after is None else 6, after=after)
     facts = []
     while orders:
         orders = list(orders)
@@ -51,7 +58,7 @@ def tuned(parent: Candidate, episodes: int, fitness, shuffle: int = 0) -> tuple[
             assert taken(tuning, fact) == (tuning, ())  # a second answer changes nothing
         orders = following
     assert tuning.over
-    return ended(tuning), facts
+    return tuning, facts
 
 
 @pytest.mark.parametrize("names", [NAMES[:2], NAMES])
@@ -87,6 +94,52 @@ def test_a_budget_gives_many_values_before_it_gives_many_episodes() -> None:
     found, _ = begun("g1/tune/0", wide, PLAN, episodes=10 * VECTORS, seed=0)
     assert len(found.seeds) == 1, "many constants need many values"
     assert begun("g1/tune/0", elite("print()"), PLAN, episodes=60, seed=0) is None
+
+
+WIDE = "".join(f"{name} = 1.0  # tune: 0..4\n" for name in NAMES)
+
+
+def far_from(values: dict[str, float]) -> float:
+    """Best where all values are 3, along a narrow valley."""
+    first = (values["A"] + values["B"] - 6) ** 2
+    return 1 / (1 + 20 * first + sum((values[name] - 3) ** 2 for name in NAMES))
+
+
+def test_cma_es_goes_on_where_an_earlier_tuning_of_the_same_program_ended() -> None:
+    tuning, _ = carried_out(elite(WIDE), 2 * 8 * 20, far_from)
+    found, again = ended(tuning), elite(WIDE)
+    parent = replace(again, program=found.program, fitness=found.fitness)
+    onward, _ = carried_out(parent, 2 * 8 * 20, far_from, after=learned_by(tuning))
+    afresh, _ = carried_out(parent, 2 * 8 * 20, far_from)
+    assert ended(onward).fitness > max(found.fitness, ended(afresh).fitness)
+    assert min(each.fitness for each in onward.tried[:8]) > min(each.fitness for each in afresh.tried[:8])
+    assert {each.point for each in onward.tried}.isdisjoint(each.point for each in tuning.tried), "other draws"
+
+
+@pytest.mark.parametrize("text, same", [
+    ("# another comment\nHISTORY=['one', 'two']\n" + WIDE.replace("C = 1.0", "C = 1.75"), True),
+    (WIDE.replace("C = 1.0  # tune: 0..4", "C = 1.0  # tune: 0..5"), False),
+    (WIDE.replace("C = 1.0", "F = 1.0"), False),
+    (WIDE + "print('more')\n", False),
+])
+def test_another_program_or_range_begins_again(text: str, same: bool) -> None:
+    tuning, _ = carried_out(elite(WIDE), 2 * 8 * 4, far_from)
+    [first, *_] = begun("g2/tune/0", elite(text), PLAN, episodes=20, seed=6, after=learned_by(tuning))[1]
+    [afresh, *_] = begun("g2/tune/0", elite(text), PLAN, episodes=20, seed=6)[1]
+    assert (first.point != afresh.point) is same
+
+
+def test_without_named_ranges_it_goes_on_within_the_first_ones() -> None:
+    plain = "".join(f"{name} = 1.0\n" for name in NAMES)
+    tuning, _ = carried_out(elite(plain), 2 * 8 * 4, far_from)
+    moved, _ = begun("g2/tune/0", elite(plain.replace("C = 1.0", "C = 3.5")), PLAN, episodes=20, seed=6,
+                     after=learned_by(tuning))
+    assert {(each.low, each.high) for each in moved.constants} == {(0.25, 4.0)}
+    outside, _ = begun("g2/tune/0", elite(plain.replace("C = 1.0", "C = 9.0")), PLAN, episodes=20, seed=6,
+                       after=learned_by(tuning))
+    assert len({(each.low, each.high) for each in outside.constants}) == 2
+    few, _ = carried_out(elite("A = 1.0\nB = 1.0\n"), 60, lambda values: values["A"] / 9)
+    assert learned_by(few) is None, "a coordinate search begins again"
 
 
 def test_a_switch_is_tried_once_and_then_nothing_is_left() -> None:
@@ -191,6 +244,23 @@ def test_recorded_runs_of_older_rules_tune_the_elite_in_every_slot() -> None:
     assert {order.id.split("/v")[0] for order in keeper(slots).start().orders if isinstance(order, TryConstants)} == {
         "g1/tune/0"
     }
+
+
+def test_recorded_runs_of_older_rules_begin_each_tuning_again() -> None:
+    """The points of the second generation differ, although its elite is still p_0."""
+    def points(lasting: bool) -> list[tuple[str, tuple[float, ...]]]:
+        searching = MementoKeeper(
+            initial=elite(WIDE, fitness=1.0), plan=PLAN, options=SearchOptions(lasting_tuning=lasting),
+            slots=Slots(generations=2, hill_climb=1, macro=0, crossover=0, tune=1, tune_episodes=16),
+        )
+        log, _ = play(searching, Tuned(1, failure_rate=0.0), random.Random(0).randrange)
+        return sorted((fact.order, fact.point) for fact in log if isinstance(fact, ConstantsTried))
+
+    def of(generation: int, found: list[tuple[str, tuple[float, ...]]]) -> list[tuple[str, tuple[float, ...]]]:
+        return [each for each in found if each[0].startswith(f"g{generation}/")]
+
+    new, old = points(True), points(False)
+    assert of(1, new) == of(1, old) and of(2, new) != of(2, old)
 
 
 @settings(max_examples=20, deadline=None)

@@ -10,7 +10,7 @@ from memento.core.constants import tunable_constants
 from memento.core.values import Program
 from memento.domains.gym.description import Description
 from memento.domains.gym.domain import GymDomain
-from memento.domains.gym.shelf import shelf
+from memento.domains.gym.shelf import needs_tuning, shelf
 from memento.domains.gym.shelf.signals import joints_of, moving_in
 from memento.domains.gym.spaces import Leaf
 from memento.runtime.offline.edits import Workshop
@@ -117,6 +117,37 @@ def test_tuning_changes_constants_of_parts_and_no_facts_of_the_task(kind: str) -
     made = shelf(KINDS[kind])
     parts = {part.name for part in made.parts if part.kind == "constant"}
     assert {each.name for each in tunable_constants(made.initial)} <= parts
+
+
+JOINTS = "hip", "knee", "shoulder", "elbow"
+BODY = (
+    "| Num | Action | Min | Max | Name (in the file) | Joint | Type |\n|---|---|---|---|---|---|---|\n"
+    + "".join(f"| {at} | Torque on the {name} | -1 | 1 | {name} | hinge | torque |\n" for at, name in enumerate(JOINTS))
+    + "\n| Num | Observation | Min | Max | Name (in the file) | Joint | Type |\n|---|---|---|---|---|---|---|\n"
+    + "".join(
+        f"| {at} | angle of the {name} | -Inf | Inf | {name} | hinge | angle |\n" for at, name in enumerate(JOINTS)
+    )
+)
+
+
+@pytest.mark.parametrize("action, documentation, followed", [
+    (4, BODY, True), (2, WALKER, False), (40, "", False), (4, "", True),
+])
+def test_a_body_with_many_joints_begins_with_a_gait(action: int, documentation: str, followed: bool) -> None:
+    known = described((box("observation", 6),), (box("action", action, -1.0, 1.0),), documentation=documentation)
+    made = shelf(known)
+    assert ("Every joint follows" in made.initial.text) is followed
+    tuned = {each.name for each in tunable_constants(made.initial)}
+    assert any(name.startswith("PHASE_") for name in tuned) is followed
+    assert needs_tuning(known)
+
+
+@pytest.mark.parametrize("kind, expected", [
+    ("one number", True), ("walker", True), ("choice", False), ("states", False), ("goal", False), ("texts", False),
+])
+def test_feedback_and_rhythms_need_tuning(kind: str, expected: bool) -> None:
+    assert needs_tuning(KINDS[kind]) is expected
+    assert not needs_tuning(described((box("picture", 5000),), (box("action", 3),)))
 
 
 def test_places_and_speeds_are_paired_by_their_names() -> None:
