@@ -81,13 +81,13 @@ class GymDomain:
         """The parts for the offline model that fit the environment's spaces: see `core.ports.Furnishing`."""
         from .shelf import shelf
 
-        return shelf(settings(options).description)
+        return shelf(settings(options).documented)
 
     def needs_tuning(self, options: Mapping[str, JSON]) -> bool:
         """Whether an offline search tunes constants by default: see `core.ports.Numeric`."""
         from .shelf import needs_tuning
 
-        return needs_tuning(settings(options).description)
+        return needs_tuning(settings(options).documented)
 
     def audit_programs(self, options: Mapping[str, JSON], *, seeds: Sequence[int]) -> Iterable[AuditProgram]:
         """Hand-written programs for an audit of evaluators: see `core.ports.Auditable`."""

@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -45,6 +45,14 @@ class Settings:
     success: str
     success_at: str
     python: str | None
+
+    @property
+    def documented(self) -> Description:
+        """The description with the user's text instead of the documentation, or after it."""
+        if self.task is None:
+            return self.description
+        text = f"{self.description.documentation}\n\n{self.task}" if self.extends else self.task
+        return replace(self.description, documentation=text)
 
 
 def complete(given: Mapping[str, JSON], *, environment_id: str) -> dict[str, JSON]:

@@ -80,6 +80,18 @@ def test_the_brief_describes_the_environment(tmp_path: Path) -> None:
     assert "Every kind" in extended and "Every kind" not in replaced
 
 
+def test_the_offline_model_reads_the_tables_of_the_users_text(tmp_path: Path) -> None:
+    domain = load("gym:CartPole-v1")
+    table = "| Num | Observation |\n|---|---|\n" + "".join(f"| {at} | thing {word} |\n" for at, word in enumerate("abcd"))
+    (tmp_path / "task.md").write_text(f"Four things.\n\n{table}")
+    own, extended, replaced = (
+        domain.shelf_for(domain.options({} if task is None else {"task": task}, preset="quick")).initial.text
+        for task in (None, f"+{tmp_path / 'task.md'}", str(tmp_path / "task.md"))
+    )
+    assert own == extended, "the environment's own table is the first"
+    assert "'thing_a'" in replaced and "'thing_a'" not in own
+
+
 @pytest.mark.parametrize(("given", "success"), [
     ({}, False), ({"success_at": "any"}, True), ({"threshold": -100.0, "success": "return"}, True),
     ({"threshold": 0.0, "success": "return"}, False), ({"success": "none"}, False),
