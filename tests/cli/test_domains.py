@@ -39,6 +39,13 @@ def test_one_domain_is_described(capsys: pytest.CaptureFixture[str]) -> None:
     assert "hanoi.goal_update" in printed.partition("## Options")[2]
 
 
+def test_a_domain_is_described_under_other_options(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(["domains", "gym:CartPole-v1", "--set", "gym.max_episode_steps=77"]) == 0
+    assert "at most 77 steps" in capsys.readouterr().out
+    assert exit_code(["domains", "--set", "gym.max_episode_steps=77"]) == 2
+    assert "--set has no effect without a domain" in capsys.readouterr().err
+
+
 def test_a_domain_without_options_is_described(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -86,7 +86,7 @@ def _table(documentation: str, title: str, size: int) -> list[_Row]:
     for part in re.split(rf"^\s*\|[^|\n]*\|\s*{title}s?\b", documentation, flags=re.MULTILINE)[1:]:
         table = part.split("\n\n")[0]
         rows = [
-            _Row(int(number), text.split("|")[0] + " " + text.split("|")[-1], _own_name(text))
+            _Row(int(number), " ".join(dict.fromkeys((text.split("|")[0], text.split("|")[-1]))), _own_name(text))
             for number, text in _ROW.findall(table)
         ]
         if rows and len(rows) <= size and [row.number for row in rows] == [*range(len(rows))]:

@@ -82,8 +82,8 @@ def test_the_brief_describes_the_environment(tmp_path: Path) -> None:
 
 def test_the_offline_model_reads_the_tables_of_the_users_text(tmp_path: Path) -> None:
     domain = load("gym:CartPole-v1")
-    table = "| Num | Observation |\n|---|---|\n" + "".join(f"| {at} | thing {word} |\n" for at, word in enumerate("abcd"))
-    (tmp_path / "task.md").write_text(f"Four things.\n\n{table}")
+    rows = "".join(f"| {at} | thing {word} |\n" for at, word in enumerate("abcd"))
+    (tmp_path / "task.md").write_text(f"Four things.\n\n| Num | Observation |\n|---|---|\n{rows}")
     own, extended, replaced = (
         domain.shelf_for(domain.options({} if task is None else {"task": task}, preset="quick")).initial.text
         for task in (None, f"+{tmp_path / 'task.md'}", str(tmp_path / "task.md"))
