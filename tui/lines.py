@@ -156,7 +156,11 @@ def _stage(stage: str, status: RunStatus) -> tuple[str, ...]:
     def many(key: str, word: str) -> str:
         return counted(status.number(key), word)
 
-    branches = ", ".join(counted(branch.slots, branch.what) for branch in branches_of(status.settings))
+    branches = ", ".join(
+        counted(branch.slots, branch.what)
+        + (f" over {many('tune_episodes', 'episode')}" if Operator.TUNE in branch.operators else "")
+        for branch in branches_of(status.settings)
+    )
     evaluator = status.settings.get("evaluator")
     evolved = (
         f"an evaluator, evolved: {many('evaluator_generations', 'generation')} of "

@@ -17,6 +17,7 @@ from memento.core.events import (
     RunStarted,
     StageEntered,
 )
+from memento.core.tuning_events import ConstantsTried
 from memento.core.values import Episode, Operator, Usage
 from memento.memory.run_status import ENOUGH_TO_JUDGE, RunStatus, time_left_s
 from memento.memory.run_view import RunView
@@ -141,6 +142,17 @@ def test_the_time_left_is_the_rate_times_what_remains(done: int) -> None:
     status, now = searching(done, seconds_each=5.0)
     assert status.candidates_expected == 26
     assert time_left_s(status, now=now) == pytest.approx((26 - done) * 5.0)
+
+
+def test_the_episodes_of_tuning_count_in_what_is_announced_and_in_the_time_left() -> None:
+    status, now = searching(10, seconds_each=5.0, k_tune=1, tune_episodes=30, generations=2, n_roll=3)
+    remaining = status.candidates_expected - 10
+    assert time_left_s(status, now=now) == pytest.approx(50.0 * (remaining * 3 + 60) / 30), "none of them was tried yet"
+    status.apply(ConstantsTried(order="g1/tune/0/v0", point=(0.5,), fitnesses=(0.1,) * 60), now)
+    assert time_left_s(status, now=now) == pytest.approx(50.0 * remaining / 10), "candidates are what is left"
+    view = view_with(RunStarted(settings=status.settings, versions={}))
+    [*_, line] = lines_of(StageEntered(stage="search"), view, now=0.0)
+    assert "1 tuning over 30 episodes" in line
 
 
 def test_the_final_measure_counts_too() -> None:

@@ -42,9 +42,8 @@ def first_of(known: Description) -> tuple[str, ...]:
 
 
 def needs_tuning(known: Description) -> bool:
-    """Whether the parts need numbers that fit one another: feedback and rhythms do, where no picture is seen."""
-    smooth = not is_choice(known) and bool(kinds_of(known) & {FEEDBACK, RHYTHM})
-    return smooth and number_fields(known) <= MOST_SEEN
+    """Whether the parts need numbers that fit one another: those of a rhythm do. Episodes with pictures are slow."""
+    return RHYTHM in kinds_of(known) and number_fields(known) <= MOST_SEEN
 
 
 def further_parts(known: Description) -> tuple[Part, ...]:

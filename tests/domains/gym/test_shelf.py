@@ -143,9 +143,10 @@ def test_a_body_with_many_joints_begins_with_a_gait(action: int, documentation: 
 
 
 @pytest.mark.parametrize("kind, expected", [
-    ("one number", True), ("walker", True), ("choice", False), ("states", False), ("goal", False), ("texts", False),
+    ("walker", True), ("mixed", True), ("one number", False), ("choice", False), ("states", False), ("goal", False),
+    ("texts", False),
 ])
-def test_feedback_and_rhythms_need_tuning(kind: str, expected: bool) -> None:
+def test_rhythms_need_tuning(kind: str, expected: bool) -> None:
     assert needs_tuning(KINDS[kind]) is expected
     assert not needs_tuning(described((box("picture", 5000),), (box("action", 3),)))
 
