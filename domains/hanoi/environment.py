@@ -29,7 +29,7 @@ IDLE_MOVED_M = 0.005     # a cube farther than this from its last place has move
 
 
 class HanoiEnvironment:
-    """The four-cube (or 3 to 6) task with a Panda arm at 20 Hz.
+    """The four-cube (or 1 to 6) task with a Panda arm at 20 Hz.
 
     An episode ends with "success", "illegal", "horizon" or, where `idle_stop_s` is set, "idle".
     """

@@ -1,6 +1,6 @@
 """The prompt texts of the Hanoi task under given options: exact shapes, units, frames and effects of commands."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
@@ -43,9 +43,8 @@ def brief(settings: Settings, motion: Motion) -> Brief:
     randomisation = settings.randomisation
     facts = {
         "n_cubes": settings.n_cubes,
-        "n_moves": 2 ** settings.n_cubes - 1,
         "names_small_first": ", ".join(names),
-        "names_large_first": ", ".join(reversed(names)),
+        "start_text": _start(names),
         "half_edges": ", ".join(f"{name} {half_edge}" for name, half_edge in zip(names, half_edges, strict=True)),
         "cube_pos_size": 3 * settings.n_cubes,
         "cube_quat_size": 4 * settings.n_cubes,
@@ -100,6 +99,20 @@ def _noisy(*ranges: Range) -> str:
     return "exact" if all(bounds == (0.0, 0.0) for bounds in ranges) else "**noisy**"
 
 
+def _start(names: Sequence[str]) -> str:
+    """What stands where, and what is to be done with it."""
+    if len(names) == 1:
+        return (
+            f"and one cube ({names[0]}) stands in container A. Move it to container C: one move. What follows holds for\n"
+            "towers of any height; with one cube the rules on other cubes never apply."
+        )
+    return (
+        f"and a tower of {len(names)} cubes ({', '.join(reversed(names))}, the largest at the bottom) stands in container"
+        " A. Move\nthe whole tower to container C, one cube at a time, in the order of the Tower of Hanoi: a larger cube"
+        f" must\nnever stand on a smaller one. The shortest solution has {2 ** len(names) - 1} moves."
+    )
+
+
 def _rules_text(settings: Settings) -> str:
     if settings.rules == "paper":
         return ""
@@ -119,9 +132,10 @@ def _rules_text(settings: Settings) -> str:
 
 def _other_rules(settings: Settings) -> str:
     """For evaluators: whether anything but a larger cube on a smaller one ends an episode as illegal."""
+    alone = "One cube has no pairs: it is always 0. " if settings.n_cubes == 1 else ""
     if settings.rules == "paper":
-        return "No other move is illegal."
-    return "No array names the other illegal moves, which end the episode as well: the positions show them."
+        return f"{alone}No other move is illegal."
+    return f"{alone}No array names the other illegal moves, which end the episode as well: the positions show them."
 
 
 def _parking(settings: Settings) -> str:

@@ -38,7 +38,9 @@ _LADDER: tuple[tuple[str, float], ...] = (
     ("xxsmall", 0.016), ("xsmall", 0.019),
     ("small", 0.022), ("medium", 0.025), ("large", 0.028), ("xlarge", 0.031),
 )
-_SPANS = {3: slice(2, 5), 4: slice(2, 6), 5: slice(1, 6), 6: slice(0, 6)}
+_SPANS = {
+    1: slice(2, 3), 2: slice(2, 4), 3: slice(2, 5), 4: slice(2, 6), 5: slice(1, 6), 6: slice(0, 6),
+}
 N_CUBES = tuple(_SPANS)
 
 
@@ -120,12 +122,12 @@ def stack_score(lower: Array, upper: Array, half_lower: float, half_upper: float
 
 
 def illegal_score(cube_pos: Array, half_edges: tuple[float, ...]) -> Array:
-    """U: the largest `stack_score` of a larger cube on a smaller one; cube_pos (..., n, 3) -> (...)."""
+    """U: the largest `stack_score` of a larger cube on a smaller one, 0 for one cube; cube_pos (..., n, 3) -> (...)."""
     scores = [
         stack_score(cube_pos[..., small, :], cube_pos[..., large, :], half_edges[small], half_edges[large])
         for small in range(len(half_edges)) for large in range(small + 1, len(half_edges))
     ]
-    return np.asarray(np.max(scores, axis=0))
+    return np.asarray(np.max(scores, axis=0)) if scores else np.zeros(cube_pos.shape[:-2])
 
 
 def success(

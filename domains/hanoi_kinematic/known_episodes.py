@@ -191,14 +191,17 @@ def _calm(options: Mapping[str, JSON]) -> dict[str, JSON]:
 def _cases(n_cubes: int, *, strict: bool) -> Iterator[_Case]:
     """The rank of an episode is the state that it keeps at its end; undone progress costs less than one move."""
     total = 2 ** n_cubes - 1
-    kept = sorted({1, 2, 3, total // 2, total - 1, total})
+    kept = sorted(moves for moves in {1, 2, 3, total // 2, total - 1, total} if 1 <= moves <= total)
     yield _Case(name="idle", below=(LIFTED,), act=lambda script: script.hand.wait(2 * MOVE_STEPS))
     yield _Case(name=LIFTED, below=(_kept(1),), act=_lift, worked=lambda script: script.hand.env.world.cubes.held == 0)
     for moves, more in zip(kept, [*kept[1:], None], strict=True):
         below = () if more is None else (_kept(more), UNDONE) if moves == 1 else (_kept(more),)
         ends = ("success",) if more is None else (None,)
         yield _Case(name=_kept(moves), below=below, act=partial(_Script.solve, moves=moves), ends=ends)
-    yield _Case(name=UNDONE, below=(_kept(2),), act=_undo)
+    if n_cubes == 1:
+        return      # the others need a second cube
+    if total > 3:   # else the third move ends the episode
+        yield _Case(name=UNDONE, below=(_kept(2),), act=_undo)
     illegal = "illegal" if strict else None
     yield _Case(name=STACKED, below=(_kept(1),), act=_stack_on_smaller, ends=("illegal",), worked=_always)
     yield _Case(name=KNOCKED, below=("idle",), act=_knock_over, ends=(illegal, "illegal"), worked=_is_scattered)

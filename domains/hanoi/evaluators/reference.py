@@ -11,6 +11,7 @@ Needs numpy only. Where the paper gives no formula, this file defines smooth, bo
     smoothness Q_int     mean of exp(-(v / 0.5 m/s)²) for the end effector and exp(-(v / 1 m/s)²) for the
                          fastest cube
     illegal score U      the largest stack score of a larger cube on a smaller one, anywhere
+    one cube             has no pairs: U is 0, and the arrangement is its goal pose alone
 """
 
 from typing import Any
@@ -77,7 +78,7 @@ class Episode:
         self.eef, self.cubes = rows("eef_pos"), rows("cube_pos")
         self.half = rows("cube_size")
         self.n = len(self.half)
-        self.names = ("small", "medium", "large") if self.n == 3 else NAMES[-self.n:]
+        self.names = ("small", "medium", "large")[:self.n] if self.n <= 3 else NAMES[-self.n:]
         self.table = float(trajectory["table_height_m"])
         self.dt = float(trajectory["control_period_s"])
         self.steps = len(self.eef) - 1
@@ -96,13 +97,14 @@ class Episode:
         hole_local = rows("hole_local_m")
         self.target = pos[:, 2] + hole_local[0] * x_axis[:, 2] + hole_local[1] * y_axis[:, 2]
         self.goal_pose = self._goal_pose_scores()
-        self.pairs = np.stack([
+        none = np.zeros((len(self.eef), 0))     # one cube has no pairs
+        self.pairs = np.column_stack([none, *(
             stack_score(self, upper + 1, upper) * np.minimum(self.hole[:, upper + 1, 2], self.hole[:, upper, 2])
             for upper in range(self.n - 1)
-        ], axis=1)
-        self.illegal = np.max([
+        )])
+        self.illegal = np.column_stack([none, *(
             stack_score(self, small, large) for small in range(self.n) for large in range(small + 1, self.n)
-        ], axis=0)
+        )]).max(axis=1, initial=0.0)
         moved = np.diff(self.cubes, axis=0)
         self.cube_speed = after_start(norm(moved) / self.dt)
         self.planar_speed = after_start(np.hypot(moved[..., 0], moved[..., 1]) / self.dt)
@@ -157,13 +159,14 @@ def phase_scores(episode: Episode) -> dict[str, Array]:
     """A, G, T, L and R at each state."""
     planar = episode.cubes[..., :2] - episode.target[:, None, :2]
     fill, empty = target_fill(episode), source_emptiness(episode)
+    in_place = episode.goal_pose.mean(axis=1)
+    stack = episode.pairs.mean(axis=1) if episode.n > 1 else in_place
     return {
         "approach": np.exp(-episode.distance / 0.12).max(axis=1),
         "grasp_lift": episode.lift.max(axis=1),
         "transport": (episode.lift * np.exp(-np.hypot(planar[..., 0], planar[..., 1]) / 0.18)).max(axis=1),
         "placement": np.clip(0.75 * fill + 0.25 * empty, 0.0, 1.0),
-        "arrangement": np.clip(
-            0.50 * episode.goal_pose.mean(axis=1) + 0.50 * episode.pairs.mean(axis=1), 0.0, 1.0),
+        "arrangement": np.clip(0.50 * in_place + 0.50 * stack, 0.0, 1.0),
     }
 
 

@@ -124,6 +124,13 @@ def test_any_number_of_cubes_has_all_metrics(n_cubes: int) -> None:
     assert len(metrics["stack_score"]) == n_cubes - 1
 
 
+def test_one_cube_on_c_is_a_whole_arrangement() -> None:
+    fitness, metrics = evaluate(still(tower(2, 1)))
+    assert metrics["final_arrangement"] == pytest.approx(1.0)
+    assert metrics["max_illegal_stack_score"] == 0.0
+    assert fitness > evaluate(still(tower(0, 1)))[0]
+
+
 def test_the_papers_four_cubes_lose_no_metric_when_episodes_are_summed_up(solved: Recording) -> None:
     fitness, metrics = evaluate(solved.arrays())
     summary = aggregate([Score(fitness=fitness, metrics=metrics)])

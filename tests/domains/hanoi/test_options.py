@@ -51,7 +51,7 @@ def test_the_kinematic_task_keeps_hard_noise_equally_correlated_in_time() -> Non
     ({"rules": "lenient"}, "paper, strict"),
     ({"goal_update": "desird"}, "did you mean 'desired'"),
     ({"variant": "pyramid"}, r"unknown hanoi\S*\.variant 'pyramid'"),
-    ({"n_cubes": 7}, "from 3 to 6"),
+    ({"n_cubes": 7}, "from 1 to 6"),
     ({"n_cubes": True}, "whole number"),
     ({"horizon": 0}, "whole number from 1"),
     ({"horizon": 10.5}, "whole number"),
@@ -89,6 +89,16 @@ def test_a_brief_has_the_shapes_that_hold(domain: HanoiDomain, n_cubes: int) -> 
     assert f"every control step of {1000 * domain.motion.control_period_s:g} ms" in brief.policy_interface
     assert "$" not in brief.task + brief.policy_interface + brief.evaluator_interface + brief.uncertainties
     assert "$" not in str(brief.evaluator_uncertainties)
+
+
+@BOTH
+@pytest.mark.parametrize("rules", ["paper", "strict"])
+def test_a_brief_of_one_cube_asks_for_one_move(domain: HanoiDomain, rules: str) -> None:
+    brief = domain.brief(domain.options({"n_cubes": 1, "rules": rules}, preset="paper"))
+    assert "one cube (small) stands in container A. Move it to container C: one move." in brief.task
+    assert "tower of 1" not in brief.task and "1 moves" not in brief.task
+    assert "(3,)" in brief.policy_interface and "(T+1, 1, 3)" in brief.evaluator_interface
+    assert "One cube has no pairs: it is always 0." in brief.evaluator_interface
 
 
 @BOTH

@@ -40,6 +40,22 @@ def test_a_larger_cube_on_a_smaller_one_is_illegal() -> None:
     assert not environment.success()
 
 
+def test_one_cube_is_taken_to_c_in_one_move() -> None:
+    given: dict[str, JSON] = {"physics": "fast", "randomisation": "none", "n_cubes": 1}
+    environment = HanoiEnvironment(DOMAIN.options(given, preset="paper"))
+    ended, _ = play(environment, 0)
+    recording = environment.recording()
+    states = recording.states
+    assert ended == "success" and environment.success()
+    assert states["cube_pos"].shape == (recording.steps + 1, 1, 3)
+    assert states["success"][-1] and not states["success"][:-1].any()
+    assert recording.info["placements"] == 1
+    assert not states["illegal_score"].any()
+    assert not task.illegal_score(states["cube_pos"].astype(np.float64), task.cube_half_edges(1)).any()
+    story = DOMAIN.story(recording)
+    assert story.notes[0].startswith("cubes let go elsewhere than taken: 1, at least 1 needed; at the end 1 of 1 cubes")
+
+
 @pytest.mark.parametrize("variant", ["cube", "asymmetric", "cylinder"])
 def test_each_variant_stands_and_can_be_lifted(variant: str) -> None:
     given: dict[str, JSON] = {"physics": "fast", "randomisation": "none", "variant": variant}
@@ -54,7 +70,7 @@ def test_each_variant_stands_and_can_be_lifted(variant: str) -> None:
     assert environment.recording().info["variant"] == variant
 
 
-@pytest.mark.parametrize("n_cubes", [3, 5, 6])
+@pytest.mark.parametrize("n_cubes", [2, 3, 5, 6])
 def test_other_towers_stand(n_cubes: int) -> None:
     given: dict[str, JSON] = {"physics": "fast", "randomisation": "table", "n_cubes": n_cubes}
     environment = HanoiEnvironment(DOMAIN.options(given, preset="paper"))

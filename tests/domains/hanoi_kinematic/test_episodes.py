@@ -27,7 +27,7 @@ def test_a_careful_policy_solves_19_of_20() -> None:
     assert ends.count("success") >= 95
 
 
-@pytest.mark.parametrize("n_cubes", [3, 5, 6])
+@pytest.mark.parametrize("n_cubes", [1, 2, 3, 5, 6])
 def test_other_towers_can_be_solved_too(n_cubes: int) -> None:
     env = kinematic(n_cubes=n_cubes, horizon=5000)
     assert solve(env, 0) == "success"
