@@ -49,10 +49,10 @@ def load(given: Sequence[str], runs_dir: Path) -> tuple[Evidence, Pictures | Non
     trained = [folder for name in given if (folder := find_baseline(runs_dir, name)) is not None]
     if trained:
         others = [name for name in given if find_baseline(runs_dir, name) is None]
-        if not others:
-            raise UsageError(f"a report compares a learned baseline with runs: name a run next to {given[0]}")
-        evidence, pictures = load(others, runs_dir)
-        return replace(evidence, baselines=(*evidence.baselines, *map(read_row, trained))), pictures
+        alone = Evidence(title="Learned baselines", records=()), Pictures()
+        evidence, pictures = load(others, runs_dir) if others else alone
+        rows = map(read_row, dict.fromkeys(trained))
+        return replace(evidence, baselines=(*evidence.baselines, *rows)), pictures
     comparisons = [found for name in given if (found := _comparison(name, runs_dir)) is not None]
     if not comparisons:
         return load_runs(list(dict.fromkeys(find_run(runs_dir, name) for name in given))), None

@@ -57,8 +57,14 @@ class Measure:
         return asdict(self)
 
 
-async def measure(settings: BaselineSettings, act: Act, folder: Path) -> Measure:
+async def measure(
+    settings: BaselineSettings, act: Act, folder: Path, *, play: Callable[[int, int], None],
+    stopped: Callable[[], bool],
+) -> Measure | None:
     """Play the unseen episodes with `act` and score them; recordings stay in the run's folder.
+
+    `play` gets the number of each episode, from 1, and their count, before it is played. `stopped` is asked at every
+    step; None if it ended the measure, of which nothing counts then.
 
     Raises UsageError for a missing package, StoreError if the disk refuses, RolloutError if a worker fails.
     """
@@ -70,7 +76,13 @@ async def measure(settings: BaselineSettings, act: Act, folder: Path) -> Measure
         raise StoreError(f"{kept} cannot be made: {os_problem(error)}") from error
     task = measured_task(settings)
     try:
-        played = [_play(task, act, index, settings, kept) for index in range(settings.episodes)]
+        played = []
+        for index in range(settings.episodes):
+            play(index + 1, settings.episodes)
+            episode = _play(task, act, index, settings, kept, stopped=stopped)
+            if episode is None:
+                return None
+            played.append(episode)
     finally:
         task.close()
     fitness: list[float | None] = [None] * len(played)
@@ -90,12 +102,16 @@ async def measure(settings: BaselineSettings, act: Act, folder: Path) -> Measure
     ))
 
 
-def _play(task: Measured, act: Act, index: int, settings: BaselineSettings, kept: Path) -> tuple[Episode, float, bool]:
-    """One episode, its return, and whether the goal is reached at its end."""
+def _play(
+    task: Measured, act: Act, index: int, settings: BaselineSettings, kept: Path, *, stopped: Callable[[], bool],
+) -> tuple[Episode, float, bool] | None:
+    """One episode, its return, and whether the goal is reached at its end; None if it was stopped."""
     seed = salted(settings.measure_seed + index, settings.salt)
     observation = task.begin(index, seed)
     ended, total, reached, steps = None, 0.0, False, 0
     while ended is None:
+        if stopped():
+            return None
         observation, reward, ended, reached = task.step(act(observation))
         total, steps = total + reward, steps + 1
     key = trajectory_key(episode_id(SPLIT, index))

@@ -1,12 +1,23 @@
 """The result of a baseline's run, from its log. Imports no simulator."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from ..core.errors import StoreError
 from .log import BaselineRecord
 from .pace import PAPER_STEPS, SEARCH_STEPS, pace_of
 from .settings import METHOD, BaselineSettings, settings_of
+
+DONE: Final = "done"
+STOPPED: Final = "stopped"                          # before the last step of the training
+UNMEASURED: Final = "trained but not measured"      # stopped during the final measure, or before it
+
+
+def status_of(record: BaselineRecord) -> str:
+    """How far a run is: DONE, UNMEASURED or STOPPED. Only one that is DONE has a measure."""
+    if record.result is not None:
+        return DONE
+    return UNMEASURED if record.checkpoint >= int(record.settings["steps"]) else STOPPED
 
 
 def result_of(record: BaselineRecord) -> dict[str, Any]:
@@ -18,7 +29,7 @@ def result_of(record: BaselineRecord) -> dict[str, Any]:
         "run": record.name, "method": METHOD, "domain": settings.domain,
         "variant": settings.options.get("variant"), "randomisation": settings.options.get("randomisation"),
         "reward": settings.reward, "seed": settings.seed, "environments": settings.environments,
-        "status": "done" if record.result is not None else "stopped",
+        "status": status_of(record),
         "steps": last.steps if last else 0, "planned_steps": settings.steps,
         "cpu_hours": round(last.cpu_s / 3600, 4) if last else 0.0,
         "hours": round(last.wall_s / 3600, 4) if last else 0.0,
@@ -30,7 +41,7 @@ def result_of(record: BaselineRecord) -> dict[str, Any]:
         "success_rate": measured.get("success_rate"), "goal_reached_rate": measured.get("reached_rate"),
         "return_mean": measured.get("return_mean"), "fitness": measured.get("fitness"),
         "measure_seed": settings.measure_seed, "salt": settings.salt, "resumed": record.resumed,
-        "per_episode": measured.get("episodes", []),
+        "planned_episodes": settings.episodes, "per_episode": measured.get("episodes", []),
     }
 
 

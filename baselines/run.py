@@ -48,12 +48,14 @@ def plan_again(folder: Path, steps: int) -> None:
 
 
 def work(
-    folder: Path, clock: Clock, *, report: Callable[[Progress], None], stopped: Callable[[], bool]
+    folder: Path, clock: Clock, *, report: Callable[[Progress], None], play: Callable[[int, int], None],
+    stopped: Callable[[], bool],
 ) -> BaselineRecord:
     """Train from where the run is, and measure; a run that is done is only read.
 
-    The result is None in the record if `stopped` ended the training. Raises UsageError if a package is missing or
-    another process works on the run, and StoreError, RolloutError.
+    `report` gets the progress of the training, `play` the number of each unseen episode, from 1, and their count.
+    The result is None in the record if `stopped` ended the training or the measure. Raises UsageError if a package is
+    missing or another process works on the run, and StoreError, RolloutError.
     """
     record = read_record(folder)
     if record.result is not None:
@@ -70,8 +72,9 @@ def work(
 
         act = train(settings, folder, report=report, stopped=stopped)
         if act is not None:
-            found = asyncio.run(measure(settings, act, folder))
-            BaselineLog(folder).add("measured", found.as_json())
+            found = asyncio.run(measure(settings, act, folder, play=play, stopped=stopped))
+            if found is not None:
+                BaselineLog(folder).add("measured", found.as_json())
         return read_record(folder)
     finally:
         lock.release()

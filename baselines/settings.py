@@ -106,17 +106,20 @@ def build(given: Given) -> BaselineSettings:
             raise UsageError(f"{flag} must be from {least} to {most}, not {value}")
     if not SALT.fullmatch(given.salt):
         raise UsageError(f"--salt cannot be {given.salt[:80]!r}; it is 32 hexadecimal digits, or none")
-    hyper, training, rest = _sorted(given.assignments)
+    given_hyper, given_training, rest = _sorted(given.assignments)
     domain = load_domain(given.domain)
     chosen = given_options(domain.name, flags=given.flags, assignments=rest)
     options = domain.options(chosen, preset="paper")
     fast = {"physics": "fast"} if "physics" in options else {}
+    only_training = given_options(domain.name, flags={}, assignments=given_training)
+    training = domain.options({**fast, **chosen, **only_training}, preset="paper")
+    reward, hyper = _reward(given, options), hyperparameters(given_hyper)
+    _require_room(hyper, given.environments, horizon=_horizon(given.domain, training))
     return BaselineSettings(
         domain=given.domain,
         options=options,
-        training=domain.options({**fast, **chosen, **given_options(domain.name, flags={}, assignments=training)},
-                                preset="paper"),
-        reward=_reward(given, options),
+        training=training,
+        reward=reward,
         steps=given.steps,
         seed=given.seed,
         environments=given.environments,
@@ -125,7 +128,7 @@ def build(given: Given) -> BaselineSettings:
         episodes=given.episodes,
         measure_seed=given.measure_seed,
         salt=given.salt,
-        hyper=hyperparameters(hyper),
+        hyper=hyper,
     )
 
 
@@ -203,6 +206,25 @@ def _reward(given: Given, options: Mapping[str, JSON]) -> str:
             "--reward has no effect here: an environment of Gymnasium has its reward in its id, as FetchReachDense-v4"
         )
     return OWN_REWARD
+
+
+def _horizon(domain: str, training: Mapping[str, JSON]) -> int:
+    """The most steps of an episode of the training."""
+    if domain in TOWERS:
+        return cast(int, training["horizon"])
+    from ..domains.gym.options import settings
+
+    return settings(training).description.horizon
+
+
+def _require_room(hyper: Hyperparameters, environments: int, *, horizon: int) -> None:
+    """Raise UsageError unless the buffer holds a whole episode of each environment: hindsight needs its end."""
+    if hyper.buffer // environments <= horizon:
+        raise UsageError(
+            f"a buffer of {hyper.buffer:,} transitions holds no whole episode of {horizon:,} steps of {environments}"
+            f" environments: set {HYPER}.buffer to more than {environments * (horizon + 1) - 1:,}, or shorten the"
+            f" episodes with {TRAINING}.horizon"
+        )
 
 
 def _layers(value: JSON) -> tuple[int, ...]:

@@ -13,18 +13,18 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from .. import envs  # noqa: F401 - it registers the towers
 from ..core.ports import Environment
 from ..core.recording import Recording
 from ..core.returns import RETURN
 from ..core.values import JSON
 from ..domains import load
-from ..envs import IDS
 from .settings import TOWERS, BaselineSettings
 
 KEYS: Final = ("observation", "achieved_goal", "desired_goal")
 CPU: Final = "cpu"              # in `info`: the id and the CPU time in seconds of the environment's process
 REACHED: Final = "goal_reached"
-_TOWER_IDS: Final = dict(zip(TOWERS, list(IDS)[:2], strict=True))
+_TOWER_IDS: Final = {"hanoi": "memento/Hanoi-v0", "hanoi-kinematic": "memento/HanoiKinematic-v0"}
 
 Observation = dict[str, NDArray[np.float32]]
 

@@ -153,7 +153,11 @@ def train(
     environments = _environments(settings, steps)
     try:
         model = _model(settings, environments)
-        counters = Counters() if checkpoint is None else _restored(model, checkpoint)
+        counters = Counters()
+        if checkpoint is not None:
+            counters = _restored(model, checkpoint)
+            # Random actions that are left to do must not be those from the start again.
+            model.action_space.seed(derive_seed(settings.seed, "baseline", "actions", steps) % MOST_SEED)
         if checkpoint is not None or read_record(folder).progress:      # killed before the first checkpoint: from 0
             BaselineLog(folder).add("resumed", {"steps": steps})
         watcher = Watcher(settings, folder, counters, report=report, stopped=stopped)
@@ -175,7 +179,7 @@ def _restored(model: SAC, checkpoint: Path) -> Counters:
 
 
 def _environments(settings: BaselineSettings, steps: int) -> VecEnv:
-    """The environments; the seeds of a training that goes on are new ones."""
+    """The environments of a training that goes on after `steps`, which gives them other seeds than at the start."""
     make = partial(training_environment, settings.domain, dict(settings.training), settings.reward)
     count, processes = settings.environments, settings.processes
     made = DummyVecEnv([make] * count) if processes == 1 else Workers(make, count, processes)

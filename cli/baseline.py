@@ -88,7 +88,7 @@ def sac_her(
     ))
     clock = SystemClock()
     folder = begin(settings, runs, name, clock)
-    say(f"{folder}; to continue it after an interruption: memento resume {folder.name}")
+    say(f"{folder}; to continue it after an interruption: memento resume {folder}")
     continue_baseline(folder, clock, as_json=as_json)
 
 
@@ -110,8 +110,11 @@ def continue_baseline(folder: Path, clock: "Clock", *, as_json: bool) -> None:
         seen.append(now)
         say(line_of(seen, steps=int(known.settings["steps"])))
 
+    def play(number: int, count: int) -> None:
+        say(f"plays unseen episode {number} of {count}")
+
     with stop_requests() as stopped:
-        record = work(folder, clock, report=report, stopped=stopped)
+        record = work(folder, clock, report=report, play=play, stopped=stopped)
     if record.result is None:
         say(f"stopped, nothing is lost; continue with: memento resume {folder}")
         raise typer.Exit(INTERRUPTED)

@@ -1,15 +1,23 @@
 """What `memento baseline`, `memento show` and `memento resume` print of a baseline's run."""
 
+from collections.abc import Mapping
+from typing import Any, Final
+
 from ..baselines.log import BaselineRecord
 from ..baselines.pace import PAPER_STEPS, SEARCH_STEPS, line_of, pace_of
-from ..baselines.result import result_of
+from ..baselines.result import STOPPED, UNMEASURED, result_of
 from ..core.text import counted, number, share
 
+_LIVE: Final = {STOPPED: "training", UNMEASURED: "being measured"}      # while a process works on it
 
-def describe_baseline(record: BaselineRecord) -> str:
-    """The run: what was trained, how far, what it cost, the final measure."""
+
+def describe_baseline(record: BaselineRecord, *, where: str | None = None, live: bool = False) -> str:
+    """The run: what was trained, how far, what it cost, the final measure or what makes it.
+
+    `where` is what `memento resume` takes for the run, by default its name; `live`: a process works on it.
+    """
     found, pace = result_of(record), pace_of(record.progress)
-    lines = [f"{record.name}: {in_short(record)}"]
+    lines = [f"{record.name}: {in_short(record, live=live)}"]
     if record.progress:
         lines.append(f"  training         {line_of(record.progress, steps=found['planned_steps'])}")
     lines.append(f"  cost             {found['cpu_hours']:.2f} hours of CPU time, $0.00")
@@ -17,7 +25,7 @@ def describe_baseline(record: BaselineRecord) -> str:
         more = (f"{steps / 1e6:g} M steps {pace.hours(steps)[1]:,.0f} hours" for steps in (SEARCH_STEPS, PAPER_STEPS))
         lines.append(f"  extrapolated     {', '.join(more)} of CPU time")
     if record.result is None:
-        lines.append(f"  checkpoint       at {record.checkpoint:,} steps; to continue: memento resume {record.name}")
+        lines.append(f"  measured         not yet: {_what_is_left(record, found, where or record.name, live=live)}")
         return "\n".join(lines)
     lines += [
         f"  measured         success {share(found['success_rate'])}, goal reached {share(found['goal_reached_rate'])}"
@@ -28,11 +36,25 @@ def describe_baseline(record: BaselineRecord) -> str:
     return "\n".join(lines)
 
 
-def in_short(record: BaselineRecord) -> str:
-    """The run in one line."""
+def _what_is_left(record: BaselineRecord, found: Mapping[str, Any], where: str, *, live: bool) -> str:
+    """What a run without a measure still needs."""
+    episodes = counted(found["planned_episodes"], "unseen episode")
+    if live:
+        return f"the {episodes} are played after the last step"
+    if found["status"] == UNMEASURED:
+        return f"the training is complete; memento resume {where} plays the {episodes}"
+    return (
+        f"memento resume {where} trains on from the checkpoint at {record.checkpoint:,} steps and then plays the"
+        f" {episodes}"
+    )
+
+
+def in_short(record: BaselineRecord, *, live: bool = False) -> str:
+    """The run in one line; `live`: a process works on it."""
     found = result_of(record)
+    status = _LIVE.get(found["status"], found["status"]) if live else found["status"]
     reward = "" if found["reward"] == "own" else f", {found['reward']} reward"
     return (
-        f"{found['method']} on {found['domain']}{reward}, seed {found['seed']}, {found['status']} at"
+        f"{found['method']} on {found['domain']}{reward}, seed {found['seed']}, {status} at"
         f" {found['steps']:,} of {found['planned_steps']:,} steps in {counted(found['environments'], 'environment')}"
     )

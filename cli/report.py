@@ -62,7 +62,7 @@ def report(
     outputs = Outputs(page=out, csv=csv, archive=archive)
     outputs.check()
     evidence, pictures = load(runs_or_comparison, runs)
-    if not evidence.records:
+    if not evidence.records and not evidence.baselines:
         raise UsageError(f"{runs_or_comparison[0]} has no runs yet: there is nothing to report")
     if no_pictures:
         pictures = Pictures(missing=UNWANTED)

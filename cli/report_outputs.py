@@ -35,7 +35,7 @@ class Outputs:
 
     def write(self, evidence: Evidence, pictures: Pictures, *, given: Sequence[str]) -> None:
         """Write the files and print their names; `given` are the names on the command line. Raises UsageError."""
-        runs = counted(len(evidence.records), "run")
+        runs = counted(len(evidence.records) + len(evidence.baselines), "run")
         if self.archive is not None:
             size = write_archive(evidence, pictures.by_run, self.archive)
             say(f"{runs} in {size / 1e3:,.0f} kB: {self.archive}")

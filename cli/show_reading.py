@@ -41,7 +41,8 @@ def show_run(
     if trained is not None:
         if settings or candidate is not None:
             raise UsageError(f"{run} is a learned baseline: it has no candidates and no file of settings to show")
-        print_text(describe_baseline(read_record(trained)))
+        where = _resumable(trained, runs_dir)
+        print_text(describe_baseline(read_record(trained), where=where, live=is_locked(trained)))
         return
     folder = find_run(runs_dir, run)
     if settings:
@@ -90,8 +91,8 @@ def _list(runs_dir: Path) -> None:
 
 def _baseline_in_short(folder: Path) -> str:
     try:
-        return in_short(read_record(folder))
-    except StoreError as error:
+        return in_short(read_record(folder), live=is_locked(folder))
+    except (StoreError, OSError) as error:
         return one_line(f"cannot be read: {error}", 1000)
 
 
@@ -110,8 +111,13 @@ def _in_short(folder: Path, runs_dir: Path) -> str:
         first, last = status.first_elite.fitness, status.elite.fitness
         line += f"; g{status.generation} F {number(first)} -> {number(last)}"
     if state not in ("done", "running", "paused"):
-        line += f"; memento resume {folder.name if runs_dir == Path('runs') else folder}"
+        line += f"; memento resume {_resumable(folder, runs_dir)}"
     return one_line(line, 1000)
+
+
+def _resumable(folder: Path, runs_dir: Path) -> str:
+    """What `memento resume` takes for this run."""
+    return folder.name if runs_dir == Path("runs") else str(folder)
 
 
 def _settings(folder: Path) -> Settings:

@@ -123,7 +123,7 @@ def _without_machine(content: dict[str, Any]) -> dict[str, Any]:
         record | {key: _without_paths(record[key]) for key in ("settings", "task", "arm")}
         for record in content["records"]
     ]
-    others = {key: _without_paths(content[key]) for key in ("missing", "experiment", "measured")}
+    others = {key: _without_paths(content[key]) for key in ("missing", "experiment", "measured", "baselines")}
     return content | others | {"records": records}
 
 

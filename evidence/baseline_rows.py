@@ -1,12 +1,14 @@
 """A learned baseline as a row of a report, from its log."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..baselines.log import read_record
 from ..baselines.pace import PAPER_STEPS, SEARCH_STEPS, pace_of
-from ..baselines.result import recorded_settings, result_of
+from ..baselines.result import DONE, recorded_settings, result_of
 from ..baselines.settings import METHOD
+from ..core.values import JSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,6 +17,7 @@ class BaselineRow:
 
     `reached` is hindsight's success, `fitness` the reference evaluator's; None: not measured, or the task has none.
     `environments` were trained in at once; `cpu_hours_of` holds what more steps would take, as (steps, hours).
+    `status` is one of `baselines.result`; `settings` and `versions` are those of the log.
     """
 
     name: str
@@ -33,6 +36,10 @@ class BaselineRow:
     episodes: int
     environments: int = 1
     cpu_hours_of: tuple[tuple[int, float], ...] = ()
+    planned_steps: int = 0
+    status: str = DONE
+    settings: Mapping[str, JSON] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_row(folder: Path) -> BaselineRow:
@@ -48,4 +55,6 @@ def read_row(folder: Path) -> BaselineRow:
         cpu_hours_of=tuple(
             (steps, pace.hours(steps)[1]) for steps in (SEARCH_STEPS, PAPER_STEPS)
         ) if pace is not None else (),
+        planned_steps=settings.steps, status=found["status"], settings=dict(record.settings),
+        versions=dict(record.versions),
     )

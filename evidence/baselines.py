@@ -14,24 +14,29 @@ def baseline_table(rows: Sequence[BaselineRow]) -> Table | None:
     more = next((row.cpu_hours_of for row in rows if row.cpu_hours_of), ())
     return Table(
         title="Learned baselines",
-        columns=("Run", "Task", "Method", "Reward", "Seed", "Environments", "Simulator steps", "CPU hours",
+        columns=("Run", "Task", "Method", "Reward", "Status", "Seed", "Environments", "Simulator steps", "CPU hours",
                  "Dollars", "Success", "Goal reached", "Return", "Reference F", "Episodes",
                  *(f"CPU hours for {steps / 1e6:g} M steps" for steps, _ in more)),
         rows=tuple(_cells(row, [steps for steps, _ in more]) for row in rows),
-        texts=4,
+        texts=5,
         note="Trained for the simulator steps that the row says, of all environments together, and no more; the "
         "columns on the right extrapolate the measured pace. Success is the task's own on unseen episodes; goal "
-        "reached is that of hindsight, every part of the goal within the tolerance at the last step. A training that "
-        "is not done has no measure.",
+        "reached is that of hindsight, every part of the goal within the tolerance at the last step. A row without "
+        "episodes has no measure: its status says whether the training or only the measure is missing.",
     )
 
 
 def _cells(row: BaselineRow, more: Sequence[int]) -> tuple[str, ...]:
     hours = dict(row.cpu_hours_of)
     return (
-        row.name, row.task, row.method, row.reward, str(row.seed), str(row.environments),
-        f"{row.steps:,}" if row.done else f"{row.steps:,} (not done)", number(row.cpu_hours, digits=2),
+        row.name, row.task, row.method, row.reward, row.status,
+        str(row.seed), str(row.environments), _steps(row), number(row.cpu_hours, digits=2),
         f"{row.usd:.2f}", share(row.success), share(row.reached), number(row.mean_return, digits=2),
-        number(row.fitness), str(row.episodes),
+        number(row.fitness), str(row.episodes) if row.episodes else DASH,
         *(number(hours[steps], digits=0) if steps in hours else DASH for steps in more),
     )
+
+
+def _steps(row: BaselineRow) -> str:
+    """The steps that were done, and of how many if that is not all."""
+    return f"{row.steps:,}" if row.steps >= row.planned_steps else f"{row.steps:,} of {row.planned_steps:,}"

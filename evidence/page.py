@@ -14,6 +14,7 @@ from ..core.text import bounded, number, one_line
 from ..core.values import Operator
 from ..memory.evaluator_pools import Pool
 from . import episode_tables, tables
+from .baseline_rows import BaselineRow
 from .baselines import baseline_table
 from .descent import PLACES, Descent, descend
 from .findings import ArmFinding, GroupFinding, find
@@ -102,9 +103,9 @@ def render(evidence: Evidence, frame: Frame) -> str:
         nodes=tables.nodes(evidence.records),
         runs=tables.runs(evidence),
         origins=_operator_legend(evidence.records),
-        versions=_versions(evidence.records),
+        versions=_versions([*evidence.records, *evidence.baselines]),
         layers=sorted({layer for record in evidence.records for layer in record.sandbox}),
-        settings=_settings(evidence.records),
+        settings=(*_settings(evidence.records), *_trained(evidence.baselines)),
     )
 
 
@@ -303,7 +304,7 @@ def _pool_view(pool: Pool) -> PoolView:
 # ------------------------------------------------------------------------------ the small print
 
 
-def _versions(records: Iterable[RunRecord]) -> tuple[tuple[str, str], ...]:
+def _versions(records: Iterable[RunRecord | BaselineRow]) -> tuple[tuple[str, str], ...]:
     found: dict[str, set[str]] = {}
     for record in records:
         for name, version in record.versions.items():
@@ -323,3 +324,9 @@ def _settings(records: Sequence[RunRecord]) -> tuple[tuple[str, tuple[tuple[str,
                 if value not in (None, {}, [])
             )
     return tuple(found.items())
+
+
+def _trained(rows: Sequence[BaselineRow]) -> Iterable[tuple[str, tuple[tuple[str, str], ...]]]:
+    """The settings of each learned baseline."""
+    for row in rows:
+        yield row.name, tuple((key, one_line(str(value), 600)) for key, value in row.settings.items())

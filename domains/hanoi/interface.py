@@ -103,13 +103,14 @@ def _start(names: Sequence[str]) -> str:
     """What stands where, and what is to be done with it."""
     if len(names) == 1:
         return (
-            f"and one cube ({names[0]}) stands in container A. Move it to container C: one move. What follows holds for\n"
-            "towers of any height; with one cube the rules on other cubes never apply."
+            f"and one cube ({names[0]}) stands in container A. Move it to container C: one move. What follows holds\n"
+            "for towers of any height; with one cube the rules on other cubes never apply."
         )
     return (
-        f"and a tower of {len(names)} cubes ({', '.join(reversed(names))}, the largest at the bottom) stands in container"
-        " A. Move\nthe whole tower to container C, one cube at a time, in the order of the Tower of Hanoi: a larger cube"
-        f" must\nnever stand on a smaller one. The shortest solution has {2 ** len(names) - 1} moves."
+        f"and a tower of {len(names)} cubes ({', '.join(reversed(names))}, the largest at the bottom) stands in"
+        " container A. Move\nthe whole tower to container C, one cube at a time, in the order of the Tower of Hanoi:"
+        " a larger cube must\nnever stand on a smaller one. The shortest solution has"
+        f" {2 ** len(names) - 1} moves."
     )
 
 

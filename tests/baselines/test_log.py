@@ -11,6 +11,7 @@ from memento.baselines.settings import Given, build
 from memento.cli import exit_code
 from memento.cli.baseline_text import describe_baseline
 from memento.core.errors import StoreError, UsageError
+from memento.memory.lock import WriterLock
 
 AT = Progress(steps=0, updates=0, episodes=0, wall_s=0.0, cpu_s=0.0, mean_return=None, success=None, reached=None)
 
@@ -85,9 +86,31 @@ def test_show_lists_a_baseline_and_describes_it(folder: Path, capsys: pytest.Cap
     assert listed == (
         "trained  sac-her on hanoi-kinematic, sparse reward, seed 3, stopped at 2,000 of 5,000 steps in 1 environment"
     )
-    assert shown.strip() == describe_baseline(read_record(folder))
+    assert shown.strip() == describe_baseline(read_record(folder), where=str(folder))
+    assert f"not yet: memento resume {folder} trains on from the checkpoint at 0 steps and then plays" in shown
     assert "14.4 M steps 800 hours" in shown
     assert exit_code(["show", "trained", "g1/macro/0", "--runs", runs]) == 2
+
+
+def test_a_training_that_is_complete_but_not_measured_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = BaselineLog(folder)
+    log.progress(at(5000, updates=5000, wall_s=500))
+    log.add("checkpoint", {"steps": 5000})
+    command = ["show", "trained", "--runs", str(folder.parent)]
+    assert exit_code(command) == 0
+    shown = capsys.readouterr().out
+    assert "seed 3, trained but not measured at 5,000 of 5,000 steps" in shown
+    assert f"not yet: the training is complete; memento resume {folder} plays the 10 unseen episodes" in shown
+    lock = WriterLock.acquire(folder, now=0.0)
+    try:
+        assert exit_code(command) == 0
+    finally:
+        lock.release()
+    shown = capsys.readouterr().out
+    assert "seed 3, being measured at 5,000 of 5,000 steps" in shown
+    assert "memento resume" not in shown
+    log.add("measured", {"success_rate": 0.0, "reached_rate": 0.0, "return_mean": -1.0, "episodes": [{}]})
+    assert "seed 3, done at 5,000 of 5,000 steps" in describe_baseline(read_record(folder))
 
 
 def test_another_file_is_refused(folder: Path) -> None:

@@ -28,7 +28,12 @@ async def test_an_agent_is_measured_as_a_program_is(tmp_path: Path) -> None:
         measure_seed=7,
     ))
     action = np.array([0.5, 0.25, -0.5, 0.0, 0.0, 0.0, -1.0], dtype=np.float32)
-    mine = await measure(settings, lambda _: action, tmp_path)
+    played = []
+    mine = await measure(
+        settings, lambda _: action, tmp_path, play=lambda *place: played.append(place), stopped=lambda: False
+    )
+    assert mine is not None
+    assert played == [(1, 3), (2, 3), (3, 3)]
     program = tmp_path / "policy.py"
     program.write_text(POLICY)
     theirs = await app.evaluate(build_evaluate_settings(
@@ -42,3 +47,7 @@ async def test_an_agent_is_measured_as_a_program_is(tmp_path: Path) -> None:
     assert mine.fitness == pytest.approx(theirs.fitness)
     assert mine.return_mean == -60.0
     assert mine.reached_rate == 0.0
+    steps = iter(range(100))
+    assert await measure(
+        settings, lambda _: action, tmp_path, play=lambda *_: None, stopped=lambda: next(steps) == 90
+    ) is None, "Ctrl-C in the second episode"

@@ -1,16 +1,18 @@
 """A report on runs shows learned baselines next to them, from their logs or from an archive."""
 
+from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from memento.api.reporting import load
 from memento.baselines.log import BaselineLog, Progress
 from memento.baselines.settings import Given, build
-from memento.core.errors import UsageError
 from memento.evidence.archive import read_archive, write_archive
+from memento.evidence.baseline_rows import read_row
+from memento.evidence.baselines import baseline_table
 from memento.evidence.page import Frame, render
 
 from ..evidence.logs import log, store
+from .test_log import AT
 
 FRAME = Frame(made="2026-11-21 03:00 UTC", version="0.1.0")
 
@@ -36,12 +38,37 @@ def test_a_baseline_is_a_row_that_says_what_was_run(tmp_path: Path) -> None:
     page = render(evidence, FRAME)
     table = page.partition('<section id="learned">')[2].partition("</section>")[0]
     cells = [
-        "trained", "hanoi, variant cube, randomisation none", "sac-her", "sparse", "3", "16", "5,000", "0.28", "0.00",
-        "0 %", "25 %", "-900.00", "0.125", "4", "800", "2,778",
+        "trained", "hanoi, variant cube, randomisation none", "sac-her", "sparse", "done", "3", "16", "5,000", "0.28",
+        "0.00", "0 %", "25 %", "-900.00", "0.125", "4", "800", "2,778",
     ]
     row = table.partition("<tbody>")[2]
     assert [cell.partition(">")[2].partition("<")[0] for cell in row.split("<td")[1:]] == cells
     write_archive(evidence, {}, tmp_path / "a.json.xz")
     assert read_archive(tmp_path / "a.json.xz")[0].baselines == evidence.baselines
-    with pytest.raises(UsageError, match="name a run next to trained"):
-        load(["trained"], tmp_path)
+    alone, _ = load(["trained"], tmp_path)
+    assert alone.baselines == evidence.baselines
+    page = render(alone, FRAME)
+    assert table in page and "<h2>All runs</h2>" not in page and "<dt>reward</dt><dd>sparse</dd>" in page
+
+
+def test_a_row_without_a_measure_says_what_is_missing(tmp_path: Path) -> None:
+    rows = {}
+    for steps in (3000, 5000):
+        trained = tmp_path / f"at-{steps}"
+        trained.mkdir()
+        written = BaselineLog(trained)
+        settings = build(Given(domain="hanoi-kinematic", steps=5000, seed=3, salt="none", flags={}))
+        written.add("started", {"settings": settings.as_json(), "versions": {}})
+        written.progress(replace(AT, steps=steps))
+        written.add("checkpoint", {"steps": steps})
+        rows[steps] = dict(zip(*columns_and_cells(trained), strict=True))
+    for row in rows.values():
+        assert [row[name] for name in ("Success", "Goal reached", "Return", "Reference F", "Episodes")] == ["–"] * 5
+    assert (rows[3000]["Status"], rows[3000]["Simulator steps"]) == ("stopped", "3,000 of 5,000")
+    assert (rows[5000]["Status"], rows[5000]["Simulator steps"]) == ("trained but not measured", "5,000")
+
+
+def columns_and_cells(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    table = baseline_table([read_row(folder)])
+    assert table is not None
+    return tuple(table.columns), table.rows[0]
