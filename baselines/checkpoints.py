@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any, Final
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +88,7 @@ def load(checkpoint: Path, model: Any) -> dict[str, Any]:
         state: dict[str, Any] = json.loads((checkpoint / STATE).read_text())
         fill(model.replay_buffer, arrays)
         _set_generators(arrays)
-    except (OSError, ValueError, KeyError, RuntimeError, UnpicklingError) as error:
+    except (OSError, EOFError, ValueError, KeyError, RuntimeError, UnpicklingError, BadZipFile) as error:
         raise StoreError(f"the checkpoint {checkpoint} cannot be read: {error}") from error
     return state
 

@@ -1,6 +1,7 @@
 """One run of a baseline: a new one, or one that continues; the training, then the final measure, then the result."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -19,6 +20,8 @@ from .result import recorded_settings
 from .settings import METHOD, MOST_STEPS, BaselineSettings
 
 EXTRA: Final = "rl"
+STOP: Final = "stop-requested"      # a file in the folder of a run
+ASKED_S: Final = 1.0                # between two looks for it
 PACKAGES: Final = ("stable-baselines3", "torch", "gymnasium", "numpy", "mujoco", "robosuite", "gymnasium-robotics")
 
 
@@ -47,6 +50,16 @@ def plan_again(folder: Path, steps: int) -> None:
     BaselineLog(folder).add("planned", {"steps": steps})
 
 
+def ask_to_stop(folder: Path) -> None:
+    """Ask the process that works on a run to stop, as Ctrl-C does. Raises UsageError if there is none, StoreError."""
+    if not is_locked(folder):
+        raise UsageError(f"the run {folder.name!r} is not live: there is nothing to stop")
+    try:
+        (folder / STOP).touch()
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be written: {os_problem(error)}") from error
+
+
 def work(
     folder: Path, clock: Clock, *, report: Callable[[Progress], None], play: Callable[[int, int], None],
     stopped: Callable[[], bool],
@@ -70,6 +83,7 @@ def work(
     try:
         from .training import train
 
+        stopped = _or_asked(folder, stopped)
         act = train(settings, folder, report=report, stopped=stopped)
         if act is not None:
             found = asyncio.run(measure(settings, act, folder, play=play, stopped=stopped))
@@ -78,6 +92,21 @@ def work(
         return read_record(folder)
     finally:
         lock.release()
+
+
+def _or_asked(folder: Path, stopped: Callable[[], bool]) -> Callable[[], bool]:
+    """Whether `stopped`, or the run was asked to stop since this call."""
+    path = folder / STOP
+    path.unlink(missing_ok=True)
+    looked_s, asked = time.monotonic(), False
+
+    def now() -> bool:
+        nonlocal looked_s, asked
+        if time.monotonic() - looked_s >= ASKED_S:
+            looked_s, asked = time.monotonic(), path.exists()
+        return asked or stopped()
+
+    return now
 
 
 def _versions() -> dict[str, str]:

@@ -114,6 +114,7 @@ def build(given: Given) -> BaselineSettings:
     only_training = given_options(domain.name, flags={}, assignments=given_training)
     training = domain.options({**fast, **chosen, **only_training}, preset="paper")
     reward, hyper = _reward(given, options), hyperparameters(given_hyper)
+    _require_same_sizes(given.domain, training, options)
     _require_room(hyper, given.environments, horizon=_horizon(given.domain, training))
     return BaselineSettings(
         domain=given.domain,
@@ -215,6 +216,25 @@ def _horizon(domain: str, training: Mapping[str, JSON]) -> int:
     from ..domains.gym.options import settings
 
     return settings(training).description.horizon
+
+
+def _require_same_sizes(domain: str, training: Mapping[str, JSON], options: Mapping[str, JSON]) -> None:
+    """Raise UsageError if what is trained observes or does other things than what is measured."""
+    if domain in TOWERS:
+        same = training["n_cubes"] == options["n_cubes"]
+    else:
+        from ..domains.gym.options import settings
+
+        trained, measured = (
+            [(leaf.name, leaf.size) for leaf in (*found.observation, *found.action)]
+            for found in (settings(each).description for each in (training, options))
+        )
+        same = trained == measured
+    if not same:
+        raise UsageError(
+            f"the options {TRAINING}.KEY give another observation or action than the measure has: set them for both, as"
+            f" {OPTIONS}.KEY"
+        )
 
 
 def _require_room(hyper: Hyperparameters, environments: int, *, horizon: int) -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from memento.baselines import run
 from memento.baselines.log import LOG, BaselineLog, Progress, find_baseline, read_record
 from memento.baselines.pace import line_of, pace_of
 from memento.baselines.run import plan_again
@@ -111,6 +112,27 @@ def test_a_training_that_is_complete_but_not_measured_says_so(folder: Path, caps
     assert "memento resume" not in shown
     log.add("measured", {"success_rate": 0.0, "reached_rate": 0.0, "return_mean": -1.0, "episodes": [{}]})
     assert "seed 3, done at 5,000 of 5,000 steps" in describe_baseline(read_record(folder))
+
+
+def test_a_live_training_is_asked_to_stop_and_an_old_request_does_not_count(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(run, "ASKED_S", 0.0)
+    runs = ["--runs", str(folder.parent)]
+    assert exit_code(["stop", "trained", *runs]) == 2
+    lock = WriterLock.acquire(folder, now=0.0)
+    try:
+        (folder / run.STOP).touch()
+        stopped = run._or_asked(folder, lambda: False)
+        assert not stopped()
+        assert exit_code(["pause", "trained", *runs]) == 2
+        assert exit_code(["stop", "trained", *runs]) == 0
+        assert stopped() and stopped()
+    finally:
+        lock.release()
+    errors = capsys.readouterr().err
+    assert "the run 'trained' is not live: there is nothing to stop" in errors
+    assert "a learned baseline, which cannot pause: stop it, and resume it later" in errors
 
 
 def test_another_file_is_refused(folder: Path) -> None:

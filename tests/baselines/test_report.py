@@ -1,6 +1,5 @@
 """A report on runs shows learned baselines next to them, from their logs or from an archive."""
 
-from dataclasses import replace
 from pathlib import Path
 
 from memento.api.reporting import load
@@ -12,7 +11,6 @@ from memento.evidence.baselines import baseline_table
 from memento.evidence.page import Frame, render
 
 from ..evidence.logs import log, store
-from .test_log import AT
 
 FRAME = Frame(made="2026-11-21 03:00 UTC", version="0.1.0")
 
@@ -59,7 +57,9 @@ def test_a_row_without_a_measure_says_what_is_missing(tmp_path: Path) -> None:
         written = BaselineLog(trained)
         settings = build(Given(domain="hanoi-kinematic", steps=5000, seed=3, salt="none", flags={}))
         written.add("started", {"settings": settings.as_json(), "versions": {}})
-        written.progress(replace(AT, steps=steps))
+        written.progress(Progress(
+            steps=steps, updates=0, episodes=0, wall_s=1.0, cpu_s=1.0, mean_return=None, success=None, reached=None,
+        ))
         written.add("checkpoint", {"steps": steps})
         rows[steps] = dict(zip(*columns_and_cells(trained), strict=True))
     for row in rows.values():

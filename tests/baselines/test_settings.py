@@ -43,6 +43,7 @@ def test_options_reach_the_training_alone_or_both_and_hyperparameters_the_learne
     ({"assignments": ["sac.gamma=1.5"]}, "above 0 and at most 1"),
     ({"assignments": ["sac.hidden=[]"]}, "such as [256,256]"),
     ({"assignments": ["train.speed=3"]}, "speed"),
+    ({"assignments": ["train.n_cubes=1"]}, "another observation or action than the measure has"),
     ({"environments": 8, "assignments": ["sac.buffer=96000"]}, "set sac.buffer to more than 96,007"),
 ])
 def test_what_cannot_be_trained_is_refused(changed: dict[str, object], words: str) -> None:
