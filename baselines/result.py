@@ -26,7 +26,7 @@ def result_of(record: BaselineRecord) -> dict[str, Any]:
     last = record.progress[-1] if record.progress else None
     measured: Mapping[str, Any] = record.result or {}
     return {
-        "run": record.name, "method": METHOD, "domain": settings.domain,
+        "run": record.name, "method": METHOD, "domain": settings.domain, "task": settings.task,
         "variant": settings.options.get("variant"), "randomisation": settings.options.get("randomisation"),
         "reward": settings.reward, "seed": settings.seed, "environments": settings.environments,
         "status": status_of(record),

@@ -17,6 +17,7 @@ from ..settings.evaluate import MOST_SEED as MOST_MEASURE_SEED
 
 METHOD: Final = "sac-her"
 TOWERS: Final = ("hanoi", "hanoi-kinematic")
+PAPERS_CUBES: Final = 4
 OWN_REWARD: Final = "own"           # a Gymnasium environment's, which its id names
 HYPER: Final = "sac"                # the tables of --set: hyperparameters, and
 TRAINING: Final = "train"           # options of the domain for the training alone
@@ -73,7 +74,8 @@ class BaselineSettings:
     def task(self) -> str:
         """The domain, with what a reader must know of its options."""
         shown = [f"{name} {self.options[name]}" for name in ("variant", "randomisation") if name in self.options]
-        return ", ".join([self.domain, *shown])
+        cubes = self.options.get("n_cubes", PAPERS_CUBES)
+        return ", ".join([self.domain, *([] if cubes == PAPERS_CUBES else [f"n_cubes {cubes}"]), *shown])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

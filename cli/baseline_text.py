@@ -55,6 +55,6 @@ def in_short(record: BaselineRecord, *, live: bool = False) -> str:
     status = _LIVE.get(found["status"], found["status"]) if live else found["status"]
     reward = "" if found["reward"] == "own" else f", {found['reward']} reward"
     return (
-        f"{found['method']} on {found['domain']}{reward}, seed {found['seed']}, {status} at"
+        f"{found['method']} on {found['task']}{reward}, seed {found['seed']}, {status} at"
         f" {found['steps']:,} of {found['planned_steps']:,} steps in {counted(found['environments'], 'environment')}"
     )

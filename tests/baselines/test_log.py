@@ -85,7 +85,8 @@ def test_show_lists_a_baseline_and_describes_it(folder: Path, capsys: pytest.Cap
     assert exit_code(["show", "trained", "--runs", runs]) == 0
     listed, _, shown = capsys.readouterr().out.partition("\n")
     assert listed == (
-        "trained  sac-her on hanoi-kinematic, sparse reward, seed 3, stopped at 2,000 of 5,000 steps in 1 environment"
+        "trained  sac-her on hanoi-kinematic, variant cube, randomisation table, sparse reward, seed 3,"
+        " stopped at 2,000 of 5,000 steps in 1 environment"
     )
     assert shown.strip() == describe_baseline(read_record(folder), where=str(folder))
     assert f"not yet: memento resume {folder} trains on from the checkpoint at 0 steps and then plays" in shown

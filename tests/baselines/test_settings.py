@@ -19,6 +19,7 @@ def test_the_papers_values_are_the_defaults_and_training_is_fast_while_the_measu
     assert (settings.training["physics"], settings.options["physics"]) == ("fast", "exact")
     assert settings.training["horizon"] == settings.options["horizon"] == 12_000
     assert settings.task == "hanoi, variant cylinder, randomisation none"
+    assert build(given(assignments=["hanoi.n_cubes=1"])).task == "hanoi, n_cubes 1, variant cube, randomisation table"
     assert settings_of(json.loads(json.dumps(settings.as_json()))) == settings
 
 
