@@ -20,6 +20,7 @@ from ..core.extras import require
 from ..evidence.archive import SUFFIX, read_archive
 from ..evidence.baseline_rows import read_row
 from ..evidence.folder import ComparisonFolder
+from ..evidence.joining import join
 from ..evidence.loading import Evidence, load_comparison, load_runs
 from ..evidence.page import Frame, Picture, render, shown_runs
 from ..evidence.records import RunRecord
@@ -42,10 +43,7 @@ class Pictures:
 def load(given: Sequence[str], runs_dir: Path) -> tuple[Evidence, Pictures | None]:
     """The evidence, with its pictures if it is an archive. Raises UsageError for names that cannot be combined."""
     if any(name.endswith(SUFFIX) for name in given):
-        if len(given) > 1:
-            raise UsageError("a report shows one archive, or runs: name one archive alone")
-        evidence, drawn = read_archive(Path(given[0]))
-        return evidence, Pictures(by_run=drawn, missing="there are none in the archive")
+        return _of_archives(given)
     trained = [folder for name in given if (folder := find_baseline(runs_dir, name)) is not None]
     if trained:
         others = [name for name in given if find_baseline(runs_dir, name) is None]
@@ -59,6 +57,17 @@ def load(given: Sequence[str], runs_dir: Path) -> tuple[Evidence, Pictures | Non
     if len(given) > 1:
         raise UsageError("a report shows one comparison, or runs: name one comparison alone")
     return load_comparison(comparisons[0]), None
+
+
+def _of_archives(given: Sequence[str]) -> tuple[Evidence, Pictures]:
+    """One archive, or several that are parts of one comparison. Raises UsageError."""
+    other = next((name for name in given if not name.endswith(SUFFIX)), None)
+    if other is not None:
+        raise UsageError(f"a report shows archives, or runs: omit {other}, or make an archive of it first")
+    read = {name: read_archive(Path(name)) for name in given}
+    evidence = join([(name, part) for name, (part, _) in read.items()])
+    pictures = {run: drawn for _, by_run in read.values() for run, drawn in by_run.items()}
+    return evidence, Pictures(by_run=pictures, missing="there are none in the archive")
 
 
 def draw(evidence: Evidence) -> Pictures:

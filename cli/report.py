@@ -13,8 +13,9 @@ EXAMPLE: Final = "memento report first --out first.html"
 
 Sources = Annotated[
     list[str],
-    typer.Argument(metavar="RUN…|COMPARISON|FILE.json.xz", show_default=False, autocompletion=completion.runs,
-                   help="Runs or one comparison, by name or folder; or an archive."),
+    typer.Argument(metavar="RUN…|COMPARISON|FILE.json.xz…", show_default=False, autocompletion=completion.runs,
+                   help="Runs or one comparison, by name or folder; or archives with the"
+                        " seeds of one comparison."),
 ]
 Out = Annotated[Path | None, typer.Option(metavar="FILE.html", help="The page; an existing file is replaced.")]
 Csv = Annotated[Path | None, typer.Option(metavar="DIR", help="The rows behind the page, as CSV files.")]

@@ -8,7 +8,7 @@ REFUSED = {
     "report x --out page.txt": "--out page.txt is not a page: name it *.html",
     "report x --archive a.zip": "--archive a.zip is not an archive: name it *.json.xz",
     "report none --out x.html": "none",
-    "report a.json.xz x --csv rows": "name one archive alone",
+    "report a.json.xz x --csv rows": "omit x",
 }
 
 
