@@ -4,6 +4,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from math import fsum
 from pathlib import Path
@@ -37,6 +38,10 @@ class HindsightSAC(SAC):
         """Do this many updates, or none if no episode has ended yet."""
         if isinstance(self.replay_buffer, HindsightBuffer) and self.replay_buffer.ready:
             super().train(gradient_steps=gradient_steps, batch_size=batch_size)
+
+
+class Stopped(Exception):
+    """Ends the library's loop between two steps, so that a checkpoint then holds every step that it counts."""
 
 
 class Counters:
@@ -108,10 +113,12 @@ class Watcher(BaseCallback):
         if first_update or time.monotonic() - self._reported_s >= REPORT_S:
             self._updated = self._updated or first_update
             self.note()
-        return not self._stopped()
+        return True
 
     def _on_rollout_start(self) -> None:
         """Between two steps, when the transitions of the last one are in the buffer and its updates are done."""
+        if self._stopped():
+            raise Stopped
         if self._steps() - self._saved >= self._settings.checkpoint:
             self.save()
 
@@ -162,7 +169,8 @@ def train(
             BaselineLog(folder).add("resumed", {"steps": steps})
         watcher = Watcher(settings, folder, counters, report=report, stopped=stopped)
         if steps < settings.steps:
-            model.learn(settings.steps - steps, callback=watcher, reset_num_timesteps=False)
+            with suppress(Stopped):
+                model.learn(settings.steps - steps, callback=watcher, reset_num_timesteps=False)
             watcher.save()
         if model.num_timesteps < settings.steps:
             return None

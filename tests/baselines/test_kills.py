@@ -63,6 +63,14 @@ def test_a_training_survives_kills_at_random_steps_and_at_every_file_of_a_checkp
     assert [each.steps for each in record.progress] == sorted(each.steps for each in record.progress)
 
 
+def test_a_training_that_is_stopped_loses_no_step(tmp_path: Path) -> None:
+    folder, settings = tmp_path / "stopped", small()
+    begin(folder, settings)
+    asked = iter(range(100))
+    assert training.train(settings, folder, report=lambda progress: None, stopped=lambda: next(asked) == 40) is None
+    assert complete(folder) == 80
+
+
 def test_a_restored_training_does_the_same_updates_as_the_one_that_went_on(tmp_path: Path) -> None:
     settings = small(steps=400, checkpoint=400)
     begin(tmp_path / "first", settings)
