@@ -13,7 +13,7 @@ from ..core.step_limit import REAL_TIME
 from ..core.values import JSON
 from ..domains import names as domain_names
 from .model import ALL, BRANCHES, EVALUATORS, OPTIONS, ROLES, TABLES, Settings, without_effect
-from .presets import DEFAULT_PRESET, TUNED
+from .presets import DEFAULT_PRESET, TUNES
 from .sources import Given
 
 
@@ -92,14 +92,15 @@ def settle_tuning(
 
     A budget of episodes stays what it is, and so does the number of candidates of a user who sets `k_tune`.
     """
-    tuned = TUNED.get(str(values.get("preset", DEFAULT_PRESET)))
-    if tuned is None or "k_tune" in plain or values.get("budget_episodes") is not None:
+    roomy = values.get("preset", DEFAULT_PRESET) in TUNES and values.get("budget_episodes") is None
+    if not roomy or "k_tune" in plain or not isinstance(domain, Numeric):
         return
     model = Settings.model_fields["model"].default
     offline = values.get("model", model) == model
     able = "k_tune" in method_named(str(values.get("method", "memento"))).settings
-    if offline and able and isinstance(domain, Numeric) and domain.needs_tuning(options):
-        values |= {key: value for key, value in tuned.items() if key not in plain}
+    episodes = domain.tuning_episodes(options) if offline and able else 0
+    if episodes:
+        values |= {"k_tune": 1, "tune_episodes": values.get("tune_episodes", episodes)}
 
 
 def settle_step_limit(

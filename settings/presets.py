@@ -33,8 +33,8 @@ PRESETS: Mapping[str, Mapping[str, int | str]] = {
 }
 
 
-TUNED: Mapping[str, Mapping[str, int]] = {"quick": {"k_tune": 1, "tune_episodes": 240}}
-"""What a preset's search with the offline model adds in domains whose programs need numbers that fit one another."""
+TUNES = frozenset({"quick"})
+"""The presets whose searches with the offline model tune constants where programs need numbers that fit one another."""
 
 
 def preset_named(name: str) -> Mapping[str, int | str]:

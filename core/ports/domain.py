@@ -77,8 +77,8 @@ def shelf_of(domain: Domain, options: Mapping[str, JSON]) -> Shelf | None:
 class Numeric(Protocol):
     """An optional port of a domain in which the offline model's programs need numbers that fit one another."""
 
-    def needs_tuning(self, options: Mapping[str, JSON]) -> bool:
-        """Whether an offline search under these (completed) options tunes constants unless the user decides."""
+    def tuning_episodes(self, options: Mapping[str, JSON]) -> int:
+        """The episodes of one tuning in a generation of an offline search, unless the user decides; 0: no tuning."""
 
 
 @runtime_checkable

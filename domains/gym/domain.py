@@ -83,11 +83,11 @@ class GymDomain:
 
         return shelf(settings(options).documented)
 
-    def needs_tuning(self, options: Mapping[str, JSON]) -> bool:
-        """Whether an offline search tunes constants by default: see `core.ports.Numeric`."""
-        from .shelf import needs_tuning
+    def tuning_episodes(self, options: Mapping[str, JSON]) -> int:
+        """How far an offline search tunes constants by default: see `core.ports.Numeric`."""
+        from .shelf import tuning_episodes
 
-        return needs_tuning(settings(options).documented)
+        return tuning_episodes(settings(options).documented)
 
     def audit_programs(self, options: Mapping[str, JSON], *, seeds: Sequence[int]) -> Iterable[AuditProgram]:
         """Hand-written programs for an audit of evaluators: see `core.ports.Auditable`."""

@@ -11,9 +11,9 @@ from ....core.ports import Part, Shelf
 from ...shelf_reader import read_shelf
 from ..description import Description, description_of
 from .frame import facts_of
-from .parts import RHYTHM, first_of, further_parts, kinds_of, needs_tuning
+from .parts import RHYTHM, first_of, further_parts, kinds_of, tuning_episodes
 
-__all__ = ["needs_tuning", "shelf"]
+__all__ = ["shelf", "tuning_episodes"]
 
 
 def shelf(known: Description) -> Shelf:

@@ -15,6 +15,7 @@ RULE: Final = "rule"
 MOST_SEEN: Final = 1024            # numbers of an observation; more are a picture, whose episodes are slow
 MOST_SINGLED_OUT: Final = 6         # of what moves, in alternatives that use it alone
 MOST_STATES: Final = 32             # of a discrete observation, for a table with one choice per state
+TUNED: Final = 240                  # episodes of a tuning, enough for 20 populations of 12
 MOST_OWN: Final = 16                # numbers of an action with a phase and an amplitude each
 MANY_JOINTS: Final = 4              # that are seen: fewer are rather an arm's or a vehicle's than a body's
 FOLLOWED: Final = (                 # a gait: each joint follows a sine with its own phase and amplitude
@@ -41,9 +42,9 @@ def first_of(known: Description) -> tuple[str, ...]:
     return FOLLOWED if RHYTHM in kinds_of(known) and MANY_JOINTS <= wishes <= MOST_OWN and seen else ()
 
 
-def needs_tuning(known: Description) -> bool:
-    """Whether the parts need numbers that fit one another: those of a rhythm do. Episodes with pictures are slow."""
-    return RHYTHM in kinds_of(known) and number_fields(known) <= MOST_SEEN
+def tuning_episodes(known: Description) -> int:
+    """The episodes of a tuning: the numbers of a rhythm have to fit one another. Episodes with pictures are slow."""
+    return TUNED if RHYTHM in kinds_of(known) and number_fields(known) <= MOST_SEEN else 0
 
 
 def further_parts(known: Description) -> tuple[Part, ...]:
