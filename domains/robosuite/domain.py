@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Final
 
 from ...core.ports import AuditProgram, Environment, Renderer, Shelf
 from ...core.values import JSON, Brief, Contract, Program
@@ -10,6 +11,9 @@ from ..arm.motion import CONTROL_PERIOD_S
 from . import options as task_options
 from .brief import brief
 from .tasks import TASKS
+
+
+TUNED: Final = 60  # episodes of a tuning: a grasp needs numbers that fit one another, and an episode takes a second
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +65,10 @@ class RobosuiteDomain:
         from .shelf import shelf
 
         return shelf(self.task_name)
+
+    def tuning_episodes(self, options: Mapping[str, JSON]) -> int:
+        """How far an offline search tunes constants by default: see `core.ports.Numeric`."""
+        return 0 if self.shelf() is None else TUNED
 
     def audit_programs(self, options: Mapping[str, JSON], *, seeds: Sequence[int]) -> Iterable[AuditProgram]:
         """Hand-written programs for an audit of evaluators: see `core.ports.Auditable`."""

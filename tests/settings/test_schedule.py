@@ -49,10 +49,10 @@ def tuning(**values: object) -> tuple[int, int]:
 
 
 def test_a_quick_offline_search_tunes_where_the_shelf_needs_numbers_that_fit_one_another() -> None:
-    assert tuning() == (1, 240)
+    assert (tuning(), tuning(domain="robosuite:Lift"), tuning(domain="robosuite:Door")) == ((1, 240), (1, 60), (0, 200))
     assert tuning(tune_episodes=50) == (1, 50) and tuning(k_tune=0)[0] == 0 and tuning(k_tune=2)[0] == 2
     for other in ({"preset": "smoke"}, {"preset": "paper"}, {"model": "openai:any"}, {"method": "random"},
-                  {"budget_episodes": 300}, {"domain": "gym:CartPole-v1"}, {"domain": "robosuite:Lift"},
+                  {"budget_episodes": 300}, {"domain": "gym:CartPole-v1"}, {"domain": "hanoi"},
                   {"domain": "hanoi-kinematic"}):
         assert tuning(**other) == (0, 200), other
 
