@@ -12,7 +12,6 @@ from . import options as task_options
 from .brief import brief
 from .tasks import TASKS
 
-
 TUNED: Final = 60  # episodes of a tuning: a grasp needs numbers that fit one another, and an episode takes a second
 
 
