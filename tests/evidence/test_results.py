@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from memento.app.isolation import ISOLATING
 from memento.evidence.archive import SUFFIX, read_archive
+from memento.evidence.baselines import baseline_table
 from memento.evidence.findings import find
 from memento.evidence.page import Frame, render
 
@@ -30,6 +31,18 @@ def table(evidence) -> str:
             f"| {against} | {'–' if test is None else f'{test.adjusted:.3f}'} |"
         )
     return "\n".join(lines)
+
+
+def test_the_committed_learned_baselines_are_those_of_their_guide() -> None:
+    evidence, _ = read_archive(RESULTS / f"learned{SUFFIX}")
+    learned = baseline_table(evidence.baselines)
+    assert learned is not None
+    guide = (RESULTS.parent / "baselines.md").read_text(encoding="utf-8")
+    page = (RESULTS / "learned.html").read_text(encoding="utf-8")
+    for row in learned.rows:
+        line = f"| {' | '.join(row)} |"
+        assert line in guide, line
+        assert all(f">{cell}</td>" in page for cell in row)
 
 
 @pytest.mark.parametrize("name", ["kinematic"])
