@@ -2,10 +2,13 @@
 
 import mujoco
 import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from memento.benchmarks.cell_grounding import scatter
 from memento.domains.cell.cell_file import Cell, TwinPart
 from memento.domains.cell.lens import looking
-from memento.domains.cell.sensor_model import NONE, measured_depth
-from memento.domains.cell.twin_camera import SHAPES
+from memento.domains.cell.scene_view import EVERYTHING
+from memento.domains.cell.sensor_model import NONE, measured_colour, measured_depth
 from memento.domains.hanoi.randomisation import PRESETS
 
 from .conftest import Twin
@@ -30,16 +33,60 @@ def test_every_ray_hits_what_a_single_ray_hits(twin: Twin) -> None:
     arm, camera = twin
     arm.prepare(index=0, seed=3)
     camera.begin(3)
-    _, geoms, _ = camera._cast()
-    geoms = geoms.copy()
+    view = camera.view
+    geoms = view.cast().geom
     assert {"gripper0_right_hand_collision", "cube_small_0"} <= {
         arm.scene.mj_model.geom(int(geom)).name for geom in np.unique(geoms) if geom >= 0
     }
     hit = np.zeros((1, 1), dtype=np.int32)
+    place = view._pose.position.reshape(3, 1).copy()
     for index in range(0, len(geoms), 97):
-        ray = camera._world_rays[index].reshape(3, 1).copy()
-        mujoco.mj_ray(camera._model_seen, arm.scene.mj_data, camera._from, ray, SHAPES, True, -1, hit, None)
+        ray = view._world_rays[index].reshape(3, 1).copy()
+        mujoco.mj_ray(view._model, arm.scene.mj_data, place, ray, EVERYTHING, True, -1, hit, None)
         assert hit[0, 0] == geoms[index]
+
+
+@given(
+    seed=st.integers(0, 1000), joints=st.lists(st.floats(-0.6, 0.6), min_size=7, max_size=7),
+    near=st.floats(0.15, 1.0), aside=st.floats(-0.4, 0.4),
+)
+@settings(max_examples=12, deadline=None)
+def test_an_image_is_what_casting_every_ray_gives(
+    twin: Twin, seed: int, joints: list[float], near: float, aside: float,
+) -> None:
+    """Wherever arm and objects are, also where the camera is among them."""
+    arm, camera = twin
+    arm.prepare(index=0, seed=seed)
+    scatter(arm, np.random.default_rng(seed))
+    arm.scene.mj_data.qpos[:7] += joints
+    mujoco.mj_forward(arm.scene.mj_model, arm.scene.mj_data)
+    view = camera.view
+    view.place(looking(near * np.array([0.75, aside, 0.7]) + (0.0, 0.0, 0.8), np.array([0.0, 0.0, 0.86])))
+    pixels, hits = view.changed()
+    cast = view.cast()
+    for name in ("depth_m", "geom", "normal", "cosine"):
+        image = getattr(view.still, name).copy()
+        image[pixels] = getattr(hits, name)
+        assert np.allclose(image, getattr(cast, name), rtol=0.0, atol=1e-9), name
+
+
+def test_noise_has_its_std() -> None:
+    rng = np.random.default_rng(1)
+    model = NONE.model_copy(update={"axial_m": 0.002, "colour": 4.0})
+    depth, colour = np.full((240, 320), 0.9), np.full((240, 320, 3), 100.0, dtype=np.float32)
+    off = measured_depth(model, model.draw(rng), depth, np.ones_like(depth), rng) - 0.9
+    assert abs(off.mean()) < 5e-5 and abs(off.std() / 0.002 - 1.0) < 0.01 and abs(off).max() < 4.4 * 0.002
+    seen = measured_colour(model, colour, rng).astype(float) + 0.5      # fractions are cut off
+    assert abs(seen.mean() - 100.0) < 0.05 and abs(seen.std() / np.sqrt(16.0 + 1.0 / 12.0) - 1.0) < 0.01
+
+
+def test_a_depth_is_read_next_to_its_pixel_as_often_as_the_std_says() -> None:
+    rng = np.random.default_rng(2)
+    model = NONE.model_copy(update={"lateral_px": 0.4})
+    depth = np.tile(np.arange(1.0, 321.0), (240, 1))
+    away = measured_depth(model, model.draw(rng), depth, np.ones_like(depth), rng)[:, 2:-2] - depth[:, 2:-2]
+    assert abs((away == 0.0).mean() - 0.7887) < 0.006       # a normal of std 0.4 rounds to 0
+    assert abs((away == 1.0).mean() - (away == -1.0).mean()) < 0.006
 
 
 def test_a_seed_is_the_same_image(twin: Twin) -> None:
