@@ -15,12 +15,10 @@ from numpy.typing import NDArray
 
 from ...core.errors import RolloutError
 from ..arm.physics.cache import compiled_code_in, first_compilation
-from ..arm.simulator import CACHE
+from .compiled import COMPILED
 from .lens import CameraPose, pixel_rays
 from .ports import Array, Lens
 
-COMPILED = CACHE / "cell"
-COMPILED.mkdir(mode=0o700, exist_ok=True)
 with compiled_code_in(COMPILED):
     from .triangles import draw, normals_of
 
