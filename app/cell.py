@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,8 @@ from ..core.errors import RolloutError, UsageError
 from ..core.extras import require
 from ..core.order_ids import episode_id
 from ..core.ports import RollTask
+from ..core.recording import Recording
+from ..core.recording_file import load_recording, trajectory_key, trajectory_path
 from ..core.seeds import salted
 from ..core.text import one_line
 from ..core.values import JSON, Episode, Program, Score
@@ -92,11 +94,11 @@ def check_cell(path: Path) -> tuple[Finding, ...]:
     return tuple(Finding(**line) for line in lines)
 
 
-async def run_cell(settings: EvaluateSettings) -> CellResult:
+async def run_cell(settings: EvaluateSettings, *, first: Callable[[Recording], None] | None = None) -> CellResult:
     """Run the policy in the cell for `episodes` trials, one after another on a real arm.
 
-    Trial i of the twin is drawn from `seed` + i, mixed with the salt. Raises UsageError for a file that is not a
-    policy, and RolloutError if the cell fails.
+    Trial i of the twin is drawn from `seed` + i, mixed with the salt; `first` gets the recording of the first trial.
+    Raises UsageError for a file that is not a policy, and RolloutError if the cell fails.
     """
     require("robosuite", "a robot cell")
     program = read_program(settings.policy, DOMAIN.contract, role="policy")
@@ -105,7 +107,7 @@ async def run_cell(settings: EvaluateSettings) -> CellResult:
     done = await execute(
         program, settings.options,
         seeds=[salted(settings.seed + index, settings.salt) for index in range(settings.episodes)],
-        workers=settings.workers if content["arm"]["kind"] == "twin" else 1,
+        workers=settings.workers if content["arm"]["kind"] == "twin" else 1, first=first,
     )
     return CellResult(
         policy=str(settings.policy), cell=str(content["name"]), seed=settings.seed, salt=settings.salt, trials=done,
@@ -115,6 +117,7 @@ async def run_cell(settings: EvaluateSettings) -> CellResult:
 
 async def execute(
     program: Program, options: Mapping[str, JSON], *, seeds: Sequence[int], workers: int,
+    first: Callable[[Recording], None] | None = None,
 ) -> tuple[Trial, ...]:
     """One trial of a program per seed, with E_R's metrics. Raises RolloutError."""
     with tempfile.TemporaryDirectory(prefix="memento-cell-") as folder:
@@ -122,6 +125,8 @@ async def execute(
             domain=IMPORT_STRING, splits={SPLIT: options}, workers=min(workers, len(seeds)), trajectories=Path(folder),
         ) as pool, asyncio.TaskGroup() as group:
             tasks = [group.create_task(_trial(pool, program, index, seed)) for index, seed in enumerate(seeds)]
+        if first is not None:
+            first(load_recording(trajectory_path(Path(folder), trajectory_key(episode_id(SPLIT, 0)))))
         return tuple(task.result() for task in tasks)
 
 

@@ -11,6 +11,7 @@ from . import flags
 from .command import CONTEXT, Command, CommandGroup
 
 if TYPE_CHECKING:
+    from ..core.recording import Recording
     from ..core.values import JSON
 
 EXAMPLE: Final = "memento cell run elite.py --trials 10"
@@ -36,6 +37,14 @@ Salt = Annotated[
 ]
 
 
+Film = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", show_default=False,
+                 help="A film of the first trial, camera and scene side by side: .mp4, .gif, or .png for moments."),
+]
+FILM_SIZES: Final = {".mp4": "1280x480", ".gif": "800x300"}     # two pictures next to each other
+
+
 @cell.command(cls=Command, epilog=f"Example: {CHECK_EXAMPLE}")
 def check(file: File = None, as_json: flags.AsJson = False) -> None:
     """Look through the camera, compare with the cell's file, move the arm, and try a limit. The arm moves."""
@@ -59,22 +68,35 @@ def check(file: File = None, as_json: flags.AsJson = False) -> None:
 @cell.command(cls=Command, epilog=f"Example: {EXAMPLE}")
 def run(
     policy: Policy, file: File = None, trials: Trials = 10, seed: Seed = 0, salt: Salt = None,
-    workers: flags.Workers = None, as_json: flags.AsJson = False,
+    workers: flags.Workers = None, film: Film = None, as_json: flags.AsJson = False,
 ) -> None:
     """Run a policy in the cell, through its camera and its guard, and report each trial."""
     from .. import app
     from ..app.cell import run_cell
-    from ..domains.cell import IMPORT_STRING
+    from ..domains.cell import DOMAIN, IMPORT_STRING
     from ..settings.evaluate import build_evaluate_settings
     from .cell_text import cell_json, describe_trials
+    from .drawing import write
     from .execution import execute
+    from .look import Look
     from .output import print_json, print_text
 
     settings = build_evaluate_settings(
         policy, IMPORT_STRING, flags={"cell": str(_path(file))}, assignments=(), episodes=trials, seed=seed,
         salt=salt or app.new_salt(), evaluator="reference", workers=workers,
     )
-    result = execute(run_cell(settings))
+    look = None if film is None else Look(
+        out=film, camera=None, size=FILM_SIZES.get(film.suffix.lower(), "800x300"), speed=None, every=None, at=None,
+        flag="--film",
+    )
+    if look is not None:
+        look.check()
+
+    def draw(recording: "Recording") -> None:
+        assert look is not None
+        write(recording, DOMAIN.renderer(settings.options), look, title=policy.stem)
+
+    result = execute(run_cell(settings, first=None if look is None else draw))
     if as_json:
         print_json(cell_json(result))
     else:

@@ -80,15 +80,15 @@ def draw(wanted: Wanted, look: Look) -> dict[str, JSON]:
     found = asyncio.run(rendering.fetch(wanted))
     say(f"{wanted.title}, episode {wanted.index}: {found.source}")
     with rendering.drawing(found):
-        pictures = _write(found.recording, renderer, look, title=f"{wanted.title} e{wanted.index}")
+        pictures = write(found.recording, renderer, look, title=f"{wanted.title} e{wanted.index}")
     return {
         "file": str(look.out), "domain": wanted.domain, "episode": wanted.index, "seed": wanted.seed,
         "steps": found.recording.steps, "source": found.source, "pictures": pictures,
     }
 
 
-def _write(recording: Recording, renderer: Renderer, look: Look, *, title: str) -> int:
-    """Write the file; returns the number of its pictures. Raises UsageError."""
+def write(recording: Recording, renderer: Renderer, look: Look, *, title: str) -> int:
+    """Draw a recording into the file; returns the number of its pictures. Raises UsageError."""
     width, height = look.pixels()
     rows = _sheet(look, recording.steps)
     camera = look.camera or renderer.cameras[0]

@@ -27,6 +27,7 @@ class Look:
     speed: float | None
     every: int | None
     at: str | None
+    flag: str = "--out"         # the option that named the file, for messages
 
     @property
     def kind(self) -> str:
@@ -36,13 +37,13 @@ class Look:
     def check(self) -> None:
         """Raise UsageError for values out of range, flags that contradict each other, and MP4 without its encoder."""
         if self.kind not in KINDS:
-            raise UsageError(f"--out {self.out}: unknown kind of file; the name must end in {', '.join(KINDS)}")
+            raise UsageError(f"{self.flag} {self.out}: unknown kind of file; the name must end in {', '.join(KINDS)}")
         if self.kind == ".mp4":
             require("video", "a film in MP4")
         if not self.out.parent.is_dir():
-            raise UsageError(f"--out {self.out}: there is no folder {self.out.parent}")
+            raise UsageError(f"{self.flag} {self.out}: there is no folder {self.out.parent}")
         if not os.access(self.out.parent, os.W_OK):
-            raise UsageError(f"--out {self.out}: the folder {self.out.parent} cannot be written")
+            raise UsageError(f"{self.flag} {self.out}: the folder {self.out.parent} cannot be written")
         require_at_least("--every", self.every, 1)
         if self.speed is not None and not SPEED[0] <= self.speed <= SPEED[1]:
             raise UsageError(f"--speed must be from {SPEED[0]:g} to {SPEED[1]:g}, not {self.speed:g}")

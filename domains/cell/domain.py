@@ -6,7 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from ...core.errors import UsageError, unknown
-from ...core.ports import Environment, Rig, Shelf
+from ...core.ports import Environment, Renderer, Rig, Shelf
 from ...core.values import JSON, Brief, Contract, Program
 from .. import hanoi
 
@@ -44,7 +44,7 @@ class CellDomain:
     def brief(self, options: Mapping[str, JSON]) -> Brief:
         """The texts of `hanoi` without randomisation, the interface that the cell keeps, and what a cell records."""
         from .cell_file import cell_of
-        from .rig import evaluator_interface
+        from .rig import UNCERTAINTIES, evaluator_interface, policy_interface
 
         content = options["cell"]
         assert isinstance(content, dict)
@@ -53,7 +53,10 @@ class CellDomain:
             "goal_update": cell_of(content, where="the cell").execution.goal_update,
         }
         brief = hanoi.DOMAIN.brief(hanoi.DOMAIN.options(given, preset="paper"))
-        return replace(brief, evaluator_interface=evaluator_interface(brief.evaluator_interface), reference_fitness="")
+        return replace(
+            brief, policy_interface=policy_interface(brief.policy_interface), uncertainties=UNCERTAINTIES,
+            evaluator_interface=evaluator_interface(brief.evaluator_interface), reference_fitness="",
+        )
 
     def rig(self, options: Mapping[str, JSON]) -> Rig:
         """The cell in words, the bounds of its file, and whether there is one arm: see `core.ports.Calibrating`."""
@@ -63,6 +66,15 @@ class CellDomain:
         content = options["cell"]
         assert isinstance(content, dict)
         return rig_of(cell_of(content, where="the cell"))
+
+    def renderer(self, options: Mapping[str, JSON]) -> Renderer:
+        """The camera's view and the scene of recorded trials: see `core.ports.Drawable`."""
+        from .cell_file import cell_of
+        from .render import CellRenderer
+
+        content = options["cell"]
+        assert isinstance(content, dict)
+        return CellRenderer(cell=cell_of(content, where="the cell"))
 
     def control_period_ms(self, options: Mapping[str, JSON]) -> float:
         """The duration of a control step: see `core.ports.Periodic`."""

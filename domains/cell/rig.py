@@ -7,6 +7,18 @@ from ...core.ports import Rig
 from ..hanoi import task
 from .cell_file import CUBES, Cell
 
+UNCERTAINTIES = (
+    "Cubes and containers are as the camera sees them, a few millimetres off; a part of that is the same during a "
+    "whole trial. Every trial begins in nearly the same way.\n"
+)
+IN_A_CELL = (       # what the interface of a simulation without noise says, and what holds here
+    ("small to large, m, world; exact |", "small to large, m, world; **as the camera sees them** |"),
+    ("of each cube, **w, x, y, z**; exact |", "of each cube, **w, x, y, z**; **as the camera sees them** |"),
+    ("containers A, B, C, m, world; exact |", "containers A, B, C, m, world; **as seen at the start** |"),
+    ("containers A, B, C, **w, x, y, z**; exact |", "containers A, B, C, **w, x, y, z**; **as seen at the start** |"),
+    ("and NaN ends the episode\nwith fitness 0.", "and NaN stops the arm,\nwhich ends the trial."),
+)
+
 
 def rig_of(cell: Cell) -> Rig:
     """The rig of a calibration in this cell: only what a laboratory knows about its cell."""
@@ -30,6 +42,14 @@ def rig_of(cell: Cell) -> Rig:
     return Rig(
         description=description, bounds=dict(cell.calibration.bounds), one_at_a_time=cell.arm.kind != "twin",
     )
+
+
+def policy_interface(of_hanoi: str) -> str:
+    """The interface of a policy: that of `hanoi` without noise, where the camera and the guard change it."""
+    for simulated, here in IN_A_CELL:
+        assert simulated in of_hanoi
+        of_hanoi = of_hanoi.replace(simulated, here)
+    return of_hanoi
 
 
 def evaluator_interface(of_hanoi: str) -> str:

@@ -112,6 +112,13 @@ class SceneView:
         return np.asarray(np.abs((normal * self._world_rays[pixels]).sum(axis=1)) / self._lengths[pixels])
 
 
+def altered(whole: NDArray[Any], pixels: NDArray[np.intp], changed: NDArray[Any]) -> NDArray[Any]:
+    """A copy of an image in rows with other values at these pixels."""
+    image = whole.copy()
+    image[pixels] = changed
+    return image
+
+
 def _surface(model: Any, geom: int) -> tuple[Array, NDArray[np.int64]]:
     """The corners (n, 3) and triangles (m, 3) of a box or a mesh, in its own frame."""
     kind = int(model.geom_type[geom])

@@ -1,7 +1,8 @@
 """E_R, the reduced evaluator of a robot cell (paper, appendix A): metrics from an execution and from perceived poses.
 
 It judges nothing: the fitness that the contract asks for is always 0. It reads what a real cell can measure only:
-the hand, the fingers, the forces, the waypoints, and the poses that the camera saw. Lengths are in mm.
+the hand, the fingers, the forces, the waypoints, and the poses that the camera saw. Lengths are in mm. An offset is
+the hand minus the cube that it grasps, or a placed cube minus the middle of what is below it, along the world's axes.
 """
 
 from typing import Any
@@ -38,9 +39,11 @@ class Evaluator:
             "placings": len(placed),
             "dropped_on_the_way": len(held) - len(placed),
             "placing_lateral_mm": _spread([place["lateral"] for place in placed]),
-            "placing_offset_mm": _means([place["offset"] for place in placed]),
+            "placing_in_hole_offset_mm": _means([place["offset"] for place in placed if place["in_hole"]]),
+            "placing_on_cube_offset_mm": _means([place["offset"] for place in placed if not place["in_hole"]]),
             "release_height_above_rest_mm": _spread([place["fall"] for place in placed]),
             "force_peak_n": _round(run.force.max()),
+            "force_peak_while": run.situation(int(run.force.argmax())),
             "force_peak_descending_open_n": _round(run.peak(run.opening)),
             "force_peak_descending_held_n": _round(run.peak(~run.opening)),
             "waypoint_lag_mm": _spread(run.lag),
@@ -73,6 +76,7 @@ class _Run:
         self.closing = np.concatenate([grip > 0, [False]])[: len(self.eef)]
         self.opening = ~self.closing
         self.descending = np.concatenate([[False], np.diff(self.eef[:, 2]) < -0.0005])
+        self.moving = np.concatenate([[False], np.linalg.norm(np.diff(self.eef, axis=0), axis=1) > 0.0005])
 
     def grasps(self) -> list[dict[str, Any]]:
         """Each stretch of closing: which cube is nearest, how the hand stood over it, whether it was held."""
@@ -109,7 +113,7 @@ class _Run:
         goals = below or list(self.holes)
         offset = 1000 * min((rest[:2] - goal for goal in goals), key=lambda each: np.hypot(*each))
         return {
-            "lateral": np.hypot(*offset), "offset": offset,
+            "lateral": np.hypot(*offset), "offset": offset, "in_hole": not below,
             "fall": 1000 * (self.cubes[end, cube, 2] - rest[2]),
         }
 
@@ -141,6 +145,14 @@ class _Run:
             return False
         heights = self.table + 2 * np.cumsum(self.half[::-1])[::-1] - self.half
         return bool((np.abs(last[:, 2] - heights) < 0.012).all())
+
+    def situation(self, row: int) -> str:
+        """What the hand did at a row, and over which container it was."""
+        motion = "descending" if self.descending[row] else "moving" if self.moving[row] else "at rest"
+        gaps = np.linalg.norm(self.holes - self.eef[row, :2], axis=1)
+        place = f"over {'ABC'[int(gaps.argmin())]}" if gaps.min() < NEAR else "between containers"
+        height = 5 * round(200 * (self.eef[row, 2] - self.table))
+        return f"{motion}, {'open' if self.opening[row] else 'closed'}, {place}, {height} mm above the table"
 
     def peak(self, when: Any) -> float:
         chosen = self.force[when & self.descending]

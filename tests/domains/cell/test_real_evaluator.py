@@ -50,6 +50,8 @@ def test_a_placing_is_measured() -> None:
     assert metrics["grasp_height_above_centre_mm"]["median"] == 6.0
     assert metrics["grasp_lateral_mm"]["median"] == 3.0
     assert metrics["placing_lateral_mm"]["median"] == 2.0
+    assert metrics["placing_in_hole_offset_mm"] == {"x": 2.0, "y": 0.0} and metrics["placing_on_cube_offset_mm"] is None
+    assert metrics["force_peak_while"] == "at rest, open, over A, 195 mm above the table"
     assert metrics["release_height_above_rest_mm"]["median"] == 4.0
     assert metrics["force_peak_n"] == 3.0 and metrics["seconds"] == 3.0
     assert metrics["dropped_on_the_way"] == 0 and metrics["tower_seen_on_c"] is False
