@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from memento.cli import exit_code
 from memento.domains.cell.cell_file import SHIPPED
+from PIL import Image
 
 INTO_THE_TABLE = """
 class FrankaPolicy:
@@ -45,6 +46,17 @@ def test_a_stopped_trial_is_reported_with_the_reason(
     assert (trial["success"], trial["ended_by"], trial["stopped"]) == (False, "stopped", "box")
     assert "border" in trial["because"] and trial["fault"] is None and result["success_rate"] == 0.0
     assert trial["metrics"]["grasps"] == 0 and trial["metrics"]["tower_seen_on_c"] is False
+
+
+def test_the_first_trial_is_a_film(cell: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    policy, film = tmp_path / "policy.py", tmp_path / "film.gif"
+    policy.write_text(INTO_THE_TABLE, "utf-8")
+    asked = ["cell", "run", str(policy), "--cell", str(cell), "--trials", "1", "--workers", "1", "--film"]
+    assert exit_code([*asked, str(tmp_path / "film.avi")]) == 2
+    assert "--film" in capsys.readouterr().err
+    assert exit_code([*asked, str(film)]) == 0
+    with Image.open(film) as opened:
+        assert opened.n_frames > 5 and opened.width == 800
 
 
 @pytest.mark.parametrize("asked", [["check"], ["run", "policy.py"]])

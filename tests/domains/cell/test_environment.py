@@ -2,15 +2,19 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from memento.core.values import JSON
 from memento.domains.cell import DOMAIN
 from memento.domains.cell.environment import CellEnvironment
+from memento.domains.cell.scene_view import altered
 
 from ...conformance.domain import DomainContract
 from ...conformance.environment import EnvironmentContract
+from ...conformance.renderer import RendererContract
 
 LIGHT: dict[str, JSON] = {
     "segmenter": {"kind": "truth"}, "grounding": {"container_frames": 1},
@@ -18,7 +22,7 @@ LIGHT: dict[str, JSON] = {
 }
 
 
-class TestCell(DomainContract, EnvironmentContract):
+class TestCell(DomainContract, EnvironmentContract, RendererContract):
     domain = "memento.domains.cell:DOMAIN"
     given = {"horizon": 8, "cell": LIGHT}
 
@@ -46,6 +50,27 @@ def test_objects_are_as_the_camera_sees_them_and_the_arm_is_exact(environment: C
     assert np.allclose(observed[:3], states["eef_pos"][0], atol=1e-6)
     error = np.linalg.norm(states["seen_cube_pos"][0] - states["cube_pos"][0], axis=1)
     assert 0.0 < error.max() < 0.015
+
+
+def test_a_film_shows_what_the_camera_sees_and_marks_where_cubes_were_seen(environment: CellEnvironment) -> None:
+    environment.reset(index=0, seed=3)
+    for _ in range(3):
+        environment.step(np.zeros(7))
+    recording = environment.recording()
+    states = dict(recording.states)
+    unmarked = replace(recording, states={name: rows for name, rows in states.items() if name != "seen_cube_pos"})
+    options = DOMAIN.options({"cell": LIGHT}, preset="paper")
+    pictures = []
+    for shown in (recording, unmarked):
+        with closing(DOMAIN.renderer(options).playback(shown, camera="camera", width=160, height=120)) as playback:
+            pictures.append(playback.picture(3))
+    marked = (pictures[0] != pictures[1]).any(axis=2)
+    assert 4 * 20 < marked.sum() < 4 * 60
+    camera = environment._hardware.camera
+    camera.view.place(camera._pose)
+    pixels, hits = camera.view.changed()
+    ideal = altered(camera._paint.shaded(camera.view.still), pixels, camera._paint.shaded(hits)).reshape(120, 160, 3)
+    assert (np.abs(pictures[1] - ideal) <= 1.0).all(axis=2).mean() > 0.999     # recordings are of single precision
 
 
 def test_silence_stops_an_arm_in_the_worlds_time() -> None:
