@@ -1,10 +1,12 @@
 """For every test."""
 
+import os
 import signal
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
+from memento.runtime.rollouts.arithmetic import common_kernels
 
 from .support.nightly import is_sampled
 from .support.processes import end_started
@@ -12,6 +14,9 @@ from .support.processes import end_started
 # Machines are slow at times. How long one example takes says nothing about it.
 settings.register_profile("memento", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("memento")
+
+# As in a worker, and before numpy is imported: tests compare the physics with stock robosuite's in this process.
+os.environ.update(common_kernels())
 
 # A script's background job ignores SIGINT, and so would all that the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)

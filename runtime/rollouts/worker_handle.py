@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ...core.interpreters import module_command
 from . import worker_messages as messages
+from .arithmetic import common_kernels
 from .limits import Limits
 from .owned_process import OwnedProcess, undisturbed
 
@@ -41,7 +42,7 @@ def worker_environment(given: Mapping[str, str]) -> dict[str, str]:
     passed = {name: value for name, value in given.items()
               if name in _PASSED and not any(word in name.upper() for word in _SECRET_WORDS)}
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    return {**passed, **threads, "PYTHONHASHSEED": "0"}
+    return {**passed, **threads, **common_kernels(), "PYTHONHASHSEED": "0"}
 
 
 class WorkerHandle(OwnedProcess):

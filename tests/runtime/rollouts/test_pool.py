@@ -14,6 +14,7 @@ from memento.agents.rollout_agents import scored
 from memento.core.errors import RecordingLost, RolloutError
 from memento.core.recording_file import load_recording
 from memento.runtime.rollouts import worker_messages as messages
+from memento.runtime.rollouts.arithmetic import common_kernels
 from memento.runtime.rollouts.pool import ProcessPool
 from memento.runtime.rollouts.worker_handle import worker_environment
 
@@ -242,6 +243,7 @@ def test_a_worker_gets_no_secret_of_the_controller():
     environment = worker_environment(given)
     assert environment["PATH"] == "/bin" and environment["MUJOCO_GL"] == "egl"
     assert environment["PYTHONHASHSEED"] == "0"
+    assert environment.items() >= common_kernels().items()
     assert set(environment) & set(given) == {"PATH", "MUJOCO_GL", "NVIDIA_VISIBLE_DEVICES"}
 
 
