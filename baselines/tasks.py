@@ -13,7 +13,6 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from .. import envs  # noqa: F401 - it registers the towers
 from ..core.ports import Environment
 from ..core.recording import Recording
 from ..core.returns import RETURN
@@ -24,7 +23,9 @@ from .settings import TOWERS, BaselineSettings
 KEYS: Final = ("observation", "achieved_goal", "desired_goal")
 CPU: Final = "cpu"              # in `info`: the id and the CPU time in seconds of the environment's process
 REACHED: Final = "goal_reached"
-_TOWER_IDS: Final = {"hanoi": "memento/Hanoi-v0", "hanoi-kinematic": "memento/HanoiKinematic-v0"}
+_TOWER_IDS: Final = {       # with the module that registers them, which gymnasium imports
+    "hanoi": "memento.envs:memento/Hanoi-v0", "hanoi-kinematic": "memento.envs:memento/HanoiKinematic-v0",
+}
 
 Observation = dict[str, NDArray[np.float32]]
 

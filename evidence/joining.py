@@ -8,7 +8,6 @@ from ..core.errors import UsageError
 from ..core.values import JSON
 from .experiment import Experiment
 from .loading import Evidence
-from .plan import list_jobs
 
 _SALT: Final = "salt"
 _OWN: Final = ("name", "seeds")     # what two parts may have different
@@ -53,7 +52,7 @@ def _check_same(first: str, one: Experiment, second: str, other: Experiment) -> 
             mine, theirs = _unsalted(one), _unsalted(other)
         if mine != theirs:
             raise UsageError(
-                f"{first} and {second} are not parts of one comparison: their {field.name} differ; make a page of each"
+                f"{first} and {second} are not parts of one comparison: they differ in {field.name}; report each alone"
             )
 
 
@@ -67,12 +66,11 @@ def _common_settings(one: Experiment, other: Experiment) -> dict[str, JSON]:
 
 
 def _together(parts: Sequence[Evidence], experiment: Experiment) -> Evidence:
-    """The runs and measures of all parts, in the order of the whole plan."""
-    records = {record.name: record for part in parts for record in part.records}
-    places = {job.name: place for place, job in enumerate(list_jobs(experiment))}
+    """The runs and measures of all parts, seed by seed, as a comparison has them."""
+    records = [record for part in parts for record in part.records]
     return Evidence(
         title=parts[0].title,
-        records=tuple(sorted(records.values(), key=lambda record: places[record.name])),
+        records=tuple(sorted(records, key=lambda record: record.seed)),
         measured={key: found for part in parts for key, found in part.measured.items()},
         missing={name: why for part in parts for name, why in part.missing.items()},
         experiment=experiment,

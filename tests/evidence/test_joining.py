@@ -64,8 +64,8 @@ def test_what_is_missing_in_a_part_is_missing_in_the_whole(parts):
 
 
 @pytest.mark.parametrize(("changes", "sentence"), [
-    ({"preset": "quick"}, "a and b are not parts of one comparison: their preset differ"),
-    ({"settings": {"n_roll": 4}}, "their settings differ"),
+    ({"preset": "quick"}, "a and b are not parts of one comparison: they differ in preset"),
+    ({"settings": {"n_roll": 4}}, "they differ in settings"),
     ({"seeds": (3, 4)}, "seed 3 is in both a and b"),
 ])
 def test_parts_that_do_not_belong_together_are_refused(parts, changes, sentence):
@@ -73,6 +73,12 @@ def test_parts_that_do_not_belong_together_are_refused(parts, changes, sentence)
     other = replace(second, experiment=replace(second.experiment, **changes))
     with pytest.raises(UsageError, match=sentence):
         join([("a", first), ("b", other)])
+
+
+def test_a_run_that_its_plan_does_not_name_is_kept(parts):
+    (name, first), second = parts
+    odd = replace(first, records=(*first.records, replace(first.records[0], name="odd")))
+    assert "odd" in {record.name for record in join([(name, odd), second]).records}
 
 
 def test_single_runs_are_refused(parts):
