@@ -8,9 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
-from sqlite_utils import Database
-
 from .runs import DATABASE, UNFINISHED
+from .sqlite_library import Database
 
 _BUSY_S = 10.0
 _CANNOT_WRITE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}

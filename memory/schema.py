@@ -1,17 +1,12 @@
 """The tables of a run's database, as numbered migrations."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
-from sqlite_utils import Migrations
 
 from ..core.errors import RunRefused, StoreError
-
-if TYPE_CHECKING:
-    from sqlite_utils import Database
+from .sqlite_library import Database, Migrations
 
 
-def _first(db: "Database") -> None:
+def _first(db: Database) -> None:
     db.execute(
         "CREATE TABLE facts (seq INTEGER PRIMARY KEY, at REAL NOT NULL, kind TEXT NOT NULL, order_id TEXT, "
         "body TEXT NOT NULL)"
@@ -38,21 +33,21 @@ for _name, _step in STEPS:
     migrations(name=_name)(_step)
 
 
-def begin(db: "Database", about: Mapping[str, str]) -> None:
+def begin(db: Database, about: Mapping[str, str]) -> None:
     """Make the tables of a new run and store its initial metadata."""
     migrate(db)
     with db.atomic():
         db.conn.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", about.items())
 
 
-def migrate(db: "Database") -> None:
+def migrate(db: Database) -> None:
     """Bring the tables up to this version."""
     migrations.apply(db)
     db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('schema_version', ?)", [str(len(STEPS))])
     db.commit()
 
 
-def check_version(db: "Database", *, writing: bool) -> None:
+def check_version(db: Database, *, writing: bool) -> None:
     """Raises StoreError for a database that is not a run, is from a newer version or, to read, from an older one."""
     applied = [migration.name for migration in migrations.applied(db)]
     if not applied:

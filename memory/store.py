@@ -18,8 +18,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from sqlite_utils import Database
-
 from ..core.errors import StoreError, UsageError, os_problem
 from ..core.events import Fact
 from ..core.ports import Clock
@@ -30,6 +28,7 @@ from .errors import storage_errors, store_error
 from .lock import WriterLock
 from .runs import is_run, never_begun, require_run
 from .schema import begin, check_version, migrate
+from .sqlite_library import Database
 
 _CHUNK = 1000  # facts read in one short transaction: a reader never holds the writer's log back
 _REMEMBERED = 8_000_000  # characters of values that later facts probably refer to again
