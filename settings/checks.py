@@ -14,6 +14,7 @@ from ..core.values import JSON
 from ..domains import names as domain_names
 from .model import ALL, BRANCHES, EVALUATORS, OPTIONS, ROLES, TABLES, Settings, without_effect
 from .presets import DEFAULT_PRESET, TUNES
+from .schedule import room_for_tuning
 from .sources import Given
 
 
@@ -88,19 +89,19 @@ def _leave_out_speculation(values: dict[str, Any], plain: Mapping[str, Given], w
 def settle_tuning(
     values: dict[str, Any], plain: Mapping[str, Given], domain: Domain, options: Mapping[str, JSON]
 ) -> None:
-    """Tune constants by default where the offline model needs it and the preset has room for it.
+    """Tune constants by default where the offline model needs it, and the preset and a budget of episodes have room.
 
-    A budget of episodes stays what it is, and so does the number of candidates of a user who sets `k_tune`.
+    The number of candidates of a user who sets `k_tune` stays what it is.
     """
-    roomy = values.get("preset", DEFAULT_PRESET) in TUNES and values.get("budget_episodes") is None
-    if not roomy or "k_tune" in plain or not isinstance(domain, Numeric):
+    if values.get("preset", DEFAULT_PRESET) not in TUNES or "k_tune" in plain or not isinstance(domain, Numeric):
         return
     model = Settings.model_fields["model"].default
     offline = values.get("model", model) == model
     able = "k_tune" in method_named(str(values.get("method", "memento"))).settings
     episodes = domain.tuning_episodes(options) if offline and able else 0
-    if episodes:
-        values |= {"k_tune": 1, "tune_episodes": values.get("tune_episodes", episodes)}
+    room = room_for_tuning(values)
+    if episodes and (room is None or room >= episodes):
+        values |= {"k_tune": 1, "tune_episodes": values.get("tune_episodes", room or episodes)}
 
 
 def settle_step_limit(

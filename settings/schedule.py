@@ -50,12 +50,22 @@ def settle_episodes(values: dict[str, Any], plain: Mapping[str, Given]) -> None:
 
 def _settle_tuning(values: dict[str, Any], limit: int) -> None:
     """The episodes of one tuning slot: what all candidates leave of the budget, but at least a third of it in all."""
-    generations, n_roll = values["generations"], values["n_roll"]
-    if not isinstance(generations, int) or not isinstance(n_roll, int):
-        return  # refused later
-    tunings = max(1, generations) * tuning_slots(values)
+    left = room_for_tuning(values)
+    if left is not None:
+        tunings = max(1, values["generations"]) * tuning_slots(values)
+        values["tune_episodes"] = max(1, left // tuning_slots(values), limit // (TUNED * tunings))
+
+
+def room_for_tuning(values: Mapping[str, Any]) -> int | None:
+    """The episodes of each generation that all candidates leave of the budget of episodes.
+
+    None without a budget, and for settings that are refused later.
+    """
+    limit, generations, n_roll = values.get("budget_episodes"), values["generations"], values["n_roll"]
+    if not isinstance(limit, int) or not isinstance(generations, int) or not isinstance(n_roll, int):
+        return None
     left = limit - n_roll * (1 + candidates_expected({**values, "budget_episodes": None}))
-    values["tune_episodes"] = max(1, left // tunings, limit // (TUNED * tunings))
+    return left // max(1, generations)
 
 
 def schedule(

@@ -57,6 +57,14 @@ def test_a_quick_offline_search_tunes_where_the_shelf_needs_numbers_that_fit_one
         assert tuning(**other) == (0, 200), other
 
 
+def test_a_budget_with_room_is_shared_with_tuning() -> None:
+    """1,200 episodes: 3 for p_0 and for each of 40 candidates, the rest for four tunings."""
+    assert tuning(budget_episodes=1200) == (1, 269)
+    assert tuning(budget_episodes=1082) == (0, 200), "240 episodes for each tuning are needed"
+    assert tuning(budget_episodes=1200, k_tune=0)[0] == 0
+    assert tuning(budget_episodes=1200, tune_episodes=100) == (1, 100)
+
+
 def test_given_numbers_stay() -> None:
     chosen = settings(preset="paper", budget_episodes=128, n_roll=5, confirm_episodes=1)
     assert (chosen.n_roll, chosen.confirm_episodes) == (5, 1)
