@@ -1,6 +1,7 @@
 """The committed results: complete, isolated, and described with the numbers that they hold."""
 
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 from memento.app.isolation import ISOLATING
@@ -33,6 +34,11 @@ def table(evidence) -> str:
     return "\n".join(lines)
 
 
+def test_the_committed_kinematic_figures_are_those_of_the_readme() -> None:
+    evidence, _ = read_archive(RESULTS / f"kinematic{SUFFIX}")
+    assert table(evidence) in (RESULTS / "README.md").read_text(encoding="utf-8"), table(evidence)
+
+
 def test_the_committed_learned_baselines_are_those_of_their_guide() -> None:
     evidence, _ = read_archive(RESULTS / f"learned{SUFFIX}")
     learned = baseline_table(evidence.baselines)
@@ -45,14 +51,45 @@ def test_the_committed_learned_baselines_are_those_of_their_guide() -> None:
         assert all(f">{cell}</td>" in page for cell in row)
 
 
-@pytest.mark.parametrize("name", ["kinematic"])
+def returns_table(evidence) -> str:
+    """The table of the open tasks: the mean return on unseen episodes with its interval over seeds, task by arm."""
+    groups = find(evidence).groups
+    arms = [arm.arm for arm in groups[0].arms]
+    lines = [f"| task | {' | '.join(f'`{arm}`' for arm in arms)} |", "| --- " * (1 + len(arms)) + "|"]
+    for group in groups:
+        returns = [arm.measures[0].returns for arm in group.arms]
+        cells = (f"{each.mean:.1f} [{each.low:.1f}, {each.high:.1f}]" for each in returns)
+        lines.append(f"| {group.task.removeprefix('gym:')} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def luck_table(evidence) -> str:
+    """The fresh-seed test: F of the elite in the search less F on unseen episodes, the mean over seeds and tasks."""
+    groups = find(evidence).groups
+    lines = ["| arm | F in the search − F unseen | of the runs above 0.02 |", "| --- | --- | --- |"]
+    for place, arm in enumerate(groups[0].arms):
+        gaps = [
+            record.curve[-1].fitness - group.arms[place].measures[0].fitness_by_seed[record.seed]
+            for group in groups for record in group.arms[place].records
+        ]
+        lines.append(f"| `{arm.arm}` | {fmean(gaps):+.3f} | {sum(gap > 0.02 for gap in gaps)} of {len(gaps)} |")
+    return "\n".join(lines)
+
+
+def test_the_committed_open_tasks_are_those_of_their_page() -> None:
+    evidence, _ = read_archive(RESULTS / f"open-tasks{SUFFIX}")
+    page = (RESULTS / "open-tasks.md").read_text(encoding="utf-8")
+    assert returns_table(evidence) in page, returns_table(evidence)
+    assert luck_table(evidence) in page, luck_table(evidence)
+
+
+@pytest.mark.parametrize("name", ["kinematic", "open-tasks"])
 def test_a_committed_result_is_whole_and_its_reading_true(name: str) -> None:
     evidence, _ = read_archive(RESULTS / f"{name}{SUFFIX}")
     assert evidence.records
     assert not evidence.missing
     assert all(record.status == "done" and {*ISOLATING} <= {*record.sandbox} for record in evidence.records)
     assert evidence.measured.keys() == {(record.name, "unseen") for record in evidence.records}
-    assert table(evidence) in (RESULTS / "README.md").read_text(encoding="utf-8"), table(evidence)
     page = render(evidence, Frame(made="", version=""))
     kept = (RESULTS / f"{name}.html").read_text(encoding="utf-8")
     words = page[page.index("<h2>In words") :]
