@@ -6,10 +6,9 @@ of the elite's ancestors only for the runs that a page shows one by one.
 
 import json
 import lzma
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 from typing import Any, Final
 
 from pydantic import TypeAdapter, ValidationError
@@ -24,6 +23,7 @@ from .baseline_rows import BaselineRow
 from .experiment import Experiment
 from .folder import Measured
 from .loading import Evidence
+from .machine_paths import without_paths
 from .page import Picture, shown_runs
 from .records import RunRecord
 
@@ -33,8 +33,6 @@ LARGEST: Final = 2**26      # bytes of JSON; a damaged or hostile file must not 
 _PATHS: Final = ("initial", "evaluator", "prompts")    # settings that may be the path of a file
 _NOT_KEPT: Final = Document("")
 _COLLECTIONS: Final = ("list", "tuple", "set", "frozenset", "dict")
-_ABSOLUTE: Final = re.compile(r"(?:/|[A-Za-z]:[\\/])")
-_INNER_PATH: Final = re.compile(r"(?<![\w./:])(?:/[^\s/'\",;:()]+){2,}/?")     # in a longer text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,23 +118,11 @@ def read_archive(path: Path) -> tuple[Evidence, Mapping[str, tuple[Picture, ...]
 def _without_machine(content: dict[str, Any]) -> dict[str, Any]:
     """Without absolute paths in what comes from settings: options, labels made of them, why a run is missing."""
     records = [
-        record | {key: _without_paths(record[key]) for key in ("settings", "task", "arm")}
+        record | {key: without_paths(record[key]) for key in ("settings", "task", "arm")}
         for record in content["records"]
     ]
-    others = {key: _without_paths(content[key]) for key in ("missing", "experiment", "measured", "baselines")}
+    others = {key: without_paths(content[key]) for key in ("missing", "experiment", "measured", "baselines")}
     return content | others | {"records": records}
-
-
-def _without_paths(value: Any) -> Any:
-    if isinstance(value, str):
-        if _ABSOLUTE.match(value):
-            return PureWindowsPath(value).name      # which knows both separators
-        return _INNER_PATH.sub(lambda found: Path(found[0]).name, value)
-    if isinstance(value, list):
-        return [_without_paths(each) for each in value]
-    if isinstance(value, dict):
-        return {_without_paths(key): _without_paths(each) for key, each in value.items()}
-    return value
 
 
 def _sound(value: Any) -> Any:

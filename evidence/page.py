@@ -19,6 +19,7 @@ from .baselines import baseline_table
 from .descent import PLACES, Descent, descend
 from .findings import ArmFinding, GroupFinding, find
 from .loading import Evidence
+from .machine_paths import without_paths
 from .paper_tables import paper_tables
 from .reading import sentences
 from .records import RunRecord
@@ -319,7 +320,7 @@ def _settings(records: Sequence[RunRecord]) -> tuple[tuple[str, tuple[tuple[str,
         name = f"{record.task}, {record.arm}, {record.model}"
         if name not in found:
             found[name] = tuple(
-                (key, one_line(str(value), 300))
+                (key, one_line(str(without_paths(value)), 300))
                 for key, value in record.settings.items()
                 if value not in (None, {}, [])
             )
@@ -329,4 +330,4 @@ def _settings(records: Sequence[RunRecord]) -> tuple[tuple[str, tuple[tuple[str,
 def _trained(rows: Sequence[BaselineRow]) -> Iterable[tuple[str, tuple[tuple[str, str], ...]]]:
     """The settings of each learned baseline."""
     for row in rows:
-        yield row.name, tuple((key, one_line(str(value), 600)) for key, value in row.settings.items())
+        yield row.name, tuple((key, one_line(str(without_paths(value)), 600)) for key, value in row.settings.items())
