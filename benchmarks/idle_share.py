@@ -2,7 +2,7 @@
 
     python -m memento.benchmarks.idle_share [--reply 6] [--tune 0 1x400 2x400] [--repeats 1] [--set k_hc=4]
 
-Each run searches on a Gymnasium task with a loopback service whose every reply takes `--reply` seconds; the replies are
+Each run searches on Pendulum with a loopback service whose every reply takes `--reply` seconds; the replies are
 policies with four named constants. `--tune SLOTSxEPISODES` sets `k_tune` and `tune_episodes`, 0 is a run without
 tuning. Runs differ in nothing else. For each, over the search alone (not p_0, the evaluator or the final measure):
 
@@ -35,6 +35,7 @@ from ..runtime.rollouts.pool import Activity
 from ..settings import build_settings
 from ..tui.display import Silence
 
+DOMAIN = "gym:Pendulum-v1"      # which the replies fit
 REPLY_S = 6.0
 TUNINGS = ("0", "1x200", "2x200")
 POLICY = """
@@ -133,7 +134,7 @@ async def one_run(tuning: str, arguments: argparse.Namespace) -> dict[str, float
     meter = Meter()
     async with service(arguments.reply) as model:
         settings = build_settings(
-            {"domain": arguments.domain, "model": model, "seed": arguments.seed, "workers": arguments.workers},
+            {"domain": DOMAIN, "model": model, "seed": arguments.seed, "workers": arguments.workers},
             assignments=[
                 "evaluator=reference", "reply=whole", "salt=none", f"generations={arguments.generations}", *tuned,
                 *arguments.set,
@@ -160,7 +161,6 @@ def _runs(arguments: argparse.Namespace) -> Iterator[tuple[str, list[dict[str, A
 def main(given: Sequence[str] | None = None) -> None:
     """Make the runs and print their figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--domain", default="gym:Pendulum-v1")
     parser.add_argument("--reply", type=float, default=REPLY_S)
     parser.add_argument("--tune", nargs="+", default=[*TUNINGS])
     parser.add_argument("--workers", type=int, default=2)
