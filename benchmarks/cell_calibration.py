@@ -1,11 +1,13 @@
 """A calibration in the cell's twin: four constants of a policy are spoilt; a rule and a coordinate search fix them.
 
-    python -m memento.benchmarks.cell_calibration OUT [--steps 3] [--trials 3] [--unseen 12] [--seed 0] [--workers 1]
+    python -m memento.benchmarks.cell_calibration OUT [--steps 3] [--trials 2] [--unseen 20] [--seed 0] [--workers 1]
+                                               [--spoilt 5] [--by rule,search]
 
 The rule answers as a language model would: over the port of models, from the text of its prompts alone. It reads the
-metrics of E_R and moves each constant by what a metric in mm says. The search has as many trials. The spoilt policy
-and both results are measured in the same trials, which no calibration saw. OUT keeps every file; what is there already
-is not done again, so an interrupted measurement goes on.
+metrics of E_R, moves each constant by what a metric in mm says, and halves the integral gain where the hand swings. The
+search has as many trials. Both results are measured in the same trials, which no calibration saw, and the spoilt
+policy in the first few of them. OUT keeps every file; what is there already is not done again, so an interrupted
+measurement goes on.
 """
 
 import argparse
@@ -30,6 +32,7 @@ BOUNDS = {"TABLE": (0.79, 0.815), "HOLE": (0.045, 0.07), "GRASP_DZ": (-0.02, 0.0
 LONGEST_S = 150.0           # of a trial; a success takes 87 s
 HEIGHT_MM = 7.0             # of the hand above the centre of a cube that it grasps
 LATERAL_MM = 4.0            # a hand that stands farther aside at grasps swings
+FORCE_N = 30.0              # half of the force that stops the arm; an open hand that swings meets more
 FALL_MM = 3.0               # of a released cube, from which the policy believes the table to be too high
 ZEROS = "0" * 32
 
@@ -58,7 +61,8 @@ def rule(prompt: str) -> dict[str, float]:
         changed["HOLE"] = values["HOLE"] - aside / 1000
     if fall is not None and fall > FALL_MM:
         changed["TABLE"] = values["TABLE"] - fall / 1000
-    if lateral is not None and lateral > LATERAL_MM:
+    force = metric(prompt, "force_peak_n")
+    if (lateral is not None and lateral > LATERAL_MM) or (force is not None and force > FORCE_N):
         changed["HELP"] = values["HELP"] / 2
     return {
         name: round(min(max(value, BOUNDS[name][0]), BOUNDS[name][1]), 4) for name, value in changed.items()
@@ -128,7 +132,7 @@ async def calibrated(by: str, asked: argparse.Namespace, more: list[str]) -> Pat
 async def measured(policy: Path, asked: argparse.Namespace) -> list[dict[str, Any]]:
     """The unseen trials of a policy, one file each."""
     trials = []
-    for index in range(asked.unseen):
+    for index in range(asked.spoilt if policy.stem == "spoilt" else asked.unseen):
         file = asked.out / f"{policy.stem}-{index}.json"
         if not file.exists():
             text = await memento(
@@ -149,10 +153,13 @@ async def measure(asked: argparse.Namespace) -> None:
         f"{(SHIPPED / 'twin.toml').read_text('utf-8')}\n[limits]\ntrial_s = {LONGEST_S}\n"
         f"[calibration.bounds]\n{bounds}\n", "utf-8",
     )
-    async with service() as model:
-        policies = {"spoilt": asked.out / "spoilt.py", "rule": await calibrated("rule", asked, ["--model", model])}
-    policies["search"] = await calibrated("search", asked, ["--calibrate", "search"])
-    for name, policy in policies.items():
+    policies = {"spoilt": asked.out / "spoilt.py"}
+    if "rule" in asked.by:
+        async with service() as model:
+            policies["rule"] = await calibrated("rule", asked, ["--model", model])
+    if "search" in asked.by:
+        policies["search"] = await calibrated("search", asked, ["--calibrate", "search"])
+    for name, policy in reversed(policies.items()):
         trials = await measured(policy, asked)
         succeeded = sum(trial["success"] for trial in trials)
         low, high = wilson(succeeded, len(trials))
@@ -165,8 +172,11 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
-    for name, default in (("steps", 3), ("trials", 3), ("unseen", 12), ("seed", 0), ("workers", 1)):
+    for name, default in (
+        ("steps", 3), ("trials", 2), ("unseen", 20), ("spoilt", 5), ("seed", 0), ("workers", 1),
+    ):
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--by", type=lambda text: text.split(","), default=["rule", "search"])
     asyncio.run(measure(parser.parse_args()))
 
 

@@ -137,12 +137,13 @@ class Fact:
 # What agents and the controller report:
 
 
-RULES = 4
+RULES = 5
 """The version of the keepers' rules in new runs. A recorded run continues by its own version.
 
 2: a first policy that does nothing in any episode is requested again.
 3: the last of two or more tunings of a generation begins with crossover.
 4: CMA-ES goes on over generations while the program it tunes is the same but for the values of its constants.
+5: of equal results of a calibration by a model the latest is kept.
 """
 
 

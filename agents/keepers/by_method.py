@@ -93,5 +93,5 @@ KEEPERS: dict[str, MakeKeeper] = {
     "zero-shot": _rounds(lambda count, options: ZeroShot(candidates=count), generations=1),
     "random": _random,
     "cma-es": _memento(tuning),
-    "calibrate": _rounds(lambda count, options: Calibration()),
+    "calibrate": _rounds(lambda count, options: Calibration(latest_of_equals=options.latest_of_equals)),
 }

@@ -17,7 +17,15 @@ Tested = tuple[Candidate, ...]
 
 
 class Calibration:
-    """Implements `rounds.Rule`. The population is all that was tested."""
+    """Implements `rounds.Rule`. The population is all that was tested.
+
+    `latest_of_equals`: of equal results the latest is kept, else the earliest. A model changes what metrics blame, and
+    a change that lost no trial may have gained a margin that successes do not show, such as a smaller force. A search
+    that reads no metrics moves at random among equals, so its earliest is kept.
+    """
+
+    def __init__(self, *, latest_of_equals: bool) -> None:
+        self._latest = latest_of_equals
 
     def found(self, initial: Candidate) -> Tested:
         """κ_0 is that of the given program."""
@@ -30,9 +38,9 @@ class Calibration:
     def select(
         self, generation: int, population: Tested, elite: Candidate, candidates: tuple[Candidate, ...]
     ) -> Selection[Tested]:
-        """The best so far; of equal ones the earliest: other values without a gain are no reason to change any."""
+        """The best so far."""
         tested = tuple(each for each in candidates if each.program.text)  # the others had no usable reply
-        best = max((elite, *tested), key=worth)
+        best = max((*tested, elite) if self._latest else (elite, *tested), key=worth)
         ended = branch_ended(generation, Operator.CALIBRATE, tested[0] if tested else None)
         return Selection(population=(*population, *tested), elite=best, facts=(ended,))
 

@@ -1,7 +1,9 @@
 """A calibration follows the last tested constants, and its result is the best of the tested sequence."""
 
+import pytest
 from memento.agents.keepers.by_method import KEEPERS
 from memento.agents.keepers.memento import Slots
+from memento.agents.keepers.options import PLAIN, SearchOptions
 from memento.agents.keepers.trials import RolloutPlan
 from memento.core.calibration import worth
 from memento.core.events import (
@@ -66,8 +68,8 @@ class Robot:
         raise AssertionError(order)
 
 
-def run(robot: Robot) -> list[Fact]:
-    log, _ = play(KEEPERS["calibrate"](INITIAL, PLAN, STEPS), robot, lambda count: 0)
+def run(robot: Robot, options: SearchOptions = PLAIN) -> list[Fact]:
+    log, _ = play(KEEPERS["calibrate"](INITIAL, PLAN, STEPS, options), robot, lambda count: 0)
     return log
 
 
@@ -80,12 +82,15 @@ def test_each_step_starts_from_the_last_tested_constants_and_knows_the_earlier_o
     assert [[each.id for each in order.earlier] for order in robot.asked] == [names[:step] for step in range(4)]
 
 
-def test_the_result_is_the_first_of_the_best() -> None:
-    log = run(Robot())
+@pytest.mark.parametrize(("latest", "last"), [(True, "g4/calibrate/0"), (False, "g2/calibrate/0")])
+def test_the_result_is_the_latest_of_the_best_or_for_a_search_without_metrics_the_earliest(
+    latest: bool, last: str
+) -> None:
+    log = run(Robot(), SearchOptions(latest_of_equals=latest))
     [ended] = [fact for fact in log if isinstance(fact, SearchEnded)]
-    assert (ended.elite, ended.success_rate) == ("g2/calibrate/0", 1.0)
+    assert (ended.elite, ended.success_rate) == (last, 1.0)
     elites = [fact.candidate for fact in log if isinstance(fact, EliteChanged)]
-    assert elites == ["init/0", "g1/calibrate/0", *["g2/calibrate/0"] * 3]
+    assert elites == ["init/0", "g1/calibrate/0", "g2/calibrate/0", "g2/calibrate/0", last]
 
 
 def test_a_step_without_a_usable_reply_is_spent_and_the_next_one_asks_from_the_same_constants() -> None:
