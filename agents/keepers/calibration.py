@@ -21,7 +21,8 @@ class Calibration:
 
     `latest_of_equals`: of equal results the latest is kept, else the earliest. A model changes what metrics blame, and
     a change that lost no trial may have gained a margin that successes do not show, such as a smaller force. A search
-    that reads no metrics moves at random among equals, so its earliest is kept.
+    that reads no metrics moves at random among equals, so its earliest is kept. The given constants stay in both cases
+    unless others are better.
     """
 
     def __init__(self, *, latest_of_equals: bool) -> None:
@@ -40,7 +41,8 @@ class Calibration:
     ) -> Selection[Tested]:
         """The best so far."""
         tested = tuple(each for each in candidates if each.program.text)  # the others had no usable reply
-        best = max((*tested, elite) if self._latest else (elite, *tested), key=worth)
+        later_wins = self._latest and elite.operator is not Operator.INITIAL
+        best = max((*tested, elite) if later_wins else (elite, *tested), key=worth)
         ended = branch_ended(generation, Operator.CALIBRATE, tested[0] if tested else None)
         return Selection(population=(*population, *tested), elite=best, facts=(ended,))
 

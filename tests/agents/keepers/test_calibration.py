@@ -93,6 +93,12 @@ def test_the_result_is_the_latest_of_the_best_or_for_a_search_without_metrics_th
     assert elites == ["init/0", "g1/calibrate/0", "g2/calibrate/0", "g2/calibrate/0", last]
 
 
+def test_the_given_constants_stay_without_a_gain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"{__name__}.TRIALS", dict.fromkeys(TRIALS, (0, 0.1)))
+    [ended] = [fact for fact in run(Robot()) if isinstance(fact, SearchEnded)]
+    assert ended.elite == "init/0"
+
+
 def test_a_step_without_a_usable_reply_is_spent_and_the_next_one_asks_from_the_same_constants() -> None:
     robot = Robot(failing=2)
     log = run(robot)
