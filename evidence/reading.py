@@ -8,9 +8,21 @@ LEVEL = 0.05
 
 
 def sentences(findings: Findings) -> Iterator[str]:
-    """The results of all groups' tests as sentences."""
+    """The results of all groups' tests as sentences, then which of them have too few seeds for any result."""
     for group in findings.groups:
         yield from _of_group(group)
+    yield from _too_few(tuple(group for group in findings.groups if group.tests))
+
+
+def _too_few(tested: Sequence[GroupFinding]) -> Iterator[str]:
+    """One sentence for each number of seeds at which no test can be significant."""
+    weak: dict[int, list[str]] = {}
+    for group in tested:
+        if group.tests[0].test.least_p > LEVEL:
+            weak.setdefault(min(one.test.n for one in group.tests), []).append(f"{group.task} with {group.model}")
+    for seeds, places in weak.items():
+        where = "With" if len(places) == len(tested) else f"On {_listed(places)}: with"
+        yield f"{where} {seeds} seeds no paired test can reach p < {LEVEL:g}, whatever the methods do."
 
 
 def _of_group(group: GroupFinding) -> Iterator[str]:
@@ -26,9 +38,6 @@ def _of_group(group: GroupFinding) -> Iterator[str]:
             alike.setdefault(verdict, []).append(_words(quantity))
     for verdict, quantities in alike.items():
         yield f"{where}, in {_listed(quantities)}: {group.tests[0].one} {verdict}."
-    seeds = min(one.test.n for one in group.tests)
-    if group.tests[0].test.least_p > LEVEL:
-        yield f"{where}: with {seeds} seeds no paired test can reach p < {LEVEL:g}, whatever the methods do."
 
 
 def _is_reported(quantity: str, group: GroupFinding) -> bool:

@@ -245,9 +245,12 @@ def test_published_values_of_other_tasks_stand_next_to_ours_with_what_differs(ma
 def test_words_are_no_stronger_than_the_test():
     few = tuple(replace(record(log(method, seed=seed), f"{method}{seed}"), seed=seed) for seed in (1, 2)
                 for method in ("memento", "random"))
-    lines = list(sentences(find(Evidence(title="t", records=few))))
-    assert any("shows no significant difference from" in line for line in lines)
-    assert any("no paired test can reach" in line for line in lines)
+    elsewhere = tuple(replace(one, task="kitchen", name=f"{one.name}-kitchen") for one in few)
+    for records in (few, few + elsewhere):
+        lines = list(sentences(find(Evidence(title="t", records=records))))
+        assert any("shows no significant difference from" in line for line in lines)
+        assert lines[-1] == "With 2 seeds no paired test can reach p < 0.05, whatever the methods do."
+        assert sum("no paired test can reach" in line for line in lines) == 1
     many = []
     for seed in range(10):
         for method, height in (("memento", 0.9 - seed / 100), ("random", 0.1 + seed / 100)):
@@ -256,6 +259,8 @@ def test_words_are_no_stronger_than_the_test():
             many.append(replace(one, seed=seed, final=None, evaluator=Program("E"), curve=curve))
     lines = list(sentences(find(Evidence(title="t", records=tuple(many)))))
     assert any("fitness in the search: memento is above random by" in line for line in lines)
+    lines = list(sentences(find(Evidence(title="t", records=(*many, *elsewhere)))))
+    assert lines[-1].startswith("On kitchen with ") and ": with 2 seeds no paired test can reach" in lines[-1]
 
 
 def test_every_row_is_exported(made_up, tmp_path):
