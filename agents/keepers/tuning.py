@@ -145,7 +145,7 @@ def ended(tuning: Tuning) -> TuningEnded:
 
 
 def _chosen(tuning: Tuning) -> Tried | None:
-    """The centre, if it is no worse than the median of the last values tried; else the best, the first of equal ones."""
+    """The centre, unless it is worse than the median of the last values tried; else the first of the best."""
     if tuning.centred:
         *others, centre = tuning.tried
         if centre.fitness >= median(each.fitness for each in others[-len(tuning.constants):]):
