@@ -42,7 +42,6 @@ def plan_of(
             macro_focus=settings.macro_focus,
             late_tuning=rules >= 3,
             lasting_tuning=rules >= 4,
-            settled_tuning=rules >= 5,
             latest_of_equals=rules >= 5 and settings.model != "offline",
         ),
         final_seeds=tuple(derive_seed(settings.root_seed, "final", e) for e in range(_final_episodes(settings))),

@@ -143,8 +143,7 @@ RULES = 5
 2: a first policy that does nothing in any episode is requested again.
 3: the last of two or more tunings of a generation begins with crossover.
 4: CMA-ES goes on over generations while the program it tunes is the same but for the values of its constants.
-5: of equal results of a calibration by a model, the given constants apart, the latest is kept;
-CMA-ES keeps what it learned where another program has mostly the same constants, and its result is its mean.
+5: of equal results of a calibration by a model, the given constants apart, the latest is kept.
 """
 
 

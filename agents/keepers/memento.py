@@ -255,10 +255,7 @@ class MementoKeeper:
             name = str(order_ids.candidate(generation, order_ids.TUNE, slot))
             seed = derive_seed(self._options.seed, "tune", generation, slot)
             after = decision.state.learned.get(slot) if self._options.lasting_tuning else None
-            found = begun(
-                name, parent, self._plan, episodes=episodes, seed=seed, after=after,
-                settled=self._options.settled_tuning,
-            )
+            found = begun(name, parent, self._plan, episodes=episodes, seed=seed, after=after)
             if found is None:
                 fault = Fault(kind=FaultKind.NO_CONSTANTS, message="no module or class of the program names a number")
                 spent = failed(self._tuned(parent, generation, slot, Program(""), ""), fault)

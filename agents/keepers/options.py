@@ -13,12 +13,10 @@ class SearchOptions:
     `seed` is the run's seed, for methods that draw. With `speculation` the next hill-climb proposal is requested
     while the current one still rolls out. `full_memory`: prompts also show why an edit was rejected, and what was
     tried from a parent before. `lasting_memory`: rejected edits are remembered over all generations, not for one.
-    `macro_focus`: each macro-mutation of a generation gets another focus, and so does each crossover.
-
-    The others are what later versions of the rules do: `late_tuning` (3): the last of two or more tunings begins with
-    crossover. `lasting_tuning` (4): CMA-ES goes on in later generations. `settled_tuning` (5): it keeps what it learned
-    where another program has mostly the same constants, and its result is its mean. `latest_of_equals` (5): of equal
-    results of a calibration the latest is kept.
+    `macro_focus`: each macro-mutation of a generation gets another focus, and so does each crossover. `late_tuning`:
+    the last of two or more tunings begins with crossover; not by rules of version 1 and 2. `lasting_tuning`: CMA-ES
+    goes on in later generations; not by rules of version 1 to 3. `latest_of_equals`: of equal results of a calibration
+    the latest is kept; not by rules of version 1 to 4.
     """
 
     seed: int = 0
@@ -28,7 +26,6 @@ class SearchOptions:
     macro_focus: bool = False
     late_tuning: bool = True
     lasting_tuning: bool = True
-    settled_tuning: bool = True
     latest_of_equals: bool = True
 
     def focus(self, generation: int, place: int, of: int) -> Focus | None:

@@ -3,15 +3,12 @@
 The values are tried on the first of the search's episodes, whose seeds all candidates share, so that values differ
 by their effect alone. Where many values fit into the budget each gets few episodes; the candidate gets all of them.
 
-CMA-ES goes on where an earlier tuning ended, if the program is the same but for the values of its constants. Where it
-is another program with mostly the same constants, their deviations and how they vary together are kept. Its result is
-the mean of its distribution: the best of many values tried on few episodes fits those episodes, and may fail on others.
+CMA-ES goes on where an earlier tuning ended, if the program is the same but for the values of its constants.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import median
 
 from ...core.constants import Constant, tunable_constants, with_values
 from ...core.errors import SearchError
@@ -21,7 +18,7 @@ from ...core.text import one_line
 from ...core.tuning_events import ConstantsTried, TryConstants, TuningEnded
 from ...core.values import Candidate, Program, TunedConstant
 from .trials import RolloutPlan
-from .tuning_search import FEW, CmaSearch, Optimiser, Point, Tried, carried_to, first_point, optimiser_for
+from .tuning_search import CmaSearch, Optimiser, Point, Tried, optimiser_for
 
 VECTORS = 60  # that a budget should suffice for before each gets a further episode,
 PER_CONSTANT = 30  # and so many for each constant
@@ -48,8 +45,6 @@ class Tuning:
     answers: Mapping[int, ConstantsTried] = field(default_factory=dict)  # of the batch, by the number of the values
     tried: tuple[Tried, ...] = ()  # of earlier batches
     episodes: int = 0
-    centres: bool = True  # whether the centre of the optimiser is tried at last
-    centred: bool = False  # whether the last batch is that centre
 
     @property
     def over(self) -> bool:
@@ -67,13 +62,11 @@ class Learned:
 
 
 def begun(
-    slot: str, parent: Candidate, plan: RolloutPlan, *, episodes: int, seed: int, after: Learned | None = None,
-    settled: bool = True,
+    slot: str, parent: Candidate, plan: RolloutPlan, *, episodes: int, seed: int, after: Learned | None = None
 ) -> tuple[Tuning, tuple[TryConstants, ...]] | None:
     """The tuning of a program with a budget of episodes; None if it names no constants that it reads.
 
-    It goes on `after` an earlier one, if that tuned the same program with other values. `settled`: it also uses what
-    that one learned of the constants of another program, and tries the mean of CMA-ES at last.
+    It goes on `after` an earlier one, if that tuned the same program with other values.
     """
     constants = tunable_constants(parent.program)
     if not constants:
@@ -84,16 +77,14 @@ def begun(
     each = min(len(plan.seeds), max(1, episodes // max(VECTORS, PER_CONSTANT * len(constants))))
     scores = [score.fitness for score in parent.scores[:each]]
     before = math.fsum(scores) / each if len(scores) == each else parent.fitness
-    optimiser: Optimiser | None = None
-    if after is not None and known is not None:
+    if after is None or known is None:
+        optimiser = optimiser_for(constants, fitness=before, seed=seed)
+    else:
         optimiser = after.optimiser.drawing(seed)
-    elif after is not None and settled:
-        optimiser = _carried(after, constants, seed)
-    optimiser = optimiser or optimiser_for(constants, fitness=before, seed=seed)
     tuning = Tuning(
         id=slot, parent=parent, constants=known or constants, evaluator=plan.evaluator, split=plan.split,
         optimiser=optimiser, seeds=plan.seeds[:each], racing=plan.racing, before=before,
-        left=max(1, episodes // each), centres=settled,
+        left=max(1, episodes // each),
     )
     return _next_batch(tuning)
 
@@ -124,8 +115,9 @@ def taken(tuning: Tuning, fact: ConstantsTried) -> tuple[Tuning, tuple[TryConsta
 
 
 def ended(tuning: Tuning) -> TuningEnded:
-    """The program with the chosen values. Without any values it is the parent's program."""
-    best = _chosen(tuning)
+    """The program with the best values; of equal ones the first. Without any values it is the parent's program."""
+    whole = [each for each in tuning.tried if each.whole]
+    best = max(whole, key=lambda each: each.fitness, default=None)
     values = tuple(each.value for each in tuning.constants) if best is None else _values(tuning, best.point)
     flat = _insensitive(tuning)
     constants = tuple(
@@ -142,15 +134,6 @@ def ended(tuning: Tuning) -> TuningEnded:
         before=tuning.before,
         fitness=tuning.before if best is None else best.fitness,
     )
-
-
-def _chosen(tuning: Tuning) -> Tried | None:
-    """The centre, unless it is worse than the median of the last values tried; else the first of the best."""
-    if tuning.centred:
-        *others, centre = tuning.tried
-        if centre.fitness >= median(each.fitness for each in others[-len(tuning.constants):]):
-            return centre
-    return max((each for each in tuning.tried if each.whole), key=lambda each: each.fitness, default=None)
 
 
 def in_words(constants: Sequence[TunedConstant]) -> str:
@@ -187,21 +170,6 @@ def _in_ranges_of(
     )
 
 
-def _carried(after: Learned, constants: tuple[Constant, ...], seed: int) -> CmaSearch | None:
-    """CMA-ES for other constants, most of which an earlier tuning had in the same range; else None."""
-    numbers = {_range_of(each): number for number, each in enumerate(after.constants)}
-    places = [numbers.get(_range_of(each)) for each in constants]
-    shared = len(places) - places.count(None)
-    if len(constants) <= FEW or 2 * shared <= len(constants):
-        return None
-    return carried_to(after.optimiser, first_point(constants), places, seed=seed)
-
-
-def _range_of(constant: Constant) -> tuple[object, ...]:
-    """What two programs must agree on so that a constant means the same to an optimiser."""
-    return constant.name, constant.kind, constant.low, constant.high, constant.geometric
-
-
 def _structure(program: Program, constants: Sequence[Constant]) -> str:
     """A digest of a program without the values of these constants."""
     values = [float(place) for place in range(len(constants))]
@@ -215,14 +183,9 @@ def _change(constant: TunedConstant) -> float:
 
 
 def _next_batch(tuning: Tuning) -> tuple[Tuning, tuple[TryConstants, ...]]:
-    """Ask the optimiser for the next points, as many as the budget allows, or at last for its centre."""
+    """Ask the optimiser for the next points, as many as the budget allows."""
     points = tuning.optimiser.ask()[: tuning.left] if tuning.left else ()
-    centre = tuning.optimiser.centre if tuning.centres and tuning.left <= len(points) else None
-    if centre is not None and points:
-        tuning = replace(tuning, batch=(centre,), left=0, centred=True)
-    else:
-        tuning = replace(tuning, batch=points, left=tuning.left - len(points))
-    points = tuning.batch
+    tuning = replace(tuning, batch=points, left=tuning.left - len(points))
     floor = tuning.optimiser.floor if tuning.racing else None
     first = len(tuning.tried)
     orders = tuple(

@@ -8,7 +8,7 @@ eigenvector cannot change a recorded run.
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ...core.constants import Constant
 from ...core.seeds import derive_seed
@@ -20,8 +20,6 @@ FEW = 3  # constants that coordinate search tunes
 FIRST_STEP = 0.25  # of coordinate search: a quarter of each range
 LEAST_STEP = 1 / 64
 SPREAD = 0.2  # the first standard deviation of CMA-ES, in parts of each range
-SETTLED = 8  # populations before the mean of CMA-ES is a point to be tried itself
-WIDENING = 2.0  # of the deviations of known coordinates where a search begins at another program
 DIGITS = 6  # of a coordinate
 
 Point = tuple[float, ...]
@@ -49,22 +47,13 @@ class Optimiser(Protocol):
     def floor(self) -> float | None:
         """A point whose fitness is not above it has no effect on the search; None if every one has."""
 
-    @property
-    def centre(self) -> Point | None:
-        """Where the search believes the optimum to be, once it has reason to; None before, and if that was tried."""
-
 
 def optimiser_for(constants: Sequence[Constant], *, fitness: float, seed: int) -> Optimiser:
     """The optimiser for these constants, which begins at their own values; `fitness` is that of these values."""
-    start = first_point(constants)
+    start = tuple(round(each.position, DIGITS) for each in constants)
     if len(constants) <= FEW:
         return CoordinateSearch(constants=tuple(constants), best=start, fitness=fitness, seen=frozenset({start}))
     return CmaSearch(state=_new_cma(start), seed=seed)
-
-
-def first_point(constants: Sequence[Constant]) -> Point:
-    """The constants' own values."""
-    return tuple(round(each.position, DIGITS) for each in constants)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,11 +70,6 @@ class CoordinateSearch:
     def floor(self) -> float | None:
         """The fitness of the best point: another one must be above it."""
         return self.fitness
-
-    @property
-    def centre(self) -> Point | None:
-        """None: the best point was tried."""
-        return None
 
     def ask(self) -> tuple[Point, ...]:
         """The neighbours that were not tried yet, at the largest step that has any."""
@@ -133,13 +117,6 @@ class CmaSearch:
         """None: CMA-ES learns from the worst points as well."""
         return None
 
-    @property
-    def centre(self) -> Point | None:
-        """The mean of the distribution after SETTLED populations."""
-        if self.state.generation < SETTLED:
-            return None
-        return tuple(round(float(value), DIGITS) for value in self.state.mean)
-
     def ask(self) -> tuple[Point, ...]:
         """The points of a whole population."""
         state = deepcopy(self.state)  # a copy has no separate generator
@@ -162,26 +139,9 @@ class CmaSearch:
         return replace(self, state=state)
 
 
-def carried_to(search: CmaSearch, start: Point, places: Sequence[int | None], *, seed: int) -> CmaSearch:
-    """CMA-ES at another program, with what an earlier one learned of the coordinates that both have.
-
-    `places` holds for each coordinate of `start` its place in the earlier search, None if it is new. New coordinates
-    vary as at the beginning of every search; known ones vary together as they did in the end, WIDENING times as far.
-    """
-    import numpy as np
-
-    known = [place for place in places if place is not None]
-    here = [number for number, place in enumerate(places) if place is not None]
-    covariance = np.eye(len(start))
-    # The package has no public name for what it learned.
-    learned = search.state._C * (search.state._sigma * WIDENING / SPREAD) ** 2
-    covariance[np.ix_(here, here)] = learned[np.ix_(known, known)]
-    return CmaSearch(state=_new_cma(start, covariance), seed=seed)
-
-
-def _new_cma(start: Point, covariance: Any = None) -> "CMA":
+def _new_cma(start: Point) -> "CMA":
     import numpy as np
     from cmaes import CMA
 
     bounds = np.array([[0.0, 1.0]] * len(start))
-    return CMA(mean=np.array(start), sigma=SPREAD, bounds=bounds, seed=0, cov=covariance)
+    return CMA(mean=np.array(start), sigma=SPREAD, bounds=bounds, seed=0)
