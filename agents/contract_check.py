@@ -22,9 +22,6 @@ def check(program: Program, contract: Contract, limit: int = MAX_PROGRAM) -> Fau
     tree = parse(program, limit)
     if isinstance(tree, Fault):
         return tree
-    printed = unparse(tree)  # judges and memories read it printed back
-    if isinstance(printed, Fault):
-        return printed
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     if contract.class_name not in classes:
         there = ", ".join(classes) or "no class"

@@ -1,7 +1,7 @@
 """A calibration in the cell's twin: four constants of a policy are spoilt; a rule and a coordinate search fix them.
 
     python -m memento.benchmarks.cell_calibration OUT [--steps 3] [--trials 2] [--unseen 20] [--seed 0] [--workers 1]
-                                               [--spoilt 5] [--by rule,search]
+                                               [--spoilt 5] [--by rule search]
 
 The rule answers as a language model would: over the port of models, from the text of its prompts alone. It reads the
 metrics of E_R, moves each constant by what a metric in mm says, and halves the integral gain where the hand swings. The
@@ -176,7 +176,7 @@ def main() -> None:
         ("steps", 3), ("trials", 2), ("unseen", 20), ("spoilt", 5), ("seed", 0), ("workers", 1),
     ):
         parser.add_argument(f"--{name}", type=int, default=default)
-    parser.add_argument("--by", type=lambda text: text.split(","), default=["rule", "search"])
+    parser.add_argument("--by", nargs="+", choices=("rule", "search"), default=("rule", "search"))
     asyncio.run(measure(parser.parse_args()))
 
 

@@ -56,15 +56,24 @@ def _parse_fresh(program: Program) -> ast.Module | Fault:
 
 
 def _unprintable(tree: ast.Module) -> Fault | None:
-    """Why `tree` could not be walked or printed back, if so."""
+    """Why `tree` could not be walked or printed back, if so.
+
+    Within the bounds on nesting and integers only f-strings can fail to print, so they alone are printed: printing the
+    whole of each reply would take longer than parsing it.
+    """
     level: list[Any] = [tree]
+    inside: list[Any] = []  # of f-strings, which are printed with all they hold
+    f_strings: list[ast.AST] = []
     for _ in range(MAX_NESTING):
-        for node in level:
+        for node in (*level, *inside):
             if type(node) is ast.Constant and type(node.value) is int and node.value.bit_length() > MAX_INTEGER_BITS:
                 return _not_python(f"an integer of more than {MAX_INTEGER_BITS} bits")
-        level = children(level)
-        if not level:
-            return None
+        found = [node for node in level if type(node) is ast.JoinedStr]
+        f_strings += found
+        inside = children((*inside, *found))
+        level = children(node for node in level if type(node) is not ast.JoinedStr)
+        if not level and not inside:
+            return next((text for text in map(unparse, f_strings) if isinstance(text, Fault)), None)
     return _not_python(f"nested more than {MAX_NESTING} levels deep")
 
 

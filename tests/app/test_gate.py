@@ -1,11 +1,8 @@
 """A run with a gate: what it stops, on any number of workers, in a replay, after kills, and what is refused at once."""
 
-import os
 import random
-import signal
 import subprocess
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -22,7 +19,7 @@ from memento.settings import build_settings
 
 from ..support import ON_PATH
 from ..support.nightly import first_and_nightly
-from ..support.processes import members_of, wait_until_gone
+from ..support.processes import kill_nine, wait_until_gone
 from ..support.program import PROGRAM, clean_environment
 from .conftest import Runs
 
@@ -134,10 +131,7 @@ def kill_after(runs: Runs, process: "subprocess.Popen[str]", tries: int, *, ever
         assert process.poll() is None, "the run ended before the kill"
         assert time.monotonic() < deadline_s
         time.sleep(0.02)
-    members = members_of(process.pid)
-    for pid in [process.pid, *(members if everything else ())]:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    members = kill_nine(process.pid, everything=everything)
     process.communicate(timeout=20)
     wait_until_gone(members)
 

@@ -2,13 +2,10 @@
 
 import asyncio
 import hashlib
-import os
 import random
 import re
-import signal
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import Path
@@ -24,7 +21,7 @@ from memento.memory.spending import calls_of
 from ..support import ON_PATH
 from ..support.language_server import Service, program_reply, serving
 from ..support.nightly import first_and_nightly
-from ..support.processes import members_of, wait_until_gone
+from ..support.processes import kill_nine, wait_until_gone
 from ..support.services import Act
 from .conftest import Runs
 from .served import finish, of, start
@@ -126,10 +123,7 @@ def whole(evaluator: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Fac
 
 async def kill(process: asyncio.subprocess.Process, *, everything: bool) -> None:
     """End the controller, or it and all that descends from it, and wait until all of them are gone."""
-    members = await asyncio.to_thread(members_of, process.pid)
-    for pid in [process.pid, *(members if everything else ())]:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    members = await asyncio.to_thread(kill_nine, process.pid, everything=everything)
     await process.communicate()
     await asyncio.to_thread(wait_until_gone, members)
 

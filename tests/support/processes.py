@@ -1,12 +1,15 @@
 """Starts and ends processes for tests, and looks up the processes of this machine and their descendants."""
 
+import os
+import signal
 import subprocess
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from memento.benchmarks.processes import left_of, levels, parents
 
-__all__ = ["end_started", "members_of", "parents", "start_process", "wait_until_gone"]
+__all__ = ["end_started", "kill_nine", "members_of", "parents", "start_process", "wait_until_gone"]
 
 _started: list["subprocess.Popen[str]"] = []
 
@@ -34,6 +37,15 @@ def end_started() -> None:
 def members_of(root: int) -> set[int]:
     """All live descendants of a process, without itself."""
     return set().union(*levels(root))
+
+
+def kill_nine(root: int, *, everything: bool) -> set[int]:
+    """kill -9 of a process, or of it and all its live descendants. Returns these, which end in both cases."""
+    members = members_of(root)
+    for pid in [root, *(members if everything else ())]:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    return members
 
 
 def wait_until_gone(pids: Iterable[int], *, within_s: float = 10) -> None:
