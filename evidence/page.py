@@ -4,7 +4,7 @@ Whatever comes from candidates, models or files goes through a template that esc
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -88,7 +88,7 @@ def render(evidence: Evidence, frame: Frame) -> str:
     template = _environment().get_template("page.html")
     return template.render(
         title=one_line(evidence.title, 200),
-        frame=frame,
+        frame=replace(frame, command=without_paths(frame.command)),
         evidence=evidence,
         banners=tuple(banners(evidence, frame)),
         words=tuple(sentences(findings)),

@@ -97,11 +97,13 @@ def made_up(tmp_path_factory):
 
 
 def test_a_page_names_no_folder_of_the_machine():
-    """A comparison gives p_0 to its runs as a file."""
+    """A comparison gives p_0 to its runs as a file, and a command line may name folders."""
     made = record(log(seed=5))
     given = {**made.settings, "initial": "/srv/person/runs/x/programs/p0.py"}
-    page = render(Evidence(title="t", records=(replace(made, settings=given),)), FRAME)
+    page = render(Evidence(title="t", records=(replace(made, settings=given),)),
+                  replace(FRAME, command="memento report parts/a.json.xz /srv/person/b.json.xz"))
     assert "/srv/person" not in page and "p0.py" in page
+    assert "memento report parts/a.json.xz b.json.xz" in page
 
 
 def test_the_page_says_what_the_runs_say(made_up):
