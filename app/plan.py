@@ -42,6 +42,7 @@ def plan_of(
             macro_focus=settings.macro_focus,
             late_tuning=rules >= 3,
             lasting_tuning=rules >= 4,
+            compared_tuning=rules >= 6,
             latest_of_equals=rules >= 5 and settings.model != "offline",
         ),
         final_seeds=tuple(derive_seed(settings.root_seed, "final", e) for e in range(_final_episodes(settings))),

@@ -137,13 +137,14 @@ class Fact:
 # What agents and the controller report:
 
 
-RULES = 5
+RULES = 6
 """The version of the keepers' rules in new runs. A recorded run continues by its own version.
 
 2: a first policy that does nothing in any episode is requested again.
 3: the last of two or more tunings of a generation begins with crossover.
 4: CMA-ES goes on over generations while the program it tunes is the same but for the values of its constants.
 5: of equal results of a calibration by a model, the given constants apart, the latest is kept.
+6: a long tuning by CMA-ES has other episodes for every population, and compares the best values on further ones.
 """
 
 

@@ -38,7 +38,8 @@ from .search_state import confirmed, follow_challenge, followed
 from .selection import Ahead, Search, best_macro, best_of, best_tuned, climb, is_hopeless, partner, select_elite
 from .trials import RolloutPlan, Trial, Trials, brief_of, chained, derived, failed, trial_of
 from .tried import not_chosen, of_lineage
-from .tuning import Tuning, begun, ended, learned_by, taken
+from .tuning import Tuning, begun, learned_by, taken
+from .tuning_result import ended
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,7 +256,10 @@ class MementoKeeper:
             name = str(order_ids.candidate(generation, order_ids.TUNE, slot))
             seed = derive_seed(self._options.seed, "tune", generation, slot)
             after = decision.state.learned.get(slot) if self._options.lasting_tuning else None
-            found = begun(name, parent, self._plan, episodes=episodes, seed=seed, after=after)
+            found = begun(
+                name, parent, self._plan, episodes=episodes, seed=seed, after=after,
+                compares=self._options.compared_tuning,
+            )
             if found is None:
                 fault = Fault(kind=FaultKind.NO_CONSTANTS, message="no module or class of the program names a number")
                 spent = failed(self._tuned(parent, generation, slot, Program(""), ""), fault)

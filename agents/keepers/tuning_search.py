@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 FEW = 3  # constants that coordinate search tunes
 FIRST_STEP = 0.25  # of coordinate search: a quarter of each range
 LEAST_STEP = 1 / 64
-SPREAD = 0.2  # the first standard deviation of CMA-ES, in parts of each range
+SPREAD = 0.2  # the first standard deviation of CMA-ES, in parts of each range,
+NEAR = 0.12  # and where there are episodes enough to go far in small steps
 DIGITS = 6  # of a coordinate
 
 Point = tuple[float, ...]
@@ -48,12 +49,20 @@ class Optimiser(Protocol):
         """A point whose fitness is not above it has no effect on the search; None if every one has."""
 
 
-def optimiser_for(constants: Sequence[Constant], *, fitness: float, seed: int) -> Optimiser:
-    """The optimiser for these constants, which begins at their own values; `fitness` is that of these values."""
-    start = tuple(round(each.position, DIGITS) for each in constants)
+def own_point(constants: Sequence[Constant]) -> Point:
+    """The point of the program's own values."""
+    return tuple(round(each.position, DIGITS) for each in constants)
+
+
+def optimiser_for(constants: Sequence[Constant], *, fitness: float, seed: int, near: bool = False) -> Optimiser:
+    """The optimiser for these constants, which begins at their own values; `fitness` is that of these values.
+
+    CMA-ES begins `near` them for a long tuning.
+    """
+    start = own_point(constants)
     if len(constants) <= FEW:
         return CoordinateSearch(constants=tuple(constants), best=start, fitness=fitness, seen=frozenset({start}))
-    return CmaSearch(state=_new_cma(start), seed=seed)
+    return CmaSearch(state=_new_cma(start, NEAR if near else SPREAD), seed=seed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +134,16 @@ class CmaSearch:
             tuple(round(float(value), DIGITS) for value in state.ask()) for _ in range(state.population_size)
         )
 
+    @property
+    def population_size(self) -> int:
+        """The points of a batch."""
+        return int(self.state.population_size)
+
+    @property
+    def mean(self) -> Point:
+        """The mean of the distribution from which the next points are drawn."""
+        return tuple(round(min(1.0, max(0.0, float(value))), DIGITS) for value in self.state.mean)
+
     def drawing(self, seed: int) -> "CmaSearch":
         """The same mean, covariance and step size with other draws."""
         return replace(self, seed=seed)
@@ -139,9 +158,9 @@ class CmaSearch:
         return replace(self, state=state)
 
 
-def _new_cma(start: Point) -> "CMA":
+def _new_cma(start: Point, spread: float) -> "CMA":
     import numpy as np
     from cmaes import CMA
 
     bounds = np.array([[0.0, 1.0]] * len(start))
-    return CMA(mean=np.array(start), sigma=SPREAD, bounds=bounds, seed=0)
+    return CMA(mean=np.array(start), sigma=spread, bounds=bounds, seed=0)

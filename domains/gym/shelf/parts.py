@@ -1,5 +1,6 @@
 """The parts of a shelf that the spaces decide: constants and alternatives with the names of what moves."""
 
+import math
 from typing import Final
 
 from ....core.ports import Part
@@ -35,11 +36,18 @@ def kinds_of(known: Description) -> frozenset[str]:
 
 
 def first_of(known: Description) -> tuple[str, ...]:
-    """The alternatives to try first: a gait, where each number of the action moves a joint that is seen."""
+    """The alternatives to try first: a gait, where the action moves the joints of a body."""
+    return FOLLOWED if _body(known) else ()
+
+
+def _body(known: Description) -> tuple[Moving, ...]:
+    """The joints of a body, where each number of the action moves one of many joints that are seen; else none."""
     wishes, moving = wishes_of(known), moving_in(known)
     joints = joints_of(known, moving, wishes)
     seen = len(set(joints)) == wishes and all(moving[joint].place is not None for joint in joints)
-    return FOLLOWED if RHYTHM in kinds_of(known) and MANY_JOINTS <= wishes <= MOST_OWN and seen else ()
+    if RHYTHM in kinds_of(known) and MANY_JOINTS <= wishes <= MOST_OWN and seen:
+        return tuple(moving[joint] for joint in joints)
+    return ()
 
 
 def tuning_episodes(known: Description) -> int:
@@ -106,11 +114,28 @@ def _weights(moving: tuple[Moving, ...]) -> list[Part]:
 
 
 def _rate(known: Description) -> Part:
-    """Rates of a rhythm: a cycle of 20, 40, 10, 14 or 7 steps; at least 4 steps, at most 400."""
-    step = known.step_s or 1.0
-    rates = (f"{1.0 / (count * step):.3g}" for count in (20, 40, 10, 14, 7))
-    return _constant("RATE_HZ", *(repr(float(rate)) for rate in rates), low=float(f"{1.0 / (400 * step):.3g}"),
-                     high=float(f"{1.0 / (4 * step):.3g}"))
+    """Rates of a rhythm: a cycle of 20, 40, 10, 14 or 7 steps; at least 4 steps, at most 400.
+
+    The rate of a gait is half to twice the one that fits its joints: an optimiser that begins with slow cycles stays
+    with them, since a faster gait also needs other phases.
+    """
+    step, usual = known.step_s or 1.0, _usual_rate(known)
+    if usual is None:
+        rates, low, high = [1.0 / (count * step) for count in (20, 40, 10, 14, 7)], 1.0 / (400 * step), 1.0 / (4 * step)
+    else:
+        usual = min(max(usual, 1.0 / (200 * step)), 1.0 / (4 * step))
+        rates, low, high = [usual * part for part in (1.0, 0.7, 1.4, 0.5, 2.0)], usual / 2, usual * 2
+    rounded = [float(f"{rate:.3g}") for rate in (low, high, *rates)]
+    return _constant("RATE_HZ", *map(repr, rounded[2:]), low=rounded[0], high=rounded[1])
+
+
+def _usual_rate(known: Description) -> float | None:
+    """The rate in Hz at which a sine has the usual places and speeds of the joints of a body, in the mean over them.
+
+    A sine with amplitude a and rate f has the speed 2 pi f a at most. None without a body whose speeds are seen.
+    """
+    rates = [each.speed_size / (2.0 * math.pi * each.place_size) for each in _body(known) if each.speed is not None]
+    return math.fsum(rates) / len(rates) if rates else None
 
 
 def _choices(known: Description, *, watched: bool) -> list[Part]:

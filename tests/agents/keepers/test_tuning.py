@@ -1,5 +1,6 @@
 """Tuning: what the optimisers find, what a slot reports, and that a search with it is deterministic and resumable."""
 
+import math
 import random
 from dataclasses import replace
 
@@ -9,7 +10,18 @@ from hypothesis import strategies as st
 from memento.agents.keepers.memento import MementoKeeper, Slots
 from memento.agents.keepers.options import SearchOptions
 from memento.agents.keepers.trials import RolloutPlan
-from memento.agents.keepers.tuning import VECTORS, Learned, Tuning, begun, ended, f_ratio, learned_by, taken
+from memento.agents.keepers.tuning import (
+    FINAL_EPISODES,
+    FINALISTS,
+    LONG,
+    VECTORS,
+    Learned,
+    Tuning,
+    begun,
+    learned_by,
+    taken,
+)
+from memento.agents.keepers.tuning_result import ended, f_ratio
 from memento.core.constants import constants_of
 from memento.core.events import BranchEnded, CandidateScored, EliteChanged, EpisodeEnded, Fact, Propose
 from memento.core.tuning_events import ConstantsTried, TryConstants, TuningEnded
@@ -75,7 +87,8 @@ def test_the_optimisers_come_near_the_best_values(names: tuple[str, ...]) -> Non
     assert result.tried == len(facts) <= 200 and result.episodes == sum(len(fact.fitnesses) for fact in facts)
     assert fitness({each.name: each.value for each in constants_of(result.program)}) == result.fitness
     assert result.summary.startswith(tuple(f"{name} 1 → " for name in names))
-    assert all(len(fact.fitnesses) == 2 for fact in facts) or len(names) == 2  # racing is exact, or there is none
+    counts = {len(fact.fitnesses) for fact in facts}
+    assert counts == ({1, 2} if len(names) == 2 else {2, FINAL_EPISODES})  # racing is exact, or there is none
 
 
 def test_constants_without_an_effect_are_named() -> None:
@@ -114,6 +127,50 @@ def test_cma_es_goes_on_where_an_earlier_tuning_of_the_same_program_ended() -> N
     assert ended(onward).fitness > max(found.fitness, ended(afresh).fitness)
     assert min(each.fitness for each in onward.tried[:8]) > min(each.fitness for each in afresh.tried[:8])
     assert {each.point for each in onward.tried}.isdisjoint(each.point for each in tuning.tried), "other draws"
+
+
+def lucky(order: TryConstants) -> tuple[float, ...]:
+    """One start of three gives the values far from 3 as much as the best ones have."""
+    values = {each.name: each.value for each in constants_of(order.program)}
+    far = max(abs(values[name] - 3) for name in NAMES)
+    return tuple(1.0 if seed % 3 == 0 and far > 1 else 1 / (1 + far) for seed in order.seeds)
+
+
+def compared(episodes: int, **options: bool) -> tuple[TuningEnded, list[list[TryConstants]]]:
+    """The result and the batches of a tuning on starts of which some are lucky."""
+    tuning, orders = begun("g1/tune/0", elite(WIDE), PLAN, episodes=episodes, seed=5, **options)
+    batches = []
+    while orders:
+        batches.append(list(orders))
+        for order in batches[-1]:
+            tuning, orders = taken(tuning, ConstantsTried(order=order.id, point=order.point, fitnesses=lucky(order)))
+    return ended(tuning), batches
+
+
+def test_a_long_tuning_has_other_episodes_for_every_population_and_compares_the_best_values_on_further_ones() -> None:
+    result, batches = compared(LONG)
+    seeds = [{order.seeds for order in batch} for batch in batches]
+    assert all(len(each) == 1 for each in seeds), "values of a population are compared on the same episodes"
+    every = [seed for (each,) in seeds for seed in each]
+    assert len(every) == len(set(every)), "no episode is used twice"
+    finals = batches[-1]
+    assert len(finals) >= FINALISTS and {len(order.seeds) for order in finals} == {FINAL_EPISODES}
+    assert finals[0].program.text == elite(WIDE).program.text, "the program itself is among them"
+    assert len({order.point for order in finals}) == len(finals)
+    assert len({len(batch) for batch in batches[:-1]}) == 1, "CMA-ES learns from whole populations"
+    assert sum(len(order.seeds) for batch in batches for order in batch) <= LONG
+    own, best = (math.fsum(lucky(order)) / FINAL_EPISODES for order in (finals[0], max(
+        finals, key=lambda order: math.fsum(lucky(order)))))
+    assert (result.before, result.fitness) == (own, best)
+
+
+@pytest.mark.parametrize("episodes, options", [(LONG - 1, {}), (LONG, {"compares": False})])
+def test_a_short_tuning_and_one_by_older_rules_keep_to_the_episodes_of_all_candidates(
+    episodes: int, options: dict[str, bool]
+) -> None:
+    _, batches = compared(episodes, **options)
+    assert {order.seeds for batch in batches for order in batch} == {PLAN.seeds[:1]}
+    assert sum(map(len, batches)) == episodes
 
 
 @pytest.mark.parametrize("text, same", [

@@ -171,3 +171,20 @@ def test_without_documentation_everything_is_a_place_whose_speed_is_a_difference
 
 def test_goals_are_no_part_of_what_moves() -> None:
     assert [each.place for each in moving_in(KINDS["goal"])] == [0, 1, 2, 3]
+
+
+def test_the_rate_of_a_gait_fits_the_usual_places_and_speeds_of_its_joints() -> None:
+    rows = BODY + "".join(
+        f"| {at + 4} | angular velocity of the {name} | -Inf | Inf | {name} | hinge | angular velocity |\n"
+        for at, name in enumerate(JOINTS)
+    )
+    usual = ((-0.5,) * 4 + (-2.0 * np.pi,) * 4, (0.5,) * 4 + (2.0 * np.pi,) * 4)
+    known = described(
+        (box("observation", 8),), (box("action", 4, -1.0, 1.0),), documentation=rows, step_s=0.05,
+        seen={"observation": usual},
+    )
+    rates = next(part for part in shelf(known).parts if part.name == "RATE_HZ")
+    assert (float(rates.alternatives[0]), rates.low, rates.high) == pytest.approx((2.0, 1.0, 4.0), rel=0.01)
+    assert all(rates.low <= float(rate) <= rates.high for rate in rates.alternatives)
+    fast = next(part for part in shelf(replace(known, step_s=0.2)).parts if part.name == "RATE_HZ")
+    assert (float(fast.alternatives[0]), fast.high) == (1.25, 2.5), "a cycle has at least two steps"
