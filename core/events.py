@@ -144,7 +144,7 @@ RULES = 6
 3: the last of two or more tunings of a generation begins with crossover.
 4: CMA-ES goes on over generations while the program it tunes is the same but for the values of its constants.
 5: of equal results of a calibration by a model, the given constants apart, the latest is kept.
-6: a long tuning by CMA-ES has other episodes for every population, and compares the best values on further ones.
+6: a long tuning by CMA-ES takes the search's episodes in turn, and compares the best values on further ones.
 """
 
 

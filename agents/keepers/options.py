@@ -15,9 +15,9 @@ class SearchOptions:
     tried from a parent before. `lasting_memory`: rejected edits are remembered over all generations, not for one.
     `macro_focus`: each macro-mutation of a generation gets another focus, and so does each crossover. `late_tuning`:
     the last of two or more tunings begins with crossover; not by rules of version 1 and 2. `lasting_tuning`: CMA-ES
-    goes on in later generations; not by rules of version 1 to 3. `compared_tuning`: a long tuning gives every
-    population other episodes and compares its best values; not by rules of version 1 to 5. `latest_of_equals`: of equal
-    results of a calibration the latest is kept; not by rules of version 1 to 4.
+    goes on in later generations; not by rules of version 1 to 3. `compared_tuning`: a long tuning takes the episodes in
+    turn and compares its best values; not by rules of version 1 to 5. `latest_of_equals`: of equal results of a
+    calibration the latest is kept; not by rules of version 1 to 4.
     """
 
     seed: int = 0

@@ -4,7 +4,8 @@ The values are tried on the first of the search's episodes, whose seeds all cand
 by their effect alone. Where many values fit into the budget each gets few episodes; the candidate gets all of them.
 
 The best of many values on one episode is also the luckiest: a gait that falls over from most other starts. So a long
-tuning by CMA-ES gives every population new episodes, and compares the best values on further ones at its end.
+tuning by CMA-ES takes the search's episodes in turn, one population after the other, and compares the best values on
+further episodes at its end.
 
 CMA-ES goes on where an earlier tuning ended, if the program is the same but for the values of its constants.
 """
@@ -34,7 +35,7 @@ LONG = 6 * FINALISTS * FINAL_EPISODES  # episodes of a tuning, so that this is a
 class Tuning:
     """The state of one slot between two facts. `left` counts the values that may still be tried.
 
-    A long tuning draws its episodes from `draws`; `finalists` counts the values that it compares at its end.
+    A long tuning takes the episodes of `turns` in turn, and compares so many `finalists` at its end.
     """
 
     id: str
@@ -47,8 +48,9 @@ class Tuning:
     racing: bool
     before: float  # of the parent on these seeds
     left: int
-    draws: int | None = None  # None: every batch has the same episodes
+    turns: tuple[int, ...] = ()  # none: every batch has the same episodes
     finalists: int = 0
+    final_seeds: tuple[int, ...] = ()  # of the finalists
     comparing: bool = False  # the batch is the finalists
     compared: tuple[Tried, ...] = ()  # their results, the program's own values first
     batch: tuple[Point, ...] = ()
@@ -84,7 +86,7 @@ def begun(
     """The tuning of a program with a budget of episodes; None if it names no constants that it reads.
 
     It goes on `after` an earlier one, if that tuned the same program with other values. With `compares` a long tuning
-    by CMA-ES has other episodes for every population, and compares the best values at its end.
+    by CMA-ES takes the search's episodes in turn, and compares the best values at its end.
     """
     constants = tunable_constants(parent.program)
     if not constants:
@@ -105,17 +107,20 @@ def begun(
         optimiser=optimiser, seeds=plan.seeds[:each], racing=plan.racing, before=before,
         left=max(1, episodes // each),
     )
-    return _next_batch(_comparing(tuning, episodes, seed) if long else tuning)
+    return _next_batch(_comparing(tuning, episodes, plan, seed) if long else tuning)
 
 
-def _comparing(tuning: Tuning, episodes: int, seed: int) -> Tuning:
+def _comparing(tuning: Tuning, episodes: int, plan: RolloutPlan, seed: int) -> Tuning:
     """The tuning with finalists: whole populations, and the rest of the episodes for the comparison."""
     if not isinstance(tuning.optimiser, CmaSearch):
         return tuning
     each, size = len(tuning.seeds), tuning.optimiser.population_size
     left = (episodes - FINALISTS * FINAL_EPISODES) // each
     left -= left % size
-    return replace(tuning, left=left, draws=seed, finalists=(episodes - each * left) // FINAL_EPISODES)
+    return replace(
+        tuning, left=left, turns=plan.seeds, finalists=(episodes - each * left) // FINAL_EPISODES,
+        final_seeds=tuple(derive_seed(seed, "final", e) for e in range(FINAL_EPISODES)),
+    )
 
 
 def learned_by(tuning: Tuning) -> Learned | None:
@@ -186,7 +191,7 @@ def _next_batch(tuning: Tuning) -> tuple[Tuning, tuple[TryConstants, ...]]:
     if points:
         return _ordered(replace(tuning, batch=points, left=tuning.left - len(points), seeds=_seeds(tuning)))
     if tuning.finalists:
-        return _ordered(replace(tuning, batch=_finalists(tuning), comparing=True, seeds=_final_seeds(tuning)))
+        return _ordered(replace(tuning, batch=_finalists(tuning), comparing=True, seeds=tuning.final_seeds))
     return tuning, ()
 
 
@@ -210,15 +215,11 @@ def _ordered(tuning: Tuning) -> tuple[Tuning, tuple[TryConstants, ...]]:
 
 
 def _seeds(tuning: Tuning) -> tuple[int, ...]:
-    """The seeds of the next batch."""
-    if tuning.draws is None:
+    """The seeds of the next batch: in a long tuning those after the seeds of the batch before, in turn."""
+    if not tuning.turns or not tuning.tried:
         return tuning.seeds
-    return tuple(derive_seed(tuning.draws, "episode", len(tuning.tried), e) for e in range(len(tuning.seeds)))
-
-
-def _final_seeds(tuning: Tuning) -> tuple[int, ...]:
-    """Other seeds than those of any batch."""
-    return tuple(derive_seed(tuning.draws or 0, "final", e) for e in range(FINAL_EPISODES))
+    first = tuning.turns.index(tuning.seeds[-1]) + 1
+    return tuple(tuning.turns[(first + e) % len(tuning.turns)] for e in range(len(tuning.seeds)))
 
 
 def _finalists(tuning: Tuning) -> tuple[Point, ...]:

@@ -19,6 +19,7 @@ MOST_STATES: Final = 32             # of a discrete observation, for a table wit
 TUNED: Final = 240                  # episodes of a tuning, enough for 20 populations of 12
 MOST_OWN: Final = 16                # numbers of an action with a phase and an amplitude each
 MANY_JOINTS: Final = 4              # that are seen: fewer are rather an arm's or a vehicle's than a body's
+NEAR_RATE: Final = 1.5              # of a gait, to the rate that fits its joints
 FOLLOWED: Final = (                 # a gait: each joint follows a sine with its own phase and amplitude
     "Every joint follows the place that the rhythm gives it.", "Its own phase for every joint.",
     "Its own amplitude for every joint.",
@@ -116,15 +117,15 @@ def _weights(moving: tuple[Moving, ...]) -> list[Part]:
 def _rate(known: Description) -> Part:
     """Rates of a rhythm: a cycle of 20, 40, 10, 14 or 7 steps; at least 4 steps, at most 400.
 
-    The rate of a gait is half to twice the one that fits its joints: an optimiser that begins with slow cycles stays
-    with them, since a faster gait also needs other phases.
+    The rate of a gait is at most half as large again as the one that fits its joints, or as much smaller: an optimiser
+    that comes to slow cycles stays with them, since a faster gait also needs other phases.
     """
     step, usual = known.step_s or 1.0, _usual_rate(known)
     if usual is None:
         rates, low, high = [1.0 / (count * step) for count in (20, 40, 10, 14, 7)], 1.0 / (400 * step), 1.0 / (4 * step)
     else:
-        usual = min(max(usual, 1.0 / (200 * step)), 1.0 / (4 * step))
-        rates, low, high = [usual * part for part in (1.0, 0.7, 1.4, 0.5, 2.0)], usual / 2, usual * 2
+        usual = min(max(usual, 1.0 / (200 * step)), 1.0 / (3 * step))
+        rates, low, high = [usual * part for part in (1.0, 0.8, 1.25)], usual / NEAR_RATE, usual * NEAR_RATE
     rounded = [float(f"{rate:.3g}") for rate in (low, high, *rates)]
     return _constant("RATE_HZ", *map(repr, rounded[2:]), low=rounded[0], high=rounded[1])
 

@@ -147,14 +147,14 @@ def compared(episodes: int, **options: bool) -> tuple[TuningEnded, list[list[Try
     return ended(tuning), batches
 
 
-def test_a_long_tuning_has_other_episodes_for_every_population_and_compares_the_best_values_on_further_ones() -> None:
+def test_a_long_tuning_takes_the_episodes_in_turn_and_compares_the_best_values_on_further_ones() -> None:
     result, batches = compared(LONG)
     seeds = [{order.seeds for order in batch} for batch in batches]
     assert all(len(each) == 1 for each in seeds), "values of a population are compared on the same episodes"
-    every = [seed for (each,) in seeds for seed in each]
-    assert len(every) == len(set(every)), "no episode is used twice"
+    *turns, (last,) = [tuple(each) for each in seeds]
+    assert [each for (each,) in turns] == [PLAN.seeds[place % 2 :][:1] for place in range(len(turns))]
     finals = batches[-1]
-    assert len(finals) >= FINALISTS and {len(order.seeds) for order in finals} == {FINAL_EPISODES}
+    assert len(finals) >= FINALISTS and len(set(last)) == FINAL_EPISODES and not set(last) & set(PLAN.seeds)
     assert finals[0].program.text == elite(WIDE).program.text, "the program itself is among them"
     assert len({order.point for order in finals}) == len(finals)
     assert len({len(batch) for batch in batches[:-1]}) == 1, "CMA-ES learns from whole populations"
