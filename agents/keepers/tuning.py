@@ -26,8 +26,8 @@ from .tuning_search import CmaSearch, Optimiser, Point, Tried, optimiser_for, ow
 
 VECTORS = 60  # that a budget should suffice for before each gets a further episode,
 PER_CONSTANT = 30  # and so many for each constant
-FINALISTS = 8  # values that a long tuning compares at least, the program's own among them,
-FINAL_EPISODES = 4  # on so many further episodes each
+FINALISTS = 5  # values that a long tuning compares at least, the program's own among them,
+FINAL_EPISODES = 6  # on so many further episodes each
 LONG = 6 * FINALISTS * FINAL_EPISODES  # episodes of a tuning, so that this is at most a sixth
 
 

@@ -17,12 +17,12 @@ MOST_SEEN: Final = 1024            # numbers of an observation; more are a pictu
 MOST_SINGLED_OUT: Final = 6         # of what moves, in alternatives that use it alone
 MOST_STATES: Final = 32             # of a discrete observation, for a table with one choice per state
 TUNED: Final = 240                  # episodes of a tuning, enough for 20 populations of 12
-MOST_OWN: Final = 16                # numbers of an action with a phase and an amplitude each
+MOST_OWN: Final = 16                # numbers of an action with a phase, an amplitude and a middle each
 MANY_JOINTS: Final = 4              # that are seen: fewer are rather an arm's or a vehicle's than a body's
 NEAR_RATE: Final = 1.5              # of a gait, to the rate that fits its joints
-FOLLOWED: Final = (                 # a gait: each joint follows a sine with its own phase and amplitude
+FOLLOWED: Final = (                 # a gait: each joint follows a sine with its own phase, amplitude and middle
     "Every joint follows the place that the rhythm gives it.", "Its own phase for every joint.",
-    "Its own amplitude for every joint.",
+    "Its own amplitude for every joint.", "Its own middle for every joint.",
 )
 
 
@@ -171,14 +171,16 @@ def _choices(known: Description, *, watched: bool) -> list[Part]:
 
 
 def _joints(known: Description) -> list[Part]:
-    """The joints of a limb, and a phase and an amplitude for every joint."""
+    """The joints of a limb, and a phase, an amplitude and a middle for every joint."""
     wishes = wishes_of(known)
     limbs = [size for size in (3, 2, 4, 5) if wishes % size == 0 and size < wishes] or [wishes]
     found = [_constant("LIMB", *map(str, limbs), *(["1"] if 1 not in limbs else []), low=1, high=max(2, wishes))]
     if wishes > MOST_OWN:
         return found
     names = [name.upper() for name in names_of(known, wishes)]
-    for method, prefix, title in (("phases", "PHASE", "phase"), ("amplitudes", "AMPLITUDE", "amplitude")):
+    for method, prefix, title in (
+        ("phases", "PHASE", "phase"), ("amplitudes", "AMPLITUDE", "amplitude"), ("middles", "MIDDLE", "middle"),
+    ):
         table = "".join(f"            self.{prefix}_{name},\n" for name in names)
         text = (
             f'    def {method}(self):\n        """Its own {title} for every joint."""\n        return np.array((\n'
@@ -190,4 +192,5 @@ def _joints(known: Description) -> list[Part]:
         first = place % len(quarters)
         found.append(_constant(f"PHASE_{name}", *quarters[first:], *quarters[:first], low=-0.5, high=0.5))
         found.append(_constant(f"AMPLITUDE_{name}", "1.0", "0.5", "0.0", low=0.0, high=2.0))
+        found.append(_constant(f"MIDDLE_{name}", "0.0", "0.3", "-0.3", low=-1.0, high=1.0))
     return found
