@@ -12,11 +12,12 @@ environments are in `memento.envs`.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .core.version import __version__
+
 if TYPE_CHECKING:
     from .api import Candidate, EpisodeResult, EvaluateResult, Run, RunResult, evaluate, load, run
     from .core.errors import MementoError, ModelError, RolloutError, SearchError, StoreError, UsageError
 
-__version__ = "0.1.0"
 
 __all__ = [
     "Candidate",

@@ -13,8 +13,6 @@ LEAST_SAVED = 120   # characters that a shared section must save: it has a headi
 LEAST_DIFFERED = 400    # characters of a definition that is worth showing as a difference
 MOST_DIFFERENT = 0.5    # of its length: a longer difference is harder to read than the definition
 
-Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-
 
 @dataclass(frozen=True, slots=True)
 class Unit:

@@ -11,12 +11,12 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from .. import __version__
 from ..app import rendering
 from ..app.isolation import ISOLATING
 from ..baselines.log import find_baseline
 from ..core.errors import MementoError, UsageError
 from ..core.extras import require
+from ..core.version import __version__
 from ..evidence.archive import SUFFIX, read_archive
 from ..evidence.baseline_rows import read_row
 from ..evidence.folder import ComparisonFolder

@@ -2,9 +2,9 @@
 
 from .cluster import Cluster
 from .evaluation import evaluate
-from .replay import read_recorded
+from .replay import replay_settings
 from .run import resume, run
 from .salt import new_salt
 from .status import StatusAddress
 
-__all__ = ["Cluster", "StatusAddress", "evaluate", "new_salt", "read_recorded", "resume", "run"]
+__all__ = ["Cluster", "StatusAddress", "evaluate", "new_salt", "replay_settings", "resume", "run"]

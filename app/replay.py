@@ -1,13 +1,13 @@
 """A recorded run for a replay: its settings, the given programs, and its models' replies."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..agents.critic.sheets import recorded_looks
 from ..agents.hints import RecordedHints, recorded_hints
 from ..core.critic_events import Criticised
-from ..core.events import EpisodeEnded, Fact
+from ..core.events import RULES, EpisodeEnded, Fact, RunStarted
 from ..core.turn_events import ToolAnswered
 from ..core.values import JSON, CallTimes, Program, PromptText
 from ..runtime.models.tape import Tape, tape_of
@@ -23,18 +23,24 @@ UNLIMITED: Mapping[str, JSON] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedRun:
-    """The inputs of a replay. Programs that were given as files come from the record, not from the files."""
+    """The inputs of a replay. Programs that were given as files come from the record, not from the files.
 
-    settings: Settings
-    initial: Program | None
-    evaluator: Program | None
-    tape: Tape
-    rules: int
-    prompts: tuple[PromptText, ...]
-    hints: RecordedHints
-    looks: Mapping[str, Criticised]         # of a critic, by their orders
-    call_times: Mapping[str, CallTimes]     # of practice episodes, with a step limit of all, by their orders
-    answers: Mapping[str, ToolAnswered]     # of tools, by their orders
+    The defaults are those of a run that replays nothing.
+    """
+
+    initial: Program | None = None
+    evaluator: Program | None = None
+    tape: Tape | None = None                # None if nothing is replayed
+    rules: int = RULES
+    prompts: tuple[PromptText, ...] = ()
+    hints: RecordedHints | None = None
+    looks: Mapping[str, Criticised] | None = None                       # of a critic, by their orders
+    call_times: Mapping[str, CallTimes] = field(default_factory=dict)   # of practice episodes, with a step limit of all
+    answers: Mapping[str, ToolAnswered] = field(default_factory=dict)   # of tools, by their orders
+
+
+NOTHING_RECORDED = RecordedRun()
+"""The inputs of a run that replays none."""
 
 
 def read_recorded(place: Path, *, trusted: bool = True) -> RecordedRun:
@@ -42,10 +48,8 @@ def read_recorded(place: Path, *, trusted: bool = True) -> RecordedRun:
     would end early, and without `trusted` for one from elsewhere that would import or start something."""
     facts = recorded_facts(place)
     started = require_done(facts, place)
-    recorded = recorded_settings(started.settings)
-    require_trust(place, started.settings, recorded, trusted=trusted, models=False)
+    recorded = _trusted_settings(started, place, trusted=trusted)
     return RecordedRun(
-        settings=Settings.model_validate({**recorded.as_json(), **UNLIMITED, "replay": str(place.resolve())}),
         initial=started.initial,
         evaluator=started.evaluator,
         tape=tape_of(facts),
@@ -56,6 +60,18 @@ def read_recorded(place: Path, *, trusted: bool = True) -> RecordedRun:
         call_times=_call_times(facts, all_of_them=recorded.step_limit_ms is not None),
         answers={fact.order: fact for fact in facts if isinstance(fact, ToolAnswered) and fact.order is not None},
     )
+
+
+def replay_settings(place: Path, *, trusted: bool = True) -> Settings:
+    """The settings of a replay of this finished run. Raises UsageError as `read_recorded` does."""
+    recorded = _trusted_settings(require_done(recorded_facts(place), place), place, trusted=trusted)
+    return Settings.model_validate({**recorded.as_json(), **UNLIMITED, "replay": str(place.resolve())})
+
+
+def _trusted_settings(started: RunStarted, place: Path, *, trusted: bool) -> Settings:
+    recorded = recorded_settings(started.settings)
+    require_trust(place, started.settings, recorded, trusted=trusted, models=False)
+    return recorded
 
 
 def _call_times(facts: Iterable[Fact], *, all_of_them: bool) -> dict[str, CallTimes]:

@@ -6,11 +6,11 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from .. import __version__
 from ..core.errors import UsageError
-from ..core.events import RULES, RunResumed, RunStarted
+from ..core.events import RunResumed, RunStarted
 from ..core.ports import Domain
 from ..core.values import JSON, Program
+from ..core.version import __version__
 from ..domains import load as load_domain
 from ..domains import require_installed
 from ..memory.origin import sign
@@ -30,7 +30,7 @@ from .history import Outline, outline_of, past_use
 from .isolation import warn_of_lost
 from .program_files import read_evaluator, read_initial
 from .prompt_files import read_prompts
-from .replay import RecordedRun, read_recorded
+from .replay import NOTHING_RECORDED, RecordedRun, read_recorded
 from .results import RunResult, result_of
 from .salt import new_salt
 from .session import Session, Work
@@ -59,7 +59,7 @@ async def run(
     recorded = _recorded(settings)
     initial, evaluator = _given_programs(settings, domain, recorded)
     require_calibratable(settings, domain, initial)
-    prompts = read_prompts(settings.prompts) if recorded is None else recorded.prompts
+    prompts = recorded.prompts if settings.replay else read_prompts(settings.prompts)
     if address is not None:
         address.require_free()
     # Before the folder is made, so that an unusable model or cluster leaves no run behind.
@@ -67,7 +67,7 @@ async def run(
         _models(settings, domain, recorded) as models,
         machines(cluster, isolated=settings.require_sandbox) as where,
     ):
-        if recorded is None:
+        if settings.replay is None:
             await require_drawing(settings, domain)
             await require_twin(settings, domain)
             await require_sight(settings, models)
@@ -78,15 +78,12 @@ async def run(
         with RunStore.create(folder, clock=clock) as store:
             started = RunStarted(
                 settings=settings.as_json(), versions=versions(), sandbox=where.layers, initial=initial,
-                evaluator=evaluator, prompts=prompts, rules=RULES if recorded is None else recorded.rules,
+                evaluator=evaluator, prompts=prompts, rules=recorded.rules,
             )
             work = Work(
                 settings=settings, domain=domain, started=started, models=models, machines=where,
                 workers=workers_of(settings, domain, settings.workers),
-                address=address, hints=None if recorded is None else recorded.hints,
-                call_times={} if recorded is None else recorded.call_times,
-                looks=None if recorded is None else recorded.looks,
-                answers={} if recorded is None else recorded.answers,
+                address=address, recorded=recorded,
             )
             session = Session(work, store)
             display.opened(folder)
@@ -131,7 +128,7 @@ async def resume(
             _models(settings, domain, recorded) as models,
             machines(cluster, isolated=isolated or settings.require_sandbox) as where,
         ):
-            if recorded is None:
+            if settings.replay is None:
                 await require_drawing(settings, domain)
             resumed = RunResumed(budgets=dict(budgets or {}), sandbox=where.layers)
             if budgets or before.left == "budget":
@@ -141,10 +138,7 @@ async def resume(
                 settings=settings, domain=domain, started=before.started, models=models,
                 machines=where,
                 workers=workers_of(settings, domain, workers or settings.workers), address=address,
-                hints=None if recorded is None else recorded.hints,
-                call_times={} if recorded is None else recorded.call_times,
-                looks=None if recorded is None else recorded.looks,
-                answers={} if recorded is None else recorded.answers,
+                recorded=recorded,
             )
             return await _go_on(work, resumed, store, display)
 
@@ -172,24 +166,24 @@ def _refuse_budgets_without_effect(before: Outline, budgets: Mapping[str, JSON],
         raise UsageError(f"the run {folder.name!r} is a replay, which calls no model: a budget has no effect")
 
 
-def _recorded(settings: Settings) -> RecordedRun | None:
+def _recorded(settings: Settings) -> RecordedRun:
     """The run whose replies are repeated, if this one is a replay."""
-    return None if settings.replay is None else read_recorded(Path(settings.replay))
+    return NOTHING_RECORDED if settings.replay is None else read_recorded(Path(settings.replay))
 
 
 def _given_programs(
-    settings: Settings, domain: Domain, recorded: RecordedRun | None
+    settings: Settings, domain: Domain, recorded: RecordedRun
 ) -> tuple[Program | None, Program | None]:
     """The first policy and the evaluator, if the user or the recorded run gave them."""
-    if recorded is not None:
+    if settings.replay is not None:
         return recorded.initial, recorded.evaluator
     initial = read_initial(settings.initial, domain)
     return initial, None if settings.evaluator in NOT_A_PROGRAM else read_evaluator(settings.evaluator, domain)
 
 
-def _models(settings: Settings, domain: Domain, recorded: RecordedRun | None) -> Models:
+def _models(settings: Settings, domain: Domain, recorded: RecordedRun) -> Models:
     """The run's models, or the tape that replaces all of them. Raises UsageError."""
-    if recorded is not None:
+    if recorded.tape is not None:
         return replayed(recorded.tape, settings)
     refuse_the_blind(settings)
     models = make_models(settings, domain)

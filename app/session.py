@@ -2,25 +2,23 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ..agents.critic.sheets import SHEETS, DrawnSheets, RecordedSheets, Sheets
-from ..agents.hints import Hints, RecordedHints
+from ..agents.hints import Hints
 from ..agents.keepers.conversing import Conversing
 from ..agents.keepers.criticising import Criticising
 from ..agents.keepers.gate import GATE_SPLIT, Gated
 from ..agents.keepers.sequencer import RunPlan, Sequencer
 from ..agents.notes import Notes
 from ..core.ballot_files import BALLOTS
-from ..core.critic_events import Criticised
 from ..core.events import AskedAgain, Fact, HintGiven, ReplayDiffered, RunResumed, RunStarted, RunStopped
 from ..core.keeper import Keeper
 from ..core.ports import Domain, interpreter_of
-from ..core.turn_events import ToolAnswered
-from ..core.values import Call, CallTimes
+from ..core.values import Call
 from ..domains import import_string
 from ..memory.runs import TRAJECTORIES
 from ..memory.store import RunStore
@@ -41,6 +39,7 @@ from .gate import twin_of
 from .history import PastUse
 from .plan import gate_terms_of, plan_of, terms_of
 from .recordings import Bringing, Rollouts, staying
+from .replay import NOTHING_RECORDED, RecordedRun
 from .requests import Requests
 from .results import RunResult, result_of
 from .retention import Retention
@@ -52,9 +51,8 @@ from .wiring import Models, aids_of, exclude_loaded_from_gc, final_options, load
 class Work:
     """The inputs of a controller: a run's settings with its current budgets, its domain, given programs and models.
 
-    `machines` are where programs run, `workers` the rollouts at once on this one. `hints` are those of the recorded run
-    that this one replays; None if it replays none. `call_times`, `looks` (of a critic) and `answers` (of tools) are
-    that run's too, by order.
+    `machines` are where programs run, `workers` the rollouts at once on this one. `recorded` is the run that this one
+    replays.
     """
 
     settings: Settings
@@ -64,10 +62,7 @@ class Work:
     machines: Machines
     workers: int
     address: StatusAddress | None = None
-    hints: RecordedHints | None = None
-    call_times: Mapping[str, CallTimes] = field(default_factory=dict)
-    looks: Mapping[str, Criticised] | None = None
-    answers: Mapping[str, ToolAnswered] = field(default_factory=dict)
+    recorded: RecordedRun = NOTHING_RECORDED
 
 
 class Session:
@@ -78,7 +73,7 @@ class Session:
         self._work = work
         self._store = store
         self._use = PastUse()
-        self._hints = Hints(work.hints)
+        self._hints = Hints(work.recorded.hints)
         self._notes = Notes()
         self._retention = Retention(
             store.folder, keep_all=settings.keep_trajectories, limit_mb=settings.trajectories_limit_mb,
@@ -87,7 +82,7 @@ class Session:
 
     def begin(self, display: Display) -> None:
         """Commit the first fact of a new run; in a replay also the hints of the recorded run."""
-        hints = () if self._work.hints is None else self._work.hints.texts
+        hints = () if self._work.recorded.hints is None else self._work.recorded.hints.texts
         self._commit([self._work.started, *(HintGiven(text=text) for text in hints)], display)
 
     def resume(self, resumed: RunResumed, display: Display) -> None:
@@ -184,8 +179,8 @@ class Session:
         work, folder = self._work, self._store.folder
         if not work.settings.looks:
             yield None
-        elif work.looks is not None:
-            yield RecordedSheets(work.looks)
+        elif work.recorded.looks is not None:
+            yield RecordedSheets(work.recorded.looks)
         else:
             async with artists(work.settings, work.domain, folder / TRAJECTORIES) as artist:
                 yield DrawnSheets(artist=artist, trajectories=folder / TRAJECTORIES, sheets=folder / SHEETS)
@@ -214,12 +209,11 @@ class Session:
             work.settings, work.domain, models, pool,
             workers=work.workers if isinstance(pool, ProcessPool) else lambda: pool.slots, replaced=started.prompts,
             aids=aids_of(
-                work.settings, self._hints, self._notes, None if work.looks is not None else folder / SHEETS,
+                work.settings, self._hints, self._notes, None if work.recorded.looks is not None else folder / SHEETS,
                 ledger,
             ),
-            call_times=work.call_times, answers=work.answers, keep=keep, trajectories=folder / TRAJECTORIES,
-            sheets=sheets,
-            again=Rollouts(self._store).again,
+            call_times=work.recorded.call_times, answers=work.recorded.answers, keep=keep,
+            trajectories=folder / TRAJECTORIES, sheets=sheets, again=Rollouts(self._store).again,
         )
         return Supervisor(
             keeper=_keeper(plan, work.settings, work.domain),

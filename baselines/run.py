@@ -7,10 +7,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
-from .. import __version__
 from ..core.errors import StoreError, UsageError, os_problem
 from ..core.extras import require
 from ..core.ports import Clock
+from ..core.version import __version__
 from ..domains import require_installed
 from ..memory.lock import WriterLock, is_locked
 from ..memory.runs import new_run

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 from ..app.cluster import Surveyed, survey
 from ..runtime.rollouts import sandbox
-from .doctor import CLUSTER
-from .doctor_checks import Finding
+from .doctor_checks import CLUSTER, Finding
 
 
 def examine_cluster(address: str, *, isolated: bool) -> Iterator[Finding]:

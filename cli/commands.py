@@ -48,7 +48,7 @@ commands = typer.Typer(
 
 def _print_version(shown: bool) -> None:
     if shown:
-        from .. import __version__
+        from ..core.version import __version__
         from .output import print_text
 
         print_text(f"memento {__version__}")

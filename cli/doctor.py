@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 EXAMPLE: Final = "memento doctor"
 MARKS: Final[Mapping["State", str]] = {"ok": "ok", "absent": "-", "missing": "MISSING"}
-CLUSTER: Final = "nodes of the cluster"     # what the topic of a cluster's nodes begins with
 
 Cluster = Annotated[
     str | None,
@@ -29,20 +28,21 @@ def doctor(
     from dataclasses import asdict
 
     from .cluster_checks import examine_cluster
-    from .doctor_checks import examine
+    from .doctor_checks import CLUSTER, examine
 
     if cluster is None and require_sandbox:
         raise UsageError("--require-sandbox has no effect without --cluster: doctor always reports the isolation here")
     findings = tuple(examine() if cluster is None else examine_cluster(cluster, isolated=require_sandbox))
     missing = [finding.name for finding in findings if finding.state == "missing"]
-    for line in _lines(findings, missing):
+    of_cluster = any(finding.topic.startswith(CLUSTER) for finding in findings)
+    for line in _lines(findings, missing, of_cluster=of_cluster):
         (print_note if as_json else print_text)(line)
     if as_json:
         print_json({"fine": not missing, "findings": [asdict(finding) for finding in findings]})
     raise typer.Exit(1 if missing else 0)
 
 
-def _lines(findings: "Sequence[Finding]", missing: Sequence[str]) -> Iterator[str]:
+def _lines(findings: "Sequence[Finding]", missing: Sequence[str], *, of_cluster: bool) -> Iterator[str]:
     topic = ""
     for finding in findings:
         if finding.topic != topic:
@@ -53,7 +53,7 @@ def _lines(findings: "Sequence[Finding]", missing: Sequence[str]) -> Iterator[st
             yield f"  {'':<8} {'':<18} -> {finding.fix}"
     if missing:
         yield f"something essential is missing: {', '.join(missing)}"
-    elif any(finding.topic.startswith(CLUSTER) for finding in findings):
+    elif of_cluster:
         yield "every node can be used"
     else:
         yield "everything a run needs is installed"

@@ -9,8 +9,8 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Final, Literal
 
-from .. import __version__
 from ..core.extras import DISTRIBUTION, EXTRAS, install_command, is_installed, missing_modules
+from ..core.version import __version__
 from ..domains.kitchen.unity import build as unity
 from ..runtime.models.spec import KEY_VARIABLES
 from ..runtime.rollouts import sandbox
@@ -34,6 +34,7 @@ FIXES: Final[Mapping[str, str]] = {
     "seccomp": "needs Linux on x86-64, and a container that allows seccomp",
 }
 LINUX_ONLY: Final = "needs Linux"
+CLUSTER: Final = "nodes of the cluster"     # what the topic of a cluster's nodes begins with
 
 State = Literal["ok", "absent", "missing"]
 

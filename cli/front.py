@@ -30,7 +30,7 @@ def page_for(arguments: Sequence[str]) -> str | None:
     if "_MEMENTO_COMPLETE" in os.environ:
         return None
     if list(arguments) == ["--version"]:
-        from .. import __version__
+        from ..core.version import __version__
 
         return f"memento {__version__}\n"
     if not arguments and sys.stdout.isatty():

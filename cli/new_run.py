@@ -112,7 +112,7 @@ def _settings(given: Given, *, replay: str | None, trust: bool, runs_dir: Path) 
 
 def _recorded_settings(folder: Path, given: Given, *, trust: bool) -> Settings:
     """The settings of a recorded run, with those given that cannot change its result. Raises UsageError for others."""
-    settings = app.read_recorded(folder, trusted=trust).settings
+    settings = app.replay_settings(folder, trusted=trust)
     domain = given.flags.get("domain")
     if domain not in (None, settings.domain):
         raise UsageError(f"the run {folder.name!r} was in the domain {settings.domain!r}, not {domain!r}")

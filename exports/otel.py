@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from .. import __version__
 from ..core.errors import MementoError, UsageError, os_problem
 from ..core.extras import require
 from ..core.files import replace_file
+from ..core.version import __version__
 from ..memory.origin import state_folder
 from ..memory.store import Entry
 from .sink import Source, Texts

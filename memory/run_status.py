@@ -115,9 +115,7 @@ class RunStatus:
     refuted: int = 0                    # of these, those in which the elite stayed: the order was another one
     tuning_episodes: int = 0            # of the search's, those on which constants were tried
     gate_episodes: int = 0              # on the cheap twin; in no other count of episodes
-    gate_stopped: int = 0               # candidates that did not pass there,
-    gate_audited: int = 0               # and of these, those that were rolled out in full nevertheless
-    episode_steps: int = 0
+    gate_stopped: int = 0               # candidates that did not pass there
     episode_wall_s: float = 0.0         # of all episodes together
     nodes: dict[str, NodeUse] = field(default_factory=dict)     # of a cluster, by name; empty on one machine
     unusable: int = 0                   # replies without a usable program
@@ -188,7 +186,6 @@ class RunStatus:
                 self.episodes += len(fact.fitnesses)
                 self.search_episodes += len(fact.fitnesses)
                 self.tuning_episodes += len(fact.fitnesses)
-                self.episode_steps += fact.steps
                 self.episode_wall_s += fact.wall_s
             case EpisodeScored():
                 self._count("score", fact.score.fault, fact.order)
@@ -213,7 +210,6 @@ class RunStatus:
                 self.gate_episodes += 1
             case GateDecided():
                 self.gate_stopped += not fact.passed
-                self.gate_audited += fact.audited
             case EvaluatorExamined():
                 self._count("evaluator", fact.examination.fault, fact.order)
             case DuplicateFound():
@@ -267,7 +263,6 @@ class RunStatus:
     def _add_episode(self, order: str | None, episode: Episode) -> None:
         self.episodes += 1
         self.search_episodes += parse(order or "").stage != FINAL
-        self.episode_steps += episode.steps
         self.episode_wall_s += episode.wall_s
         node = episode.notes.node
         if node is not None:

@@ -21,7 +21,6 @@ from ..reply import Reading, python_block, read_program, split, stopped
 
 MAX_CODE = 8_000  # characters of the code for `compute`
 MAX_FIELDS = 8
-MAX_FIELD = 80
 MAX_NUMBER = 1_000_000_000
 ARGUMENTS = ("tool", "episode", "recording", "from", "to", "fields", "draft")
 

@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
-from ... import __version__
+from ...core.version import __version__
 from ..rollouts import sandbox
 
 NAMED: Final = ("numpy", "mujoco", "robosuite", "numba", "gymnasium")     # packages that affect an episode
