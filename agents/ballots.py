@@ -1,17 +1,223 @@
 """What a judge sees of a pool: the values of all evaluators in one table, and the code that several share only once."""
 
-from collections.abc import Mapping, Sequence
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import unified_diff
 
 from ..core.events import Judge
 from ..core.metrics import MAX_ENTRIES, NEVER, aggregate
-from ..core.probes import violations
-from ..core.program_text import MAX_EVALUATOR, bare
+from ..core.probes import CUT, violations
+from ..core.programs.program_text import MAX_EVALUATOR, bare
 from ..core.story import aligned
-from ..core.text import bounded, one_line
-from ..core.values import JSON, EvaluatorCandidate, Program
+from ..core.text import bounded, counted, one_line
+from ..core.values import JSON, Episode, EvaluatorCandidate, Examination, Probe, Program
 from .fencing import fenced
-from .probes_text import MAX_PROBES, NAME, ending
-from .shared_code import Own, Shared, side_by_side
+
+# Programs next to each other without their common parts: each definition that several share is shown once.
+#
+# Units are the statements of a module and of its classes. A unit is shared if its text is the same in several programs
+# and its name is defined only once in each of them, so that no order of definitions is lost.
+
+
+LEAST_SAVED = 120   # characters that a shared section must save: it has a heading
+LEAST_DIFFERED = 400    # characters of a definition that is worth showing as a difference
+MOST_DIFFERENT = 0.5    # of its length: a longer difference is harder to read than the definition
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One statement: the head of its class ("" in the module), the name that it defines, its text."""
+
+    scope: str
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shared:
+    """Definitions that exactly these programs have in common."""
+
+    labels: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Own:
+    """What only one program has: whole definitions, and definitions that differ a little from another's.
+
+    `differences` holds (name of the definition, label of the other program, unified difference).
+    """
+
+    text: str
+    differences: tuple[tuple[str, str, str], ...] = ()
+
+
+def side_by_side(programs: Mapping[str, str]) -> tuple[tuple[Shared, ...], dict[str, Own]]:
+    """The shared definitions, the most widely shared first, and each program's own ones, by label.
+
+    `programs` are texts by label, in the order in which they are shown. One that does not parse is shown whole.
+    """
+    units = {label: parsed for label, text in programs.items() if (parsed := _units(text)) is not None}
+    fixed = {key for each in units.values() for key in _defined_twice(each)}
+    holders: dict[Unit, list[str]] = {}
+    for label, each in units.items():
+        for unit in dict.fromkeys(each):
+            if unit.name and (unit.scope, unit.name) not in fixed:
+                holders.setdefault(unit, []).append(label)
+    groups: dict[tuple[str, ...], list[Unit]] = {}
+    for unit, labels in holders.items():
+        if len(labels) > 1:
+            groups.setdefault(tuple(labels), []).append(unit)
+    worth = {
+        labels: group for labels, group in groups.items()
+        if sum(len(unit.text) for unit in group) * (len(labels) - 1) > LEAST_SAVED
+    }
+    hidden = {(label, unit) for labels, group in worth.items() for label in labels for unit in group}
+    shared = tuple(
+        Shared(labels=labels, text=_written(group))
+        for labels, group in sorted(worth.items(), key=lambda item: -len(item[0]))
+    )
+    own = {label: Own(text=text) for label, text in programs.items() if label not in units}
+    shown: dict[tuple[str, str], tuple[str, Unit]] = {}
+    for label, each in units.items():
+        left = [unit for unit in each if (label, unit) not in hidden]
+        own[label] = _own_code(label, left, shown, fixed)
+    return shared, own
+
+
+def _own_code(
+    label: str, units: Sequence[Unit], shown: dict[tuple[str, str], tuple[str, Unit]], fixed: set[tuple[str, str]]
+) -> Own:
+    """A program's own units; one that resembles a unit in `shown` becomes a difference, the others join `shown`."""
+    whole, differences = [], []
+    for unit in units:
+        key = unit.scope, unit.name
+        change = _difference(shown[key][1], unit) if key in shown and key not in fixed else ""
+        if change:
+            differences.append((unit.name, shown[key][0], change))
+            continue
+        whole.append(unit)
+        if unit.name:
+            shown.setdefault(key, (label, unit))
+    return Own(text=_written(whole), differences=tuple(differences))
+
+
+def _difference(old: Unit, new: Unit) -> str:
+    """The changed lines of a definition; "" where they are no shorter to read than the definition."""
+    if len(new.text) < LEAST_DIFFERED:
+        return ""
+    lines = [*unified_diff(old.text.splitlines(), new.text.splitlines(), lineterm="", n=1)][2:]
+    text = "\n".join(lines)
+    return text if len(text) <= MOST_DIFFERENT * len(new.text) else ""
+
+
+def _units(text: str) -> list[Unit] | None:
+    try:
+        tree = ast.parse(text)
+        return [unit for node in tree.body for unit in _of_statement(node)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _of_statement(node: ast.stmt) -> Iterator[Unit]:
+    if not isinstance(node, ast.ClassDef):
+        yield Unit("", _name(node), ast.unparse(node))
+        return
+    head = ast.unparse(ast.ClassDef(**{**{f: getattr(node, f) for f in node._fields}, "body": [ast.Pass()]}))
+    head = head.rpartition("\n")[0]
+    for member in node.body:
+        yield Unit(head, _name(member), ast.unparse(member))
+
+
+def _name(node: ast.stmt) -> str:
+    """What a statement defines; "" for a statement whose place matters."""
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return node.name
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+            return name
+        case ast.Assign(targets=[ast.Tuple(elts=names)]):
+            return ", ".join(name.id for name in names if isinstance(name, ast.Name))
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            return "import " + ", ".join(alias.asname or alias.name for alias in names)
+    return ""
+
+
+def _defined_twice(units: Sequence[Unit]) -> set[tuple[str, str]]:
+    keys = [(unit.scope, unit.name) for unit in units]
+    return {key for key in keys if keys.count(key) > 1}
+
+
+def _written(units: Sequence[Unit]) -> str:
+    """Units as Python text; members of a class stand under its head."""
+    parts: list[str] = []
+    scope = ""
+    for unit in units:
+        if unit.scope != scope:
+            scope = unit.scope
+            if scope:
+                parts.append(f"\n{scope}")
+        block = "\n".join(f"    {line}" if line else line for line in unit.text.splitlines()) if scope else unit.text
+        gap = "\n" if "\n" in unit.text else ""
+        parts.append(f"{gap}{block}")
+    return "\n".join(parts).strip("\n")
+
+
+# Probes in words: the recordings with their known order, and the pairs that an evaluator ranks wrongly. All data.
+
+
+MAX_PROBES = 32  # rows
+MAX_VIOLATIONS = 6  # pairs shown
+NAME = 60
+
+CERTAIN = (
+    "A recording that its table lists as worth less than another must score less, and so must every failure than "
+    "every success (of the rollouts that were cut, only the beginnings of a success count as failures)."
+)
+
+
+def probes_table(probes: Sequence[Probe]) -> str:
+    """The probes for writers of evaluators: steps, ending, and what is certain of their order."""
+    rows: list[tuple[str, ...]] = [("probe", "steps", "ended", "worth less than")]
+    for probe in probes[:MAX_PROBES]:
+        below = ", ".join(one_line(name, NAME) for name in probe.below) or "-"
+        rows.append((one_line(probe.name, NAME), str(probe.episode.steps), ending(probe.episode), below))
+    return f"{fenced(aligned(rows))}\n\n{CERTAIN}"
+
+
+def ending(episode: Episode) -> str:
+    """How a recording ended."""
+    late = ", with success" if episode.success and episode.ended_by != "success" else ""
+    return "cut short" if episode.ended_by == CUT else one_line(episode.ended_by, 40) + late
+
+
+def order_line(examination: Examination) -> str:
+    """How many known orders an evaluator violates."""
+    return f"{examination.order_violations} of {counted(examination.order_pairs, 'known order')}"
+
+
+def violations_list(examination: Examination, episodes: Sequence[Episode], probes: Sequence[Probe]) -> str:
+    """The pairs that are ranked the wrong way round or alike, one per line, the largest errors first; "" for none."""
+    found = violations(episodes, examination.scores, probes, examination.probe_scores)
+    ranked = sorted(found, key=lambda pair: pair.better_fitness - pair.worse_fitness)
+    lines = [
+        f"{one_line(pair.better, NAME)} ({pair.better_fitness:.4f}) should score more than "
+        f"{one_line(pair.worse, NAME)} ({pair.worse_fitness:.4f})"
+        for pair in ranked[:MAX_VIOLATIONS]
+    ]
+    if len(ranked) > MAX_VIOLATIONS:
+        lines.append(f"… and {len(ranked) - MAX_VIOLATIONS} more")
+    return "\n".join(lines)
+
+
+def probe_scores_table(examination: Examination, probes: Sequence[Probe]) -> str:
+    """What one evaluator gave on the probes."""
+    rows: list[tuple[str, ...]] = [("probe", "f_e")]
+    for probe, score in zip(probes[:MAX_PROBES], examination.probe_scores, strict=False):
+        rows.append((one_line(probe.name, NAME), f"{score.fitness:.4f}"))
+    return aligned(rows)
+
 
 NOT_SHOWN = '"The text of this program cannot be shown."'  # in the logs of versions that took such programs
 MAX_SUMMARY = 240

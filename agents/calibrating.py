@@ -4,19 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..core.calibration import Bounds, calibrated, progress_of
-from ..core.constants import Constant, literal, with_values
 from ..core.events import ProposalFailed, ProposalMade, Propose, ProposeEvaluator
-from ..core.patch_form import Form
 from ..core.ports import Model, Prompts, Reply
-from ..core.program_text import MAX_FAULT, MAX_SUMMARY, digest
+from ..core.programs.constants import Constant, literal, with_values
+from ..core.programs.patch_form import Form
+from ..core.programs.program_text import MAX_FAULT, MAX_SUMMARY, digest
 from ..core.story import aligned
 from ..core.text import counted, one_line
 from ..core.values import JSON, Brief, Call, Candidate, Contract, Fault, FaultKind, Program
+from .episode_table import metrics_table
 from .feedback import faults_text
 from .fencing import fenced
-from .json_objects import json_objects
-from .metrics_table import metrics_table
 from .reply import split, summary_line
+from .verdict import json_objects
 from .writing import AS_PUBLISHED, PROPOSER, Answers, Writer, program_block, question, situation
 
 SHOWN = 12  # earlier vectors of constants that a prompt shows, the latest ones

@@ -1,14 +1,14 @@
 """The agent that requests evaluators: each ProposeEvaluator order gives one evaluator program or a failure."""
 
 from ..core.events import ProposalFailed, ProposalMade, ProposeEvaluator
-from ..core.patch_form import Form
 from ..core.ports import Model, Prompts
-from ..core.program_text import MAX_EVALUATOR
+from ..core.programs.patch_form import Form
+from ..core.programs.program_text import MAX_EVALUATOR
 from ..core.values import Brief, Contract, EvaluatorCandidate, Program
+from .ballots import order_line, probe_scores_table, probes_table, violations_list
 from .feedback import evaluator_feedback, rollouts_table
 from .fencing import fenced
-from .probes_text import order_line, probe_scores_table, probes_table, violations_list
-from .reasons import reasons_list
+from .verdict import reasons_list
 from .writing import (
     AS_PUBLISHED,
     EVALUATOR_WRITER,

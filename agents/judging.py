@@ -14,7 +14,7 @@ from ..core.seeds import derive_seed
 from ..core.text import one_line
 from ..core.values import Brief, Call, EvaluatorCandidate
 from .ballots import ballot
-from .critic.critique_text import critique_text
+from .critic import critique_text
 from .evaluator_evolver import success_in_words
 from .reply import within_limit
 from .verdict import MAX_REASON, Unusable, Verdict, read_verdict

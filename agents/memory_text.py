@@ -6,8 +6,7 @@ from ..core.operators import OPERATORS
 from ..core.order_ids import parse
 from ..core.text import counted, one_line
 from ..core.values import Ancestor, Candidate, Change, Operator, Rejection, Verdict
-from .episode_table import REGULAR_ENDS
-from .metrics_table import value_text
+from .episode_table import REGULAR_ENDS, value_text
 
 MAX_SUMMARY = 200  # characters of an edit summary in a prompt
 MAX_BRIEF = 100  # of one in a list that is only an overview

@@ -1,28 +1,44 @@
 """The agents that propose policies: each turns one Propose order into one program or a failure."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import NotRequired, TypedDict, Unpack
 
 from ..core.events import ProposalFailed, ProposalMade, Propose
-from ..core.patch_form import Form
 from ..core.ports import Model, Prompts
-from ..core.program_text import digest
+from ..core.programs.patch_form import Form
+from ..core.programs.program_text import digest
 from ..core.text import bounded
 from ..core.turn_events import TurnTaken
 from ..core.values import Brief, Candidate, Contract, FeedbackDetail, MemoryDetail
-from .aids import Aids
-from .critic.critique_text import critique_text, sheet_text
-from .feedback import faults_text, policy_feedback
+from .conversation import Talker, TurnPrompts
+from .critic import critique_text, sheet_text
+from .critic_sheets import SheetFolder
+from .feedback import faults_text, pair_table, policy_feedback, title_of
 from .fencing import fenced
 from .foci import CROSSOVERS, crossing_of, focus_of, remedies
-from .hints import hints_text
+from .hints import Hints, hints_text
 from .memory_text import history, rejections_list, tried_earlier, tried_list
-from .notes import MAX_WORDS, note_of, notes_text
-from .parents_text import pair_table, title_of
+from .notes import MAX_WORDS, Notes, note_of, notes_text
 from .stories import said_of_worst
-from .turns.talking import Talker
-from .turns.turn_prompts import TurnPrompts
 from .writing import AS_PUBLISHED, PROPOSER, Answers, Writer, program_block, question, rules, situation, with_form
+
+# What proposers get beyond the paper's prompts.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aids:
+    """The aids of all proposers of a run: the hints of the person who runs it, and the notes of earlier proposers.
+
+    Without `notes`, no proposer leaves a note or sees one. With `sheets` the sheets of a critic go with prompts.
+    `budget` says what is left of the run's budgets, for conversations; "" without budgets.
+    """
+
+    hints: Hints = field(default_factory=Hints)
+    notes: Notes | None = None
+    sheets: SheetFolder | None = None
+    budget: Callable[[], str] = lambda: ""
+
 
 MAX_FITNESS = 900  # characters of what f_e measures
 NO_REJECTIONS = "None so far in this chain."

@@ -7,9 +7,9 @@ import structlog
 
 from ..core.errors import ModelError
 from ..core.events import AskedAgain, ProposalFailed, ProposalMade, Propose, ProposeEvaluator
-from ..core.patch_form import Form
 from ..core.ports import Ask, ImageFile, Model, Prompts, Reply
-from ..core.program_text import MAX_FAULT, MAX_PROGRAM, digest
+from ..core.programs.patch_form import Form
+from ..core.programs.program_text import MAX_FAULT, MAX_PROGRAM, digest
 from ..core.text import one_line
 from ..core.turn_events import TurnTaken
 from ..core.values import Brief, Call, Contract, Document, Fault, FaultKind, Program

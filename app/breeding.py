@@ -12,11 +12,11 @@ from typing import Final
 from ..core.audits import BRED, AuditedProgram
 from ..core.events import Propose
 from ..core.ports import Shelf
-from ..core.program_text import digest
+from ..core.programs.program_text import digest
 from ..core.seeds import derive_seed
 from ..core.values import Candidate, Operator, Program
-from ..runtime.offline.edits import Workshop, first_class
-from ..runtime.offline.proposer import propose
+from ..models.offline.edits import Workshop, first_class
+from ..models.offline.proposer import propose
 
 BATCH: Final = 8        # programs made of the same parents' pool, whatever the number of workers
 PARENTS: Final = 12     # the fittest unsuccessful programs

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from ..core.errors import UsageError, unknown
 from ..core.events import Fact, RunContinued, RunPaused
 from ..core.text import duration
-from ..runtime.models.asked import NAME as ASK
-from ..runtime.models.budget import Balance, Budget, Spent
-from ..runtime.models.prices import Price, require_prices
-from ..runtime.models.spec import ModelSpec, parse_specs
+from ..models.asked import NAME as ASK
+from ..models.budget import Balance, Budget, Spent
+from ..models.prices import Price, require_prices
+from ..models.spec import ModelSpec, parse_specs
 from ..settings import ALL, CRITIC, RoleBudget, Settings, roles_of
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..agents.hints import Hints
-from ..agents.keepers.initial import ATTEMPTS
 from ..agents.notes import Notes
 from ..core.errors import UsageError
 from ..core.methods import CALIBRATE, branches_of
@@ -16,9 +15,10 @@ from ..core.operators import OPERATORS
 from ..core.ports import Ask, Reply
 from ..core.values import JSON, Operator
 from ..domains import load as load_domain
-from ..runtime.models.caching import WORTH_CHARACTERS
-from ..runtime.models.prices import Price, cost_usd
-from ..runtime.models.spec import ModelSpec, parse_specs
+from ..models.caching import WORTH_CHARACTERS
+from ..models.prices import Price, cost_usd
+from ..models.spec import ModelSpec, parse_specs
+from ..search.stages import ATTEMPTS
 from ..settings import CRITIC, Settings
 from .budgets import models_of, prices_of, require_usable
 from .estimate_samples import HIGH, LOW, Assumed, Samples

@@ -2,14 +2,13 @@
 
 from dataclasses import dataclass
 
-from ..agents.critic.frames import FRAMES
-from ..agents.critic.sheets import Prepared
-from ..agents.turns.turn_prompts import MAX_ANSWER
+from ..agents.conversation import MAX_ANSWER
+from ..agents.critic_sheets import FRAMES, Prepared
 from ..core.critic_events import Criticise
 from ..core.critique import Critique, Frame, Sheet
 from ..core.events import Judge, Propose, ProposeEvaluator
 from ..core.metrics import aggregate
-from ..core.program_text import digest
+from ..core.programs.program_text import digest
 from ..core.turns import Conversation, Turn
 from ..core.values import (
     JSON,

@@ -3,11 +3,11 @@
 import tempfile
 from pathlib import Path
 
-from ..agents.keepers.gate import GATE_SPLIT
 from ..core.errors import UsageError
 from ..core.ports import Domain, Twin, interpreter_of, twin_for
 from ..domains import import_string, load, require_installed
 from ..runtime.rollouts.pool import ProcessPool
+from ..search.gate import GATE_SPLIT
 from ..settings import Settings
 
 SPLIT = "search"

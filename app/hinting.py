@@ -7,7 +7,7 @@ from ..agents.hints import MAX_HINT
 from ..core.errors import UsageError
 from ..core.text import one_line
 from ..memory.store import RunStore
-from ..runtime.models.spec import parse_specs
+from ..models.spec import parse_specs
 from .history import Outline, outline_of
 from .requests import HINT
 

@@ -6,7 +6,7 @@ from ..core.errors import StoreError
 from ..core.events import RunResumed, RunStarted, RunStopped, StageEntered
 from ..memory.run_status import RunStatus
 from ..memory.store import Entry, RunStore
-from ..runtime.models.budget import PastSpending
+from ..models.budget import PastSpending
 from ..settings import Settings, settings_in
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ..agents.critic.sheets import SHEETS
+from ..agents.critic_sheets import SHEETS
 from ..core.critic_events import Criticised
 from ..core.errors import StoreError, os_problem
 from ..core.order_ids import episode_id

@@ -1,17 +1,16 @@
 """The inputs of a run's decisions, from its settings."""
 
-from ..agents.keepers.by_method import KEEPERS
-from ..agents.keepers.conversing import Terms
-from ..agents.keepers.evaluator_search import EvaluatorBudget
-from ..agents.keepers.gate import GateTerms
-from ..agents.keepers.memento import Slots
-from ..agents.keepers.options import SearchOptions
-from ..agents.keepers.sequencer import RunPlan
 from ..core.events import RULES
 from ..core.methods import method_named
 from ..core.ports import Domain, has_success
 from ..core.seeds import derive_seed
 from ..core.values import Program
+from ..search.conversing import Terms
+from ..search.evaluator_search import EvaluatorBudget
+from ..search.gate import GateTerms
+from ..search.memento import Slots
+from ..search.options import SearchOptions
+from ..search.sequencer import KEEPERS, RunPlan
 from ..settings import Settings
 from .gate import twin_of
 

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..agents.critic.sheets import recorded_looks
+from ..agents.critic_sheets import recorded_looks
 from ..agents.hints import RecordedHints, recorded_hints
 from ..core.critic_events import Criticised
 from ..core.events import RULES, EpisodeEnded, Fact, RunStarted
 from ..core.turn_events import ToolAnswered
 from ..core.values import JSON, CallTimes, Program, PromptText
-from ..runtime.models.tape import Tape, tape_of
+from ..models.tape import Tape, tape_of
 from ..settings import Settings, recorded_settings
 from .taping import recorded_facts, require_done
 from .trust import require_trust

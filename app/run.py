@@ -16,8 +16,8 @@ from ..domains import require_installed
 from ..memory.origin import sign
 from ..memory.runs import new_run
 from ..memory.store import RunStore
+from ..models.budget import require_room
 from ..runtime.clock import SystemClock
-from ..runtime.models.budget import require_room
 from ..settings import MOST_WORKERS, Settings, with_budgets
 from ..tui.display import Display
 from ..tui.noting import noted

@@ -7,12 +7,8 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ..agents.critic.sheets import SHEETS, DrawnSheets, RecordedSheets, Sheets
+from ..agents.critic_sheets import SHEETS, DrawnSheets, RecordedSheets, Sheets
 from ..agents.hints import Hints
-from ..agents.keepers.conversing import Conversing
-from ..agents.keepers.criticising import Criticising
-from ..agents.keepers.gate import GATE_SPLIT, Gated
-from ..agents.keepers.sequencer import RunPlan, Sequencer
 from ..agents.notes import Notes
 from ..core.ballot_files import BALLOTS
 from ..core.events import AskedAgain, Fact, HintGiven, ReplayDiffered, RunResumed, RunStarted, RunStopped
@@ -22,13 +18,17 @@ from ..core.values import Call
 from ..domains import import_string
 from ..memory.runs import TRAJECTORIES
 from ..memory.store import RunStore
+from ..models.budget import Ledger
+from ..models.recorded import Key
+from ..models.tape import same_prompt
 from ..runtime.bus import EventBus
 from ..runtime.cluster.pool import ClusterPool
-from ..runtime.models.budget import Ledger
-from ..runtime.models.recorded import Key
-from ..runtime.models.tape import same_prompt
 from ..runtime.rollouts.pool import Observer, ProcessPool
 from ..runtime.supervisor import Supervisor
+from ..search.conversing import Conversing
+from ..search.criticising import Criticising
+from ..search.gate import GATE_SPLIT, Gated
+from ..search.sequencer import RunPlan, Sequencer
 from ..settings import Settings
 from ..tui.display import Display
 from .announcing import announced, observed

@@ -6,8 +6,8 @@ from io import BytesIO
 from ..core.errors import ModelError, UsageError
 from ..core.events import Order
 from ..core.ports import Ask, ImageFile, Model
-from ..runtime.models.sight import reads_text_alone
-from ..runtime.models.spec import parse_specs
+from ..models.sight import reads_text_alone
+from ..models.spec import parse_specs
 from ..settings import CRITIC, Settings
 from .budgets import models_of
 from .wiring import Models

@@ -13,9 +13,9 @@ from ..memory.codec import encode
 from ..memory.run_status import RunStatus
 from ..memory.spending import RoleSpending
 from ..memory.store import RunStore
+from ..models.budget import Ledger
 from ..runtime.cluster.pool import NodeLoad
 from ..runtime.guarded_server import require_free
-from ..runtime.models.budget import Ledger
 from ..runtime.rollouts.pool import Activity
 from ..runtime.status_server import Line, Source, StatusServer, open_status
 from ..runtime.supervisor import Agent, Lane

@@ -9,7 +9,7 @@ from ..core.values import JSON
 from ..domains import is_shipped
 from ..domains import load as load_domain
 from ..memory.origin import is_written_here
-from ..runtime.models.spec import parse_specs
+from ..models.spec import parse_specs
 from ..settings import Settings
 from .budgets import models_of
 

@@ -8,18 +8,16 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 
-from ..agents.aids import Aids
 from ..agents.calibrating import Calibrator
-from ..agents.critic.critic import CRITIC, Critic
-from ..agents.critic.sheets import SheetFolder, Sheets
+from ..agents.critic import CRITIC, Critic
+from ..agents.critic_sheets import SheetFolder, Sheets
 from ..agents.evaluator_evolver import EvaluatorEvolver
 from ..agents.hints import Hints
 from ..agents.judging import Judges
 from ..agents.notes import Notes
-from ..agents.proposers import Common, Crosser, HillClimber, Initiator, Mutator
+from ..agents.proposers import Aids, Common, Crosser, HillClimber, Initiator, Mutator
 from ..agents.rollout_agents import ConstantsTrier, Examiner, ProbeAgent, Roller, Scorer, TwinTrier
-from ..agents.turns.repeating import Repeating, Tool
-from ..agents.turns.tools import Computer, Looker, Practiser
+from ..agents.tools import Computer, Looker, Practiser, Repeating, Tool
 from ..agents.writing import PROPOSER, Answers, Keep, not_kept
 from ..core.critic_events import Criticise
 from ..core.errors import UsageError
@@ -32,15 +30,15 @@ from ..core.seeds import UNSALTED
 from ..core.tuning_events import TryConstants
 from ..core.turn_events import Compute, LookCloser, ToolAnswered, TryProgram
 from ..core.values import JSON, Call, CallTimes, Contract, Operator, PromptText
-from ..runtime.models import ClientSettings, close_model, make_model
-from ..runtime.models.asked import BallotFolder
-from ..runtime.models.budget import BudgetedModel, Ledger
-from ..runtime.models.gate import CallLimits, Gate
-from ..runtime.models.recorded import Key
-from ..runtime.models.sampling import Sampling
-from ..runtime.models.spec import parse_specs
-from ..runtime.models.tape import ContinuedModel, ReplayModel, Tape
-from ..runtime.offline import OfflineModel
+from ..models import ClientSettings, close_model, make_model
+from ..models.asked import BallotFolder
+from ..models.budget import BudgetedModel, Ledger
+from ..models.gate import CallLimits, Gate
+from ..models.offline import OfflineModel
+from ..models.recorded import Key
+from ..models.sampling import Sampling
+from ..models.spec import parse_specs
+from ..models.tape import ContinuedModel, ReplayModel, Tape
 from ..runtime.rollouts.limits import policy_limits_in_words, practice_limits_in_words
 from ..runtime.supervisor import Agent, Lane
 from ..settings import ALL, Asking, Settings
@@ -146,7 +144,7 @@ async def load_clients(settings: Settings) -> None:
     """Import the client libraries of the run's models outside the event loop, because it takes seconds."""
     specs = [spec for texts in models_of(settings).values() for text in texts for spec in parse_specs(text)]
     if settings.replay is None and not all(spec.free for spec in specs):
-        await asyncio.to_thread(import_module, "...runtime.models.connection", __name__)
+        await asyncio.to_thread(import_module, "...models.connection", __name__)
 
 
 def exclude_loaded_from_gc() -> None:

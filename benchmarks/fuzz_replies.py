@@ -25,9 +25,18 @@ from ..agents.proposers import Crosser, HillClimber
 from ..agents.reply import read_program, within_limit
 from ..agents.writing import Answers
 from ..core.events import Fact, Judge, ProposalFailed, ProposalMade, Propose, ProposeEvaluator
-from ..core.line_diff import diff_lines
 from ..core.ports import Ask, Reply
-from ..core.program_text import MAX_EVALUATOR, MAX_PROGRAM, MAX_SUMMARY, bare, difference, digest, history, parse
+from ..core.programs.line_diff import diff_lines
+from ..core.programs.program_text import (
+    MAX_EVALUATOR,
+    MAX_PROGRAM,
+    MAX_SUMMARY,
+    bare,
+    difference,
+    digest,
+    history,
+    parse,
+)
 from ..core.values import Candidate, EvaluatorCandidate, Examination, Fault, Operator, Program, Score
 from ..domains import load
 from ..memory.codec import decode, encode, revive

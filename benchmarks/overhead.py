@@ -28,9 +28,6 @@ from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 
-from ..agents.keepers.by_method import KEEPERS
-from ..agents.keepers.memento import Slots
-from ..agents.keepers.sequencer import RunPlan, Sequencer
 from ..agents.proposers import Initiator
 from ..agents.rollout_agents import Examiner, Roller, Scorer
 from ..app.wiring import exclude_loaded_from_gc
@@ -40,12 +37,14 @@ from ..core.ports import Ask, Model, RollTask
 from ..core.values import JSON, Episode, Examination, Program, Score
 from ..domains import load
 from ..memory.store import RunStore
+from ..models import ClientSettings, close_model, make_model
 from ..runtime.bus import EventBus
 from ..runtime.clock import SystemClock
-from ..runtime.models import ClientSettings, close_model, make_model
 from ..runtime.prompts import PromptFolder
 from ..runtime.rollouts.limits import policy_limits_in_words
 from ..runtime.supervisor import Agent, Lane, Supervisor
+from ..search.memento import Slots
+from ..search.sequencer import KEEPERS, RunPlan, Sequencer
 
 IN_FLIGHT = (16, 32, 64)
 LATENCY_S = 1.0

@@ -30,7 +30,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean, median
 
-from ..agents.keepers.sequencer import RunPlan, Sequencer
 from ..app.plan import plan_of
 from ..app.wiring import Models, make_lanes
 from ..core.events import (
@@ -53,11 +52,12 @@ from ..core.seeds import derive_seed
 from ..core.values import JSON, Episode, Examination, Program, Score
 from ..domains import import_string, load
 from ..memory.run_view import view_of_facts
+from ..models.offline import OfflineModel
+from ..models.tape import ReplayModel, tape_of
 from ..runtime.bus import EventBus
-from ..runtime.models.tape import ReplayModel, tape_of
-from ..runtime.offline import OfflineModel
 from ..runtime.rollouts.pool import ProcessPool
 from ..runtime.supervisor import Supervisor
+from ..search.sequencer import RunPlan, Sequencer
 from ..settings import Settings, build_settings
 
 DOMAIN = "hanoi-kinematic"

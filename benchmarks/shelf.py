@@ -25,7 +25,7 @@ from memento.core.ports import Ask, Environment
 from memento.core.seeds import derive_seed
 from memento.core.values import Candidate, Operator, Program, Rejection, Score
 from memento.domains.hanoi.shelf import shelf
-from memento.runtime.offline import OfflineModel
+from memento.models.offline import OfflineModel
 
 N_CUBES = 4
 BUDGETS = {

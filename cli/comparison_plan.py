@@ -14,7 +14,7 @@ from ..evidence.experiment_changes import with_flags
 from ..evidence.folder import ComparisonFolder
 from ..evidence.learned import check_learned
 from ..evidence.plan import check, merge
-from ..runtime.models.spec import key_of, parse_specs
+from ..models.spec import key_of, parse_specs
 from ..settings import Settings
 
 

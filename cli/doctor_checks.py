@@ -12,7 +12,7 @@ from typing import Final, Literal
 from ..core.extras import DISTRIBUTION, EXTRAS, install_command, is_installed, missing_modules
 from ..core.version import __version__
 from ..domains.kitchen.unity import build as unity
-from ..runtime.models.spec import KEY_VARIABLES
+from ..models.spec import KEY_VARIABLES
 from ..runtime.rollouts import sandbox
 from ..settings import usable_cpus
 from . import machine_checks

@@ -51,7 +51,7 @@ def mcp(
     from ..mcp_server.acting import Rules
     from ..mcp_server.server import serve
     from ..mcp_server.spending import Bounds
-    from ..runtime.models.spec import parse_spec
+    from ..models.spec import parse_spec
 
     bounds = Bounds(
         models=tuple(map(parse_spec, models or ())),

@@ -17,14 +17,14 @@ WITHOUT_KEY: Final[Mapping[str, str]] = {
 
 def models() -> None:
     """List the ways to name a language model, and whether the API key that each needs is set."""
-    from ..runtime.models.spec import FORMS
+    from ..models.spec import FORMS
 
     print_table([(form, WITHOUT_KEY.get(scheme) or _key(scheme)) for scheme, form in FORMS.items()])
 
 
 def _key(scheme: str) -> str:
     """The variable of the API key and whether it is set, never its value."""
-    from ..runtime.models.spec import KEY_VARIABLES
+    from ..models.spec import KEY_VARIABLES
 
     variable = KEY_VARIABLES[scheme]
     state = "set" if os.environ.get(variable, "").strip() else "not set"

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from ..core.calibration import Bounds, calibrated, progress_of
-from ..core.constants import literal
 from ..core.errors import UsageError
+from ..core.programs.constants import literal
 from ..core.story import aligned
 from ..core.values import Program
 from ..memory.lookup import Record

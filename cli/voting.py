@@ -14,8 +14,8 @@ from ..core.errors import StoreError
 from ..core.events import RunResumed, RunStarted
 from ..core.text import one_line
 from ..memory.store import RunStore
-from ..runtime.models.asked import NAME as ASK
-from ..runtime.models.spec import parse_specs
+from ..models.asked import NAME as ASK
+from ..models.spec import parse_specs
 from ..settings import Settings, settings_in
 from ..tui.display import Display
 from .flags import DisplayKind

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from .constants import Constant, constants_of
 from .errors import UsageError
 from .metrics import finite
+from .programs.constants import Constant, constants_of
 from .values import JSON, Candidate, Program
 
 PROGRESS = "progress"

@@ -31,3 +31,14 @@ class Keeper(Protocol[S]):
 
     def finished(self, state: S) -> bool:
         """Whether there is nothing left to wait for."""
+
+
+# Tuples whose places are filled one by one: the slots of a generation, the episodes of a trial.
+
+
+T = TypeVar("T")
+
+
+def put(items: tuple[T | None, ...], place: int, item: T) -> tuple[T | None, ...]:
+    """The same tuple with `item` at `place`."""
+    return (*items[:place], item, *items[place + 1 :])

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from ..core.line_diff import LineDiff, diff_lines
 from ..core.operators import OPERATORS
+from ..core.programs.line_diff import LineDiff, diff_lines
 from ..core.text import bounded, number, one_line, share
 from ..core.values import Operator
 from .candidates import CandidateRow

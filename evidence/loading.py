@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..baselines.log import is_baseline
 from ..core.errors import StoreError
-from ..core.program_text import digest
+from ..core.programs.program_text import digest
 from ..core.text import one_line
 from ..core.values import JSON
 from ..memory.audits import read_audit

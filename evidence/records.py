@@ -9,7 +9,7 @@ from hashlib import sha256
 from ..core.audits import Audit
 from ..core.events import EliteChanged, EpisodeEnded, EvaluatorChosen, Fact, FinalMeasured, InitialChosen
 from ..core.order_ids import FINAL, parse
-from ..core.program_text import digest
+from ..core.programs.program_text import digest
 from ..core.turn_events import ToolAnswered
 from ..core.values import JSON, Operator, Program, is_stopped
 from ..memory.evaluator_pools import Pool, list_pools

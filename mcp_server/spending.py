@@ -9,7 +9,7 @@ from ..app.budgets import models_of
 from ..core.errors import UsageError
 from ..memory.runs import is_run
 from ..memory.tail import read_view
-from ..runtime.models.spec import ModelSpec, parse_specs
+from ..models.spec import ModelSpec, parse_specs
 from ..settings import Settings
 
 KINDS: Final[Mapping[str, type[int] | type[float]]] = {"calls": int, "tokens": int, "usd": float}

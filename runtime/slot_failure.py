@@ -2,7 +2,7 @@
 
 from ..core.critic_events import Criticise, Criticised
 from ..core.events import Fact, Judge, Order, ProposalFailed, Propose, ProposeEvaluator, VoteCast
-from ..core.program_text import MAX_FAULT
+from ..core.programs.program_text import MAX_FAULT
 from ..core.text import one_line
 from ..core.turn_events import Compute, LookCloser, ToolAnswered
 from ..core.turns import Passage

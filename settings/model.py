@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from ..core.methods import method_named
-from ..core.patch_form import Form
+from ..core.programs.patch_form import Form
 from ..core.seeds import salted
 from ..core.values import JSON, FeedbackDetail, MemoryDetail
 from .presets import DEFAULT_PRESET, PRACTICE

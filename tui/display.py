@@ -9,7 +9,7 @@ from typing import Protocol, TextIO, runtime_checkable
 
 from ..core.events import Fact
 from ..core.text import printable_line
-from .activity import Activity
+from ..memory.activity import Activity
 from .lines import lines_of, still_working, waiting
 from .live_view import LiveView, steady_clock
 

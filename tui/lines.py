@@ -32,10 +32,10 @@ from ..core.order_ids import FINAL, SEARCH, parse
 from ..core.text import cost, counted, number, one_line, success_and_return, token_count
 from ..core.turn_events import ToolAnswered, TurnTaken
 from ..core.values import EvaluatorCandidate, Fault, Operator
+from ..memory.activity import ActivityNote
 from ..memory.run_status import RunStatus
 from ..memory.run_view import RunView
 from ..memory.slots import Slot
-from .activity import ActivityNote
 from .words import (
     coarse,
     confirmed_words,

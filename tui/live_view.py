@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable
 
 from ..core.events import EliteChanged, Fact
+from ..memory.activity import UnderWay
 from ..memory.run_view import RunView
-from .activity import UnderWay
 
 
 def steady_clock() -> Callable[[], float]:

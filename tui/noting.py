@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..core.events import Fact
 from ..core.files import replace_file
-from .activity import NOTE, Activity, UnderWay, as_json
+from ..memory.activity import NOTE, Activity, UnderWay, as_json
 from .display import Attentive, Display
 
 EVERY_S = 1.0

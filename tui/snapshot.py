@@ -7,9 +7,9 @@ from pathlib import Path
 from ..core.methods import branches_of
 from ..core.order_ids import EVALUATOR, FINAL, INITIAL, JUDGE, SEARCH, OrderId, parse
 from ..core.values import Operator
+from ..memory.activity import ActivityNote
 from ..memory.run_status import RunStatus
 from ..memory.slots import Slot, Slots, new_slot
-from .activity import ActivityNote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,11 +13,11 @@ from ..core.returns import return_of
 from ..core.text import DASH, both, cost, counted, number, one_line, share, token_count, two_digits
 from ..core.turn_events import ToolAnswered, TurnTaken
 from ..core.values import Episode, Examination, Fault, kind_words
+from ..memory.activity import Activity
 from ..memory.gate_report import GateReport
 from ..memory.pace import Pace
 from ..memory.run_status import NodeUse, RunStatus, state_of, time_left_s
 from ..memory.slots import Slot
-from .activity import Activity
 from .snapshot import Lane
 
 PLAIN, DIM, LOUD, ACCENT, GOOD, BAD, WARN, BEST, WORST = (

@@ -11,8 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from memento.agents.critic.critic import Critic
-from memento.agents.critic.sheets import DrawnSheets
+from memento.agents.critic import Critic
+from memento.agents.critic_sheets import DrawnSheets
 from memento.core.critic_events import Criticise
 from memento.core.ports import Ask, Reply, RollTask, shelf_of
 from memento.core.seeds import derive_seed

@@ -12,7 +12,7 @@ from memento.core.ports import Ask, Reply
 from memento.core.values import FaultKind, Operator, Program
 from memento.memory.codec import decode, encode, revive
 from memento.memory.spending import calls_of
-from memento.runtime.models.tape import ReplayModel, tape_of
+from memento.models.tape import ReplayModel, tape_of
 from memento.runtime.prompts import PromptFolder
 
 from ..support.prompt_samples import (

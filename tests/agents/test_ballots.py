@@ -6,15 +6,14 @@ from textwrap import indent
 
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.agents.ballots import ballot
+from memento.agents.ballots import Own, Shared, ballot, side_by_side
 from memento.agents.judging import labelling
-from memento.agents.shared_code import Own, Shared, side_by_side
 from memento.core.events import Judge, ProposeEvaluator
 from memento.core.labels import label
-from memento.core.program_text import bare
+from memento.core.programs.program_text import bare
 from memento.core.values import EvaluatorCandidate, Program
 from memento.domains.hanoi_kinematic import DOMAIN
-from memento.runtime.offline.evaluator_writer import write_evaluator
+from memento.models.offline.evaluator_writer import write_evaluator
 
 from ..support.prompt_samples import judge_order
 

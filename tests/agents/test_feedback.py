@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from memento.agents.episode_table import MAX_ROWS
+from memento.agents.episode_table import MAX_ROWS, metrics_table
 from memento.agents.feedback import (
     MAX_EPISODES,
     fault_text,
@@ -15,7 +15,6 @@ from memento.agents.feedback import (
     rollouts_table,
 )
 from memento.agents.fencing import fenced
-from memento.agents.metrics_table import metrics_table
 from memento.core.metrics import OMITTED, aggregate, flat_metrics
 from memento.core.values import EpisodeNotes, Fault, FaultKind, Score, Stage
 

@@ -5,8 +5,8 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.agents.critic.critic import MAX_SAID, shortened
-from memento.agents.critic.frames import FRAMES, moment_of, rows_of
+from memento.agents.critic import MAX_SAID, shortened
+from memento.agents.critic_sheets import FRAMES, moment_of, rows_of
 from memento.core.critique import MAX_WORDS
 from memento.core.values import Episode, Fault, FaultKind, Score
 

@@ -14,7 +14,7 @@ from memento.core.events import Judge
 from memento.core.labels import label
 from memento.core.ports import Ask, Reply
 from memento.core.values import Program, Usage
-from memento.runtime.models.tape import ReplayModel, tape_of
+from memento.models.tape import ReplayModel, tape_of
 from memento.runtime.prompts import PromptFolder
 
 from ..support.prompt_samples import BRIEF, EVALUATOR, Scripted, judge_order

@@ -6,9 +6,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.agents.aids import Aids
 from memento.agents.notes import MAX_NOTE, MAX_WORDS, MOST_SHOWN, Notes, note_of, notes_text
-from memento.agents.proposers import HillClimber, Initiator
+from memento.agents.proposers import Aids, HillClimber, Initiator
 from memento.core.events import ProposalMade
 from memento.core.order_ids import ahead_id, turn_id
 from memento.core.values import Ancestor, Call, Document, Operator, Rejection

@@ -8,7 +8,7 @@ from memento.agents.proposers import NO_REJECTIONS, NOT_SHOWN, Crosser, HillClim
 from memento.core.errors import BudgetSpent, ModelError
 from memento.core.events import ProposalFailed, ProposalMade
 from memento.core.ports import Ask, Reply
-from memento.core.program_text import MAX_EVALUATOR, MAX_PROGRAM
+from memento.core.programs.program_text import MAX_EVALUATOR, MAX_PROGRAM
 from memento.core.values import (
     Candidate,
     Episode,

@@ -12,7 +12,7 @@ from memento.agents.judging import Judges
 from memento.agents.reply import MAX_REPLY, TOO_LONG, read_program, split, summary_line, within_limit
 from memento.core.events import ProposalFailed
 from memento.core.ports import Reply
-from memento.core.program_text import MAX_FAULT, MAX_SUMMARY
+from memento.core.programs.program_text import MAX_FAULT, MAX_SUMMARY
 from memento.core.values import FaultKind
 from memento.runtime.prompts import PromptFolder
 

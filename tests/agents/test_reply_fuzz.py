@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from memento.benchmarks.fuzz_replies import DOMAIN, Readers, Tally, below, read_one
 from memento.benchmarks.hostile_replies import NASTY, WORDS, Drawn
-from memento.core.program_text import MAX_NESTING, children
+from memento.core.programs.program_text import MAX_NESTING, children
 
 from ..support.hostile_texts import HOSTILE
 

@@ -3,16 +3,15 @@
 from dataclasses import replace
 
 import pytest
-from memento.agents.aids import Aids
-from memento.agents.proposers import HillClimber
-from memento.agents.turns.drafts import stand_in
+from memento.agents.conversation import stand_in
+from memento.agents.proposers import Aids, HillClimber
 from memento.agents.writing import Answers
 from memento.core.errors import ModelError
 from memento.core.events import ProposalFailed, ProposalMade
 from memento.core.turn_events import TurnTaken
 from memento.core.turns import BUDGET_LEFT, Conversation, Draft, Turn, without_budget
 from memento.core.values import Document, Episode, FaultKind, Operator, Program
-from memento.runtime.models.tape import same_prompt
+from memento.models.tape import same_prompt
 from memento.runtime.prompts import PromptFolder
 
 from ..support.prompt_samples import BRIEF, CONTRACT, CRASH, OTHER, POLICY, Scripted, candidate, program_reply, propose

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.agents.turns.computing import MAX_OUTPUT, code_program, output_of
-from memento.agents.turns.rows import MOST_COLUMNS, MOST_ROWS, rows_text
+from memento.agents.tools import MAX_OUTPUT, MOST_COLUMNS, MOST_ROWS, code_program, output_of, rows_text
 from memento.core.recording import Recording
 from memento.core.values import Program
 

@@ -13,7 +13,7 @@ from memento.core.ballot_files import ANSWER, BALLOTS, MAX_ANSWER, Ballot, answe
 from memento.core.errors import ModelError, UsageError
 from memento.core.events import AskedAgain, Judge, VoteCast
 from memento.core.ports import Ask
-from memento.runtime.models.asked import AskedModel, BallotFolder
+from memento.models.asked import AskedModel, BallotFolder
 from memento.settings import build_settings
 
 from ..support.terminal import terminal

@@ -2,7 +2,7 @@
 
 from memento.app.breeding import BATCH, Breeder
 from memento.core.audits import BRED, AuditedProgram
-from memento.core.program_text import digest
+from memento.core.programs.program_text import digest
 from memento.core.values import Program
 
 TEXT = '''"""A founder."""

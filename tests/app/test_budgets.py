@@ -12,7 +12,7 @@ from memento.core.events import Order, ProposalMade, RunContinued, RunPaused, Ru
 from memento.core.ports import Ask, Reply
 from memento.core.values import JSON, Call, Document, Program, Usage
 from memento.domains import load
-from memento.runtime.models.budget import Balance, Budget, BudgetedModel, Ledger, PastSpending, require_room
+from memento.models.budget import Balance, Budget, BudgetedModel, Ledger, PastSpending, require_room
 from memento.settings import Settings, build_settings, parse_budgets, settings_in, with_budgets
 
 LAB = "compatible:lab@http://127.0.0.1:9/v1#qwen3:8b"

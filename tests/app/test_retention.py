@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from memento.agents.critic.sheets import SHEETS
+from memento.agents.critic_sheets import SHEETS
 from memento.app.retention import END_STEPS, Retention
 from memento.core.critic_events import Criticised
 from memento.core.critique import Sheet

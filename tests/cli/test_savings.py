@@ -4,10 +4,6 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
-from memento.agents.keepers.by_method import KEEPERS
-from memento.agents.keepers.memento import Slots
-from memento.agents.keepers.options import SearchOptions
-from memento.agents.keepers.sequencer import RunPlan, Sequencer
 from memento.cli.show_candidate import describe_record
 from memento.cli.show_run import describe_run
 from memento.core.events import (
@@ -22,6 +18,9 @@ from memento.memory.lookup import Policy, look_up
 from memento.memory.run_view import view_of_facts
 from memento.memory.store import RunStore
 from memento.runtime.clock import SystemClock
+from memento.search.memento import Slots
+from memento.search.options import SearchOptions
+from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 from memento.tui.lines import lines_of
 from memento.tui.live_view import LiveView
 from memento.tui.snapshot import RunSnapshot, search_slots

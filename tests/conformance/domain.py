@@ -9,7 +9,7 @@ import sys
 from typing import Any, ClassVar
 
 import pytest
-from memento.agents.contract_check import check
+from memento.agents.reply import check
 from memento.core.errors import UsageError
 from memento.core.generic_story import story_of
 from memento.core.ports import Domain, Environment, Generalising, shelf_of

@@ -6,8 +6,8 @@ from textwrap import dedent
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.core.constants import LEAST_INTEGER, MOST, Constant, constants_of, tunable_constants, with_values
-from memento.core.program_text import digest
+from memento.core.programs.constants import LEAST_INTEGER, MOST, Constant, constants_of, tunable_constants, with_values
+from memento.core.programs.program_text import digest
 from memento.core.values import Program
 
 POLICY = Program(dedent('''\

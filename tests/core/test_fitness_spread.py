@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.core.fitness_spread import Spread, spread_of
+from memento.agents.feedback import Spread, spread_of
 
 
 def test_the_standard_error_is_that_of_the_mean() -> None:

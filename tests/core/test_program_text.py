@@ -5,8 +5,8 @@ import ast
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from memento.agents.contract_check import check
-from memento.core.program_text import (
+from memento.agents.reply import check
+from memento.core.programs.program_text import (
     MAX_FAULT,
     MAX_PROGRAM,
     MAX_SUMMARY,

@@ -7,10 +7,6 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from memento.agents.keepers.by_method import KEEPERS
-from memento.agents.keepers.evaluator_search import EvaluatorBudget
-from memento.agents.keepers.memento import Slots
-from memento.agents.keepers.sequencer import RunPlan, Sequencer
 from memento.core.errors import SearchError
 from memento.core.events import (
     CandidateScored,
@@ -27,6 +23,9 @@ from memento.evidence.folder import ComparisonFolder, Measured
 from memento.evidence.plan import list_jobs, measure_seed
 from memento.evidence.records import RunRecord, read_record
 from memento.memory.store import RunStore
+from memento.search.evaluator_search import EvaluatorBudget
+from memento.search.memento import Slots
+from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 
 from ..conformance.store import StoppedClock
 from ..support.keeper_world import World, play

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from memento.core.audits import Audit, AuditedProgram, Offender, row_of, rows_of
 from memento.core.errors import StoreError
-from memento.core.program_text import digest
+from memento.core.programs.program_text import digest
 from memento.core.values import Program
 from memento.evidence import tables
 from memento.evidence.archive import read_archive, write_archive

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from memento.core.errors import UsageError
 from memento.mcp_server.spending import Allowance, Bounds, granted, paid_models
-from memento.runtime.models.spec import parse_spec
+from memento.models.spec import parse_spec
 from memento.settings import Settings, build_settings
 
 MODEL = "anthropic:claude-x"

@@ -7,10 +7,6 @@ from dataclasses import dataclass, replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memento.agents.keepers.by_method import KEEPERS
-from memento.agents.keepers.evaluator_search import EvaluatorBudget
-from memento.agents.keepers.memento import Slots
-from memento.agents.keepers.sequencer import RunPlan, Sequencer
 from memento.core.errors import SearchError
 from memento.core.events import (
     CandidateRejected,
@@ -39,6 +35,9 @@ from memento.memory.run_view import RunView, list_generations, list_rejections, 
 from memento.memory.slots import ancestors_of
 from memento.memory.spending import list_calls
 from memento.memory.store import RunStore
+from memento.search.evaluator_search import EvaluatorBudget
+from memento.search.memento import Slots
+from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 
 from ..conformance.store import StoppedClock
 from ..support.keeper_world import World, play

@@ -84,7 +84,7 @@ WITHOUT_MIRROR = {"conformance", "integrity", "project", "reference_policies", "
 def test_the_folders_of_tests_mirror_the_package() -> None:
     folders = {path.parent.relative_to(ROOT / "tests") for path in TESTS} - {Path()}
     mirrors = {folder for folder in folders if folder.parts[0] not in WITHOUT_MIRROR}
-    assert {Path("core"), Path("runtime/models")} <= mirrors
+    assert {Path("core"), Path("models")} <= mirrors
     assert not [str(folder) for folder in mirrors if not (ROOT / folder / "__init__.py").exists()]
     on_path = Path("support/on_path")       # whose modules are found through PYTHONPATH, as a user's are
     programs = {folder for folder in folders if folder.parts[0] == "integrity" and len(folder.parts) > 1}

@@ -9,15 +9,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from memento.agents.aids import Aids
 from memento.agents.calibrating import Calibrator
-from memento.agents.critic.critic import Critic
-from memento.agents.critic.sheets import Prepared, SheetFolder
+from memento.agents.critic import Critic
+from memento.agents.critic_sheets import Prepared, SheetFolder
 from memento.agents.evaluator_evolver import EvaluatorEvolver
 from memento.agents.hints import Hints
 from memento.agents.judging import Judges
 from memento.agents.notes import Notes
-from memento.agents.proposers import Crosser, HillClimber, Initiator, Mutator
+from memento.agents.proposers import Aids, Crosser, HillClimber, Initiator, Mutator
 from memento.agents.writing import Answers
 from memento.core.critic_events import Criticise
 from memento.core.critique import Critique, Frame, Sheet

@@ -5,10 +5,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
-from memento.agents.keepers.by_method import KEEPERS
-from memento.agents.keepers.conversing import Conversing, Terms
-from memento.agents.keepers.memento import Slots
-from memento.agents.keepers.sequencer import RunPlan, Sequencer
 from memento.core.errors import StoreError
 from memento.core.events import (
     Examine,
@@ -28,6 +24,9 @@ from memento.core.turn_events import Compute, LookCloser, ToolAnswered, TryProgr
 from memento.core.values import Program
 from memento.runtime.bus import EventBus
 from memento.runtime.supervisor import Lane, Supervisor
+from memento.search.conversing import Conversing, Terms
+from memento.search.memento import Slots
+from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 
 from ..support.keeper_world import World
 

@@ -6,29 +6,28 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
-from memento.agents.keepers.by_method import KEEPERS
-from memento.agents.keepers.conversing import Conversing, Terms
-from memento.agents.keepers.memento import Slots
-from memento.agents.keepers.sequencer import RunPlan, Sequencer
 from memento.agents.proposers import HillClimber
 from memento.agents.rollout_agents import Examiner, Roller, Scorer
-from memento.agents.turns.tools import Computer, Looker, Practiser
+from memento.agents.tools import Computer, Looker, Practiser
 from memento.core.events import CandidateScored, Examine, Fact, ProposalMade, Propose, Roll, ScoreEpisode
 from memento.core.seeds import derive_seed
 from memento.core.turn_events import Compute, LookCloser, ToolAnswered, TryProgram, TurnTaken
 from memento.core.values import Brief, Contract, FaultKind, Program
+from memento.models import close_model
 from memento.runtime.bus import EventBus
-from memento.runtime.models import close_model
 from memento.runtime.prompts import PromptFolder
 from memento.runtime.rollouts.limits import Limits
 from memento.runtime.rollouts.pool import ProcessPool
 from memento.runtime.supervisor import Lane, Supervisor
+from memento.search.conversing import Conversing, Terms
+from memento.search.memento import Slots
+from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 
+from ..models.asking import DIALECT, KEY, client
 from ..support import ON_PATH
 from ..support.hostile import policy
 from ..support.nightly import first_and_nightly
 from ..support.services import Act, serving
-from .models.asking import DIALECT, KEY, client
 
 SEEDS = {word: derive_seed(5, word, 0) for word in ("search", "final", "practice")}
 LIMITS = Limits(start_cpu_s=1.5, step_cpu_s=0.3, episode_cpu_s=5, step_wall_s=1.5, evaluator_cpu_s=1.0)

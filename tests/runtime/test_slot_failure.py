@@ -9,10 +9,6 @@ from pathlib import Path
 import pytest
 from memento.agents import ballots
 from memento.agents.judging import Judges
-from memento.agents.keepers.by_method import KEEPERS
-from memento.agents.keepers.evaluator_search import EvaluatorBudget
-from memento.agents.keepers.memento import Slots
-from memento.agents.keepers.sequencer import RunPlan, Sequencer
 from memento.core.events import (
     EvaluatorChosen,
     Examine,
@@ -28,16 +24,19 @@ from memento.core.events import (
     SearchEnded,
     VoteCast,
 )
-from memento.core.program_text import MAX_FAULT
+from memento.core.programs.program_text import MAX_FAULT
 from memento.core.values import FaultKind, Program
 from memento.memory.store import RunStore
+from memento.models.tape import tape_of
 from memento.runtime import supervisor as supervisor_module
 from memento.runtime.bus import EventBus
 from memento.runtime.clock import SystemClock
-from memento.runtime.models.tape import tape_of
 from memento.runtime.prompts import PromptFolder
 from memento.runtime.slot_failure import failed_slot
 from memento.runtime.supervisor import Agent, Lane, Supervisor
+from memento.search.evaluator_search import EvaluatorBudget
+from memento.search.memento import Slots
+from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 
 from ..support.keeper_world import World
 from ..support.prompt_samples import BRIEF, Scripted, judge_order, propose_evaluator

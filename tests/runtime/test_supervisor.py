@@ -5,9 +5,6 @@ import random
 from collections.abc import Iterable
 
 import pytest
-from memento.agents.keepers.by_method import KEEPERS
-from memento.agents.keepers.memento import Slots
-from memento.agents.keepers.sequencer import RunPlan, Sequencer
 from memento.core.errors import BudgetSpent, MementoError, RolloutError, StoreError
 from memento.core.events import (
     CandidateScored,
@@ -28,6 +25,8 @@ from memento.core.events import (
 from memento.core.values import Program
 from memento.runtime.bus import EventBus
 from memento.runtime.supervisor import Lane, Supervisor
+from memento.search.memento import Slots
+from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 
 from ..support.keeper_world import World
 

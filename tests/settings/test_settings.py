@@ -8,11 +8,11 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.agents.keepers.by_method import KEEPERS
 from memento.app.plan import slots_of
 from memento.core.errors import UsageError, unknown
 from memento.core.methods import METHODS, branches_of
 from memento.core.values import JSON
+from memento.search.sequencer import KEEPERS
 from memento.settings import Settings, build_settings, building, checks, parse_assignments
 from memento.settings.presets import PRESETS
 

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 from hypothesis import strategies as st
-from memento.agents.keepers.by_method import KEEPERS
-from memento.agents.keepers.memento import Slots
-from memento.agents.keepers.options import SearchOptions
-from memento.agents.keepers.trials import RolloutPlan
 from memento.core.events import Roll
 from memento.core.values import Candidate, Operator, Program, Score
+from memento.search.memento import Slots
+from memento.search.options import SearchOptions
+from memento.search.sequencer import KEEPERS
+from memento.search.trials import RolloutPlan
 
 from .keeper_world import Repeating
 

@@ -23,7 +23,7 @@ from ...core.events import (
     StageEntered,
 )
 from ...core.text import printable_line
-from ..activity import Activity
+from ...memory.activity import Activity
 from ..lines import lines_of
 from ..live_view import LiveView, steady_clock
 from ..snapshot import RunSnapshot

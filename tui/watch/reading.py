@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from ...memory.activity import ActivityNote, read_note
 from ...memory.run_view import RunView
 from ...memory.tail import Follower, Piece
-from ..activity import ActivityNote, read_note
 from ..snapshot import RunSnapshot
 
 SOONEST_S, LATEST_S = 0.2, 1.0      # between two reads: short after new facts, longer without

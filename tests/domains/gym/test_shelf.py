@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from memento.agents.contract_check import check
-from memento.core.constants import tunable_constants
+from memento.agents.reply import check
+from memento.core.programs.constants import tunable_constants
 from memento.core.values import Program
 from memento.domains.gym.description import Description
 from memento.domains.gym.domain import GymDomain
 from memento.domains.gym.shelf import shelf, tuning_episodes
 from memento.domains.gym.shelf.signals import joints_of, moving_in
 from memento.domains.gym.spaces import Leaf
-from memento.runtime.offline.edits import Workshop
+from memento.models.offline.edits import Workshop
 
 WALKER = """
 | Num | Action | Min | Max | Name (in the file) | Joint | Type |

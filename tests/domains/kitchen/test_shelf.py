@@ -7,8 +7,8 @@ import pytest
 from memento.core.ports import Part
 from memento.domains.kitchen import DOMAIN
 from memento.domains.kitchen import procedural as generated
-from memento.runtime.offline.edits import Workshop
-from memento.runtime.offline.source import Edit, alternative_of, fits
+from memento.models.offline.edits import Workshop
+from memento.models.offline.source import Edit, alternative_of, fits
 
 from .kitchens import environment, play, policy_class
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import pytest
 from memento.agents.rollout_agents import Roller
-from memento.agents.turns.repeating import Repeating
-from memento.agents.turns.tools import Computer, Practiser
+from memento.agents.tools import Computer, Practiser, Repeating
 from memento.core.ports import Practice
 from memento.core.turn_events import Compute, ToolAnswered, TryProgram
 from memento.core.turns import Passage, ToolRequest

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from memento.core.events import EpisodeEnded, RunPaused, StageEntered
 from memento.core.values import Episode
+from memento.memory.activity import NOTE, read_note
 from memento.memory.run_view import RunView, view_of
 from memento.memory.store import RunStore
 from memento.memory.tail import Follower, matching, read_view, window
 from memento.runtime.rollouts.pool import Activity
-from memento.tui.activity import NOTE, read_note
 from memento.tui.display import Attentive, Silence
 from memento.tui.noting import noted
 from memento.tui.snapshot import RunSnapshot

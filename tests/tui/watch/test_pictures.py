@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
+from memento.memory.activity import ActivityNote, WorkerNote
 from memento.memory.store import RunStore
-from memento.tui.activity import ActivityNote, WorkerNote
 
 from .conftest import LiveRun
 from .recording import BEGAN

@@ -10,10 +10,6 @@ from pathlib import Path
 import pytest
 from memento.agents.evaluator_evolver import EvaluatorEvolver
 from memento.agents.judging import Judges
-from memento.agents.keepers.by_method import KEEPERS
-from memento.agents.keepers.evaluator_search import EvaluatorBudget
-from memento.agents.keepers.memento import Slots
-from memento.agents.keepers.sequencer import RunPlan, Sequencer
 from memento.agents.proposers import Crosser, HillClimber, Mutator
 from memento.agents.rollout_agents import Examiner, Roller, Scorer
 from memento.core.events import (
@@ -35,6 +31,9 @@ from memento.runtime.bus import EventBus
 from memento.runtime.prompts import PromptFolder
 from memento.runtime.rollouts.limits import Limits, policy_limits_in_words
 from memento.runtime.supervisor import Lane, Supervisor
+from memento.search.evaluator_search import EvaluatorBudget
+from memento.search.memento import Slots
+from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 
 from ....support import ON_PATH
 from ....support.processes import members_of, wait_until_gone

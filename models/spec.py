@@ -1,0 +1,162 @@
+"""Parses the user's names of language models, such as `openai:gpt-5.2`, without importing any client.
+
+A new provider has its form in FORMS and its key variable in KEY_VARIABLES here; see `providers.py` for the rest.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from ..core.errors import UsageError, nearest
+
+FORMS = {
+    "offline": "offline",
+    "ask": "ask",
+    "openai": "openai:NAME",
+    "openai-chat": "openai-chat:NAME",
+    "anthropic": "anthropic:NAME",
+    "compatible": "compatible:LABEL@URL#MODEL",
+}
+"""Every scheme with the form that a user writes."""
+
+FREE = ("offline", "ask")  # these schemes are their whole name, and no service is asked
+
+KEY_VARIABLES = {"openai": "OPENAI_API_KEY", "openai-chat": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+URL_VARIABLES = {"openai": "OPENAI_BASE_URL", "openai-chat": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
+
+_FAMILIES = {"gpt": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude": "anthropic"}
+_LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSpec:
+    """One model as the user named it. `label` and `base_url` are given for `compatible` only."""
+
+    scheme: str
+    model: str
+    label: str | None = None
+    base_url: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Its name in reports, votes and prices: `openai:gpt-5.2`, or `LABEL:MODEL` for a compatible server."""
+        return self.scheme if self.free else f"{self.label or self.scheme}:{self.model}"
+
+    @property
+    def free(self) -> bool:
+        """Whether it costs nothing and no service is asked: the offline model, or a judge who is a person."""
+        return self.scheme in FREE
+
+    @property
+    def key_variable(self) -> str | None:
+        """The environment variable that holds its key; None for a free model."""
+        if self.label is not None:
+            return f"{self.label.upper().replace('-', '_')}_API_KEY"
+        return KEY_VARIABLES.get(self.scheme)
+
+    @property
+    def account(self) -> str:
+        """The account, whose models share the provider's rate limit: the same service with the same key."""
+        return f"{self.key_variable}@{self.base_url or ''}"
+
+
+def parse_spec(text: str) -> ModelSpec:
+    """The model that `text` names. Raises UsageError with the nearest form if it names none."""
+    scheme, colon, rest = text.strip().partition(":")
+    if scheme in FREE and not colon:
+        return ModelSpec(scheme=scheme, model="")
+    if scheme not in FORMS or scheme in FREE or not colon:
+        raise UsageError(_unknown(text))
+    if scheme == "compatible":
+        return _compatible(text, rest)
+    if not rest.strip():
+        raise UsageError(f"{text!r} names no model: write {FORMS[scheme]}")
+    return ModelSpec(scheme=scheme, model=rest.strip())
+
+
+def parse_specs(text: str) -> tuple[ModelSpec, ...]:
+    """Several models to try in turn, separated by commas, such as `anthropic:claude-sonnet-5,offline`."""
+    schemes = "|".join(FORMS)
+    parts = re.split(rf",\s*(?=(?:{schemes})(?::|,|\s*$))", text) if text.strip() else [text]
+    return tuple(parse_spec(part) for part in parts)
+
+
+def key_of(spec: ModelSpec, environ: Mapping[str, str]) -> str | None:
+    """The key of this model from the environment.
+
+    Raises UsageError with the variable if a service that needs a key has none. A compatible server may work
+    without a key.
+    """
+    variable = spec.key_variable
+    if variable is None:
+        return None
+    key = environ.get(variable, "").strip()
+    if not key and spec.scheme != "compatible":
+        raise UsageError(
+            f"{spec.name!r} needs a key in the environment variable {variable}: set it, or choose --model offline"
+        )
+    if not (key.isascii() and key.isprintable()):
+        raise UsageError(
+            f"the key in the environment variable {variable} contains characters that are not allowed in a key"
+        )
+    return key or None
+
+
+def base_url_of(spec: ModelSpec, environ: Mapping[str, str]) -> str | None:
+    """The URL of the service, from the spec or the environment; None for the service's default."""
+    variable = URL_VARIABLES.get(spec.scheme, "")
+    given = environ.get(variable, "").strip()
+    if spec.base_url is not None or not given:
+        return spec.base_url
+    _require_plain_url(given, f"the URL in the environment variable {variable}", f"put the key in {spec.key_variable}")
+    return given
+
+
+def _require_plain_url(text: str, where: str, fix: str) -> None:
+    try:
+        url = urlsplit(text)
+        valid = url.scheme in ("http", "https") and bool(url.hostname) and (url.port is None or url.port > 0)
+    except ValueError:
+        valid = False
+    if not valid:
+        raise UsageError(f"{where} must be http://HOST… or https://HOST…")
+    if url.username is not None or url.password is not None or url.query:
+        raise UsageError(f"{where} must hold no user, password or query, since it is stored with the run: {fix}")
+
+
+def _compatible(text: str, rest: str) -> ModelSpec:
+    label, at, target = rest.partition("@")
+    base_url, _, model = target.partition("#")
+    form = FORMS["compatible"]
+    if not (at and base_url and model.strip()):
+        raise UsageError(
+            f"{_without_userinfo(text)!r} is not of the form {form}, such as "
+            "compatible:ollama@http://localhost:11434/v1#qwen3:8b"
+        )
+    if not _LABEL.fullmatch(label) or label.lower() in FORMS:
+        raise UsageError(
+            f"{label!r} cannot be the LABEL of a compatible model: use letters, digits, - and _, "
+            f"but none of {', '.join(FORMS)}, so that no other service's key is sent there"
+        )
+    where = f"the URL of the compatible model {label!r}"
+    _require_plain_url(base_url, where, f"put the key in {label.upper().replace('-', '_')}_API_KEY")
+    return ModelSpec(scheme="compatible", model=model.strip(), label=label, base_url=base_url.rstrip("/"))
+
+
+def _unknown(text: str) -> str:
+    shown = _without_userinfo(text)
+    forms = ", ".join(FORMS.values())
+    scheme, colon, rest = text.strip().partition(":")
+    family = next((home for prefix, home in _FAMILIES.items() if scheme.lower().startswith(prefix)), None)
+    if family and not colon:
+        return f"unknown model {shown!r}: did you mean '{family}:{scheme}'? (a model is one of {forms})"
+    near = nearest(scheme.lower(), FORMS, most=1, cutoff=0.5)
+    if not near:
+        return f"unknown model {shown!r}: a model is one of {forms}"
+    meant = f"{near[0]}:{rest}" if rest and near[0] not in (*FREE, "compatible") else FORMS[near[0]]
+    return f"unknown model {shown!r}: did you mean {meant!r}? (a model is one of {forms})"
+
+
+def _without_userinfo(text: str) -> str:
+    return re.sub(r"(://)[^/@#]*@", r"\1", text)

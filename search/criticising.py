@@ -1,0 +1,183 @@
+"""Looks of a critic before prompts: a keeper around the keeper of a run. Pure, like every keeper.
+
+An order whose prompt shows episodes waits until a critic has looked at them, and then carries what was said. Each
+recording is looked at once, by one order with one fact, so critiques are rebuilt from the log like every decision.
+After a fact which says that the critic takes no pictures no look is ordered any more, unless prompts show the pictures.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ..core.critic_events import Criticise, Criticised
+from ..core.critique import Critique
+from ..core.events import Fact, InitialChosen, Judge, Order, Propose, Withdraw
+from ..core.keeper import Decision, Keeper
+from ..core.order_ids import look_id
+from ..core.values import Candidate, Episode, Score
+
+# Which episodes of a prompt a critic looks at: for each program the one that lost most fitness. Pure.
+
+
+NOTHING_LOST = 1.0 - 1e-9  # f_e from which an episode loses nothing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A look that an order waits for. `recording` names what is looked at: each recording is looked at once."""
+
+    candidate: str
+    recording: str
+    order: Criticise
+
+
+def looks_of(order: Order, *, first: str | None, judges: bool) -> tuple[Wanted, ...]:
+    """The looks for the prompt of an order; `first` is the id of p_0, whose episodes judges see."""
+    if isinstance(order, Propose):
+        found = {parent.id: _of_parent(parent, order.fitness) for parent in order.parents}
+        return tuple(wanted for wanted in found.values() if wanted is not None)
+    if isinstance(order, Judge) and judges and first is not None:
+        wanted = _of_rollouts(order, first)
+        return () if wanted is None else (wanted,)
+    return ()
+
+
+def _of_parent(parent: Candidate, fitness: str) -> Wanted | None:
+    """A look at the episode with the lowest f_e, the earliest of several; None if no episode lost anything."""
+    if len(parent.scores) != len(parent.episodes):
+        return None
+    place = worst(parent.episodes, [score.fitness for score in parent.scores])
+    return None if place is None else _wanted(parent.id, parent.episodes[place], parent.scores[place], fitness)
+
+
+def _of_rollouts(order: Judge, first: str) -> Wanted | None:
+    """A look at the episode of T_0 that the evaluators of a pool rank lowest on the whole."""
+    entries = [entry.examination.scores for entry in order.pool if entry.examination.valid]
+    counts = range(len(order.episodes))
+    means = [math.fsum(scores[place].fitness for scores in entries if place < len(scores)) for place in counts]
+    place = worst(order.episodes, [mean / max(1, len(entries)) for mean in means])
+    return None if place is None else _wanted(first, order.episodes[place], None, "")
+
+
+def worst(episodes: Sequence[Episode], fitnesses: Sequence[float]) -> int | None:
+    """The place of the recorded episode with the lowest fitness; None if none lost any, or nothing is recorded."""
+    lost = [
+        (fitness, place) for place, (episode, fitness) in enumerate(zip(episodes, fitnesses, strict=True))
+        if fitness < NOTHING_LOST and episode.trajectory is not None and episode.steps > 0
+    ]
+    return min(lost)[1] if lost else None
+
+
+def _wanted(candidate: str, episode: Episode, score: Score | None, fitness: str) -> Wanted:
+    look = Criticise(
+        id=look_id(candidate, episode.index), candidate=candidate, episode=episode, score=score, fitness=fitness
+    )
+    return Wanted(candidate=candidate, recording=str(episode.trajectory), order=look)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """An order that waits for looks."""
+
+    order: Propose | Judge
+    wanted: tuple[Wanted, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looks:
+    """The state of the inner keeper, the orders that wait, and the looks by their recordings.
+
+    `asked` maps the id of an open look to its recording; `known` has the facts of finished ones.
+    """
+
+    inner: Any
+    held: tuple[Held, ...] = ()
+    asked: Mapping[str, str] = field(default_factory=dict)
+    known: Mapping[str, Criticised] = field(default_factory=dict)
+    first: str | None = None  # the id of p_0
+    off: bool = False  # the critic takes no pictures
+
+
+class Criticising:
+    """Decides as the inner keeper does; its orders to proposers, and with `judges` to judges, wait for a critic.
+
+    `pictures`: prompts show its pictures, so they are drawn even for a critic that takes none.
+    """
+
+    def __init__(self, inner: Keeper[Any], *, judges: bool = False, pictures: bool = False) -> None:
+        self._inner = inner
+        self._judges = judges
+        self._pictures = pictures
+
+    def start(self) -> Decision[Looks]:
+        """The start of the inner keeper."""
+        decision = self._inner.start()
+        return self._adopt(Looks(inner=decision.state), decision)
+
+    def finished(self, state: Looks) -> bool:
+        """Whether the inner keeper is finished."""
+        return self._inner.finished(state.inner)
+
+    def decide(self, state: Looks, fact: Fact) -> Decision[Looks]:
+        """Release what waited for this look; any other fact is the inner keeper's."""
+        if not isinstance(fact, Criticised):
+            return self._adopt(state, self._inner.decide(state.inner, fact))
+        if fact.order is None or fact.order not in state.asked:
+            return Decision(state=state)
+        known = {**state.known, state.asked[fact.order]: fact}
+        asked = {order: recording for order, recording in state.asked.items() if order != fact.order}
+        ready = tuple(each for each in state.held if _is_ready(each, known))
+        held = tuple(each for each in state.held if not _is_ready(each, known))
+        orders = tuple(_shown(each.order, each.wanted, known) for each in ready)
+        state = replace(state, known=known, asked=asked, held=held, off=state.off or fact.off)
+        return Decision(state=state, orders=orders)
+
+    def _adopt(self, state: Looks, decision: Decision[Any]) -> Decision[Looks]:
+        """The decision of the inner keeper, with looks before the orders that wait for them."""
+        state = replace(state, inner=decision.state)
+        for fact in decision.facts:
+            if isinstance(fact, InitialChosen):
+                state = replace(state, first=fact.order)
+        orders: list[Order] = []
+        for order in decision.orders:
+            if isinstance(order, Withdraw):
+                state = replace(state, held=tuple(each for each in state.held if each.order.id != order.target))
+            if isinstance(order, Propose | Judge):
+                state, ordered = self._before(state, order)
+                orders += ordered
+            else:
+                orders.append(order)
+        return Decision(state=state, orders=tuple(orders), facts=decision.facts)
+
+    def _before(self, state: Looks, order: Propose | Judge) -> tuple[Looks, list[Order]]:
+        """The looks that an order still needs, or the order itself."""
+        wanted = looks_of(order, first=state.first, judges=self._judges)
+        if state.off and not self._pictures:
+            wanted = tuple(each for each in wanted if each.recording in state.known)
+        if all(each.recording in state.known for each in wanted):
+            return state, [_shown(order, wanted, state.known)]
+        asked = dict(state.asked)
+        looks: list[Order] = []
+        for each in wanted:
+            if each.recording not in state.known and each.recording not in asked.values():
+                asked[each.order.id] = each.recording
+                looks.append(each.order)
+        return replace(state, asked=asked, held=(*state.held, Held(order=order, wanted=wanted))), looks
+
+
+def _is_ready(held: Held, known: Mapping[str, Criticised]) -> bool:
+    return all(each.recording in known for each in held.wanted)
+
+
+def _shown(order: Propose | Judge, wanted: tuple[Wanted, ...], known: Mapping[str, Criticised]) -> Propose | Judge:
+    """The order with what was said about its episodes."""
+    critiques = []
+    for each in wanted:
+        fact = known[each.recording]
+        if fact.sheet is not None:
+            critiques.append(Critique(
+                candidate=each.candidate, episode=each.order.episode.index, look=fact.order or "", words=fact.words,
+                sheet=fact.sheet,
+            ))
+    return replace(order, critiques=tuple(critiques))

@@ -1,0 +1,336 @@
+"""Evaluator evolution (paper, Algorithm 1): a pool of programs, scored on T_0, chosen by a panel of judges."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from ..core import order_ids
+from ..core.errors import SearchError
+from ..core.events import (
+    EvaluatorChosen,
+    EvaluatorExamined,
+    EvaluatorPoolScored,
+    Examine,
+    Fact,
+    Judge,
+    ProbesRecorded,
+    ProposalFailed,
+    ProposalMade,
+    ProposeEvaluator,
+    RecordProbes,
+    VoteCast,
+)
+from ..core.keeper import Decision, put
+from ..core.values import Candidate, EvaluatorCandidate, Examination, Fault, JudgeReason, Probe, Program
+from .stages import ATTEMPTS
+
+# Counting the judges' votes. Pure.
+
+
+def majority(votes: Iterable[int | None]) -> int | None:
+    """The slot with most votes; the lower slot wins a tie; None if there are no votes."""
+    count = Counter(vote for vote in votes if vote is not None)
+    return min(count, key=lambda slot: (-count[slot], slot), default=None)
+
+
+def tally(votes: Iterable[int | None]) -> Mapping[str, int]:
+    """The number of votes for each slot that has any, in slot order; the keys are strings, as in facts."""
+    count = Counter(vote for vote in votes if vote is not None)
+    return {str(slot): count[slot] for slot in sorted(count)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluatorBudget:
+    """The budget of evaluator search: pool size n, voting budget k, evaluator generations T_eval."""
+
+    pool: int
+    judges: int
+    generations: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ballot:
+    """A vote without its calls: the slot (None for an abstention), the reason, the slots in the order seen."""
+
+    choice: int | None
+    reason: str
+    seen: tuple[int, ...]
+
+    def reason_for(self, chosen: int) -> JudgeReason:
+        """The reason as the next writers read it; `chosen` is the slot that won."""
+        place = self.seen.index(chosen) if chosen in self.seen else None
+        return JudgeReason(text=self.reason, agrees=self.choice == chosen, place=place)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evolution:
+    """The state between two facts: generation i, its pool D_i and the votes on it."""
+
+    generation: int
+    parent: EvaluatorCandidate | None = None  # E*_(i-1)
+    written: Mapping[int, EvaluatorCandidate]  # programs that are being examined
+    pool: tuple[EvaluatorCandidate | None, ...]
+    votes: Mapping[int, Ballot]  # by seat
+    probes: tuple[Probe, ...] | None = ()  # None while they are being recorded
+    reasons: tuple[JudgeReason, ...] = ()  # of the judges who chose the parent
+    voting: bool = False
+    chosen: EvaluatorCandidate | None = None  # E*, once frozen
+
+
+class EvaluatorKeeper:
+    """Decides evaluator evolution over the fixed rollouts T_0 of p_0."""
+
+    def __init__(self, *, baseline: Candidate, budget: EvaluatorBudget, probe_seed: int | None = None) -> None:
+        """`probe_seed` is the seed of the probes; None for a search without probes, as in the paper."""
+        self._baseline = baseline
+        self._budget = budget
+        self._probe_seed = probe_seed
+
+    def start(self) -> Decision[Evolution]:
+        """Request the probes, if there are any, then the initial pool."""
+        begun = self._begin_generation(0, None, probes=(), reasons=())
+        if self._probe_seed is None:
+            return begun
+        order = RecordProbes(
+            id=str(order_ids.probes()), split="search", seed=self._probe_seed, episodes=self._baseline.episodes
+        )
+        return Decision(state=replace(begun.state, probes=None), orders=(order,))
+
+    def decide(self, state: Evolution, fact: Fact) -> Decision[Evolution]:
+        """The decision after one reply, examination or vote."""
+        if state.chosen is not None:
+            return Decision(state=state)
+        if state.probes is None:
+            return self._take_probes(state, fact)
+        match fact:
+            case ProposalMade() | ProposalFailed():
+                return self._take_proposal(state, fact)
+            case EvaluatorExamined():
+                return self._take_examination(state, fact)
+            case VoteCast():
+                return self._take_vote(state, fact)
+        return Decision(state=state)
+
+    def finished(self, state: Evolution) -> bool:
+        """Whether E* is frozen."""
+        return state.chosen is not None
+
+    # ------------------------------------------------------------------------------------- the pool
+
+    def _take_probes(self, state: Evolution, fact: Fact) -> Decision[Evolution]:
+        if not isinstance(fact, ProbesRecorded):
+            return Decision(state=state)
+        return self._begin_generation(0, None, probes=fact.probes, reasons=())
+
+    def _begin_generation(
+        self, generation: int, parent: EvaluatorCandidate | None, *, probes: tuple[Probe, ...],
+        reasons: tuple[JudgeReason, ...],
+    ) -> Decision[Evolution]:
+        orders = tuple(
+            ProposeEvaluator(
+                id=str(order_ids.evaluator(generation, slot)),
+                generation=generation,
+                slot=slot,
+                parent=parent,
+                episodes=self._baseline.episodes,
+                success_rate=self._baseline.success_rate,
+                probes=probes,
+                reasons=reasons,
+            )
+            for slot in range(self._budget.pool)
+        )
+        state = Evolution(
+            generation=generation,
+            parent=parent,
+            written={},
+            pool=(None,) * self._budget.pool,
+            votes={},
+            probes=probes,
+            reasons=reasons,
+        )
+        return Decision(state=state, orders=orders)
+
+    def _take_proposal(self, state: Evolution, fact: ProposalMade | ProposalFailed) -> Decision[Evolution]:
+        slot = self._open_slot(state, fact.order, part="")
+        if slot is None or slot in state.written:
+            return Decision(state=state)
+        candidate = EvaluatorCandidate(
+            id=str(order_ids.evaluator(state.generation, slot)),
+            generation=state.generation,
+            slot=slot,
+            program=fact.program if isinstance(fact, ProposalMade) else None,
+            summary=fact.summary,
+        )
+        if isinstance(fact, ProposalFailed):
+            return self._fill(state, replace(candidate, examination=Examination(fault=fact.fault)))
+        order = Examine(
+            id=order_ids.examine_id(candidate.id), evaluator=fact.program, episodes=self._baseline.episodes,
+            probes=state.probes or (),
+        )
+        return Decision(state=replace(state, written={**state.written, slot: candidate}), orders=(order,))
+
+    def _take_examination(self, state: Evolution, fact: EvaluatorExamined) -> Decision[Evolution]:
+        slot = self._open_slot(state, fact.order, part=order_ids.EXAMINE)
+        if slot is None or slot not in state.written:
+            return Decision(state=state)
+        return self._fill(state, replace(state.written[slot], examination=fact.examination))
+
+    def _fill(self, state: Evolution, candidate: EvaluatorCandidate) -> Decision[Evolution]:
+        state = replace(state, pool=put(state.pool, candidate.slot, candidate))
+        pool = tuple(entry for entry in state.pool if entry is not None)
+        if len(pool) < self._budget.pool:
+            return Decision(state=state)
+        scored = EvaluatorPoolScored(generation=state.generation, pool=pool)
+        valid = tuple(entry for entry in pool if entry.examination.valid)
+        if not valid:
+            return self._carry_over(state, scored)
+        orders = tuple(
+            Judge(
+                id=str(order_ids.judge(state.generation, seat)),
+                generation=state.generation,
+                seat=seat,
+                pool=valid,
+                success_rate=self._baseline.success_rate,
+                episodes=self._baseline.episodes,
+                probes=state.probes or (),
+            )
+            for seat in range(self._budget.judges)
+        )
+        return Decision(state=replace(state, voting=True), orders=orders, facts=(scored,))
+
+    def _carry_over(self, state: Evolution, scored: EvaluatorPoolScored) -> Decision[Evolution]:
+        """A whole generation was invalid: the previous choice is kept. Raises SearchError in generation 0."""
+        if state.parent is None:
+            faults = "; ".join(
+                f"{entry.id}: {entry.examination.fault.message}" for entry in scored.pool if entry.examination.fault
+            )
+            raise SearchError(
+                f"none of the {len(scored.pool)} evaluators of the first generation is valid ({faults}); "
+                "use --evaluator reference, another model, or a larger pool"
+            )
+        choice = replace(state.parent, carried_over=True)
+        onward = self._choose(state, choice, {}, state.reasons)
+        return replace(onward, facts=(scored, *onward.facts))
+
+    # ------------------------------------------------------------------------------------ the judges
+
+    def _take_vote(self, state: Evolution, fact: VoteCast) -> Decision[Evolution]:
+        mine = state.voting and fact.generation == state.generation
+        if not mine or fact.seat in state.votes or not 0 <= fact.seat < self._budget.judges:
+            return Decision(state=state)
+        ballot = Ballot(choice=fact.choice, reason=fact.reason, seen=fact.seen)
+        state = replace(state, votes={**state.votes, fact.seat: ballot})
+        if len(state.votes) < self._budget.judges:
+            return Decision(state=state)
+        valid = {entry.slot: entry for entry in state.pool if entry is not None and entry.examination.valid}
+        votes = [ballot.choice for _, ballot in sorted(state.votes.items())]
+        slot = majority(slot for slot in votes if slot in valid)
+        if slot is None:
+            raise SearchError(
+                f"no judge of evaluator generation {state.generation} gave a usable vote: use another "
+                "--judge model, or --evaluator reference"
+            )
+        given = (ballot for _, ballot in sorted(state.votes.items()) if ballot.choice is not None)
+        reasons = tuple(ballot.reason_for(slot) for ballot in given)
+        return self._choose(state, valid[slot], tally(votes), reasons)
+
+    def _choose(
+        self, state: Evolution, choice: EvaluatorCandidate, votes: Mapping[str, int], reasons: tuple[JudgeReason, ...]
+    ) -> Decision[Evolution]:
+        final = state.generation == self._budget.generations - 1
+        fact = EvaluatorChosen(generation=state.generation, chosen=choice, votes=votes, final=final)
+        if final:
+            return Decision(state=replace(state, chosen=choice), facts=(fact,))
+        begun = self._begin_generation(state.generation + 1, choice, probes=state.probes or (), reasons=reasons)
+        return replace(begun, facts=(fact,))
+
+    def _open_slot(self, state: Evolution, order: str | None, *, part: order_ids.Part) -> int | None:
+        """The open slot of this generation whose proposal or examination `order` names, or None."""
+        named = order_ids.parse(order or "")
+        expected = replace(order_ids.evaluator(state.generation, named.slot), part=part)
+        if named != expected or named.slot >= self._budget.pool:
+            return None
+        return named.slot if state.pool[named.slot] is None else None
+
+
+# The evaluator stage without evolution: E* is a given program, or the model's first valid one.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unevolved:
+    """The state between two facts: the attempt, and the evaluator under examination or chosen."""
+
+    attempt: int = 0
+    examined: EvaluatorCandidate | None = None
+    chosen: EvaluatorCandidate | None = None  # E*; set at the end of the stage
+
+
+class UnevolvedEvaluatorKeeper:
+    """Settles E* on T_0 without judges: a given program, or zero-shot."""
+
+    def __init__(self, *, baseline: Candidate, given: Program | None) -> None:
+        self._baseline = baseline
+        self._given = given
+
+    def start(self) -> Decision[Unevolved]:
+        """Examine the given program, or request one."""
+        return self._ask(Unevolved()) if self._given is None else self._examine(Unevolved(), self._given)
+
+    def decide(self, state: Unevolved, fact: Fact) -> Decision[Unevolved]:
+        """The decision after a reply or an examination. Raises SearchError if there is no valid evaluator."""
+        name = self._id(state)
+        match fact:
+            case ProposalMade() if fact.order == name and self._given is None:
+                return self._examine(state, fact.program, fact.summary)
+            case ProposalFailed() if fact.order == name and self._given is None:
+                return self._retry(state, fact.fault)
+            case EvaluatorExamined() if state.examined and fact.order == order_ids.examine_id(name):
+                return self._settle(state, state.examined, fact.examination)
+        return Decision(state=state)
+
+    def finished(self, state: Unevolved) -> bool:
+        """Whether E* is settled."""
+        return state.chosen is not None
+
+    def _id(self, state: Unevolved) -> str:
+        given = self._given is not None
+        return str(order_ids.fixed_evaluator() if given else order_ids.zero_shot_evaluator(state.attempt))
+
+    def _ask(self, state: Unevolved) -> Decision[Unevolved]:
+        order = ProposeEvaluator(
+            id=self._id(state),
+            generation=0,
+            slot=state.attempt,
+            parent=None,
+            episodes=self._baseline.episodes,
+            success_rate=self._baseline.success_rate,
+        )
+        return Decision(state=state, orders=(order,))
+
+    def _examine(self, state: Unevolved, program: Program, summary: str = "") -> Decision[Unevolved]:
+        candidate = EvaluatorCandidate(
+            id=self._id(state), generation=0, slot=state.attempt, program=program, summary=summary
+        )
+        order = Examine(
+            id=order_ids.examine_id(candidate.id), evaluator=program, episodes=self._baseline.episodes
+        )
+        return Decision(state=replace(state, examined=candidate), orders=(order,))
+
+    def _settle(
+        self, state: Unevolved, candidate: EvaluatorCandidate, examination: Examination
+    ) -> Decision[Unevolved]:
+        if examination.fault is not None:
+            if self._given is not None:
+                raise SearchError(f"the given evaluator is not valid: {examination.fault.message}")
+            return self._retry(state, examination.fault)
+        chosen = replace(candidate, examination=examination)
+        fact = EvaluatorChosen(generation=0, chosen=chosen, final=True)
+        return Decision(state=replace(state, chosen=chosen), facts=(fact,))
+
+    def _retry(self, state: Unevolved, fault: Fault) -> Decision[Unevolved]:
+        if state.attempt + 1 >= ATTEMPTS:
+            raise SearchError(
+                f"no valid evaluator in {ATTEMPTS} replies (the last: {fault.message}); "
+                "use --evaluator reference, or another model"
+            )
+        return self._ask(Unevolved(attempt=state.attempt + 1))

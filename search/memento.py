@@ -1,0 +1,395 @@
+"""Single-elite memetic policy search (paper, Algorithm 2): hill-climb with memory, macro-mutation, crossover.
+
+The hill-climb chain is sequential, the macro-mutation branch runs in parallel, and crossover begins when
+both have ended. Decisions do not depend on the order in which answers arrive.
+
+A fourth branch, which is not in the paper, tunes the constants of the elite in parallel to both (`tuning.py`). The last
+of two or more slots tunes the best program so far in parallel to crossover, while models think again.
+
+Speculation: while a hill-climb proposal rolls out, the next one may be requested as if this one were rejected. This
+is possible because the prompt holds edit summaries only, and the summary is known before the fitness. If the
+proposal is accepted, the speculative request is withdrawn and the correct one is sent, so that the proposals are
+the same as without speculation.
+"""
+
+from dataclasses import dataclass, replace
+
+from ..core import order_ids
+from ..core.events import (
+    CandidateScored,
+    Fact,
+    Order,
+    ProposalFailed,
+    ProposalMade,
+    Propose,
+    SpeculationEnded,
+    Withdraw,
+)
+from ..core.keeper import Decision, put
+from ..core.operators import OPERATOR_OF_WORD, OPERATORS
+from ..core.seeds import derive_seed
+from ..core.tuning_events import ConstantsTried, TryConstants
+from ..core.values import Candidate, Fault, FaultKind, Operator, Program, Rejection
+from .options import PLAIN, SearchOptions, affordable, dealt, is_spent, tunable
+from .outcomes import branch_ended, elite_changed, search_ended
+from .selection import (
+    Ahead,
+    Search,
+    best_macro,
+    best_of,
+    best_tuned,
+    climb,
+    confirmed,
+    follow_challenge,
+    followed,
+    is_hopeless,
+    partner,
+    select_elite,
+)
+from .trials import RolloutPlan, Trial, Trials, brief_of, chained, derived, failed, trial_of
+from .tried import not_chosen, of_lineage
+from .tuning import Tuning, begun, ended, learned_by, taken
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slots:
+    """The budget: K_hc, K_macro and K_cross proposals per generation, G generations.
+
+    `tune` slots tune constants, each with `tune_episodes` episodes.
+    """
+
+    generations: int
+    hill_climb: int
+    macro: int
+    crossover: int
+    tune: int = 0
+    tune_episodes: int = 0
+
+
+class MementoKeeper:
+    """Decides the policy search from the evaluated initial policy C_0 to the elite C_G."""
+
+    def __init__(
+        self, *, initial: Candidate, plan: RolloutPlan, slots: Slots, options: SearchOptions = PLAIN
+    ) -> None:
+        self._initial = initial
+        self._plan = plan
+        self._slots = slots
+        self._options = options
+        # A memory that shows fitness differences needs all of them before the next proposal is requested.
+        self._speculates = options.speculation and not options.full_memory
+
+    def start(self) -> Decision[Search]:
+        """C_0 is the elite of generation 0."""
+        first = elite_changed(0, self._initial, None)
+        state = Search(
+            generation=0,
+            elite=self._initial,
+            current=self._initial,
+            trials=Trials(plan=self._plan, open={}).knowing(self._initial),
+        )
+        begun = self._begin_generation(state)
+        return replace(begun, facts=(first, *begun.facts))
+
+    def decide(self, state: Search, fact: Fact) -> Decision[Search]:
+        """The decision after one proposal, episode or score."""
+        if state.over:
+            return Decision(state=state)
+        if state.challenge is not None:
+            return follow_challenge(state, fact, self._adopt)
+        if isinstance(fact, ProposalMade | ProposalFailed):
+            decision = self._take_proposal(state, fact)
+            decides = self._plan.duplicates  # only a duplicate has a fitness on arrival
+        elif isinstance(fact, ConstantsTried):
+            decision, decides = self._take_tried(state, fact), True
+        else:
+            decision = followed(state, state.trials.take(fact), self._settle)
+            decides = True
+        return self._race(decision) if self._plan.racing and decides else decision
+
+    def finished(self, state: Search) -> bool:
+        """Whether all generations are over."""
+        return state.over
+
+    # ------------------------------------------------------------------------------------ one slot
+
+    def _take_proposal(self, state: Search, fact: ProposalMade | ProposalFailed) -> Decision[Search]:
+        if fact.order is None or fact.order not in state.requested:
+            return Decision(state=state)
+        state = replace(state, requested=state.requested - {fact.order})
+        if state.ahead is not None and fact.order == state.ahead.order:
+            return Decision(state=replace(state, ahead=replace(state.ahead, answer=fact)))
+        return self._try(state, order_ids.slot_of(fact.order), fact)
+
+    def _try(self, state: Search, slot: str, fact: ProposalMade | ProposalFailed) -> Decision[Search]:
+        """Start the trial of the proposal for `slot`, or record its failure."""
+        trial = self._trial(state, slot, fact)
+        state = replace(state, trials=state.trials.practised(fact))
+        if isinstance(fact, ProposalFailed):
+            return self._settle(state, failed(trial, fact.fault))
+        step = state.trials.begin(trial, shape=fact.shape)
+        if trial.operator is Operator.HILL_CLIMB and not step.settled:
+            state, ahead = self._speculate(state, trial)
+            step = replace(step, orders=(*step.orders, *ahead))
+        return followed(state, step, self._settle)
+
+    def _trial(self, state: Search, order: str, fact: ProposalMade | ProposalFailed) -> Trial:
+        named = order_ids.parse(order)
+        operator = OPERATOR_OF_WORD[named.branch]
+        return trial_of(
+            fact, order,
+            operator=operator, generation=state.generation, slot=named.slot, parents=self._parents(state, operator),
+        )
+
+    def _settle(self, state: Search, candidate: Candidate) -> Decision[Search]:
+        """A slot is spent: update its branch and order what follows."""
+        facts: tuple[Fact, ...] = (CandidateScored(order=candidate.id, candidate=brief_of(candidate)),)
+        match candidate.operator:
+            case Operator.HILL_CLIMB:
+                state, verdict = climb(state, candidate, full=self._options.full_memory)
+                facts = (*facts, verdict)
+            case Operator.MACRO:
+                state = replace(state, macros=put(state.macros, candidate.slot, candidate))
+            case Operator.TUNE:
+                state = replace(state, tunes=put(state.tunes, candidate.slot, candidate))
+            case _:
+                state = replace(state, crosses=put(state.crosses, candidate.slot, candidate))
+        onward = self._advance(state, candidate.operator)
+        return replace(onward, facts=(*facts, *onward.facts))
+
+    def _race(self, decision: Decision[Search]) -> Decision[Search]:
+        """Prune the trials that can no longer win, and those that become hopeless as a result."""
+        state = decision.state
+        leaders = {operator: best_of(_spent(state, operator)) for operator in _LED}
+        for name in sorted(state.trials.open):
+            trial = state.trials.open[name]
+            if self._options.full_memory and trial.operator is Operator.HILL_CLIMB:
+                continue  # its fitness is shown to the model
+            if is_hopeless(state, trial, leaders.get(trial.operator)):
+                return self._race(chained(decision, followed(state, state.trials.prune(name), self._settle)))
+        return decision
+
+    # ----------------------------------------------------------------------------------- the branches
+
+    def _advance(self, state: Search, operator: Operator) -> Decision[Search]:
+        """The next orders after a slot of `operator` was spent."""
+        facts: tuple[Fact, ...] = ()
+        if self._ended(state, operator):  # the last slot of its branch
+            facts = (branch_ended(state.generation, operator, self._winner(state, operator)),)
+        elif operator is Operator.HILL_CLIMB:
+            return self._next_climb(state)
+        orders: tuple[Order, ...] = ()
+        if not state.crossing:
+            if not self._may_cross(state):
+                return Decision(state=state, facts=facts)
+            begun = self._begin_crossover(state)
+            state, orders, facts = begun.state, begun.orders, (*facts, *begun.facts)
+        if not self._ended(state, Operator.CROSSOVER) or not self._ended(state, Operator.TUNE):
+            return Decision(state=state, orders=orders, facts=facts)
+        ended = self._end_generation(state)
+        return replace(ended, orders=(*orders, *ended.orders), facts=(*facts, *ended.facts))
+
+    def _next_climb(self, state: Search) -> Decision[Search]:
+        """The proposal for the next slot of the chain: requested now, or already requested speculatively."""
+        ahead = state.ahead
+        if ahead is None:
+            return self._ask_climb(state)
+        kept, answered = ahead.current == state.current.id, ahead.answer is not None
+        ended = SpeculationEnded(order=ahead.order, slot=order_ids.slot_of(ahead.order), kept=kept, answered=answered)
+        decision = Decision(state=replace(state, ahead=None), facts=(ended,))
+        if not kept:
+            withdrawn = () if answered else (Withdraw(id=order_ids.withdraw_id(ahead.order), target=ahead.order),)
+            state = replace(decision.state, requested=state.requested - {ahead.order})
+            return chained(replace(decision, orders=withdrawn), self._ask_climb(state))
+        if ahead.answer is None:
+            return decision
+        return chained(decision, self._try(decision.state, ended.slot, ahead.answer))
+
+    def _ask_climb(self, state: Search) -> Decision[Search]:
+        order = self._propose(state, Operator.HILL_CLIMB, state.climbed)
+        return Decision(state=replace(state, requested=state.requested | {order.id}), orders=(order,))
+
+    def _speculate(self, state: Search, trial: Trial) -> tuple[Search, tuple[Propose, ...]]:
+        """Request the next proposal of the chain as if this trial's proposal were rejected."""
+        if not self._speculates or state.climbed + 1 >= self._slots.hill_climb:
+            return state, ()
+        order = self._propose(state, Operator.HILL_CLIMB, state.climbed + 1)
+        presumed = Rejection(summary=trial.summary, candidate=trial.id, fitness_difference=None, reason="presumed")
+        order = replace(order, id=order_ids.ahead_id(order.id), rejections=(*order.rejections, presumed))
+        ahead = Ahead(order=order.id, current=state.current.id)
+        return replace(state, ahead=ahead, requested=state.requested | {order.id}), (order,)
+
+    def _begin_generation(self, state: Search) -> Decision[Search]:
+        """Open the next generation from the elite, or end the search."""
+        slots = self._slots.hill_climb, self._slots.macro, self._slots.crossover
+        tunes, episodes = tunable(self._plan, state.trials.ordered, self._slots.tune, self._slots.tune_episodes)
+        reserved = state.trials.ordered + tunes * (episodes + len(self._plan.seeds))
+        climbs, macros, crosses = dealt(slots, affordable(self._plan, reserved, sum(slots)))
+        if state.generation >= self._slots.generations or is_spent(self._plan, state.trials.ordered):
+            return Decision(state=replace(state, over=True), facts=(search_ended(state.elite),))
+        state = Search(
+            generation=state.generation + 1,
+            elite=state.elite,
+            current=state.elite,
+            rejections=state.rejections if self._options.lasting_memory else (),
+            tried=state.tried,
+            climbs=climbs,
+            macros=(None,) * macros,
+            tunes=(None,) * tunes,
+            crosses=(None,) * crosses,
+            trials=state.trials,
+            learned=state.learned,
+        )
+        orders = tuple(
+            self._propose(state, operator, slot)
+            for operator, count in (
+                (Operator.HILL_CLIMB, min(1, climbs)),
+                (Operator.MACRO, macros),
+            )
+            for slot in range(count)
+        )
+        state = replace(state, requested=frozenset(order.id for order in orders))
+        if orders or tunes:
+            late = self._options.late_tuning and tunes > 1 and crosses > 0
+            state = replace(state, late_episodes=episodes if late else 0)
+            return self._begin_tuning(Decision(state=state, orders=orders), state.early, state.elite, episodes)
+        # Only crossover has slots, or no branch has: crossover recombines the elite with itself.
+        return self._advance_empty(state)
+
+    def _begin_tuning(
+        self, decision: Decision[Search], slots: range, parent: Candidate, episodes: int
+    ) -> Decision[Search]:
+        """Start the tuning of a program in these slots, each with so many episodes; the slots differ in their draws."""
+        generation = decision.state.generation
+        for slot in slots:
+            name = str(order_ids.candidate(generation, order_ids.TUNE, slot))
+            seed = derive_seed(self._options.seed, "tune", generation, slot)
+            after = decision.state.learned.get(slot) if self._options.lasting_tuning else None
+            found = begun(
+                name, parent, self._plan, episodes=episodes, seed=seed, after=after,
+                compares=self._options.compared_tuning,
+            )
+            if found is None:
+                fault = Fault(kind=FaultKind.NO_CONSTANTS, message="no module or class of the program names a number")
+                spent = failed(self._tuned(parent, generation, slot, Program(""), ""), fault)
+                decision = chained(decision, self._settle(decision.state, spent))
+                continue
+            decision = chained(decision, self._go_on(decision.state, *found))
+        return decision
+
+    def _take_tried(self, state: Search, fact: ConstantsTried) -> Decision[Search]:
+        name = order_ids.owner_of(fact.order or "")
+        if name not in state.tunings:
+            return Decision(state=state)
+        return self._go_on(state, *taken(state.tunings[name], fact))
+
+    def _go_on(self, state: Search, tuning: Tuning, orders: tuple[TryConstants, ...]) -> Decision[Search]:
+        """Try further constants; if none are left, evaluate the program with the best ones as every candidate."""
+        if not tuning.over:
+            ordered = state.trials.ordered + sum(len(order.seeds) for order in orders)
+            trials = replace(state.trials, ordered=ordered)
+            return Decision(
+                state=replace(state, tunings={**state.tunings, tuning.id: tuning}, trials=trials), orders=orders
+            )
+        state = replace(state, tunings={name: one for name, one in state.tunings.items() if name != tuning.id})
+        result = ended(tuning)
+        slot = order_ids.parse(tuning.id).slot
+        learned = learned_by(tuning)
+        if learned is not None:
+            state = replace(state, learned={**state.learned, slot: learned})
+        trial = self._tuned(tuning.parent, state.generation, slot, result.program, result.summary)
+        evaluated = followed(state, state.trials.begin(trial), self._settle)
+        return chained(Decision(state=state, facts=(result,)), evaluated)
+
+    def _tuned(self, parent: Candidate, generation: int, slot: int, program: Program, summary: str) -> Trial:
+        name = str(order_ids.candidate(generation, order_ids.TUNE, slot))
+        return derived(
+            name, program, operator=Operator.TUNE, generation=generation, slot=slot, parents=(parent,), summary=summary
+        )
+
+    def _advance_empty(self, state: Search) -> Decision[Search]:
+        begun = self._begin_crossover(state)
+        if begun.orders:
+            return begun
+        ended = self._end_generation(begun.state)
+        return replace(ended, facts=(*begun.facts, *ended.facts))
+
+    def _begin_crossover(self, state: Search) -> Decision[Search]:
+        state = replace(state, crossing=True)
+        orders = tuple(self._propose(state, Operator.CROSSOVER, slot) for slot in range(len(state.crosses)))
+        requested = state.requested | {order.id for order in orders}
+        decision = Decision(state=replace(state, requested=requested), orders=orders)
+        if not state.late_episodes:
+            return decision
+        late = range(state.early.stop, len(state.tunes))
+        return self._begin_tuning(decision, late, select_elite(state), state.late_episodes)
+
+    def _may_cross(self, state: Search) -> bool:
+        """Whether crossover begins: climb, macro-mutation and the early slots of tuning are over."""
+        before = self._ended(state, Operator.HILL_CLIMB) and self._ended(state, Operator.MACRO)
+        return before and all(state.tunes[slot] is not None for slot in state.early)
+
+    def _end_generation(self, state: Search) -> Decision[Search]:
+        return confirmed(state, select_elite(state), self._adopt)
+
+    def _adopt(self, state: Search, elite: Candidate) -> Decision[Search]:
+        """The generation ends with this elite."""
+        changed = elite_changed(state.generation, elite, state.elite)
+        tried = state.tried
+        if self._options.full_memory:
+            spent = (*state.macros, *state.tunes, *state.crosses)
+            # With a budget of episodes nothing is raced; without one, a prompt may not depend on whether it is.
+            measured = self._plan.episodes is not None
+            tried = of_lineage((*tried, *not_chosen(spent, elite, measured=measured)), elite)
+        begun = self._begin_generation(replace(state, elite=elite, tried=tried))
+        return replace(begun, facts=(changed, *begun.facts))
+
+    # -------------------------------------------------------------------------------------- helpers
+
+    def _ended(self, state: Search, operator: Operator) -> bool:
+        if operator is Operator.HILL_CLIMB:
+            return state.climbed >= state.climbs
+        return all(slot is not None for slot in _spent(state, operator))
+
+    def _parents(self, state: Search, operator: Operator) -> tuple[Candidate, ...]:
+        match operator:
+            case Operator.HILL_CLIMB:
+                return (state.current,)
+            case Operator.MACRO:
+                return (state.elite,)
+            case _:
+                return (state.current, partner(state))
+
+    def _propose(self, state: Search, operator: Operator, slot: int) -> Propose:
+        places = {Operator.MACRO: len(state.macros), Operator.CROSSOVER: len(state.crosses)}.get(operator)
+        return Propose(
+            id=str(order_ids.candidate(state.generation, OPERATORS[operator].word, slot)),
+            operator=operator,
+            generation=state.generation,
+            slot=slot,
+            parents=self._parents(state, operator),
+            rejections=state.rejections if operator is Operator.HILL_CLIMB else (),
+            tried=state.tried,
+            focus=self._options.focus(state.generation, slot, places) if places else None,
+            elite=state.elite.id,
+            fitness=self._plan.fitness,
+        )
+
+    def _winner(self, state: Search, operator: Operator) -> Candidate | None:
+        match operator:
+            case Operator.HILL_CLIMB:
+                return state.current
+            case Operator.MACRO:
+                return best_macro(state)
+            case Operator.TUNE:
+                return best_tuned(state)
+            case _:
+                return best_of(state.crosses)
+
+
+_LED = (Operator.MACRO, Operator.TUNE, Operator.CROSSOVER)  # whose branches have the fittest of their slots as winner
+
+
+def _spent(state: Search, operator: Operator) -> tuple[Candidate | None, ...]:
+    """The slots of a branch, None for those that are open."""
+    return {Operator.MACRO: state.macros, Operator.TUNE: state.tunes}.get(operator, state.crosses)

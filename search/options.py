@@ -1,0 +1,91 @@
+"""The options of a search, and how many slots of a generation a budget of episodes allows. Pure."""
+
+from dataclasses import dataclass
+
+from ..core.seeds import derive_seed
+from ..core.values import Focus
+from .trials import RolloutPlan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchOptions:
+    """Options of a run, for the methods that use them.
+
+    `seed` is the run's seed, for methods that draw. With `speculation` the next hill-climb proposal is requested
+    while the current one still rolls out. `full_memory`: prompts also show why an edit was rejected, and what was
+    tried from a parent before. `lasting_memory`: rejected edits are remembered over all generations, not for one.
+    `macro_focus`: each macro-mutation of a generation gets another focus, and so does each crossover. `late_tuning`:
+    the last of two or more tunings begins with crossover; not by rules of version 1 and 2. `lasting_tuning`: CMA-ES
+    goes on in later generations; not by rules of version 1 to 3. `compared_tuning`: a long tuning takes the episodes in
+    turn and compares its best values; not by rules of version 1 to 5. `latest_of_equals`: of equal results of a
+    calibration the latest is kept; not by rules of version 1 to 4.
+    """
+
+    seed: int = 0
+    speculation: bool = False
+    full_memory: bool = False
+    lasting_memory: bool = False
+    macro_focus: bool = False
+    late_tuning: bool = True
+    lasting_tuning: bool = True
+    compared_tuning: bool = True
+    latest_of_equals: bool = True
+
+    def focus(self, generation: int, place: int, of: int) -> Focus | None:
+        """The focus of proposal number `place` of a branch with `of` of them in a generation, if the run uses foci."""
+        if not self.macro_focus:
+            return None
+        return Focus(seed=derive_seed(self.seed, "focus", generation), place=place, of=of)
+
+
+PLAIN = SearchOptions()
+"""The paper's search: all options at their defaults."""
+
+
+# How many slots of a generation a budget of episodes allows. Pure.
+#
+# A slot is opened only if the budget holds all episodes of its candidate, those in which its proposal may practise, and
+# the confirmation of a new elite. So the budget is never exceeded, and how many slots there are does not depend on the
+# order in which answers arrive.
+
+
+CONFIRMED = 2  # programs that a confirmation rolls out: the candidate and the elite
+
+
+def affordable(plan: RolloutPlan, ordered: int, slots: int) -> int:
+    """How many of `slots` may be opened, after `ordered` episodes of the stage; all of them without a budget."""
+    if plan.episodes is None:
+        return slots
+    left = plan.episodes - ordered - confirmation(plan)
+    return max(0, min(slots, left // (len(plan.seeds) + plan.practice)))
+
+
+def tunable(plan: RolloutPlan, ordered: int, slots: int, episodes: int) -> tuple[int, int]:
+    """How many tuning slots may be opened, and on how many episodes each tries constants before its N_roll episodes."""
+    if plan.episodes is None or not slots:
+        return slots, episodes
+    left = plan.episodes - ordered - confirmation(plan)
+    each = min(episodes, left // slots - len(plan.seeds))
+    return (slots, each) if each > 0 else (0, 0)
+
+
+def confirmation(plan: RolloutPlan) -> int:
+    """The most episodes that the confirmation of one generation can order."""
+    return CONFIRMED * plan.confirm_episodes
+
+
+def is_spent(plan: RolloutPlan, ordered: int) -> bool:
+    """Whether a budget of episodes has no room for another candidate."""
+    return affordable(plan, ordered, 1) == 0
+
+
+def dealt(slots: tuple[int, ...], total: int) -> tuple[int, ...]:
+    """`total` slots for branches that have room for `slots` each, dealt in turn, the first branch first."""
+    given = [0] * len(slots)
+    left = min(total, sum(slots))
+    while left > 0:
+        for place, room in enumerate(slots):
+            if given[place] < room and left > 0:
+                given[place] += 1
+                left -= 1
+    return tuple(given)

@@ -1,0 +1,325 @@
+"""Search in rounds: a generation's proposals are requested together, and the next generation depends on all of them.
+
+The methods that search in rounds differ in their rule: the requests, and the selection.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Protocol, TypeVar
+
+from ..core import order_ids
+from ..core.calibration import worth
+from ..core.errors import SearchError
+from ..core.events import CandidateScored, Fact, ProposalFailed, ProposalMade, Propose
+from ..core.keeper import Decision, put
+from ..core.operators import OPERATORS
+from ..core.values import Candidate, Operator
+from .options import PLAIN, SearchOptions, affordable, is_spent
+from .outcomes import branch_ended, elite_changed, search_ended
+from .selection import SearchState, best_of, confirmed, falls_behind, follow_challenge, followed, tried
+from .trials import RolloutPlan, Trial, Trials, bound, brief_of, chained, trial_of
+
+P = TypeVar("P")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """The request of one slot of a generation."""
+
+    operator: Operator
+    parents: tuple[Candidate, ...] = ()
+    earlier: tuple[Candidate, ...] = ()  # of a calibration: what was tested before the parent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection(Generic[P]):
+    """The result of a generation: the population for the next one, the elite, and the facts to report."""
+
+    population: P
+    elite: Candidate
+    facts: tuple[Fact, ...] = ()
+
+
+class Rule(Protocol[P]):
+    """The part of a round-based method that differs from the others. All methods are pure."""
+
+    def found(self, initial: Candidate) -> P:
+        """The population of generation 0."""
+
+    def ask(self, generation: int, population: P) -> tuple[Request, ...]:
+        """One request per slot of a generation."""
+
+    def select(
+        self, generation: int, population: P, elite: Candidate, candidates: tuple[Candidate, ...]
+    ) -> Selection[P]:
+        """The selection from all candidates of a generation, in the order of their slots; `elite` is C_(g-1)."""
+
+    def keep(self, selection: Selection[P], elite: Candidate) -> Selection[P]:
+        """The selection with the old elite, because fresh episodes did not confirm the new one."""
+
+    def is_hopeless(self, trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
+        """Whether the rest of a trial cannot change a selection; `leader` is the best of the generation so far."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round(SearchState):
+    """The state between two facts: the requests of the generation and its spent slots."""
+
+    population: Any
+    requests: tuple[Request, ...] = ()
+    slots: tuple[Candidate | None, ...] = ()
+    selection: Selection[Any] | None = None  # of the generation that ends, until its elite is adopted
+
+
+class RoundsKeeper:
+    """Decides a search in rounds with a rule."""
+
+    def __init__(
+        self, *, initial: Candidate, plan: RolloutPlan, generations: int, rule: Rule[Any],
+        options: SearchOptions = PLAIN,
+    ) -> None:
+        self._initial = initial
+        self._plan = plan
+        self._generations = generations
+        self._rule = rule
+        self._options = options
+
+    def start(self) -> Decision[Round]:
+        """p_0 is the elite of generation 0."""
+        state = Round(
+            generation=0,
+            elite=self._initial,
+            population=self._rule.found(self._initial),
+            trials=Trials(plan=self._plan, open={}).knowing(self._initial),
+        )
+        first = Decision(state=state, facts=(elite_changed(0, self._initial, None),))
+        return chained(first, self._begin_generation(state))
+
+    def decide(self, state: Round, fact: Fact) -> Decision[Round]:
+        """The decision after one proposal, episode or score."""
+        if state.over:
+            return Decision(state=state)
+        if state.challenge is not None:
+            return follow_challenge(state, fact, self._adopt)
+        if isinstance(fact, ProposalMade | ProposalFailed):
+            return self._race(self._take_proposal(state, fact))
+        return self._race(followed(state, state.trials.take(fact), self._settle))
+
+    def finished(self, state: Round) -> bool:
+        """Whether all generations are over."""
+        return state.over
+
+    def _begin_generation(self, state: Round) -> Decision[Round]:
+        """Open the next generation, or end the search."""
+        generation = state.generation + 1
+        if generation > self._generations or is_spent(self._plan, state.trials.ordered):
+            return Decision(state=replace(state, over=True), facts=(search_ended(state.elite),))
+        requests = self._rule.ask(generation, state.population)
+        requests = requests[: affordable(self._plan, state.trials.ordered, len(requests))]
+        orders = tuple(self._proposal(state.elite, generation, slot, requests) for slot in range(len(requests)))
+        state = replace(
+            state,
+            generation=generation,
+            requests=requests,
+            slots=(None,) * len(requests),
+            requested=frozenset(order.id for order in orders),
+        )
+        return Decision(state=state, orders=orders) if orders else self._end_generation(state)
+
+    def _proposal(self, elite: Candidate, generation: int, slot: int, requests: tuple[Request, ...]) -> Propose:
+        request = requests[slot]
+        # Attempts at the initial prompt are numbered from p_0, which was attempt 0.
+        number = slot + 1 if request.operator is Operator.INITIAL else slot
+        macro = request.operator is Operator.MACRO
+        return Propose(
+            id=str(order_ids.candidate(generation, OPERATORS[request.operator].word, slot)),
+            operator=request.operator,
+            generation=generation,
+            slot=number,
+            parents=request.parents,
+            earlier=request.earlier,
+            focus=self._options.focus(generation, slot, len(requests)) if macro else None,
+            elite=elite.id,
+            fitness=self._plan.fitness,
+        )
+
+    def _take_proposal(self, state: Round, fact: ProposalMade | ProposalFailed) -> Decision[Round]:
+        if fact.order is None or fact.order not in state.requested:
+            return Decision(state=state)
+        state = replace(state, requested=state.requested - {fact.order})
+        slot = order_ids.parse(fact.order).slot
+        request = state.requests[slot]
+        trial = trial_of(
+            fact, fact.order,
+            operator=request.operator, generation=state.generation, slot=slot, parents=request.parents,
+        )
+        return tried(state, trial, fact, self._settle)
+
+    def _settle(self, state: Round, candidate: Candidate) -> Decision[Round]:
+        """A slot is spent; the last one ends the generation."""
+        slots = put(state.slots, candidate.slot, candidate)
+        scored = CandidateScored(order=candidate.id, candidate=brief_of(candidate))
+        decision = Decision(state=replace(state, slots=slots), facts=(scored,))
+        return decision if None in slots else chained(decision, self._end_generation(decision.state))
+
+    def _end_generation(self, state: Round) -> Decision[Round]:
+        candidates = tuple(candidate for candidate in state.slots if candidate is not None)
+        selection = self._rule.select(state.generation, state.population, state.elite, candidates)
+        return confirmed(replace(state, selection=selection), selection.elite, self._adopt)
+
+    def _adopt(self, state: Round, elite: Candidate) -> Decision[Round]:
+        """The generation ends with this elite."""
+        selection = state.selection
+        if selection is None:
+            raise SearchError("a generation ended without a selection")
+        if elite.id != selection.elite.id:
+            selection = self._rule.keep(selection, elite)
+        facts = (*selection.facts, elite_changed(state.generation, elite, state.elite))
+        state = replace(state, elite=elite, population=selection.population, selection=None)
+        return chained(Decision(state=state, facts=facts), self._begin_generation(state))
+
+    def _race(self, decision: Decision[Round]) -> Decision[Round]:
+        """Prune the trials that can no longer be selected. A pruned trial never leads, so one pass is enough."""
+        if not self._plan.racing:
+            return decision
+        leader = best_of(decision.state.slots)
+        for name in sorted(decision.state.trials.open):
+            state = decision.state
+            trial = state.trials.open[name]
+            if self._rule.is_hopeless(trial, leader, state.elite):
+                decision = chained(decision, followed(state, state.trials.prune(name), self._settle))
+        return decision
+
+
+def fitter(candidates: Sequence[Candidate | None], elite: Candidate) -> Candidate:
+    """The best so far: the fittest candidate if it is at least as fit as the elite, else the elite."""
+    best = best_of(tuple(candidates))
+    return best if best is not None and best.fitness >= elite.fitness else elite
+
+
+def of_operator(candidates: Iterable[Candidate], operator: Operator) -> tuple[Candidate, ...]:
+    """The candidates that one operator proposed."""
+    return tuple(candidate for candidate in candidates if candidate.operator is operator)
+
+
+# Eureka, adapted to policies: no population; a generation is independent macro-mutations of one program.
+#
+# `eureka` continues from the best of that generation, even if it is less fit than before, as the original method does.
+# `eureka-elite` continues from the best so far. The elite of both is the best so far.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Eureka:
+    """The rule of Eureka. The population is the one program that the next generation mutates."""
+
+    candidates: int
+    keeps_best: bool
+
+    def found(self, initial: Candidate) -> Candidate:
+        """Generation 1 mutates p_0."""
+        return initial
+
+    def ask(self, generation: int, population: Candidate) -> tuple[Request, ...]:
+        """Independent macro-mutations of the same program."""
+        return (Request(operator=Operator.MACRO, parents=(population,)),) * self.candidates
+
+    def select(
+        self, generation: int, population: Candidate, elite: Candidate, candidates: tuple[Candidate, ...]
+    ) -> Selection[Candidate]:
+        """The fittest; the lowest slot wins a tie. If all failed, the parent stays."""
+        best = best_of(candidates)
+        elite = fitter(candidates, elite)
+        chosen = elite if self.keeps_best else best or population
+        winner = elite if self.keeps_best else best
+        ended = branch_ended(generation, Operator.MACRO, winner)
+        return Selection(population=chosen, elite=elite, facts=(ended,))
+
+    def keep(self, selection: Selection[Candidate], elite: Candidate) -> Selection[Candidate]:
+        """`eureka-elite` mutates the old elite again; `eureka` goes on from the best of the generation."""
+        return replace(selection, elite=elite, population=elite if self.keeps_best else selection.population)
+
+    def is_hopeless(self, trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
+        """Whether it cannot be the best of its generation or, for `eureka-elite`, cannot reach the best so far."""
+        return falls_behind(trial, leader) or (self.keeps_best and bound(trial) < elite.fitness)
+
+
+# Zero-shot (paper, section 4): programs from the initial prompt alone, in one round; the best is the result.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZeroShot:
+    """The rule of zero-shot policies. There is no population: no program depends on another."""
+
+    candidates: int
+
+    def found(self, initial: Candidate) -> None:
+        """No population."""
+
+    def ask(self, generation: int, population: None) -> tuple[Request, ...]:
+        """Independent programs."""
+        return (Request(operator=Operator.INITIAL),) * self.candidates
+
+    def select(
+        self, generation: int, population: None, elite: Candidate, candidates: tuple[Candidate, ...]
+    ) -> Selection[None]:
+        """The fittest candidate, even if p_0 was fitter; p_0 only if all failed."""
+        best = best_of(candidates)
+        ended = branch_ended(generation, Operator.INITIAL, best)
+        return Selection(population=None, elite=best or elite, facts=(ended,))
+
+    def keep(self, selection: Selection[None], elite: Candidate) -> Selection[None]:
+        """Not used: the one round has no elite to compare with, so its settings refuse a confirmation."""
+        return replace(selection, elite=elite)
+
+    def is_hopeless(self, trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
+        """Whether it cannot be the best."""
+        return falls_behind(trial, leader)
+
+
+# Calibration in a robot cell (paper, appendix A): κ_(i+1) from κ_i and what the trials with it showed.
+#
+# Each step tests one vector of constants. The next one starts from the last tested one, better or not, as in the paper;
+# the result is the best of the tested sequence.
+
+
+Tested = tuple[Candidate, ...]
+"""The tested programs, which differ in their constants only, oldest first."""
+
+
+class Calibration:
+    """Implements `rounds.Rule`. The population is all that was tested.
+
+    `latest_of_equals`: of equal results the latest is kept, else the earliest. A model changes what metrics blame, and
+    a change that lost no trial may have gained a margin that successes do not show, such as a smaller force. A search
+    that reads no metrics moves at random among equals, so its earliest is kept. The given constants stay in both cases
+    unless others are better.
+    """
+
+    def __init__(self, *, latest_of_equals: bool) -> None:
+        self._latest = latest_of_equals
+
+    def found(self, initial: Candidate) -> Tested:
+        """κ_0 is that of the given program."""
+        return (initial,)
+
+    def ask(self, generation: int, population: Tested) -> tuple[Request, ...]:
+        """One proposal, from the last tested constants."""
+        return (Request(operator=Operator.CALIBRATE, parents=population[-1:], earlier=population[:-1]),)
+
+    def select(
+        self, generation: int, population: Tested, elite: Candidate, candidates: tuple[Candidate, ...]
+    ) -> Selection[Tested]:
+        """The best so far."""
+        tested = tuple(each for each in candidates if each.program.text)  # the others had no usable reply
+        later_wins = self._latest and elite.operator is not Operator.INITIAL
+        best = max((*tested, elite) if later_wins else (elite, *tested), key=worth)
+        ended = branch_ended(generation, Operator.CALIBRATE, tested[0] if tested else None)
+        return Selection(population=(*population, *tested), elite=best, facts=(ended,))
+
+    def keep(self, selection: Selection[Tested], elite: Candidate) -> Selection[Tested]:
+        """The same with the old elite."""
+        return replace(selection, elite=elite)
+
+    def is_hopeless(self, trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
+        """Never: each trial shows something, whatever comes of it."""
+        return False

@@ -1,0 +1,293 @@
+"""The state of the memetic search and its selection: accepts, branch winners, the elite. Pure."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from ..core import order_ids
+from ..core.events import (
+    CandidateAccepted,
+    CandidateRejected,
+    EliteConfirmed,
+    Fact,
+    Order,
+    ProposalFailed,
+    ProposalMade,
+)
+from ..core.keeper import Decision
+from ..core.seeds import derive_seed
+from ..core.values import Candidate, Operator, Rejection, in_words, is_service_failure
+from .trials import RolloutPlan, Step, Trial, Trials, bound, chained, failed
+from .tried import detailed
+from .tuning import Learned, Tuning
+
+# Confirmation: before a candidate becomes the elite, fresh episodes decide between it and the elite. Pure.
+#
+# The fittest of many candidates was partly lucky on the search's episodes. Its advantage is real only as far as it
+# shows on episodes that selected nothing. Candidate and elite get the same seeds, which no other comparison uses.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Challenge:
+    """A comparison on fresh episodes: its open trials and its finished ones, by the ids of their orders."""
+
+    candidate: Candidate
+    elite: Candidate
+    trials: Trials
+    found: Mapping[str, Candidate]
+
+    def take(self, fact: Fact) -> "tuple[Challenge, tuple[Order, ...]]":
+        """The comparison after an answer to one of its orders, and further orders; other facts change nothing."""
+        step = self.trials.take(fact)
+        found = {each.id: each for each in step.settled}
+        return replace(self, trials=step.trials, found={**self.found, **found}), step.orders
+
+
+def challenged(
+    plan: RolloutPlan, generation: int, candidate: Candidate, elite: Candidate
+) -> tuple[Challenge, tuple[Order, ...]]:
+    """Begin the comparison. If both are the same program, it is rolled out once."""
+    fresh = RolloutPlan(
+        split=plan.split,
+        seeds=tuple(
+            derive_seed(plan.confirm_seed, "confirm", generation, index) for index in range(plan.confirm_episodes)
+        ),
+        evaluator=plan.evaluator,
+        has_success=plan.has_success,
+    )
+    trials, orders = Trials(plan=fresh, open={}), list[Order]()
+    programs = {order_ids.CANDIDATE: candidate}
+    if elite.program != candidate.program:
+        programs[order_ids.ELITE] = elite
+    for slot, (who, one) in enumerate(programs.items()):
+        trial = Trial(
+            id=str(order_ids.confirmation(generation, who)), program=one.program, operator=one.operator,
+            generation=generation, slot=slot,
+        )
+        step = trials.begin(trial)
+        trials = step.trials
+        orders.extend(step.orders)
+    return Challenge(candidate=candidate, elite=elite, trials=trials, found={}), tuple(orders)
+
+
+def judged(challenge: Challenge, generation: int) -> EliteConfirmed | None:
+    """The result once all episodes are scored: the candidate wins if its mean f_e is not below the elite's."""
+    if challenge.trials.open:
+        return None
+    new = challenge.found[str(order_ids.confirmation(generation, order_ids.CANDIDATE))]
+    old = challenge.found.get(str(order_ids.confirmation(generation, order_ids.ELITE)), new)
+    return EliteConfirmed(
+        generation=generation,
+        candidate=challenge.candidate.id,
+        elite=challenge.elite.id,
+        episodes=len(challenge.trials.plan.seeds),
+        candidate_fitness=new.fitness,
+        elite_fitness=old.fitness,
+        confirmed=new.fault is None and new.fitness >= old.fitness,
+    )
+
+
+# The common part of all search states, and their update by a step on trials.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchState:
+    """The state between two facts. `generation` g is in progress; its parents come from `elite`, C_(g-1)."""
+
+    generation: int
+    elite: Candidate
+    requested: frozenset[str] = frozenset()  # proposals without an answer
+    trials: Trials
+    over: bool = False
+    challenge: Challenge | None = None  # the confirmation of the next elite, while it is under way
+
+
+S = TypeVar("S", bound=SearchState)
+Settle = Callable[[S, Candidate], Decision[S]]
+"""The decision after a candidate was evaluated or failed: its slot is spent."""
+
+
+Adopt = Callable[[S, Candidate], Decision[S]]
+"""The decision after the elite of a generation is known."""
+
+
+def confirmed(state: S, elite: Candidate, adopt: Adopt[S]) -> Decision[S]:
+    """Adopt the elite of the generation; a new one may have to be confirmed on fresh episodes first."""
+    plan = state.trials.plan
+    if not plan.confirm_episodes or elite.id == state.elite.id:
+        return adopt(state, elite)
+    challenge, orders = challenged(plan, state.generation, elite, state.elite)
+    ordered = state.trials.ordered + challenge.trials.ordered
+    state = replace(state, challenge=challenge, trials=replace(state.trials, ordered=ordered))
+    return Decision(state=state, orders=orders)
+
+
+def follow_challenge(state: S, fact: Fact, adopt: Adopt[S]) -> Decision[S]:
+    """Apply an answer to the confirmation under way. The last one decides which program is the elite."""
+    if state.challenge is None:
+        return Decision(state=state)
+    challenge, orders = state.challenge.take(fact)
+    verdict = judged(challenge, state.generation)
+    if verdict is None:
+        return Decision(state=replace(state, challenge=challenge), orders=orders)
+    state = replace(state, challenge=None)
+    elite = challenge.candidate if verdict.confirmed else challenge.elite
+    return chained(Decision(state=state, orders=orders, facts=(verdict,)), adopt(state, elite))
+
+
+def tried(state: S, trial: Trial, fact: ProposalMade | ProposalFailed, settle: Settle[S]) -> Decision[S]:
+    """Start the trial of a proposal, or settle it as a failed candidate."""
+    state = replace(state, trials=state.trials.practised(fact))
+    if isinstance(fact, ProposalFailed):
+        return settle(state, failed(trial, fact.fault))
+    return followed(state, state.trials.begin(trial, shape=fact.shape), settle)
+
+
+def followed(state: S, step: Step, settle: Settle[S]) -> Decision[S]:
+    """Apply a step on trials, and settle the evaluated candidates one by one."""
+    decision = Decision(state=replace(state, trials=step.trials), orders=step.orders, facts=step.facts)
+    for candidate in step.settled:
+        decision = chained(decision, settle(decision.state, candidate))
+    return decision
+
+
+# At equal fitness the newer program wins, so that neutral moves are accepted. Only a tuned program ranks below the old
+# elite: other numbers without a gain are no reason to change any.
+_OLD_ELITE = -1
+_PRECEDENCE = {
+    Operator.TUNE: -2, Operator.INITIAL: 0, Operator.HILL_CLIMB: 1, Operator.MACRO: 2, Operator.CROSSOVER: 3
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ahead:
+    """A speculative hill-climb proposal, requested as if the current one were rejected.
+
+    `current` is the program that it edits. `answer` has arrived and waits for its turn.
+    """
+
+    order: str
+    current: str
+    answer: ProposalMade | ProposalFailed | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search(SearchState):
+    """The state between two facts."""
+
+    current: Candidate  # C^hc, the last accepted of the chain
+    rejections: tuple[Rejection, ...] = ()  # H, of this generation's chain
+    tried: tuple[Rejection, ...] = ()  # with a full memory: what did not stay of the elite and its ancestors
+    ahead: Ahead | None = None
+    climbs: int = 0  # hill-climb slots of this generation
+    climbed: int = 0  # hill-climb slots spent
+    macros: tuple[Candidate | None, ...] = ()
+    tunes: tuple[Candidate | None, ...] = ()
+    tunings: Mapping[str, Tuning] = field(default_factory=dict)  # under way, by their slots' ids
+    learned: Mapping[int, Learned] = field(default_factory=dict)  # by the last tuning in each slot
+    late_episodes: int = 0  # of the last tuning slot, if it begins with crossover; 0: all begin with the generation
+    crosses: tuple[Candidate | None, ...] = ()
+    crossing: bool = False
+
+    @property
+    def early(self) -> range:
+        """The tuning slots that begin with the generation."""
+        return range(len(self.tunes) - (1 if self.late_episodes else 0))
+
+
+def is_hopeless(state: Search, trial: Trial, leader: Candidate | None) -> bool:
+    """Whether running the rest of a trial cannot change an accept, a branch winner or the elite.
+
+    `leader` is the best so far of the trial's branch, if that branch has a winner.
+    A hill-climb proposal must reach the current program. A macro-mutation or tuning must reach the elite and win
+    its branch; a crossover must win its branch. If the bound only ties, the slot decides.
+    """
+    if trial.operator is Operator.HILL_CLIMB:
+        return bound(trial) < state.current.fitness
+    least = 0.0 if trial.operator is Operator.CROSSOVER else state.elite.fitness
+    return falls_behind(trial, leader) or bound(trial) < least
+
+
+def falls_behind(trial: Trial, leader: Candidate | None) -> bool:
+    """Whether a trial cannot beat `leader`, the best of its branch so far; at equal fitness the lower slot wins."""
+    return leader is not None and (leader.fitness, -leader.slot) > (bound(trial), -trial.slot)
+
+
+def best_of(slots: tuple[Candidate | None, ...]) -> Candidate | None:
+    """The fittest candidate that did not fail and was not pruned; the lowest slot wins a tie."""
+    sound = [candidate for candidate in slots if candidate and candidate.fault is None and candidate.bound is None]
+    return max(sound, key=lambda candidate: (candidate.fitness, -candidate.slot), default=None)
+
+
+def best_macro(state: Search) -> Candidate:
+    """C^macro: the best of the elite and the macro-mutations; a macro-mutation wins a tie with the elite."""
+    return _or_elite(state, best_of(state.macros))
+
+
+def best_tuned(state: Search) -> Candidate:
+    """The best of the elite and the tuned programs; a tuned program wins a tie with the elite."""
+    return _or_elite(state, best_of(state.tunes))
+
+
+def _or_elite(state: Search, best: Candidate | None) -> Candidate:
+    """`best` if it is as fit as the elite: racing may prune any other, so nothing else may depend on it."""
+    return best if best is not None and best.fitness >= state.elite.fitness else state.elite
+
+
+def partner(state: Search) -> Candidate:
+    """The second parent of crossovers: C^macro, or the best tuned program if that is fitter."""
+    tuned, best = best_tuned(state), best_macro(state)
+    return tuned if tuned.fitness > best.fitness else best
+
+
+def select_elite(state: Search) -> Candidate:
+    """C_g: the fittest branch output. Ties: crossover, macro-mutation, hill-climb, the old elite, then tuning."""
+    found = (state.current, best_macro(state), best_tuned(state), best_of(state.crosses))
+    outputs = [candidate for candidate in found if candidate is not None]
+
+    def rank(candidate: Candidate) -> tuple[float, int]:
+        old = candidate.id == state.elite.id
+        return candidate.fitness, _OLD_ELITE if old else _PRECEDENCE[candidate.operator]
+
+    return max(outputs, key=rank)
+
+
+def climb(state: Search, candidate: Candidate, *, full: bool = False) -> tuple[Search, Fact]:
+    """Accept if F(new) >= F(current) and it did not fail, else remember the rejected edit.
+
+    A failure of the service says nothing about an edit, so it is not remembered. With `full` the memory holds the
+    detail of each rejection; the fact never does.
+    """
+    state = replace(state, climbed=state.climbed + 1)
+    difference = candidate.fitness - state.current.fitness
+    pruned = candidate.bound is not None
+    if candidate.fault is None and not pruned and difference >= 0:
+        accepted = CandidateAccepted(
+            order=candidate.id,
+            candidate=candidate.id,
+            fitness=candidate.fitness,
+            fitness_difference=difference,
+        )
+        return replace(state, current=candidate), accepted
+    fault = candidate.fault
+    rejection = Rejection(
+        summary=candidate.summary,
+        candidate=candidate.id,
+        fitness_difference=None if fault or pruned else difference,
+        reason=_why(candidate),
+    )
+    rejected = CandidateRejected(order=candidate.id, candidate=candidate.id, rejection=rejection)
+    if is_service_failure(fault):
+        return state, rejected
+    if not full:
+        return replace(state, rejections=(*state.rejections, rejection)), rejected
+    known = detailed(rejection, candidate, state.current, state.rejections)
+    return replace(state, rejections=(*state.rejections, known), tried=(*state.tried, known)), rejected
+
+
+def _why(candidate: Candidate) -> str:
+    if candidate.fault is not None:
+        return in_words(candidate.fault)
+    if candidate.bound is not None:
+        return f"fitness of at most {candidate.bound:.4f}, not run to the end"
+    return "lower fitness"

@@ -1,0 +1,222 @@
+"""The sequencer joins the stages of a run: p_0 and its rollouts T_0, evaluator, policy search, final measure."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from ..core.errors import SearchError
+from ..core.events import Fact, StageEntered
+from ..core.keeper import Decision, Keeper
+from ..core.methods import halves
+from ..core.values import Candidate, EvaluatorCandidate, Program
+from .evaluator_search import EvaluatorBudget, EvaluatorKeeper, UnevolvedEvaluatorKeeper
+from .memento import MementoKeeper, Slots
+from .options import PLAIN, SearchOptions
+from .random_search import RandomKeeper
+from .revolve import Revolve
+from .rounds import Calibration, Eureka, RoundsKeeper, Rule, ZeroShot
+from .stages import FinalKeeper, InitialKeeper, score_baseline
+from .trials import RolloutPlan, chained
+
+# The keeper of each search method, by the method's name.
+
+
+class MakeKeeper(Protocol):
+    """Makes a keeper from C_0, the rollout plan, the slots of a generation, and the run's options."""
+
+    def __call__(
+        self, initial: Candidate, plan: RolloutPlan, slots: Slots, options: SearchOptions = ..., /
+    ) -> Keeper[Any]:
+        """The keeper."""
+
+
+def together(slots: Slots) -> int:
+    """B, the number of candidates in a generation: the same for every method of a comparison."""
+    return slots.hill_climb + slots.macro + slots.crossover
+
+
+def climbing(slots: Slots) -> Slots:
+    """All slots for the climb."""
+    return Slots(generations=slots.generations, hill_climb=together(slots), macro=0, crossover=0)
+
+
+def tuning(slots: Slots) -> Slots:
+    """One slot that tunes the constants of the first program with all episodes."""
+    return Slots(
+        generations=1, hill_climb=0, macro=0, crossover=0, tune=1, tune_episodes=slots.tune_episodes
+    )
+
+
+def uncrossed(slots: Slots) -> Slots:
+    """Half of the slots for the climb, half for macro-mutation; an odd one goes to the climb."""
+    climbs, macros = halves(together(slots))
+    return Slots(generations=slots.generations, hill_climb=climbs, macro=macros, crossover=0)
+
+
+def _memento(share: Callable[[Slots], Slots]) -> MakeKeeper:
+    """Memetic search; `share` distributes the slots over the branches."""
+
+    def make(
+        initial: Candidate, plan: RolloutPlan, slots: Slots, options: SearchOptions = PLAIN, /
+    ) -> MementoKeeper:
+        return MementoKeeper(initial=initial, plan=plan, slots=share(slots), options=options)
+
+    return make
+
+
+def _random(
+    initial: Candidate, plan: RolloutPlan, slots: Slots, options: SearchOptions = PLAIN, /
+) -> RandomKeeper:
+    return RandomKeeper(initial=initial, plan=plan, generations=slots.generations, candidates=together(slots))
+
+
+def _rounds(rule: Callable[[int, SearchOptions], Rule[Any]], *, generations: int | None = None) -> MakeKeeper:
+    """A search in rounds of B candidates, with the given rule."""
+
+    def make(
+        initial: Candidate, plan: RolloutPlan, slots: Slots, options: SearchOptions = PLAIN, /
+    ) -> RoundsKeeper:
+        return RoundsKeeper(
+            initial=initial,
+            plan=plan,
+            generations=slots.generations if generations is None else generations,
+            rule=rule(together(slots), options),
+            options=options,
+        )
+
+    return make
+
+
+KEEPERS: dict[str, MakeKeeper] = {
+    "memento": _memento(lambda slots: slots),
+    "hill-only": _memento(climbing),
+    "without-crossover": _memento(uncrossed),
+    "eureka": _rounds(lambda count, options: Eureka(candidates=count, keeps_best=False)),
+    "eureka-elite": _rounds(lambda count, options: Eureka(candidates=count, keeps_best=True)),
+    "revolve": _rounds(lambda count, options: Revolve(candidates=count, seed=options.seed)),
+    "zero-shot": _rounds(lambda count, options: ZeroShot(candidates=count), generations=1),
+    "random": _random,
+    "cma-es": _memento(tuning),
+    "calibrate": _rounds(lambda count, options: Calibration(latest_of_equals=options.latest_of_equals)),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlan:
+    """All inputs of a run's decisions: budgets, seeds, given programs."""
+
+    method: MakeKeeper
+    slots: Slots
+    search_seeds: tuple[int, ...]
+    final_seeds: tuple[int, ...]
+    racing: bool = True
+    duplicates: bool = False
+    options: SearchOptions = PLAIN
+    initial: Program | None = None  # a given p_0; None requests one from the model
+    evaluator: Program | None = None  # a given E*
+    evaluator_budget: EvaluatorBudget | None = None  # evolve E*; None without `evaluator`: request one evaluator
+    probe_seed: int | None = None  # the seed of the probes in the evolution of E*; None: no probes
+    reference: Program | None = None  # scores the final measure
+    has_success: bool = True  # whether the task has a success predicate
+    fitness: str = ""  # what f_e measures under a given `evaluator`, for prompts
+    practice: int = 0  # episodes in which one proposal may try drafts
+    budget_episodes: int | None = None  # of p_0, the search and its confirmations together; None: no budget
+    confirm_episodes: int = 0  # fresh episodes on which a candidate is compared with the elite; 0: none
+    confirm_seed: int = 0  # from which the seeds of these derive
+    refuses_dead: bool = True  # request p_0 again if it does nothing in any episode; not by rules of version 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """The keeper of a stage, and the function that enters the next stage from the last state of this one."""
+
+    keeper: Keeper[Any]
+    onward: "Callable[[Any], Decision[Stages]]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stages:
+    """The state of a run: the current stage (None at the end) and the state of its keeper."""
+
+    stage: Stage | None = None
+    inner: Any = None
+
+
+class Sequencer:
+    """Decides a whole run."""
+
+    def __init__(self, plan: RunPlan) -> None:
+        self._plan = plan
+
+    def start(self) -> Decision[Stages]:
+        """Begin with p_0, given or requested."""
+        keeper = InitialKeeper(
+            given=self._plan.initial, seeds=self._plan.search_seeds, refuses_dead=self._plan.refuses_dead,
+            has_success=self._plan.has_success, episodes=self._plan.budget_episodes, fitness=self._plan.fitness,
+        )
+        return self._enter("initial", keeper, lambda ended: self._begin_evaluator(ended.baseline, ended.ordered))
+
+    def decide(self, state: Stages, fact: Fact) -> Decision[Stages]:
+        """Pass the fact to the current stage, and enter the next stage if this one ended."""
+        if state.stage is None:
+            return Decision(state=state)
+        return self._follow(state.stage, state.stage.keeper.decide(state.inner, fact))
+
+    def finished(self, state: Stages) -> bool:
+        """Whether the run is done."""
+        return state.stage is None
+
+    def _begin_evaluator(self, baseline: Candidate, ordered: int) -> Decision[Stages]:
+        budget, given = self._plan.evaluator_budget, self._plan.evaluator
+        keeper: Keeper[Any] = (
+            EvaluatorKeeper(baseline=baseline, budget=budget, probe_seed=self._plan.probe_seed)
+            if budget is not None and given is None
+            else UnevolvedEvaluatorKeeper(baseline=baseline, given=given)
+        )
+        return self._enter("evaluator", keeper, lambda ended: self._begin_search(baseline, ended.chosen, ordered))
+
+    def _begin_search(self, baseline: Candidate, chosen: EvaluatorCandidate, ordered: int) -> Decision[Stages]:
+        if chosen.program is None:
+            raise SearchError("the chosen evaluator has no program")
+        limit = self._plan.budget_episodes
+        plan = RolloutPlan(
+            split="search",
+            seeds=self._plan.search_seeds,
+            evaluator=chosen.program,
+            racing=self._plan.racing,
+            duplicates=self._plan.duplicates,
+            has_success=self._plan.has_success,
+            fitness=chosen.summary if self._plan.evaluator is None else self._plan.fitness,
+            episodes=None if limit is None else limit - ordered,
+            practice=self._plan.practice,
+            confirm_episodes=self._plan.confirm_episodes,
+            confirm_seed=self._plan.confirm_seed,
+        )
+        initial = score_baseline(baseline, chosen.examination)
+        keeper = self._plan.method(initial, plan, self._plan.slots, self._plan.options)
+        return self._enter("search", keeper, lambda ended: self._begin_final(baseline.program, ended.elite.program))
+
+    def _begin_final(self, initial: Program, elite: Program) -> Decision[Stages]:
+        if not self._plan.final_seeds:
+            return self._end()
+        plan = RolloutPlan(
+            split="final", seeds=self._plan.final_seeds, evaluator=self._plan.reference,
+            has_success=self._plan.has_success,
+        )
+        keeper = FinalKeeper(initial=initial, elite=elite, plan=plan)
+        return self._enter("final", keeper, lambda ended: self._end())
+
+    def _end(self) -> Decision[Stages]:
+        return Decision(state=Stages(), facts=(StageEntered(stage="done"),))
+
+    def _enter(
+        self, name: str, keeper: Keeper[Any], onward: Callable[[Any], Decision[Stages]]
+    ) -> Decision[Stages]:
+        begun = self._follow(Stage(keeper=keeper, onward=onward), keeper.start())
+        return replace(begun, facts=(StageEntered(stage=name), *begun.facts))
+
+    def _follow(self, stage: Stage, decision: Decision[Any]) -> Decision[Stages]:
+        """Adopt the decision of the stage's keeper, and enter the next stage if this one is finished."""
+        state = Stages(stage=stage, inner=decision.state)
+        here = Decision(state=state, orders=decision.orders, facts=decision.facts)
+        return chained(here, stage.onward(decision.state)) if stage.keeper.finished(decision.state) else here

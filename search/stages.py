@@ -1,0 +1,225 @@
+"""The first and the last stage of a run: p_0 with T_0, its rollouts, and p_0 and the elite on held-out seeds. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import fsum
+
+from ..core import order_ids
+from ..core.errors import SearchError
+from ..core.events import Fact, FinalMeasured, InitialChosen, Order, ProposalFailed, ProposalMade, Propose
+from ..core.keeper import Decision
+from ..core.metrics import aggregate
+from ..core.programs.program_text import MAX_FAULT
+from ..core.text import one_line
+from ..core.values import (
+    Candidate,
+    Episode,
+    Examination,
+    Fault,
+    FaultKind,
+    Operator,
+    Program,
+    Rejection,
+    is_service_failure,
+)
+from .trials import RolloutPlan, Trial, Trials
+from .tried import extended
+
+ATTEMPTS = 5  # at a first policy that works, before the run gives up
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Initial:
+    """The state between two facts: the attempt, the earlier failures, and the rollouts of this attempt."""
+
+    attempt: int = 0
+    failures: tuple[Rejection, ...] = ()  # shown to the model in the next attempt
+    trials: Trials | None = None  # None until there is a program
+    baseline: Candidate | None = None  # p_0 with T_0, not scored; set at the end of the stage
+    ordered: int = 0  # episodes of all attempts
+
+    @property
+    def order(self) -> str:
+        """The id of the attempt."""
+        return str(order_ids.initial(self.attempt))
+
+
+class InitialKeeper:
+    """Settles p_0: the given program, or the model's first program that does something in some episode.
+
+    Without `refuses_dead`, as in the runs of older versions, it is enough that the program can start. `fitness` says
+    what f_e will measure, "" where the evaluator is not known yet.
+    """
+
+    def __init__(
+        self, *, given: Program | None, seeds: tuple[int, ...], refuses_dead: bool = True, has_success: bool = True,
+        episodes: int | None = None, fitness: str = "",
+    ) -> None:
+        self._fitness = fitness
+        self._given = given
+        self._refuses_dead = refuses_dead
+        self._plan = RolloutPlan(
+            split="search", seeds=seeds, evaluator=None, has_success=has_success, episodes=episodes
+        )
+
+    def start(self) -> Decision[Initial]:
+        """Roll the given program out, or request one."""
+        return self._ask(Initial()) if self._given is None else self._roll(Initial(), self._given, "")
+
+    def decide(self, state: Initial, fact: Fact) -> Decision[Initial]:
+        """The decision after one proposal or episode. Raises SearchError if there is no valid p_0."""
+        if state.trials is not None:
+            return self._take(state, state.trials, fact)
+        if fact.order == state.order and isinstance(fact, ProposalMade):
+            return self._roll(state, fact.program, fact.summary)
+        if fact.order == state.order and isinstance(fact, ProposalFailed):
+            return self._retry(state, fact.fault, fact.summary)
+        return Decision(state=state)
+
+    def finished(self, state: Initial) -> bool:
+        """Whether p_0 is settled and T_0 is complete."""
+        return state.baseline is not None
+
+    def _ask(self, state: Initial) -> Decision[Initial]:
+        order = Propose(
+            id=state.order, operator=Operator.INITIAL, generation=0, slot=state.attempt, rejections=state.failures,
+            fitness=self._fitness,
+        )
+        return Decision(state=state, orders=(order,))
+
+    def _roll(self, state: Initial, program: Program, summary: str) -> Decision[Initial]:
+        ordered = state.ordered + len(self._plan.seeds)
+        if self._plan.episodes is not None and ordered > self._plan.episodes:
+            raise SearchError(
+                f"no working initial policy within the budget of {self._plan.episodes} episodes: {state.ordered} were "
+                "rolled out; give a policy with --initial FILE, or allow more with --budget-episodes"
+            )
+        trial = Trial(
+            id=state.order, program=program, operator=Operator.INITIAL, generation=0, slot=0, summary=summary
+        )
+        step = Trials(plan=self._plan, open={}).begin(trial)
+        return Decision(state=replace(state, trials=step.trials, ordered=ordered), orders=step.orders)
+
+    def _take(self, state: Initial, trials: Trials, fact: Fact) -> Decision[Initial]:
+        step = trials.take(fact)
+        state = replace(state, trials=step.trials)
+        if not step.settled:
+            return Decision(state=state, orders=step.orders)
+        (candidate,) = step.settled
+        fault = candidate.fault or (why_dead(candidate.episodes) if self._refuses_dead else None)
+        if fault is not None:
+            return self._retry(state, fault, candidate.summary)
+        chosen = InitialChosen(order=candidate.id, program=candidate.program)
+        return Decision(state=replace(state, baseline=candidate), facts=(chosen,))
+
+    def _retry(self, state: Initial, fault: Fault, summary: str) -> Decision[Initial]:
+        if self._given is not None:
+            raise SearchError(f"the given initial policy does not work: {fault.message}")
+        if state.attempt + 1 >= ATTEMPTS:
+            raise SearchError(
+                f"no working initial policy in {ATTEMPTS} replies (the last: {fault.kind}, {fault.message}); "
+                "give one with --initial FILE, or use another model"
+            )
+        failure = Rejection(
+            summary=summary,
+            candidate=state.order,
+            fitness_difference=None,
+            reason=f"{fault.kind}: {fault.message}",
+        )
+        explained = () if is_service_failure(fault) else (failure,)  # which says nothing about the program
+        failures = (*state.failures, *explained)
+        return self._ask(Initial(attempt=state.attempt + 1, failures=failures, ordered=state.ordered))
+
+
+def why_dead(episodes: tuple[Episode, ...]) -> Fault | None:
+    """Why a policy did nothing in any episode: each ended with a fault, or before the first step. None if it did."""
+    if not episodes or any(episode.fault is None and (episode.steps or episode.success) for episode in episodes):
+        return None
+    faults = [episode.fault for episode in episodes if episode.fault is not None]
+    if not faults:
+        ends = ", ".join(sorted({episode.ended_by for episode in episodes}))
+        return Fault(kind=FaultKind.NOT_STARTED, message=f"every episode ended before its first step ({ends})")
+    first = faults[0]
+    every = "every episode ended with a fault" if len(faults) == len(episodes) else (
+        f"{len(faults)} of {len(episodes)} episodes ended with a fault, the others before their first step"
+    )
+    message = one_line(f"{every}; the first: {first.message}", MAX_FAULT)
+    return Fault(kind=first.kind, message=message, traceback=first.traceback)
+
+
+def score_baseline(baseline: Candidate, examination: Examination) -> Candidate:
+    """C_0: p_0 with T_0 reused, scored by E*. An episode that ended with a fault has f_e = 0."""
+    scores = tuple(
+        episode.counted(score)
+        for episode, score in zip(baseline.episodes, examination.scores, strict=True)
+    )
+    fitness = fsum(score.fitness for score in scores) / len(scores)
+    lineage = extended(
+        (), name=baseline.id, operator=baseline.operator, summary=baseline.summary, before=(), fitness=fitness
+    )
+    return replace(baseline, scores=scores, fitness=fitness, metrics=aggregate(scores), lineage=lineage)
+
+
+# The last stage: p_0 and the elite on held-out seeds, under the reference evaluator.
+
+
+INITIAL, ELITE = str(order_ids.final("initial")), str(order_ids.final("elite"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """The state: open trials and finished measurements."""
+
+    trials: Trials
+    measured: Mapping[str, Candidate]
+    over: bool = False
+
+
+class FinalKeeper:
+    """Measures p_0 and the elite; if both are the same program it is rolled out once."""
+
+    def __init__(self, *, initial: Program, elite: Program, plan: RolloutPlan) -> None:
+        self._programs = {INITIAL: initial} if initial == elite else {INITIAL: initial, ELITE: elite}
+        self._plan = plan
+
+    def start(self) -> Decision[Measurement]:
+        """Order all episodes."""
+        trials = Trials(plan=self._plan, open={})
+        orders: list[Order] = []
+        for slot, (name, program) in enumerate(self._programs.items()):
+            trial = Trial(id=name, program=program, operator=Operator.INITIAL, generation=0, slot=slot)
+            step = trials.begin(trial)
+            trials = step.trials
+            orders.extend(step.orders)
+        return Decision(state=Measurement(trials=trials, measured={}), orders=tuple(orders))
+
+    def decide(self, state: Measurement, fact: Fact) -> Decision[Measurement]:
+        """The decision after one episode or score."""
+        step = state.trials.take(fact)
+        found = {candidate.id: candidate for candidate in step.settled}
+        state = replace(state, trials=step.trials, measured={**state.measured, **found})
+        if not found:
+            return Decision(state=state, orders=step.orders)
+        if len(state.measured) < len(self._programs):
+            return Decision(state=state)
+        initial = state.measured[INITIAL]
+        return Decision(
+            state=replace(state, over=True),
+            facts=(self._result(initial, state.measured.get(ELITE, initial)),),
+        )
+
+    def finished(self, state: Measurement) -> bool:
+        """Whether both programs are measured."""
+        return state.over
+
+    def _result(self, initial: Candidate, elite: Candidate) -> FinalMeasured:
+        graded = self._plan.evaluator is not None
+        return FinalMeasured(
+            episodes=len(self._plan.seeds),
+            initial_fitness=initial.fitness if graded else None,
+            initial_success=initial.success_rate,
+            elite_fitness=elite.fitness if graded else None,
+            elite_success=elite.success_rate,
+            initial_return=initial.mean_return,
+            elite_return=elite.mean_return,
+        )

@@ -1,0 +1,180 @@
+"""The lineage of a candidate, and what was tried and did not stay, in the detail that a full memory shows. Pure."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from math import sqrt
+from statistics import stdev
+
+from ..core.operators import OPERATORS
+from ..core.order_ids import parse
+from ..core.programs.program_text import MAX_FAULT, digest
+from ..core.text import one_line
+from ..core.values import (
+    Ancestor,
+    Candidate,
+    Change,
+    Episode,
+    Operator,
+    Rejection,
+    Verdict,
+    in_words,
+    is_service_failure,
+    is_stopped,
+)
+
+MAX_CHANGES = 3  # episodes of a rejected edit that a full memory shows
+TRIED = 200  # attempts that are remembered of the elite and its ancestors
+
+
+def detailed(rejection: Rejection, candidate: Candidate, current: Candidate, earlier: Sequence[Rejection]) -> Rejection:
+    """A rejected edit of `current` with its verdict; `earlier` are the edits that were rejected before it."""
+    if not candidate.program.text:
+        return replace(rejection, edited=current.id, verdict=Verdict.FAILED)
+    shape = candidate.shape or digest(candidate.program)
+    same = next((one.candidate for one in earlier if one.shape == shape), "")
+    rose, fell, error = compared(candidate, current)
+    changes = changes_of(candidate, current)
+    episode = _telling(candidate, changes)
+    failed = candidate.fault is not None
+    verdict = Verdict.FAILED if failed else Verdict.LOST
+    return replace(
+        rejection,
+        edited=current.id,
+        verdict=Verdict.STOPPED if is_stopped(candidate.fault) else Verdict.SAME if same else verdict,
+        reason=rejection.reason if failed else faults_in_words(candidate) or rejection.reason,
+        shape=shape,
+        same_as=same,
+        rose=rose,
+        fell=fell,
+        standard_error=error,
+        changes=changes,
+        report=episode.notes.report if episode else {},
+        reported_in=episode.index if episode else 0,
+    )
+
+
+def changes_of(candidate: Candidate, current: Candidate) -> tuple[Change, ...]:
+    """The episodes in which f_e changed most, at most 3, the largest change first."""
+    found = [
+        Change(episode=episode.index, before=old.fitness, after=new.fitness, ended_by=episode.ended_by,
+               steps=episode.steps)
+        for episode, new, old in zip(candidate.episodes, candidate.scores, current.scores, strict=False)
+        if new.fitness != old.fitness
+    ]
+    return tuple(sorted(found, key=lambda one: (-abs(one.after - one.before), one.episode))[:MAX_CHANGES])
+
+
+def compared(candidate: Candidate, current: Candidate) -> tuple[int, int, float | None]:
+    """In how many episodes f_e rose and fell, and the standard error of the mean difference; None below 2 episodes.
+
+    The episodes of both have the same seeds, so they are compared in pairs.
+    """
+    pairs = zip(candidate.scores, current.scores, strict=False)
+    differences = [new.fitness - old.fitness for new, old in pairs]
+    rose, fell = sum(one > 0 for one in differences), sum(one < 0 for one in differences)
+    return rose, fell, stdev(differences) / sqrt(len(differences)) if len(differences) > 1 else None
+
+
+def faults_in_words(candidate: Candidate) -> str:
+    """How many episodes ended with a fault, with the first message; "" for none."""
+    faults = [episode.fault for episode in candidate.episodes if episode.fault is not None]
+    if not faults:
+        return ""
+    said = f"{len(faults)} of {len(candidate.episodes)} episodes ended with a fault: {faults[0].kind}: "
+    return one_line(said + faults[0].message, MAX_FAULT)
+
+
+def not_chosen(
+    candidates: Iterable[Candidate | None], elite: Candidate, *, measured: bool
+) -> tuple[Rejection, ...]:
+    """The macro-mutations and crossovers of a generation that did not become the elite.
+
+    Where all of them are `measured`, each is compared with the elite that was chosen. Otherwise none is: racing prunes
+    some of them, and which ones depends on the order of arrival.
+    """
+    return tuple(
+        _lost(one, elite, measured=measured)
+        for one in candidates
+        if one is not None and one.id != elite.id and not is_service_failure(one.fault)
+    )
+
+
+def _lost(candidate: Candidate, elite: Candidate, *, measured: bool) -> Rejection:
+    rejection = Rejection(
+        summary=candidate.summary,
+        candidate=candidate.id,
+        fitness_difference=None,
+        reason=_why(candidate),
+        operator=candidate.operator,
+        edited=candidate.parents[0] if candidate.parents else "",
+        verdict=_why_not(candidate),
+    )
+    if not measured or candidate.fault is not None:
+        return rejection
+    episode = _telling(candidate, changes_of(candidate, elite))
+    return replace(
+        rejection,
+        fitness_difference=candidate.fitness - elite.fitness,
+        reason=faults_in_words(candidate) or rejection.reason,
+        report=episode.notes.report if episode else {},
+        reported_in=episode.index if episode else 0,
+    )
+
+
+def _why_not(candidate: Candidate) -> Verdict:
+    if is_stopped(candidate.fault):
+        return Verdict.STOPPED
+    return Verdict.NOT_CHOSEN if candidate.program.text else Verdict.FAILED
+
+
+def _telling(candidate: Candidate, changes: Sequence[Change]) -> Episode | None:
+    """The episode whose report says most about an edit: the one that it changed most, else the worst one."""
+    reported = {episode.index: episode for episode in candidate.episodes if episode.notes.report}
+    changed = [reported[change.episode] for change in changes if change.episode in reported]
+    if changed:
+        return changed[0]
+    pairs = zip(candidate.episodes, candidate.scores, strict=False)
+    ranked = sorted(pairs, key=lambda pair: (pair[1].fitness, pair[0].index))
+    return next((episode for episode, _ in ranked if episode.index in reported), None)
+
+
+def of_lineage(tried: Sequence[Rejection], elite: Candidate) -> tuple[Rejection, ...]:
+    """The latest attempts at the elite and its ancestors; the others are forgotten."""
+    names = {ancestor.id for ancestor in elite.lineage} | {elite.id}
+    return tuple(one for one in tried if one.edited in names)[-TRIED:]
+
+
+def _why(candidate: Candidate) -> str:
+    if candidate.fault is None or (candidate.program.text and not is_stopped(candidate.fault)):
+        return "another program was fitter"
+    return in_words(candidate.fault)
+
+
+# The lineage of a candidate: the edits that led to it, with F before and after. Pure.
+#
+# The keepers know it from parents, summaries and fitness, so no program has to carry it.
+
+
+LINEAGE = 20  # the latest edits that a candidate carries: bounds prompts and memory
+
+_PLACES = {operator: place for place, operator in enumerate(OPERATORS)}  # within a generation: climbs come first
+
+
+def inherited(parents: Sequence[Candidate]) -> tuple[Ancestor, ...]:
+    """The edits that led to these parents, oldest first, each once; the latest of them where there are many."""
+    merged = {ancestor.id: ancestor for parent in parents for ancestor in parent.lineage}
+    return tuple(sorted(merged.values(), key=_when))[-LINEAGE:]
+
+
+def extended(
+    lineage: tuple[Ancestor, ...], *, name: str, operator: Operator, summary: str, before: tuple[float, ...],
+    fitness: float,
+) -> tuple[Ancestor, ...]:
+    """The lineage of a candidate: that of its parents, and its own edit. `before` holds F of each parent."""
+    own = Ancestor(id=name, operator=operator, summary=summary, before=before, fitness=fitness)
+    return (*lineage, own)[-LINEAGE:]
+
+
+def _when(ancestor: Ancestor) -> tuple[int, int, int]:
+    named = parse(ancestor.id)
+    return named.generation, _PLACES[ancestor.operator], named.slot

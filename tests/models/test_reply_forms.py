@@ -1,0 +1,85 @@
+"""Every form of a reply and of a failure through the real clients over sockets, whole and streamed."""
+
+import pytest
+from memento.agents.proposers import HillClimber
+from memento.agents.writing import Answers
+from memento.core.events import ProposalFailed, ProposalMade
+from memento.core.values import FaultKind, Operator, Program
+from memento.memory.spending import calls_of
+from memento.models import close_model
+from memento.runtime.prompts import PromptFolder
+
+from ..support.prompt_samples import BRIEF, CONTRACT, POLICY, candidate, propose
+from ..support.services import Act, serving
+from .asking import DIALECT, KINDS, client
+
+PATCHED = Program(POLICY.text.replace("GAIN = 0.8", "GAIN = 1.5"))
+CLIMB = propose(Operator.HILL_CLIMB, candidate())
+
+
+def block(code: str, language: str = "python") -> str:
+    return f"````{language}\n{code}````\n"
+
+
+SUMMARY = "I raise the gain.\n\nSummary: gain 0.8 -> 1.5\n\n"
+PATCH = SUMMARY + block("# patch\nclass CartPolicy:\n    GAIN = 1.5  # N/m\n")
+OTHER_PATCH = block("class CartPolicy:\n    GAIN = 2.0  # N/m\n")
+AMBIGUOUS = SUMMARY + block("GAIN = 1.5\n")
+
+FORMS: dict[str, tuple[tuple[Act, ...], FaultKind | None]] = {
+    "whole": ((Act(text=SUMMARY + block(PATCHED.text)),), None),
+    "marked whole": ((Act(text=SUMMARY + block("# whole program\n" + PATCHED.text)),), None),
+    "patch": ((Act(text=PATCH),), None),
+    "several blocks": ((Act(text=block("gain = 0.8\ngain()\n") + PATCH + block("{}\n", "json")),), None),
+    "several patches": ((Act(text=PATCH + OTHER_PATCH),) * 2, FaultKind.MANY_PROGRAMS),
+    "refused": ((Act(finish="refusal"),) * 2, FaultKind.REFUSED),
+    "cut off": ((Act(text=PATCH, finish="length"),) * 2, FaultKind.TRUNCATED),
+    "open block": ((Act(text=PATCH.rstrip().rstrip("`")),) * 2, FaultKind.TRUNCATED),
+    "prose": ((Act(text="I would raise the gain."),) * 2, FaultKind.NO_PROGRAM),
+    "no Python": ((Act(text=SUMMARY + block("class CartPolicy\n")),) * 2, FaultKind.NOT_PYTHON),
+    "ambiguous patch": ((Act(text=AMBIGUOUS),) * 2, FaultKind.BAD_PATCH),
+    "repaired": ((Act(text=AMBIGUOUS), Act(text=PATCH)), None),
+    "repaired after a refusal": ((Act(finish="refusal"), Act(text=PATCH)), None),
+    "repaired after a cut": ((Act(text=PATCH, finish="length"), Act(text=PATCH)), None),
+    "repaired in vain": ((Act(text=AMBIGUOUS), Act(text="I would raise the gain.")), FaultKind.NO_PROGRAM),
+}
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("kind", KINDS)
+async def test_every_form_of_a_reply(kind: str, stream: bool) -> None:
+    for name, (acts, fault) in FORMS.items():
+        async with serving(*acts, dialect=DIALECT[kind]) as service:
+            model = client(kind, service.url, stream=stream)
+            climber = HillClimber(
+                model=model, prompts=PromptFolder(), brief=BRIEF, contract=CONTRACT, limits="",
+                answers=Answers(edits="patch", repairs=1),
+            )
+            fact = await climber.carry_out(CLIMB)
+            await close_model(model)
+        calls = calls_of(fact)
+        assert len(service.asked) == len(calls) == len(acts), name
+        assert [call.attempt for call in calls] == list(range(len(acts))), name
+        if fault is None:
+            assert isinstance(fact, ProposalMade), (name, fact)
+            assert fact.program == PATCHED, name
+        else:
+            assert isinstance(fact, ProposalFailed), name
+            assert fact.fault.kind is fault, (name, fact.fault)
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("kind", KINDS)
+async def test_an_empty_reply_spends_the_slot(kind: str, stream: bool) -> None:
+    """A client may repeat a request for an empty reply by itself; whatever it does, the slot is spent once."""
+    async with serving(Act(text=""), dialect=DIALECT[kind]) as service:
+        model = client(kind, service.url, stream=stream)
+        climber = HillClimber(
+            model=model, prompts=PromptFolder(), brief=BRIEF, contract=CONTRACT, limits="",
+            answers=Answers(edits="patch", repairs=1),
+        )
+        fact = await climber.carry_out(CLIMB)
+        await close_model(model)
+    assert isinstance(fact, ProposalFailed)
+    assert fact.fault.kind is FaultKind.EMPTY
+    assert len(calls_of(fact)) == 2

@@ -1,0 +1,126 @@
+"""What the keepers tell prompts of earlier edits: independent of the order of arrival, bounded, in no fact."""
+
+import random
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from memento.core.events import CandidateRejected, CandidateScored, Order, Propose
+from memento.core.values import Ancestor, Candidate, EpisodeNotes, Operator, Program, Rejection, Verdict
+from memento.memory.codec import encode
+from memento.search.memento import Slots
+from memento.search.sequencer import KEEPERS
+from memento.search.trials import brief_of
+from memento.search.tried import LINEAGE, TRIED, inherited, not_chosen
+
+from ..support.keeper_world import Repeating, play
+from ..support.prompt_samples import candidate
+from ..support.searches import budgets, make, seeds
+
+methods = st.sampled_from(sorted(set(KEEPERS) - {"random"}))  # which asks without parents
+
+
+class Noting(Repeating):
+    """Notes what each order tells of earlier edits."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.shown: dict[str, tuple[object, ...]] = {}
+        self.orders: list[Propose] = []
+
+    def answer(self, order: Order):
+        if isinstance(order, Propose):
+            parents = [(parent.id, parent.fitness, parent.lineage) for parent in order.parents]
+            self.shown[order.id] = (parents, order.rejections, order.tried, order.focus, order.elite)
+            self.orders.append(order)
+        return super().answer(order)
+
+
+def noted(method: str, slots: Slots, seed: int, arrival: int, *, racing: bool, duplicates: bool) -> tuple[Noting, list]:
+    world = Noting(seed)
+    keeper = make(method, slots, seed, (racing, duplicates, False), full_memory=True, macro_focus=True)
+    log, _ = play(keeper, world, random.Random(arrival).randrange)
+    return world, log
+
+
+@settings(max_examples=80, deadline=None)
+@given(methods, budgets, seeds, seeds, seeds, st.booleans(), st.booleans())
+def test_what_a_prompt_tells_depends_neither_on_arrival_nor_on_savings(
+    method: str, slots: Slots, seed: int, one: int, other: int, racing: bool, duplicates: bool
+) -> None:
+    plain, _ = noted(method, slots, seed, one, racing=False, duplicates=False)
+    saved, _ = noted(method, slots, seed, other, racing=racing, duplicates=duplicates)
+    assert saved.shown == plain.shown
+
+
+@settings(max_examples=30, deadline=None)
+@given(seeds, seeds)
+def test_lineage_and_attempts_are_bounded_true_and_in_no_fact(seed: int, arrival: int) -> None:
+    slots = Slots(generations=4, hill_climb=12, macro=3, crossover=2)
+    world, log = noted("memento", slots, seed, arrival, racing=True, duplicates=True)
+    scored = {fact.candidate.id: fact.candidate for fact in log if isinstance(fact, CandidateScored)}
+    for order in world.orders:
+        assert len(order.tried) <= TRIED + slots.hill_climb
+        for parent in order.parents:
+            assert len(parent.lineage) <= LINEAGE
+            known = [ancestor for ancestor in parent.lineage if ancestor.id in scored]
+            assert all(ancestor.fitness == scored[ancestor.id].fitness for ancestor in known)
+        assert not {one.candidate for one in order.tried} & {parent.id for parent in order.parents}
+    for fact in log:
+        if isinstance(fact, CandidateRejected):
+            short = fact.rejection
+            assert fact.rejection == Rejection(
+                summary=short.summary, candidate=short.candidate, fitness_difference=short.fitness_difference,
+                reason=short.reason,
+            )
+        if isinstance(fact, CandidateScored):
+            assert not fact.candidate.lineage
+            assert not fact.candidate.shape
+            assert len(encode(fact).body) < 2000
+
+
+def test_a_fact_names_no_metric_that_no_episode_has() -> None:
+    """Older versions wrote none, and a log is continued only if it follows from the rules."""
+    whole = candidate()
+    known = {"never_m": {"count": 0}, "m": {"rate": 0.5, "count": 2}}
+    assert brief_of(replace(whole, metrics=known)) == replace(
+        whole, episodes=(), scores=(), metrics={"m": {"rate": 0.5, "count": 2}}
+    )
+
+
+def test_each_kind_of_rejection_is_noted() -> None:
+    verdicts: set[Verdict] = set()
+    for seed in range(12):
+        slots = Slots(generations=2, hill_climb=8, macro=3, crossover=1)
+        world, _ = noted("memento", slots, seed, 0, racing=True, duplicates=True)
+        verdicts |= {one.verdict for order in world.orders for one in (*order.rejections, *order.tried)}
+    assert verdicts == {*Verdict} - {Verdict.STOPPED}       # a gate stops; tests of the gate see it
+
+
+def test_lost_candidates_are_compared_with_the_elite_only_where_all_are_measured() -> None:
+    elite, lost = candidate(), replace(candidate(), id="g9/macro/3", fitness=0.1, operator=Operator.MACRO)
+    lost = replace(lost, episodes=tuple(
+        replace(episode, notes=EpisodeNotes(report={"tries": episode.index})) for episode in lost.episodes
+    ))
+    (raced,) = not_chosen([None, lost, elite], elite, measured=False)
+    assert (raced.verdict, raced.fitness_difference, raced.report) == (Verdict.NOT_CHOSEN, None, {})
+    (known,) = not_chosen([None, lost, elite], elite, measured=True)
+    assert known.fitness_difference == 0.1 - elite.fitness
+    assert known.report == {"tries": known.reported_in}
+    worst = min(zip(lost.scores, lost.episodes, strict=True), key=lambda pair: pair[0].fitness)[1]
+    assert known.reported_in == worst.index, "nothing changed in any episode, so the worst one speaks"
+
+
+def test_a_crossover_inherits_the_edits_of_both_parents_in_order() -> None:
+    def parent(*names: str) -> Candidate:
+        edits = tuple(
+            Ancestor(id=name, operator=Operator.HILL_CLIMB, summary=name, before=(0.0,), fitness=0.0) for name in names
+        )
+        return Candidate(
+            id=names[-1], program=Program(""), operator=Operator.HILL_CLIMB, generation=1, slot=0, lineage=edits
+        )
+
+    both = inherited([parent("init/0", "g1/hill/2", "g3/hill/10"), parent("init/0", "g1/hill/2", "g3/hill/9")])
+    assert [edit.id for edit in both] == ["init/0", "g1/hill/2", "g3/hill/9", "g3/hill/10"]
+    long = parent(*(f"g{n}/hill/0" for n in range(90)))
+    assert len(inherited([long])) == LINEAGE
