@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..core.calibration import Bounds, calibrated, progress_of
 from ..core.events import ProposalFailed, ProposalMade, Propose, ProposeEvaluator
 from ..core.ports import Model, Prompts, Reply
-from ..core.programs.constants import Constant, literal, with_values
+from ..core.programs.constants import Bounds, Constant, calibrated, literal, progress_of, with_values
 from ..core.programs.patch_form import Form
 from ..core.programs.program_text import MAX_FAULT, MAX_SUMMARY, digest
 from ..core.story import aligned

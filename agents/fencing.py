@@ -1,5 +1,5 @@
 """Foreign text in a prompt: a Markdown code block that its content cannot leave."""
 
-from ..core.fences import fenced
+from ..core.text import fenced
 
 __all__ = ["fenced"]

@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from ..core.call_times import judged, practice_under
 from ..core.errors import RecordingLost, RolloutError
 from ..core.events import (
     EpisodeEnded,
@@ -20,7 +21,6 @@ from ..core.gate_events import TryOnTwin, TwinTried
 from ..core.order_ids import episode_id
 from ..core.ports import Pool, Practice, Prober, ProbeTask, RollTask
 from ..core.probes import cuts_of, known_order, length_of, violations
-from ..core.step_limit import judged, practice_under
 from ..core.tuning_events import ConstantsTried, TryConstants
 from ..core.values import CallTimes, Episode, Examination, Program, Score
 

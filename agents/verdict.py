@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..core.labels import label
+from ..core.ballot_files import label
 from ..core.ports import Reply
 from ..core.text import one_line
 from ..core.values import JSON, JudgeReason

@@ -10,7 +10,7 @@ from pathlib import Path
 from ..core.audits import BRED, SEARCH, STAGED, Audit, AuditedProgram, Offender, row_of, rows_of, worst_of
 from ..core.ports import Auditable, AuditProgram, Domain, ProbeTask, RollTask, interpreter_of, shelf_of
 from ..core.programs.program_text import digest
-from ..core.recording_file import trajectory_path
+from ..core.recording import trajectory_path
 from ..core.values import JSON, Episode, Program, Score
 from ..domains import import_string
 from ..domains import load as load_domain

@@ -1,9 +1,9 @@
 """What a calibration needs besides the settings of its run: a domain with a rig, and a policy with constants."""
 
-from ..core.calibration import calibrated
 from ..core.errors import UsageError
 from ..core.methods import CALIBRATE
 from ..core.ports import Calibrating, Domain, Rig
+from ..core.programs.constants import calibrated
 from ..core.values import Program
 from ..settings import Settings
 

@@ -10,8 +10,7 @@ from ..core.errors import StoreError, UsageError, unknown
 from ..core.events import EpisodeEnded, RunResumed, RunStarted
 from ..core.order_ids import episode_id, final
 from ..core.ports import Domain, Drawable, Renderer, RollTask, interpreter_of
-from ..core.recording import Recording
-from ..core.recording_file import load_recording, trajectory_key, trajectory_path
+from ..core.recording import Recording, load_recording, trajectory_key, trajectory_path
 from ..core.seeds import derive_seed
 from ..core.text import one_line
 from ..core.values import JSON, Episode, Program

@@ -1,19 +1,166 @@
-"""A recorded run for a replay: its settings, the given programs, and its models' replies."""
+"""A recorded run for a replay: in its folder, or as a tape, one small file that holds what a replay needs."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+import json
+import lzma
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, Final
 
 from ..agents.critic_sheets import recorded_looks
 from ..agents.hints import RecordedHints, recorded_hints
 from ..core.critic_events import Criticised
-from ..core.events import RULES, EpisodeEnded, Fact, RunStarted
-from ..core.turn_events import ToolAnswered
+from ..core.errors import StoreError, UsageError
+from ..core.events import (
+    RULES,
+    AskedAgain,
+    EliteChanged,
+    EpisodeEnded,
+    Fact,
+    FinalMeasured,
+    HintGiven,
+    ProposalFailed,
+    ProposalMade,
+    RunStarted,
+    SpeculationEnded,
+    StageEntered,
+    VoteCast,
+)
+from ..core.files import read_bounded, replace_file, unpacked
+from ..core.turn_events import ToolAnswered, TurnTaken
 from ..core.values import JSON, CallTimes, Program, PromptText
+from ..memory.codec import Blob, decode, encode, references, revive
+from ..memory.runs import find_run
+from ..memory.store import RunStore
 from ..models.tape import Tape, tape_of
 from ..settings import Settings, recorded_settings
-from .taping import recorded_facts, require_done
 from .trust import require_trust
+
+# The facts that a replay needs as one small file: JSON compressed with xz, in which each text is there once.
+
+
+SUFFIX: Final = ".tape.xz"
+VERSION: Final = 1
+DAMAGE: Final = (
+    lzma.LZMAError, EOFError, ValueError, KeyError, TypeError, AttributeError, RecursionError, StoreError
+)
+LARGEST: Final = 2**28      # bytes of JSON; a damaged or hostile file must not fill the memory
+
+
+def write_tape(facts: Iterable[Fact], path: Path) -> int:
+    """Write the file, replacing an existing one; returns its size in bytes. Raises UsageError, StoreError."""
+    blobs: dict[str, Blob] = {}
+    rows = []
+    for fact in facts:
+        encoded = encode(fact)
+        blobs |= encoded.blobs
+        rows.append([encoded.kind, encoded.order, encoded.body])
+    content = {"version": VERSION, "facts": rows, "texts": {key: blob.content for key, blob in blobs.items()}}
+    text = json.dumps(content, allow_nan=False).encode()     # ASCII: models can write lone surrogates
+    if len(text) > LARGEST:
+        raise UsageError(f"the tape has {len(text) / 1e6:,.0f} MB, more than the {LARGEST / 1e6:,.0f} that can be read")
+    packed = lzma.compress(text, preset=9)
+    try:
+        replace_file(path, packed)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+    return len(packed)
+
+
+def read_tape(path: Path) -> tuple[Fact, ...]:
+    """The facts in such a file. Raises UsageError for a file that is no tape, is damaged, or has another version."""
+    try:
+        content = json.loads(unpacked(read_bounded(path, LARGEST), LARGEST))
+        version = content["version"]
+        if version == VERSION:
+            values = {key: revive(key, text) for key, text in content["texts"].items()}
+            return tuple(_fact(row, values) for row in content["facts"])
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    except DAMAGE as error:
+        raise UsageError(f"{path} is not the tape of a run, or is damaged: {error}") from None
+    raise UsageError(f"{path} is a tape of version {version}; this MEMENTO reads version {VERSION}")
+
+
+def _fact(row: Any, values: dict[str, Any]) -> Fact:
+    kind, order, body = row
+    return decode(kind, order, body, {key: values[key] for key in references(body) if key in values})
+
+
+# Where a replay finds a recorded run, in its folder or in a file, and how a run becomes such a file.
+
+
+_CALLS: Final = (
+    AskedAgain, Criticised, ProposalFailed, ProposalMade, SpeculationEnded, ToolAnswered, TurnTaken, VoteCast,
+)
+_RUN: Final = (RunStarted, StageEntered, HintGiven, EliteChanged, FinalMeasured)     # the last two to compare with
+_PATHS: Final = ("initial", "evaluator", "prompts", "replay")     # settings that may be paths; the texts are kept
+
+
+def find_recorded(runs_dir: Path, name: str) -> Path:
+    """The folder of a run, or the file of a tape, with or without its suffix. Raises UsageError."""
+    for path in (Path(name), Path(f"{name}{SUFFIX}")):
+        if path.name.endswith(SUFFIX) and _is_file(path):
+            return path
+    return find_run(runs_dir, name)
+
+
+def recorded_facts(place: Path) -> tuple[Fact, ...]:
+    """The facts of a run in its folder, or those in the file of its tape. Raises UsageError, StoreError."""
+    if _is_file(place):
+        return read_tape(place)
+    with RunStore.read(place) as store:
+        return tuple(store.facts())
+
+
+def export_tape(folder: Path, path: Path) -> int:
+    """Write what a replay of a finished run needs to a file; returns its size in bytes. Raises UsageError."""
+    if not path.name.endswith(SUFFIX):
+        raise UsageError(f"{path} cannot name a tape: name it *{SUFFIX}")
+    facts = recorded_facts(folder)
+    require_done(facts, folder)
+    return write_tape(_needed(facts), path)
+
+
+def require_done(facts: tuple[Fact, ...], place: Path) -> RunStarted:
+    """The first fact of a finished run. Raises UsageError for another one, since its tape would end early."""
+    started = next((fact for fact in facts if isinstance(fact, RunStarted)), None)
+    if started is None or not any(isinstance(fact, StageEntered) and fact.stage == "done" for fact in facts):
+        raise UsageError(
+            f"the run {place.name!r} is not done, so its recorded replies would end early: "
+            f"finish it first with memento resume {place}"
+        )
+    return started
+
+
+def _needed(facts: tuple[Fact, ...]) -> Iterator[Fact]:
+    """The facts for a replay; of a run with a step limit also the episodes, whose CPU times decided on faults."""
+    timed = any(isinstance(fact, RunStarted) and fact.settings.get("step_limit_ms") is not None for fact in facts)
+    for fact in facts:
+        if isinstance(fact, RunStarted):
+            yield _without_paths(fact)
+        elif isinstance(fact, EpisodeEnded | ToolAnswered) and fact.episode is not None:
+            if timed or isinstance(fact, ToolAnswered):
+                yield replace(fact, episode=replace(fact.episode, notes=replace(fact.episode.notes, node=None)))
+        elif isinstance(fact, (*_RUN, *_CALLS)):
+            yield fact
+
+
+def _without_paths(started: RunStarted) -> RunStarted:
+    """The fact with the names of given files instead of their paths on the machine."""
+    settings = {
+        key: Path(value).name if key in _PATHS and isinstance(value, str) else value
+        for key, value in started.settings.items()
+    }
+    return replace(started, settings=settings)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:     # a name that is too long
+        return False
+
 
 UNLIMITED: Mapping[str, JSON] = {
     "budget_calls": None, "budget_tokens": None, "budget_usd": None, "budget_wall_s": None, "budget": {},

@@ -1,18 +1,105 @@
 """Keeps the recordings of a run within bounds: at the end of each generation, and when they exceed the user's limit."""
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import structlog
 
+from ..agents.critic_sheets import SHEETS
 from ..core.critic_events import Criticised
+from ..core.errors import StoreError, os_problem
 from ..core.events import EpisodeEnded, Fact, ProbesRecorded
 from ..core.order_ids import episode_id
-from ..core.recording_file import load_recording, owner_of_key, save_recording, trajectory_key
+from ..core.recording import SUFFIX, load_recording, owner_of_key, save_recording, trajectory_key, trajectory_path
 from ..core.turn_events import ToolAnswered
 from ..memory.retention_policy import Change, RetentionPolicy
-from ..memory.trajectories import Trajectories
-from .kept_sheets import KeptSheets
+from ..memory.runs import TRAJECTORIES
+
+# The pictures of a critic's looks in a run's folder: each stays as long as the recording that it shows.
+
+
+class KeptSheets:
+    """The sheets on disk, by candidate and recording. With `keep_all` those of losers stay too."""
+
+    def __init__(self, folder: Path, *, keep_all: bool) -> None:
+        self._folder = folder / SHEETS
+        self._keep_all = keep_all
+        self._files: dict[str, dict[str, str]] = {}     # the names of the files by recording, by candidate
+        self._sizes: dict[str, int] = {}                # in bytes, by name
+
+    @property
+    def size(self) -> int:
+        """The size of all of them in bytes."""
+        return sum(self._sizes.values())
+
+    def add(self, fact: Criticised) -> None:
+        """Know the sheet of a look, if it is on disk."""
+        if fact.sheet is None:
+            return
+        name = Path(fact.sheet.file).name
+        try:
+            self._sizes[name] = (self._folder / name).stat().st_size
+        except OSError:
+            return
+        self._files.setdefault(fact.candidate, {})[trajectory_key(episode_id(fact.candidate, fact.episode))] = name
+
+    def follow(self, change: Change) -> None:
+        """Drop the sheets of candidates that lost, unless the end of their recording stays."""
+        for candidate in () if self._keep_all else change.over:
+            for key in set(self._files.get(candidate, ())).difference(change.shortened):
+                self._delete(self._files[candidate].pop(key))
+
+    def give_up(self, recording: str) -> None:
+        """Drop the sheet of a recording that was dropped to save space."""
+        for files in self._files.values():
+            if recording in files:
+                self._delete(files.pop(recording))
+
+    def _delete(self, name: str) -> None:
+        del self._sizes[name]
+        try:
+            (self._folder / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreError(f"the sheet {name!r} cannot be deleted: {os_problem(error)}") from error
+
+
+# The size of a run's recorded trajectories on disk, and their removal.
+
+
+class Trajectories:
+    """The recordings in the trajectories folder of one run, by key. Workers write them, so this holds no state."""
+
+    def __init__(self, run_folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(run_folder) / TRAJECTORIES
+
+    def keys(self) -> Iterator[str]:
+        """All keys, sorted."""
+        for path in sorted(self.folder.glob(f"*{SUFFIX}")):
+            if not path.name.startswith("."):
+                yield path.name.removesuffix(SUFFIX)
+
+    def sizes(self, keys: Iterable[str] | None = None) -> dict[str, int]:
+        """The size of each file in bytes, or of those with these keys; missing files are omitted."""
+        found = {}
+        for key in self.keys() if keys is None else keys:
+            with suppress(FileNotFoundError):
+                found[key] = self.path(key).stat().st_size
+        return found
+
+    def delete(self, keys: Iterable[str]) -> None:
+        """Remove these recordings; a missing one is not an error. Raises StoreError if the disk refuses."""
+        for key in keys:
+            try:
+                self.path(key).unlink(missing_ok=True)
+            except OSError as error:
+                raise StoreError(f"the trajectory {key!r} cannot be deleted: {os_problem(error)}") from error
+
+    def path(self, key: str) -> Path:
+        """The file of a key. Raises StoreError for a key that would leave the folder."""
+        return trajectory_path(self.folder, key)
+
 
 END = ".end"        # suffix of the key of an episode's last steps
 END_STEPS = 100     # kept steps of an episode that ended with a fault; 5 s of an arm controlled at 20 Hz

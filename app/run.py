@@ -9,6 +9,7 @@ from pathlib import Path
 from ..core.errors import UsageError
 from ..core.events import RunResumed, RunStarted
 from ..core.ports import Domain
+from ..core.seeds import new_salt
 from ..core.values import JSON, Program
 from ..core.version import __version__
 from ..domains import load as load_domain
@@ -32,7 +33,6 @@ from .program_files import read_evaluator, read_initial
 from .prompt_files import read_prompts
 from .replay import NOTHING_RECORDED, RecordedRun, read_recorded
 from .results import RunResult, result_of
-from .salt import new_salt
 from .session import Session, Work
 from .sight import refuse_the_blind, require_sight
 from .status import StatusAddress

@@ -75,9 +75,9 @@ def sac_her(
     as_json: flags.AsJson = False,
 ) -> None:
     """Train SAC with hindsight on a goal environment; then measure it on unseen episodes."""
-    from ..app.salt import new_salt
     from ..baselines.run import begin
     from ..baselines.settings import Given, build
+    from ..core.seeds import new_salt
     from ..runtime.clock import SystemClock
     from .output import say
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..app.budgets import models_of
-from ..app.salt import new_salt
 from ..core.errors import UsageError
+from ..core.seeds import new_salt
 from ..core.values import JSON
 from ..evidence.experiment import Experiment, load_experiment
 from ..evidence.experiment_changes import with_flags

@@ -10,7 +10,7 @@ from typing import Final
 import typer
 
 from .. import app
-from ..app.taping import find_recorded
+from ..app.replay import find_recorded
 from ..core.errors import UsageError
 from ..core.values import JSON
 from ..settings import Settings, build_settings

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from ..core.calibration import Bounds, calibrated, progress_of
 from ..core.errors import UsageError
-from ..core.programs.constants import literal
+from ..core.programs.constants import Bounds, calibrated, literal, progress_of
 from ..core.story import aligned
 from ..core.values import Program
 from ..memory.lookup import Record

@@ -1,6 +1,7 @@
-"""Seeds derived from names, so that a draw depends on its purpose and never on the order of arrival."""
+"""Seeds derived from names, and salts that nobody can guess: a draw depends on its purpose, not on the order of work."""
 
 import hashlib
+import secrets
 from typing import Final
 
 UNSALTED: Final = "none"    # as a salt: seeds derive from the run's seed alone, which a program could guess
@@ -23,3 +24,14 @@ def salted(seed: int, salt: str | None) -> int:
     sees, and then know what the simulator drew. None, in the logs of older versions, and UNSALTED are no salt.
     """
     return seed if salt in (None, UNSALTED) else derive_seed(seed, "salt", str(salt))
+
+
+# Random salts: what makes the seeds of a run or an evaluation impossible to guess.
+
+
+SALT_BYTES = 16
+
+
+def new_salt() -> str:
+    """128 bits of the operating system's randomness, in hexadecimal."""
+    return secrets.token_hex(SALT_BYTES)

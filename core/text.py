@@ -1,5 +1,6 @@
 """Text for display: foreign text bounded and printable, and numbers in the one format of all outputs."""
 
+import re
 from collections.abc import Callable
 
 ELLIPSIS = " […] "
@@ -118,3 +119,13 @@ def _printable(text: str, besides: str) -> str:
     if text.isprintable():  # the common case, and by far the fastest
         return text
     return "".join(sign if sign.isprintable() or sign in besides else "?" for sign in text)
+
+
+# Foreign text in Markdown: a Markdown code block that its content cannot leave.
+
+
+def fenced(text: str, language: str = "text") -> str:
+    """`text` as a Markdown code block whose fence is longer than any run of backticks in it."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}"

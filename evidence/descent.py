@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from ..core.operators import OPERATORS
-from ..core.programs.line_diff import LineDiff, diff_lines
+from ..core.programs.program_text import LineDiff, diff_lines
 from ..core.text import bounded, number, one_line, share
 from ..core.values import Operator
 from .candidates import CandidateRow

@@ -23,12 +23,20 @@ from ..core.events import Fact
 from ..core.ports import Clock
 from ..core.values import JSON, Document
 from .codec import Encoded, decode, digest_of, encode, references, revive
-from .connect import connect_guest, connect_reader, connect_writer, make_database
-from .errors import storage_errors, store_error
+from .database import (
+    Database,
+    begin,
+    check_version,
+    connect_guest,
+    connect_reader,
+    connect_writer,
+    make_database,
+    migrate,
+    storage_errors,
+    store_error,
+)
 from .lock import WriterLock
 from .runs import is_run, never_begun, require_run
-from .schema import begin, check_version, migrate
-from .sqlite_library import Database
 
 _CHUNK = 1000  # facts read in one short transaction: a reader never holds the writer's log back
 _REMEMBERED = 8_000_000  # characters of values that later facts probably refer to again

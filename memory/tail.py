@@ -27,12 +27,10 @@ from ..core.order_ids import owner_of
 from ..core.turns import Passage
 from ..core.values import Document, Program
 from .codec import decode, references, revive
-from .connect import connect_reader
-from .errors import storage_errors, store_error
+from .database import check_version, connect_reader, storage_errors, store_error
 from .lock import is_locked
 from .run_view import RunView, view_of
 from .runs import DATABASE, is_run
-from .schema import check_version
 from .store import Entry, RunStore, text_of, time_of
 
 PIECE = 2000              # facts per piece

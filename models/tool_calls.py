@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.fences import fenced
-from ..core.text import one_line
+from ..core.text import fenced, one_line
 from ..core.turns import COMPUTE, LOOK, SUBMIT, TRY
 
 MAX_ARGUMENT = 1000  # characters of an argument that is no code

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from ..core import order_ids
-from ..core.calibration import worth
 from ..core.errors import SearchError
 from ..core.events import CandidateScored, Fact, ProposalFailed, ProposalMade, Propose
 from ..core.keeper import Decision, put
 from ..core.operators import OPERATORS
+from ..core.programs.constants import worth
 from ..core.values import Candidate, Operator
 from .options import PLAIN, SearchOptions, affordable, is_spent
 from .outcomes import branch_ended, elite_changed, search_ended

@@ -19,10 +19,9 @@ from ..core.events import (
 )
 from ..core.gate_events import ProposalStopped
 from ..core.keeper import Decision, put
-from ..core.metrics import aggregate
+from ..core.metrics import aggregate, mean_return
 from ..core.order_ids import SCORE, episode_id, score_id, split, withdraw_id
 from ..core.programs.program_text import digest
-from ..core.returns import mean_return
 from ..core.values import Ancestor, Candidate, Episode, Fault, FaultKind, Operator, Program, Score
 from .tried import extended, inherited
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from ..core.call_times import REAL_TIME
 from ..core.errors import UsageError, nearest, unknown
 from ..core.methods import method_named
 from ..core.ports import Domain, Numeric, Periodic, twin_for
-from ..core.step_limit import REAL_TIME
 from ..core.values import JSON
 from ..domains import names as domain_names
 from .model import ALL, BRANCHES, EVALUATORS, OPTIONS, ROLES, TABLES, Settings, without_effect

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..core.call_times import REAL_TIME
 from ..core.errors import UsageError
 from ..core.ports import Domain
-from ..core.step_limit import REAL_TIME
 from ..core.values import JSON
 from ..domains import load as load_domain
 from . import MOST_WORKERS, OPTIONS, SALT_PATTERN, evaluator_file, parse_assignments, usable_cpus

@@ -9,7 +9,7 @@ from functools import partial
 from ..core.critic_events import Criticised
 from ..core.events import EliteConfirmed, FinalMeasured
 from ..core.gate_events import GateDecided
-from ..core.returns import return_of
+from ..core.metrics import return_of
 from ..core.text import DASH, both, cost, counted, number, one_line, share, token_count, two_digits
 from ..core.turn_events import ToolAnswered, TurnTaken
 from ..core.values import Episode, Examination, Fault, kind_words

@@ -12,9 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from ..text import one_line
 from ..values import Fault, FaultKind, Program
-from .execution_order import Ordering, Piece, piece_of
-from .patch_scope import Added, Group, Scope, dependencies_first, grouped, preferred_gap, rows_of
-from .patch_statements import (
+from .patch_form import (
     OMISSION,
     Import,
     constants,
@@ -26,7 +24,22 @@ from .patch_statements import (
     is_filler,
     is_history,
 )
-from .patch_text import Edit, Writer, applied, string_lines
+from .patch_merge import (
+    Added,
+    Edit,
+    Group,
+    Ordering,
+    Piece,
+    Scope,
+    Writer,
+    applied,
+    dependencies_first,
+    grouped,
+    piece_of,
+    preferred_gap,
+    rows_of,
+    string_lines,
+)
 from .program_text import MAX_FAULT, MAX_PROGRAM, FunctionNode, parse
 from .source_units import Source, Unit, body_begin, units_of
 

@@ -6,7 +6,7 @@ what was tested, so a resumed run goes on where it was.
 
 from collections.abc import Sequence
 
-from ...core.calibration import Bounds, calibrated, worth
+from ...core.programs.constants import Bounds, calibrated, worth
 from ...core.values import JSON, Candidate
 
 STEP = 0.25  # of a constant's range, at first

@@ -3,11 +3,11 @@
 import json
 import random
 
-from ...core.calibration import Bounds
 from ...core.errors import ModelError
 from ...core.events import Judge, Propose, ProposeEvaluator
 from ...core.order_ids import slot_of
 from ...core.ports import Ask, Reply, Shelf
+from ...core.programs.constants import Bounds
 from ...core.seeds import derive_seed
 from ...core.text import one_line
 from ...core.values import Operator, Usage

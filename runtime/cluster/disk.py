@@ -8,7 +8,7 @@ from typing import Final
 
 from ...core.errors import RecordingLost, StoreError, os_problem
 from ...core.files import replacing
-from ...core.recording_file import trajectory_path
+from ...core.recording import trajectory_path
 
 WRITERS: Final = 32     # recordings flushed to the disk at once: most of the time they wait for it
 

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ...core.call_times import call_times
-from ...core.generic_story import generic_story, story_of
 from ...core.ports import Domain
 from ...core.recording import Recording
-from ...core.story import Story, shown_conditions, story_text
+from ...core.story import Story, generic_story, shown_conditions, story_of, story_text
 from ...core.values import JSON, EpisodeNotes
 from .policy_notes import StageLog, problem
 from .policy_process import PolicyProcess

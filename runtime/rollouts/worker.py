@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from ...core.errors import StoreError
 from ...core.ports import Domain, Encoding, Environment, InvalidAction
-from ...core.recording_file import load_recording, save_recording, trajectory_path
+from ...core.recording import load_recording, save_recording, trajectory_path
 from ...core.seeds import derive_seed
 from ...core.values import JSON, Episode, Fault, FaultKind, Program
 from . import sandbox

@@ -3,10 +3,10 @@
 import pytest
 from memento.agents.calibrating import Calibrator, in_words, read_values
 from memento.agents.writing import Answers
-from memento.core.calibration import calibrated
 from memento.core.errors import UsageError
 from memento.core.events import ProposalFailed, ProposalMade
 from memento.core.ports import Reply
+from memento.core.programs.constants import calibrated
 from memento.core.values import Fault, FaultKind, Operator, Program
 from memento.runtime.prompts import PromptFolder
 

@@ -7,15 +7,21 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from memento.app.replay import read_recorded
-from memento.app.taping import export_tape, find_recorded, recorded_facts, require_done
+from memento.app import replay
+from memento.app.replay import (
+    export_tape,
+    find_recorded,
+    read_recorded,
+    read_tape,
+    recorded_facts,
+    require_done,
+    write_tape,
+)
 from memento.cli import exit_code
 from memento.core.errors import UsageError
 from memento.core.events import Fact, HintGiven, ProposalMade, ReplayDiffered, RunStarted
 from memento.core.values import Document
-from memento.memory import tape_file
 from memento.memory.store import RunStore
-from memento.memory.tape_file import read_tape, write_tape
 from memento.runtime.clock import SystemClock
 
 from ..support.language_server import KEY, policy, serving
@@ -121,7 +127,7 @@ def test_what_is_no_tape_is_refused_in_a_sentence(tmp_path: Path, monkeypatch: p
         with pytest.raises(UsageError, match=words):
             read_tape(path)
     path.write_bytes(whole)
-    monkeypatch.setattr(tape_file, "LARGEST", len(whole))
+    monkeypatch.setattr(replay, "LARGEST", len(whole))
     with pytest.raises(UsageError, match="holds more than"):
         read_tape(path)
     with pytest.raises(UsageError, match="more than"):

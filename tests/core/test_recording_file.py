@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from memento.core.errors import StoreError
-from memento.core.recording import Recording
-from memento.core.recording_file import load_recording, save_recording, trajectory_key, trajectory_path
+from memento.core.recording import Recording, load_recording, save_recording, trajectory_key, trajectory_path
 
 from ..support.memory_use import refusal_of
 from ..support.processes import start_process
@@ -176,7 +175,7 @@ def test_a_file_that_unpacks_to_a_gigabyte_costs_no_memory(tmp_path, member):
             stream.write(npy("'|u1'", f"({2**30},)"))
             for _ in range(64):
                 stream.write(bytes(2**24))
-    kilobytes, sentence = refusal_of("memento.core.recording_file:load_recording", tmp_path / "a.npz")
+    kilobytes, sentence = refusal_of("memento.core.recording:load_recording", tmp_path / "a.npz")
     assert "would unpack to more than 512 MiB" in sentence
     assert kilobytes < 50_000
 
@@ -193,7 +192,7 @@ def test_a_killed_writer_leaves_all_or_nothing(tmp_path):
     code = (
         "import sys, numpy as np, pathlib\n"
         "from memento.core.recording import Recording\n"
-        "from memento.core.recording_file import save_recording\n"
+        "from memento.core.recording import save_recording\n"
         "one = Recording(states={'x': np.ones(2_000_000)}, actions={})\n"
         "print('ready', flush=True)\n"
         "while True: save_recording(pathlib.Path(sys.argv[1]), one)\n"

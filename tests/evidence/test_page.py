@@ -11,7 +11,7 @@ from memento.core.events import (
     EliteChanged,
     VoteCast,
 )
-from memento.core.programs.line_diff import diff_lines
+from memento.core.programs.program_text import diff_lines
 from memento.core.text import DASH
 from memento.core.values import Operator, Program
 from memento.evidence import episode_tables, tables

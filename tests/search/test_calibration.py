@@ -1,7 +1,6 @@
 """A calibration follows the last tested constants, and its result is the best of the tested sequence."""
 
 import pytest
-from memento.core.calibration import worth
 from memento.core.events import (
     EliteChanged,
     EpisodeEnded,
@@ -16,6 +15,7 @@ from memento.core.events import (
     SearchEnded,
 )
 from memento.core.metrics import aggregate
+from memento.core.programs.constants import worth
 from memento.core.values import Candidate, Episode, Fault, FaultKind, Operator, Program, Score
 from memento.search.memento import Slots
 from memento.search.options import PLAIN, SearchOptions

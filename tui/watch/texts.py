@@ -7,7 +7,7 @@ from textual.content import Content
 from textual.highlight import highlight
 
 from ...core.metrics import NEVER
-from ...core.programs.line_diff import diff_lines as line_diff
+from ...core.programs.program_text import diff_lines as line_diff
 from ...core.text import one_line
 from ...core.values import JSON, Program
 from .colours import ACCENT, BAD, DIM, GOOD, HEADING, LOUD
