@@ -3,7 +3,7 @@
     Tool: try_program
     Episode: 0
 
-followed by one Python block. A service's own call of a tool arrives in this form (`models/tool_calls.py`).
+followed by one Python block. A service's own call of a tool arrives in this form (`models/connection.py`).
 """
 
 import re

@@ -15,7 +15,7 @@ from ..core.operators import OPERATORS
 from ..core.ports import Ask, Reply
 from ..core.values import JSON, Operator
 from ..domains import load as load_domain
-from ..models.caching import WORTH_CHARACTERS
+from ..models.client import WORTH_CHARACTERS
 from ..models.prices import Price, cost_usd
 from ..models.spec import ModelSpec, parse_specs
 from ..search.stages import ATTEMPTS

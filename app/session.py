@@ -19,8 +19,7 @@ from ..domains import import_string
 from ..memory.runs import TRAJECTORIES
 from ..memory.store import RunStore
 from ..models.budget import Ledger
-from ..models.recorded import Key
-from ..models.tape import same_prompt
+from ..models.tape import Key, same_prompt
 from ..runtime.bus import EventBus
 from ..runtime.cluster.pool import ClusterPool
 from ..runtime.rollouts.pool import Observer, ProcessPool

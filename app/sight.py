@@ -6,8 +6,7 @@ from io import BytesIO
 from ..core.errors import ModelError, UsageError
 from ..core.events import Order
 from ..core.ports import Ask, ImageFile, Model
-from ..models.sight import reads_text_alone
-from ..models.spec import parse_specs
+from ..models.spec import parse_specs, reads_text_alone
 from ..settings import CRITIC, Settings
 from .budgets import models_of
 from .wiring import Models

@@ -15,9 +15,8 @@ from ..memory.spending import RoleSpending
 from ..memory.store import RunStore
 from ..models.budget import Ledger
 from ..runtime.cluster.pool import NodeLoad
-from ..runtime.guarded_server import require_free
 from ..runtime.rollouts.pool import Activity
-from ..runtime.status_server import Line, Source, StatusServer, open_status
+from ..runtime.servers import Line, Source, StatusServer, open_status, require_free
 from ..runtime.supervisor import Agent, Lane
 from ..settings import Settings
 

@@ -33,12 +33,11 @@ from ..core.values import JSON, Call, CallTimes, Contract, Operator, PromptText
 from ..models import ClientSettings, close_model, make_model
 from ..models.asked import BallotFolder
 from ..models.budget import BudgetedModel, Ledger
-from ..models.gate import CallLimits, Gate
+from ..models.call_limits import CallLimits, Gate
+from ..models.client import Sampling
 from ..models.offline import OfflineModel
-from ..models.recorded import Key
-from ..models.sampling import Sampling
 from ..models.spec import parse_specs
-from ..models.tape import ContinuedModel, ReplayModel, Tape
+from ..models.tape import ContinuedModel, Key, ReplayModel, Tape
 from ..runtime.rollouts.limits import policy_limits_in_words, practice_limits_in_words
 from ..runtime.supervisor import Agent, Lane
 from ..settings import ALL, Asking, Settings

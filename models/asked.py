@@ -12,7 +12,7 @@ from ..core.errors import ModelError
 from ..core.events import Judge
 from ..core.ports import Ask, Reply
 from ..core.values import Usage
-from .gate import Elapsed, Sleep
+from .call_limits import Elapsed, Sleep
 
 _log = structlog.get_logger("memento.ballots")
 

@@ -15,8 +15,8 @@ from ..core.errors import BudgetSpent, UsageError
 from ..core.events import Fact
 from ..core.ports import Ask, Model, Reply
 from ..core.values import Usage
-from .gate import Elapsed
-from .recorded import CallReader, Recorded
+from .call_limits import Elapsed
+from .tape import CallReader, Recorded
 
 _log = structlog.get_logger("memento.budgets")
 

@@ -2,18 +2,149 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from random import Random
-from typing import Protocol
+from typing import Literal, Protocol
 
-from ..core.errors import ModelError
+from ..core.errors import ModelError, UsageError
 from ..core.ports import Ask, ImageFile, Reply
 from ..core.seeds import derive_seed
-from ..core.values import Usage
-from .caching import FirstGoes
-from .gate import CallLimits, Elapsed, Gate, Sleep
-from .retrying import Failure, shared_wait_s, wait_note, wait_s
-from .sampling import Answer
+from ..core.values import Document, Usage
+from .call_limits import CallLimits, Elapsed, Gate, Sleep
+from .diagnosis import Failure, shared_wait_s, wait_note, wait_s
+
+# What helps a service's prompt cache: where a prompt may be cut, and which of several equal calls goes first.
+
+
+MAX_POINTS = 4          # cache points in one request, for Anthropic and for OpenAI
+WORTH_CHARACTERS = 4096  # shorter beginnings are below every service's minimum of about 1,000 tokens
+KEPT_S = 300.0          # a service forgets a beginning that was not used for about five minutes
+KNOWN = 64              # beginnings that are remembered
+
+
+def pieces(prompt: str, prefixes: Sequence[int]) -> tuple[str, ...]:
+    """The prompt cut at the ends of its repeated beginnings; together the pieces are the prompt.
+
+    No piece is blank, since services refuse blank texts. At most the last MAX_POINTS cuts are made.
+    """
+    ends = sorted({end for end in prefixes if 0 < end < len(prompt)})[-MAX_POINTS:]
+    cut: list[str] = []
+    start = 0
+    for end in (*ends, len(prompt)):
+        piece = prompt[start:end]
+        if cut and not piece.strip():
+            cut[-1] += piece
+        elif piece.strip() or end == len(prompt):
+            cut.append(piece)
+        else:
+            continue  # a blank beginning joins the next piece
+        start = end
+    return tuple(cut)
+
+
+@dataclass(slots=True)
+class _Beginning:
+    """A beginning of prompts: whether the first response to it has begun, and when it was last sent."""
+
+    answered: asyncio.Event = field(default_factory=asyncio.Event)
+    used_at: float = 0.0
+
+
+class FirstGoes:
+    """Of several calls with the same beginning, one goes first: a service can read a beginning from its cache only
+    after its first response has begun.
+
+    The others wait until then, or until the first call ends for whatever reason, and at most `wait_s` seconds.
+    """
+
+    def __init__(self, wait_s: float, *, elapsed: Elapsed = time.monotonic) -> None:
+        self._wait_s = wait_s
+        self._elapsed = elapsed
+        self._known: OrderedDict[str, _Beginning] = OrderedDict()
+
+    @asynccontextmanager
+    async def turn(self, ask: Ask) -> AsyncIterator[Callable[[], None]]:
+        """Wait for this call's turn. The block reports the begin of its response by the function that it gets."""
+        end = ask.prefixes[-1] if ask.prefixes else 0
+        if self._wait_s <= 0 or end < WORTH_CHARACTERS:
+            yield _nothing
+            return
+        key = Document(ask.prompt[:end]).digest
+        beginning = self._known.get(key)
+        if beginning is None or self._elapsed() - beginning.used_at > KEPT_S:
+            beginning = self._known[key] = _Beginning(used_at=self._elapsed())
+            try:
+                yield beginning.answered.set
+            finally:
+                if not beginning.answered.is_set() and self._known.get(key) is beginning:
+                    del self._known[key]  # the call failed or was withdrawn: the next one goes first again
+                beginning.answered.set()
+                self._forget()
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._wait_s):
+                await beginning.answered.wait()
+        beginning.used_at = self._elapsed()
+        if self._known.get(key) is beginning:
+            self._known.move_to_end(key)
+        yield _nothing
+
+    def _forget(self) -> None:
+        while len(self._known) > KNOWN:
+            self._known.popitem(last=False)
+
+
+def _nothing() -> None:
+    """For calls that nobody waits for."""
+
+
+# The sampling settings of requests, and the answer to one request.
+
+
+Thinking = Literal["minimal", "low", "medium", "high", "xhigh"]
+ToolForm = Literal["native", "text"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """Settings sent with every request. None leaves the choice to the service.
+
+    Many reasoning models refuse a temperature. There is no output limit by default: some servers refuse a limit
+    that does not fit with the prompt, and the call's deadline ends an endless reply.
+
+    Streaming distinguishes a slow server from a silent one, but takes about 0.2 ms of CPU per token in the
+    controller (0.4 s for a reply of 2,000 tokens), while a whole reply takes 3 ms. If a client library requires
+    streaming, such as for Anthropic's long replies, it streams without this setting.
+    """
+
+    temperature: float | None = None
+    max_output_tokens: int | None = None
+    thinking: Thinking | None = None
+    stream: bool = False
+    tools: ToolForm | None = None  # how a conversation's tools are offered; None: natively where that is known to work
+    cache: bool = True  # whether prompts are marked for the service's cache, and equal ones sent one before the others
+
+    def __post_init__(self) -> None:
+        if self.temperature is not None and not 0 <= self.temperature <= 2:
+            raise UsageError(f"the temperature of a model must be from 0 to 2, not {self.temperature}")
+        if self.max_output_tokens is not None and self.max_output_tokens < 1:
+            raise UsageError("the max_output_tokens of a model must be above 0")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The answer to one request. `stop` is as in Reply; `cost_usd` is None if the price is unknown."""
+
+    text: str
+    stop: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    cache_written_tokens: int = 0
+    cost_usd: float | None = None
 
 
 class Requests(Protocol):

@@ -3,14 +3,133 @@
 Imports pydantic-ai, which takes seconds: only the connection imports this module.
 """
 
-from collections.abc import Collection, Mapping
+import re
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from random import Random
+from urllib.parse import quote
 
 from pydantic_ai import exceptions as ai
 
-from .body_limit import too_long
-from .keys import quotable
-from .retrying import Failure, requested_wait_s
+from ..core.text import one_line
+from .call_limits import CallLimits
+from .providers import too_long
 from .spec import ModelSpec
+
+# Failed requests: whether and when to retry. This module holds all handling of a provider's Retry-After.
+#
+# requested_wait_s    reads it from the client library's error
+# wait_s              the wait of the failed call
+# shared_wait_s       the wait of all calls of the account, at most a call's deadline (see gate.py)
+# wait_note           its mention in the error message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A request that was not answered.
+
+    `retry`: sending it again may help. `fatal`: no other request to this model would be answered either.
+    `form`: the request itself was refused, not the key, the account or the name of the model; `of_pictures`: it had
+    a picture.
+    """
+
+    problem: str                        # what happened, as the end of a sentence; contains no key
+    retry: bool = False
+    fatal: bool = False
+    form: bool = False
+    of_pictures: bool = False
+    overloaded: bool = False
+    retry_after_s: float | None = None  # the provider's requested wait
+
+
+def requested_wait_s(error: Exception) -> float | None:
+    """The provider's Retry-After in seconds, from an error of pydantic-ai; None if there is none."""
+    wait: float | None = getattr(error, "retry_after", None)
+    return wait
+
+
+def wait_s(failures: int, failure: Failure, limits: CallLimits, draw: Random) -> float:
+    """Seconds to wait after the `failures`-th failure of a call (1, 2, …).
+
+    The provider's Retry-After is respected, plus up to 10 % so that waiting calls do not all return at once;
+    otherwise the wait doubles each time, with a jitter of ±50 %.
+    """
+    if failure.retry_after_s is not None:
+        return failure.retry_after_s * (1 + 0.1 * draw.random())
+    mean_s = min(limits.backoff_cap_s, limits.backoff_s * 2.0 ** min(failures - 1, 60))
+    return mean_s * (0.5 + draw.random())
+
+
+def shared_wait_s(failure: Failure, limits: CallLimits) -> float | None:
+    """Seconds for which no call of the account is sent; None if only the failed call waits.
+
+    A wait beyond a call's deadline must not hold all calls back, since they would never fail.
+    """
+    wait = failure.retry_after_s
+    return wait if wait is not None and wait < limits.total_s else None
+
+
+def wait_note(failure: Failure) -> str:
+    """The wait that the provider requested, for the end of an error message; empty if it requested none."""
+    if failure.retry and failure.retry_after_s is not None and failure.retry_after_s > 1:
+        return f"; it asks to wait {failure.retry_after_s:.0f} s"
+    return ""
+
+
+# Takes keys out of texts that could carry them elsewhere: messages of exceptions, replies.
+
+
+_LOOKS_LIKE_A_KEY = re.compile(r"\b(?:sk|pk|rk)-[A-Za-z0-9_\-*.]{8,}|(?i:\bbearer\s+)[^\s'\",;]+")
+
+
+_SHORTEST = 12      # characters of a key's beginning or end that are masked as well
+
+
+def without_keys(text: str, keys: Iterable[str]) -> str:
+    """`text` with these keys replaced, whatever they look like: also in base64 or URL-coded, with white space or
+    dashes between their letters, and the beginning or end of one."""
+    for key in sorted(filter(None, keys), key=len, reverse=True):
+        for form in _forms(key):
+            text = text.replace(form, "[key]")
+        if len(key) >= _SHORTEST:
+            text = _spelt_out(key).sub("[key]", text)
+    return text
+
+
+@cache
+def _forms(key: str) -> tuple[str, ...]:
+    """The key as it is and as it is coded for a header, a URL or a body, the longest first."""
+    data = key.encode("utf-8", "surrogatepass")
+    forms = {key}
+    if len(key) >= _SHORTEST:
+        coded = {quote(key, safe=""), "".join(f"%{byte:02X}" for byte in data), data.hex().upper()}
+        forms |= coded | {re.sub("%..", lambda found: found[0].lower(), form) for form in coded} | {data.hex()}
+        for lead in range(3):       # base64 goes on by three bytes: what stands before the key moves its letters
+            for encode in (b64encode, urlsafe_b64encode):
+                whole = encode(bytes(lead) + data).decode().rstrip("=")
+                first, last = (0, 2, 3)[lead], len(whole) - (1 if (lead + len(data)) % 3 else 0)
+                forms.add(whole[first:last])
+    return tuple(sorted(forms, key=len, reverse=True))
+
+
+@cache
+def _spelt_out(key: str) -> re.Pattern[str]:
+    """The key's first or last letters, at least `_SHORTEST` of them, with or without blanks between."""
+    gap = r"[\s\u200b\u00ad]*"
+    ahead = gap.join(map(re.escape, key[:_SHORTEST]))
+    rest = ""
+    for letter in reversed(key[_SHORTEST:]):
+        rest = f"(?:{gap}{re.escape(letter)}{rest})?"
+    end = gap.join(map(re.escape, key[-_SHORTEST:]))
+    return re.compile(f"{ahead}{rest}|{end}")
+
+
+def quotable(text: str, keys: Iterable[str], limit: int = 300) -> str:
+    """A service's words, fit for a message: one line, bounded, without these keys or anything like a key."""
+    return one_line(_LOOKS_LIKE_A_KEY.sub("[key]", without_keys(text, keys)), limit)
+
 
 _POLICY_CODES = {"content_filter", "content_policy_violation", "invalid_prompt", "responsible_ai_policy_violation"}
 _POLICY_WORDS = "content filtering policy"  # the only mark of it in Anthropic's error

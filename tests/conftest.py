@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
-from memento.runtime.rollouts.arithmetic import common_kernels
+from memento.runtime.rollouts.worker_handle import common_kernels
 
 from .support.nightly import is_sampled
 from .support.processes import end_started

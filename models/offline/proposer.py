@@ -8,9 +8,8 @@ from ...core.events import Propose
 from ...core.ports import Part
 from ...core.programs.program_text import digest
 from ...core.values import Candidate, Operator, Program, Rejection
-from .edits import Forbidden, Workshop, constant_edit, summary_of
+from .edits import Forbidden, Workshop, constant_edit, summary_of, weights
 from .source import Edit, Source, alternative_of, fits
-from .steering import weights
 
 SWAP_SHARE = 0.75          # of hill-climb edits: a method replaced; the rest changes one or two constants
 TUNED_SWAP_SHARE = 0.4     # the same for a shelf whose constants matter as much as its methods

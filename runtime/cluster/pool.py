@@ -14,8 +14,7 @@ from ...core.values import JSON, Episode, Examination, Probe, Program, Score
 from ..rollouts import worker_messages as messages
 from ..rollouts.limits import DEFAULT_LIMITS, Limits
 from ..rollouts.pool import TRIES, Observer, examined
-from .calls import WITHDRAW_S, Answer, Calls, Tasks
-from .disk import Disk
+from .calls import WITHDRAW_S, Answer, Calls, Disk, Tasks
 from .dispatch import Dispatcher
 from .link import ClusterLink
 from .members import Members, Terms

@@ -18,21 +18,102 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
+from ...core.call_times import call_times
 from ...core.errors import StoreError
 from ...core.ports import Domain, Encoding, Environment, InvalidAction
-from ...core.recording import load_recording, save_recording, trajectory_path
+from ...core.recording import Recording, load_recording, save_recording, trajectory_path
 from ...core.seeds import derive_seed
-from ...core.values import JSON, Episode, Fault, FaultKind, Program
+from ...core.story import Story, generic_story, shown_conditions, story_of, story_text
+from ...core.values import JSON, Episode, EpisodeNotes, Fault, FaultKind, Program
 from . import sandbox
 from . import worker_messages as messages
-from .episode_notes import notes_of, with_stages
 from .evaluator_calls import evaluate, examine, failed_score
 from .limits import Limits
+from .policy_notes import StageLog, problem
 from .policy_process import PolicyProcess
 from .probes import ProbeRecorder
 from .program_process import Aborted, ProgramFailed, ProgramLauncher, ProgramOverdue
 from .sheets import SheetMaker
-from .twins import difference_of
+
+# Whether one program, and one evaluator, can run in two environments: in a domain's own and in its cheap twin.
+
+
+SEED = 1    # of the episode that is begun for a look at the recording
+
+
+def difference_of(environment: Environment, twin: Environment) -> str:
+    """What a program or an evaluator would notice first, in words; "" for nothing."""
+    if environment.observation_layout != twin.observation_layout:
+        return "the twin's observations have another layout"
+    if environment.action_size != twin.action_size:
+        return f"an action has {environment.action_size} numbers, the twin's {twin.action_size}"
+    arrays, others = _arrays_of(environment), _arrays_of(twin)
+    for name in sorted(arrays.keys() | others.keys()):
+        if arrays.get(name) != others.get(name):
+            where = "are recorded in one of them only" if name not in arrays or name not in others else "differ in form"
+            return f"the recorded {name!r} {where}"
+    return ""
+
+
+def _arrays_of(environment: Environment) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """The kind of numbers and the shape of a row, for every array of a recording."""
+    environment.reset(index=0, seed=SEED)
+    recording = environment.recording()
+    rows = {**recording.states, **recording.actions}
+    found = {name: (array.dtype.kind, array.shape[1:]) for name, array in rows.items()}
+    constants = {name: np.asarray(array) for name, array in recording.constants.items()}
+    return found | {name: (array.dtype.kind, array.shape) for name, array in constants.items()}
+
+
+# What a rollout notes of an episode, from the policy's process and the recording.
+
+
+STAGES_INFO = "policy_stages"   # the entry of a recording's info: [name, step] for each change
+
+
+def with_stages(recording: Recording, stages: StageLog) -> Recording:
+    """The recording with the stages that the policy named, in its info.
+
+    Evaluators do not receive info: a policy must not gain fitness by what it says of itself.
+    """
+    if not stages.changes:
+        return recording
+    return replace(recording, info={**recording.info, STAGES_INFO: stages.changes})
+
+
+def notes_of(
+    policy: PolicyProcess, report: Mapping[str, JSON] | str, *, domain: Domain, recording: Recording
+) -> EpisodeNotes:
+    """The notes of an episode, after its policy ended."""
+    problems = (problem("report", report),) if isinstance(report, str) else ()
+    story, trouble = safe_story(domain, recording)
+    return EpisodeNotes(
+        story=story_text(story),
+        conditions=shown_conditions(story),
+        begins_solved=story.begins_solved,
+        stages=policy.stages.stages(recording.steps),
+        printed=policy.printed,
+        report={} if isinstance(report, str) else report,
+        problems=(*problems, *trouble),
+        times=call_times(policy.calls_s, policy.start_s),
+    )
+
+
+def safe_story(domain: Domain, recording: Recording) -> tuple[Story, tuple[str, ...]]:
+    """The story of a recording, and what is wrong with the domain's own, for which the generic one stands in.
+
+    A domain that cannot describe an episode must not lose a run.
+    """
+    try:
+        story = story_of(domain, recording)
+        story_text(story)
+        shown_conditions(story)
+    except Exception as error:  # noqa: BLE001 - a user's domain may raise anything
+        return generic_story(recording), (problem("story", f"the domain raised {type(error).__name__}: {error}"),)
+    return story, ()
+
 
 NOTE_S: Final = 0.2         # interval at which a worker reports its steps
 

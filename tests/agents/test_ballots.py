@@ -13,7 +13,7 @@ from memento.core.events import Judge, ProposeEvaluator
 from memento.core.programs.program_text import bare
 from memento.core.values import EvaluatorCandidate, Program
 from memento.domains.hanoi_kinematic import DOMAIN
-from memento.models.offline.evaluator_writer import write_evaluator
+from memento.models.offline.model import write_evaluator
 
 from ..support.prompt_samples import judge_order
 

@@ -11,7 +11,7 @@ from memento.core.text import token_count, tokens_of_call
 from memento.core.values import Usage
 from memento.memory.spending import RoleSpending
 from memento.models import close_model
-from memento.models.caching import MAX_POINTS, WORTH_CHARACTERS, FirstGoes, pieces
+from memento.models.client import MAX_POINTS, WORTH_CHARACTERS, FirstGoes, pieces
 from memento.models.prices import Price
 
 from ..support.prompt_cache import PromptCache, blocks_of, marked_ends, prompt_of

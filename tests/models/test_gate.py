@@ -6,8 +6,8 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.models.gate import SPACING_S, Allowance, CallLimits, Gate
-from memento.models.retrying import Failure, wait_s
+from memento.models.call_limits import SPACING_S, Allowance, CallLimits, Gate
+from memento.models.diagnosis import Failure, wait_s
 
 from .asking import JumpingClock
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from memento.core.errors import ModelError
 from memento.core.ports import Reply
-from memento.models import body_limit, close_model
+from memento.models import close_model, providers
 
 from ..support.services import Act, serving
 from .asking import DIALECT, KINDS, LIMITS, NAME, JumpingClock, ask, client
@@ -181,8 +181,8 @@ async def test_an_answer_that_is_too_long_is_not_read_to_its_end(
     kind: str, stream: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A few kilobytes on the wire may be gigabytes of text."""
-    monkeypatch.setattr(body_limit, "MAX_WHOLE", 2 * body_limit.MIB)
-    monkeypatch.setattr(body_limit, "MAX_STREAMED", 2 * body_limit.MIB)
+    monkeypatch.setattr(providers, "MAX_WHOLE", 2 * providers.MIB)
+    monkeypatch.setattr(providers, "MAX_STREAMED", 2 * providers.MIB)
     act = Act(text="x" * 5_000_000, compressed=True)
     async with serving(act, SOUND, dialect=DIALECT[kind]) as service:
         model = client(kind, service.url, stream=stream)

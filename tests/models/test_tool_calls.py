@@ -16,7 +16,7 @@ from memento.core.turn_events import TurnTaken
 from memento.core.turns import TOOLS, Conversation
 from memento.core.values import Operator, Program
 from memento.models import close_model
-from memento.models.tool_calls import plain_form
+from memento.models.connection import plain_form
 from memento.runtime.prompts import PromptFolder
 
 from ..support.prompt_samples import BRIEF, CONTRACT, POLICY, candidate, propose

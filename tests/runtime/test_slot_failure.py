@@ -32,8 +32,7 @@ from memento.runtime import supervisor as supervisor_module
 from memento.runtime.bus import EventBus
 from memento.runtime.clock import SystemClock
 from memento.runtime.prompts import PromptFolder
-from memento.runtime.slot_failure import failed_slot
-from memento.runtime.supervisor import Agent, Lane, Supervisor
+from memento.runtime.supervisor import Agent, Lane, Supervisor, failed_slot
 from memento.search.evaluator_search import EvaluatorBudget
 from memento.search.memento import Slots
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer

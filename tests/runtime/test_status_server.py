@@ -12,10 +12,9 @@ from contextlib import asynccontextmanager
 import aiohttp
 import pytest
 from memento.core.errors import UsageError
-from memento.runtime import guarded_server
-from memento.runtime import status_server as status
-from memento.runtime.guarded_server import require_free
-from memento.runtime.status_server import Line, Source, StatusServer, open_status, prometheus
+from memento.runtime import servers
+from memento.runtime import servers as status
+from memento.runtime.servers import Line, Source, StatusServer, open_status, prometheus, require_free
 
 
 class Log:
@@ -195,8 +194,8 @@ def test_the_text_of_metrics_is_one_number_a_line() -> None:
 
 async def test_connections_are_few_and_none_waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """Connections that never finish a request's head are refused above a bound, and closed after a time."""
-    monkeypatch.setattr(guarded_server, "MOST_CONNECTIONS", 20)
-    monkeypatch.setattr(guarded_server, "HEAD_S", 0.5)
+    monkeypatch.setattr(servers, "MOST_CONNECTIONS", 20)
+    monkeypatch.setattr(servers, "HEAD_S", 0.5)
     async with served(Log(3)) as server:
         host, port = server.url.removeprefix("http://").split(":")
         slow = [await asyncio.open_connection(host, int(port)) for _ in range(60)]
@@ -221,7 +220,7 @@ async def test_connections_are_few_and_none_waits_for_ever(monkeypatch: pytest.M
 FEW_FILES = """
 import asyncio, resource, sys
 resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
-from memento.runtime.status_server import Source, open_status
+from memento.runtime.servers import Source, open_status
 
 async def main():
     source = Source(status=lambda: {"alive": True}, metrics=dict, after=lambda seq: ())
@@ -247,7 +246,7 @@ async def test_more_connections_than_open_files_leave_it_alive() -> None:
     for _, writer in slow:
         with contextlib.suppress(ConnectionError):
             writer.write(b"GET /status HTTP/1.1\r\n")
-    await asyncio.sleep(guarded_server.HEAD_S + 1)
+    await asyncio.sleep(servers.HEAD_S + 1)
     async with aiohttp.ClientSession() as session, session.get(f"{url}/status") as response:
         assert await response.json() == {"alive": True}
     for _, writer in slow:

@@ -17,7 +17,6 @@ from memento.core.call_times import (
 from memento.core.recording import Recording, load_recording
 from memento.core.story import generic_story
 from memento.core.values import Episode, EpisodeNotes
-from memento.runtime.rollouts.episode_notes import safe_story
 from memento.runtime.rollouts.policy_notes import (
     CHANGES,
     ENTRIES,
@@ -28,6 +27,7 @@ from memento.runtime.rollouts.policy_notes import (
     parse_report,
     printed_tail,
 )
+from memento.runtime.rollouts.worker import safe_story
 
 from ...conformance.pool import task
 from ...support.hostile import policy

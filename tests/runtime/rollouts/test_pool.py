@@ -14,9 +14,8 @@ from memento.agents.rollout_agents import scored
 from memento.core.errors import RecordingLost, RolloutError
 from memento.core.recording import load_recording
 from memento.runtime.rollouts import worker_messages as messages
-from memento.runtime.rollouts.arithmetic import common_kernels
 from memento.runtime.rollouts.pool import ProcessPool
-from memento.runtime.rollouts.worker_handle import worker_environment
+from memento.runtime.rollouts.worker_handle import common_kernels, worker_environment
 
 from ...conformance.pool import ENDLESS, HALF, LOOPING, task
 from ...support import ON_PATH, hostile
