@@ -15,8 +15,7 @@ from ..memory.runs import find_run
 from ..settings import OPTIONS, build_settings
 from ..settings.evaluate import build_evaluate_settings
 from .record import Candidate, Run
-from .showing import shown
-from .waiting import finish
+from .waiting import finish, shown
 
 RUNS: Final = "runs"        # the folder of runs, if neither an argument nor MEMENTO_RUNS names one
 

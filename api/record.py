@@ -163,7 +163,7 @@ class Run:
         for a run that another process works on, and other MementoErrors as `memento.run` does.
         """
         from ..settings import parse_budgets
-        from .showing import shown
+        from .waiting import shown
 
         changed = parse_budgets(budgets, ())
         with shown(display) as screen:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from ..app import rendering
-from ..app.isolation import ISOLATING
+from ..app.required import ISOLATING
 from ..baselines.log import find_baseline
 from ..core.errors import MementoError, UsageError
 from ..core.extras import require

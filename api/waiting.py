@@ -2,7 +2,9 @@
 
 import asyncio
 import gc
+import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
@@ -12,8 +14,9 @@ from typing import Any, Final, TypeVar
 import structlog
 
 from ..app.log import log_to_stderr
-from ..core.errors import MementoError, first_of
+from ..core.errors import MementoError, first_of, unknown
 from ..core.extras import explain
+from ..tui.display import Display, PlainLines, open_display
 
 T = TypeVar("T")
 CLEAN_UP_S: Final = 60.0        # for work that was interrupted
@@ -108,3 +111,33 @@ def _settle(outcome: "Future[T]", call: Callable[[], T]) -> None:
         outcome.set_result(call())
     except BaseException as error:  # noqa: BLE001 - the waiting thread raises it
         outcome.set_exception(error)
+
+
+# Where a run that Python code started shows its progress.
+
+
+DISPLAYS: Final = ("auto", "rich", "plain", "none")
+
+
+@contextmanager
+def shown(kind: str) -> Iterator[Display]:
+    """The display of this kind, closed at the end. "auto" is plain lines below the cell in a notebook; elsewhere it is
+    the live screen if stderr is a terminal, and otherwise plain lines on stderr. Raises UsageError."""
+    if kind not in DISPLAYS:
+        raise unknown("display", kind, DISPLAYS)
+    screen = _opened(kind)
+    try:
+        yield screen
+    finally:
+        screen.close()
+
+
+def _opened(kind: str) -> Display:
+    if kind in ("auto", "plain") and in_notebook():
+        return PlainLines(sys.stdout)       # a notebook shows stderr as an error
+    return open_display("rich" if kind == "auto" else kind, sys.stderr, environment=os.environ)
+
+
+def in_notebook() -> bool:
+    """Whether a Jupyter kernel runs this code."""
+    return sys.modules.get("ipykernel") is not None

@@ -2,21 +2,184 @@
 
 import asyncio
 import json
+import random
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from ..core.audits import BRED, SEARCH, STAGED, Audit, AuditedProgram, Offender, row_of, rows_of, worst_of
-from ..core.ports import Auditable, AuditProgram, Domain, ProbeTask, RollTask, interpreter_of, shelf_of
+from ..core.errors import UsageError
+from ..core.events import CandidateScored, EvaluatorChosen, Propose, RunResumed, RunStarted
+from ..core.ports import Auditable, AuditProgram, Domain, ProbeTask, RollTask, Shelf, interpreter_of, shelf_of
 from ..core.programs.program_text import digest
 from ..core.recording import trajectory_path
-from ..core.values import JSON, Episode, Program, Score
+from ..core.seeds import derive_seed
+from ..core.values import JSON, Candidate, Episode, Operator, Program, Score
 from ..domains import import_string
 from ..domains import load as load_domain
+from ..memory.runs import find_run
+from ..memory.store import RunStore
+from ..models.offline.edits import Workshop, first_class
+from ..models.offline.proposer import propose
 from ..runtime.rollouts.pool import ProcessPool
-from ..settings.audit import AuditSettings
-from .breeding import Breeder
+from ..settings import settings_in
+from ..settings.evaluate import AuditSettings, given_options
+from .given_files import read_evaluator
+from .required import require_trust
+
+# The evaluator that an audit examines: the domain's reference evaluator, a file's, or the one a run chose.
+
+
+REFERENCE = "reference"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """An evaluator with the completed options of its task. `run` is the folder of the run that chose it."""
+
+    program: Program
+    name: str
+    options: Mapping[str, JSON]
+    run: Path | None = None
+    candidates: tuple[AuditedProgram, ...] = ()     # of that run, unless its options are changed
+
+
+def examined(
+    domain_name: str, evaluator: str, *, flags: Mapping[str, JSON], assignments: Sequence[str], runs_dir: Path,
+    trusted: bool,
+) -> Examined:
+    """The evaluator that `evaluator` names. A run's is examined under the run's options. Raises UsageError."""
+    domain = load_domain(domain_name)
+    given = given_options(domain.name, flags=flags, assignments=assignments)
+    if evaluator == REFERENCE or evaluator.endswith(".py"):
+        options = domain.options(given, preset="paper")
+        return Examined(program=read_evaluator(evaluator, domain), name=Path(evaluator).name, options=options)
+    folder = find_run(runs_dir, evaluator)
+    with RunStore.read(folder) as store:
+        begun = tuple(store.facts(only=(RunStarted, RunResumed)))
+        chosen = [
+            fact.chosen.program for fact in store.facts(only=(EvaluatorChosen,))
+            if isinstance(fact, EvaluatorChosen) and fact.final and fact.chosen.program is not None
+        ]
+        candidates = tuple(_audited(store)) if not given else ()
+    settings = settings_in(begun)
+    if settings is None or not chosen:
+        raise UsageError(f"the run {folder.name!r} has chosen no evaluator yet: continue it, or name a file")
+    started = next(fact for fact in begun if isinstance(fact, RunStarted))
+    require_trust(folder, started.settings, settings, trusted=trusted, models=False)
+    if settings.domain != domain_name:
+        raise UsageError(
+            f"the run {folder.name!r} has the domain {settings.domain!r}, not {domain_name!r}: name the run's domain"
+        )
+    options = domain.options({**settings.options, **given}, preset=settings.preset) if given else settings.options
+    return Examined(program=chosen[-1], name=folder.name, options=options, run=folder, candidates=candidates)
+
+
+def _audited(store: RunStore) -> Iterator[AuditedProgram]:
+    """The search's own candidates, with F and S as in the log: each counts as one episode."""
+    for fact in store.facts(only=(CandidateScored,)):
+        assert isinstance(fact, CandidateScored)
+        each = fact.candidate
+        if each.fault is None and each.bound is None and each.success_rate is not None:
+            yield AuditedProgram(
+                name=each.id, kind=SEARCH, text=each.program.text, fitnesses=(each.fitness,),
+                successes=(each.success_rate > 0,),
+            )
+
+
+# Breeds programs that an evaluator likes although they never succeed, for an audit.
+#
+# A plain evolution: the parents of the next program are drawn from the fittest unsuccessful programs so far, and the
+# offline mutator edits or recombines them. A program is determined by the seed, its number and the programs judged
+# before its batch, so the number of workers has no effect.
+
+
+BATCH: Final = 8        # programs made of the same parents' pool, whatever the number of workers
+PARENTS: Final = 12     # the fittest unsuccessful programs
+TRIES: Final = 20       # for a program that was not judged before
+FRESH: Final = 0.15     # of programs: every part drawn at random
+CROSSED: Final = 0.25
+LARGE: Final = 0.25     # macro-mutations; the rest are small edits
+
+
+class Breeder:
+    """Makes the programs of an audit, one batch after the other."""
+
+    def __init__(self, shelf: Shelf | None, founders: Sequence[AuditedProgram], *, seed: int) -> None:
+        """`founders` are programs that were judged already; without a shelf their numbers are what can be changed."""
+        self._judged = [each for each in founders if each.text is not None]
+        self._seed = seed
+        self._number = 0
+        self._known = {digest(Program(each.text)) for each in self._judged if each.text is not None}
+        self._fresh = shelf is not None
+        if shelf is None and self._judged:
+            frame = f"class {first_class(self._judged[0].text or '')}:\n    pass\n"
+            shelf = Shelf(initial=Program(frame), parts=(), evaluators=())
+        self._workshop = None if shelf is None else Workshop(shelf)
+
+    def batch(self, most: int) -> tuple[tuple[str, str], ...]:
+        """Names and texts of at most `most` new programs, fewer or none where no new ones can be made."""
+        made = []
+        for _ in range(min(most, BATCH)):
+            text = self._program()
+            if text is None:
+                break
+            self._number += 1
+            made.append((f"{BRED}-{self._number}", text))
+        return tuple(made)
+
+    def judged(self, programs: Sequence[AuditedProgram]) -> None:
+        """The results of a batch."""
+        self._judged += programs
+
+    def _program(self) -> str | None:
+        for attempt in range(TRIES):
+            rng = random.Random(derive_seed(self._seed, "audit", self._number, attempt))
+            text = self._proposed(rng)
+            known = None if text is None else digest(Program(text))
+            if text is not None and known is not None and known not in self._known:
+                self._known.add(known)
+                return text
+        return None
+
+    def _proposed(self, rng: random.Random) -> str | None:
+        """The text of one program; None where the mutator cannot edit what was drawn."""
+        if self._workshop is None:
+            return None
+        parents = self._parents(rng)
+        draw = rng.random()
+        if not parents and not self._fresh:
+            return None
+        if not parents or (self._fresh and draw < FRESH):
+            operator, parents = Operator.INITIAL, ()
+        elif draw < FRESH + CROSSED and len(parents) > 1:
+            operator = Operator.CROSSOVER
+        else:
+            operator = Operator.MACRO if draw < FRESH + CROSSED + LARGE else Operator.HILL_CLIMB
+            parents = parents[:1]
+        order = Propose(
+            id=f"audit/{self._number}", operator=operator, generation=0, slot=self._number + 1, parents=parents
+        )
+        try:
+            return propose(order, self._workshop, rng, attempt=0)[0]
+        except SyntaxError:
+            return None
+
+    def _parents(self, rng: random.Random) -> tuple[Candidate, ...]:
+        """Two different programs, each the better of two drawn from the fittest; fewer if there are no more."""
+        best = sorted((each for each in self._judged if each.counts), key=lambda each: -each.fitness)[:PARENTS]
+        chosen: list[Candidate] = []
+        while best and len(chosen) < 2:
+            each = best.pop(min(rng.randrange(len(best)), rng.randrange(len(best))))
+            assert each.text is not None
+            chosen.append(Candidate(
+                id=each.name, program=Program(each.text), operator=Operator.INITIAL, generation=0, slot=0,
+                fitness=each.fitness, metrics={},
+            ))
+        return tuple(chosen)
+
 
 PROBE_STEPS = 300       # of the idle and the random episode
 Report = Callable[[int, int], None]

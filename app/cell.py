@@ -21,8 +21,8 @@ from ..core.values import JSON, Episode, Program, Score
 from ..domains.cell import DOMAIN, IMPORT_STRING
 from ..runtime.rollouts.pool import ProcessPool
 from ..settings.evaluate import EvaluateSettings
-from .isolation import live_layers
-from .program_files import read_program
+from .given_files import read_program
+from .required import live_layers
 
 SPLIT = "cell"
 CHECK_LIMIT_S = 600.0

@@ -22,8 +22,8 @@ from ..search.stages import ATTEMPTS
 from ..settings import CRITIC, Settings
 from .budgets import models_of, prices_of, require_usable
 from .estimate_samples import HIGH, LOW, Assumed, Samples
-from .prompt_files import prompts_with, read_prompts
-from .sight import refuse_the_blind
+from .given_files import prompts_with, read_prompts
+from .required import refuse_the_blind
 from .wiring import Askers, Models, aids_of, asking_of, make_askers
 
 ASSUMPTIONS = (

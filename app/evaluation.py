@@ -18,7 +18,7 @@ from ..domains import load as load_domain
 from ..runtime.clock import SystemClock
 from ..settings.evaluate import EvaluateSettings
 from .cluster import Cluster, machines
-from .program_files import read_evaluator, read_program
+from .given_files import read_evaluator, read_program
 from .results import EpisodeResult, EvaluateResult
 
 SPLIT = "evaluate"

@@ -12,7 +12,7 @@ from ..search.memento import Slots
 from ..search.options import SearchOptions
 from ..search.sequencer import KEEPERS, RunPlan
 from ..settings import Settings
-from .gate import twin_of
+from .required import twin_of
 
 
 def plan_of(

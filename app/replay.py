@@ -34,7 +34,7 @@ from ..memory.runs import find_run
 from ..memory.store import RunStore
 from ..models.tape import Tape, tape_of
 from ..settings import Settings, recorded_settings
-from .trust import require_trust
+from .required import require_trust
 
 # The facts that a replay needs as one small file: JSON compressed with xz, in which each text is there once.
 

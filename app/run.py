@@ -23,21 +23,15 @@ from ..settings import MOST_WORKERS, Settings, with_budgets
 from ..tui.display import Display
 from ..tui.noting import noted
 from .budgets import balance_of, require_usable
-from .calibration import require_calibratable, workers_of
 from .cluster import Cluster, machines
-from .drawing import require_drawing
-from .gate import require_twin
+from .given_files import read_evaluator, read_initial, read_prompts
 from .history import Outline, outline_of, past_use
-from .isolation import warn_of_lost
-from .program_files import read_evaluator, read_initial
-from .prompt_files import read_prompts
 from .replay import NOTHING_RECORDED, RecordedRun, read_recorded
+from .required import refuse_the_blind, require_drawing, require_sight, require_trust, require_twin, warn_of_lost
 from .results import RunResult, result_of
 from .session import Session, Work
-from .sight import refuse_the_blind, require_sight
 from .status import StatusAddress
-from .trust import require_trust
-from .wiring import Models, make_models, replayed
+from .wiring import Models, make_models, replayed, require_calibratable, workers_of
 
 NAMED_VERSIONS = ("robosuite", "mujoco", "numpy")
 NOT_A_PROGRAM = ("evolve", "zero-shot")

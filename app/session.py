@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..agents.critic_sheets import SHEETS, DrawnSheets, RecordedSheets, Sheets
@@ -22,28 +22,60 @@ from ..models.budget import Ledger
 from ..models.tape import Key, same_prompt
 from ..runtime.bus import EventBus
 from ..runtime.cluster.pool import ClusterPool
-from ..runtime.rollouts.pool import Observer, ProcessPool
-from ..runtime.supervisor import Supervisor
+from ..runtime.rollouts.pool import Activity, Observer, ProcessPool
+from ..runtime.supervisor import Agent, Lane, Supervisor
 from ..search.conversing import Conversing
 from ..search.criticising import Criticising
 from ..search.gate import GATE_SPLIT, Gated
 from ..search.sequencer import RunPlan, Sequencer
 from ..settings import Settings
-from ..tui.display import Display
-from .announcing import announced, observed
+from ..tui.display import Attentive, Display
 from .budgets import ActiveTime, balance_of
-from .cluster import Machines
-from .drawing import artists
-from .gate import twin_of
+from .cluster import Bringing, Machines, Rollouts, staying
 from .history import PastUse
 from .plan import gate_terms_of, plan_of, terms_of
-from .recordings import Bringing, Rollouts, staying
 from .replay import NOTHING_RECORDED, RecordedRun
 from .requests import Requests
+from .required import artists, twin_of
 from .results import RunResult, result_of
 from .retention import Retention
 from .status import StatusAddress, StatusFeed
 from .wiring import Models, aids_of, exclude_loaded_from_gc, final_options, load_clients, make_lanes
+
+# Reports events that are not in the log to a display: started orders, and the activity of the workers.
+
+
+def announced(lanes: Sequence[Lane], display: Display) -> tuple[Lane, ...]:
+    """The same lanes, which report every order that they start to an attentive display."""
+    if not isinstance(display, Attentive):
+        return tuple(lanes)
+    return tuple(
+        replace(lane, agents={kind: _Announcing(agent, display) for kind, agent in lane.agents.items()})
+        for lane in lanes
+    )
+
+
+def observed(observer: Observer, display: Display) -> Observer:
+    """An observer of the pool that forwards its reports to an attentive display."""
+    if not isinstance(display, Attentive):
+        return observer
+    attentive: Attentive = display
+
+    def both(activity: Activity) -> None:
+        observer(activity)
+        attentive.observe(activity)
+
+    return both
+
+
+class _Announcing:
+    def __init__(self, agent: Agent, display: Attentive) -> None:
+        self._agent = agent
+        self._display = display
+
+    async def carry_out(self, order: Any) -> Fact:
+        self._display.begun(order.id)
+        return await self._agent.carry_out(order)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

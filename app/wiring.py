@@ -25,11 +25,12 @@ from ..core.events import Examine, Fact, Judge, Order, Propose, ProposeEvaluator
 from ..core.gate_events import TryOnTwin
 from ..core.methods import CALIBRATE, edits, tunes
 from ..core.order_ids import HILL, owner_of, parse
-from ..core.ports import Domain, Generalising, Model, Pool, Prober, Prompts, RollTask, shelf_of
+from ..core.ports import Calibrating, Domain, Generalising, Model, Pool, Prober, Prompts, Rig, RollTask, shelf_of
+from ..core.programs.constants import calibrated
 from ..core.seeds import UNSALTED
 from ..core.tuning_events import TryConstants
 from ..core.turn_events import Compute, LookCloser, ToolAnswered, TryProgram
-from ..core.values import JSON, Call, CallTimes, Contract, Operator, PromptText
+from ..core.values import JSON, Call, CallTimes, Contract, Operator, Program, PromptText
 from ..models import ClientSettings, close_model, make_model
 from ..models.asked import BallotFolder
 from ..models.budget import BudgetedModel, Ledger
@@ -42,8 +43,34 @@ from ..runtime.rollouts.limits import policy_limits_in_words, practice_limits_in
 from ..runtime.supervisor import Agent, Lane
 from ..settings import ALL, Asking, Settings
 from .budgets import left_in_words, models_of, prices_of
-from .calibration import rig_of
-from .prompt_files import prompts_with
+from .given_files import prompts_with
+
+# What a calibration needs besides the settings of its run: a domain with a rig, and a policy with constants.
+
+
+def rig_of(settings: Settings, domain: Domain) -> Rig:
+    """The rig of a calibration. Raises UsageError for a domain that has none."""
+    if not isinstance(domain, Calibrating):
+        raise UsageError(f"the domain {settings.domain!r} has no robot to calibrate for: use memento cell calibrate")
+    return domain.rig(settings.options)
+
+
+def require_calibratable(settings: Settings, domain: Domain, initial: Program | None) -> None:
+    """Raises UsageError for a calibration without a policy, or without constants to change."""
+    if settings.method != CALIBRATE:
+        return
+    rig = rig_of(settings, domain)
+    if initial is None:
+        raise UsageError("a calibration needs a policy: give it with --initial FILE")
+    calibrated(initial, rig.bounds)
+
+
+def workers_of(settings: Settings, domain: Domain, wanted: int) -> int:
+    """The trials at once: 1 where there is one arm, whatever was asked for."""
+    if isinstance(domain, Calibrating) and domain.rig(settings.options).one_at_a_time:
+        return 1
+    return wanted
+
 
 CLOSING_S = 5.0             # time to close the sockets of one model at the end of a run
 

@@ -44,9 +44,9 @@ def audit(
 ) -> None:
     """Count programs with F >= 0.9 and S = 0: hand-written ones, and ones bred to please the evaluator."""
     from ..app.audit import audit as run_audit
-    from ..app.audit_evaluator import examined
+    from ..app.audit import examined
     from ..memory.audits import write_audit
-    from ..settings.audit import build_audit_settings
+    from ..settings.evaluate import build_audit_settings
     from .audit_text import as_object, describe, films, write_programs
     from .execution import execute
     from .output import print_json, print_text, say

@@ -99,9 +99,8 @@ def continue_baseline(folder: Path, clock: "Clock", *, as_json: bool) -> None:
     from ..baselines.result import result_of
     from ..baselines.run import work
     from .baseline_text import describe_baseline
-    from .execution import INTERRUPTED
+    from .execution import INTERRUPTED, stop_requests
     from .output import print_json, print_text, say
-    from .signals import stop_requests
 
     known = read_record(folder)
     seen = [*known.progress]

@@ -75,11 +75,11 @@ def run(
     from ..app.cell import run_cell
     from ..domains.cell import DOMAIN, IMPORT_STRING
     from ..settings.evaluate import build_evaluate_settings
-    from .cell_text import cell_json, describe_trials
     from .drawing import write
     from .execution import execute
     from .look import Look
     from .output import print_json, print_text
+    from .result_text import cell_json, describe_trials
 
     settings = build_evaluate_settings(
         policy, IMPORT_STRING, flags={"cell": str(_path(file))}, assignments=(), episodes=trials, seed=seed,

@@ -16,15 +16,11 @@ from . import (
     compare,
     completion,
     doctor,
-    domains,
     evaluate,
     export,
-    hint,
     kitchen,
+    lists,
     mcp,
-    methods,
-    models,
-    pause,
     render,
     report,
     resume,
@@ -33,6 +29,12 @@ from . import (
     stop,
     vote,
     watch,
+)
+from . import (
+    stop as hint,
+)
+from . import (
+    stop as pause,
 )
 from .command import CONTEXT, Command, CommandGroup
 
@@ -71,15 +73,15 @@ COMMANDS: Final[tuple[tuple[Callable[..., None], str], ...]] = (
     (audit.audit, audit.EXAMPLE),
     (compare.compare, compare.EXAMPLE),
     (report.report, report.EXAMPLE),
-    (domains.domains, domains.EXAMPLE),
-    (methods.methods, methods.EXAMPLE),
-    (models.models, models.EXAMPLE),
+    (lists.domains, lists.EXAMPLE),
+    (lists.methods, lists.METHODS_EXAMPLE),
+    (lists.models, lists.MODELS_EXAMPLE),
     (show.show, show.EXAMPLE),
     (export.export, export.EXAMPLE),
     (watch.watch, watch.EXAMPLE),
     (stop.stop, stop.EXAMPLE),
-    (pause.pause, pause.EXAMPLE),
-    (hint.hint, hint.EXAMPLE),
+    (pause.pause, pause.PAUSE_EXAMPLE),
+    (hint.hint, hint.HINT_EXAMPLE),
     (vote.vote, vote.EXAMPLE),
     (render.render, render.EXAMPLE),
     (mcp.mcp, mcp.EXAMPLE),

@@ -76,8 +76,7 @@ def compare(
     require("compare", "memento compare")
     from ..evidence.comparing import default_effort
     from ..settings import parse_assignments
-    from .comparison import carry_out
-    from .comparison_plan import Changes, plan
+    from .comparison import Changes, carry_out, plan
 
     flags.require_at_least("--jobs", jobs, 1)
     flags.require_at_least("--workers", workers, 1)

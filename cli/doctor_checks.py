@@ -1,21 +1,121 @@
 """The checks of `memento doctor`: software, machine, isolation, renderers and keys, each with a fix if it fails."""
 
+import asyncio
 import os
 import platform
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import packages_distributions
+from importlib.metadata import PackageNotFoundError, packages_distributions
+from importlib.metadata import version as package_version
 from pathlib import Path
 from typing import Final, Literal
 
+from ..app.cluster import Surveyed, survey
 from ..core.extras import DISTRIBUTION, EXTRAS, install_command, is_installed, missing_modules
 from ..core.version import __version__
 from ..domains.kitchen.unity import build as unity
 from ..models.spec import KEY_VARIABLES
 from ..runtime.rollouts import sandbox
 from ..settings import usable_cpus
-from . import machine_checks
+
+# Read-only checks of this machine for `memento doctor`: versions, memory, disk, renderers.
+
+
+RENDER_S: Final = 60.0      # for one renderer to draw one picture, on a loaded machine
+UV_S: Final = 10.0
+
+_DRAW: Final = """
+import mujoco
+model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><light pos='0 0 3'/><geom size='.1'/></worldbody></mujoco>")
+renderer = mujoco.Renderer(model, 32, 32)
+data = mujoco.MjData(model)
+mujoco.mj_forward(model, data)
+renderer.update_scene(data)
+assert renderer.render().shape == (32, 32, 3)
+"""
+
+
+def version_of(package: str) -> str | None:
+    """The installed version; None if it is not installed."""
+    try:
+        return package_version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def uv_version() -> str | None:
+    """The version of uv in the PATH or in the launcher's folder; None if it is not installed."""
+    private = Path(__file__).resolve().parent.parent / ".uv" / "bin" / "uv"
+    for command in (shutil.which("uv"), str(private)):
+        if command is None:
+            continue
+        try:
+            printed = subprocess.run([command, "--version"], capture_output=True, text=True, timeout=UV_S, check=True)
+        except (OSError, subprocess.SubprocessError):
+            continue
+        return printed.stdout.strip().removeprefix("uv ")
+    return None
+
+
+def memory_bytes() -> int | None:
+    """Memory available to programs, within the limit of this container; None if it cannot be read."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        try:
+            return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        except (OSError, ValueError):
+            return None
+    available = next((int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:")), None)
+    try:
+        limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
+    except (OSError, ValueError):   # no such file, or "max"
+        return available
+    return limit if available is None else min(limit, available)
+
+
+def free_disk_bytes(folder: Path) -> int:
+    """Free bytes on the disk of the folder, which need not exist yet."""
+    folder = folder.absolute()
+    while not folder.exists():
+        folder = folder.parent
+    return shutil.disk_usage(folder).free
+
+
+def renderers() -> dict[str, str | None]:
+    """MuJoCo's renderers on this platform: None for one that drew a picture, else the reason why it failed.
+
+    Each is tried in a separate process, since a broken renderer may crash its process.
+    """
+    names = ["egl", "osmesa"] if sys.platform == "linux" else ["cgl" if sys.platform == "darwin" else "wgl"]
+    if os.environ.get("DISPLAY"):
+        names.append("glfw")
+    tried = {name: _drawing(name) for name in names}
+    return {name: _drawn(process) for name, process in tried.items()}
+
+
+def _drawing(name: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", _DRAW], env={**os.environ, "MUJOCO_GL": name}, stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )
+
+
+def _drawn(process: "subprocess.Popen[str]") -> str | None:
+    try:
+        _, printed = process.communicate(timeout=RENDER_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        return f"it did not draw within {RENDER_S:g} s"
+    if process.returncode == 0:
+        return None
+    lines = [line for line in printed.splitlines() if line.strip() and not line.startswith(" ")]
+    return lines[-1].strip()[:200] if lines else f"it ended with code {process.returncode}"
+
 
 PYTHONS: Final = ((3, 11), (3, 12))
 DISK_BYTES: Final = 1 << 30     # a long run's trajectories take a few hundred MiB
@@ -69,12 +169,12 @@ def _software() -> Iterator[Finding]:
         topic=topic, name="Python", state="ok" if fits else "missing", words=platform.python_version(),
         fix="" if fits else "needs Python 3.11 or 3.12: numpy 1.26 has no wheel for others",
     )
-    numpy = machine_checks.version_of("numpy")
+    numpy = version_of("numpy")
     yield Finding(
         topic=topic, name="numpy", state="ok" if numpy else "missing", words=numpy or "not installed",
         fix="" if numpy else f"run ./memento in a checkout, or: pip install {DISTRIBUTION}",
     )
-    uv = machine_checks.uv_version()
+    uv = uv_version()
     yield Finding(topic=topic, name="uv", state="ok" if uv else "absent",
                   words=uv or "not installed; needed for installation only")
 
@@ -92,7 +192,7 @@ def _extras() -> Iterator[Finding]:
 def _versions(modules: Sequence[str]) -> str:
     found = packages_distributions()
     names = (next(iter(found.get(module, ())), module) for module in modules)
-    return ", ".join(f"{name} {machine_checks.version_of(name) or ''}".rstrip() for name in names)
+    return ", ".join(f"{name} {version_of(name) or ''}".rstrip() for name in names)
 
 
 def _machine() -> Iterator[Finding]:
@@ -101,12 +201,12 @@ def _machine() -> Iterator[Finding]:
                   f"{platform.machine()}")
     yield Finding(topic=topic, name="processors", state="ok",
                   words=f"{usable_cpus()} usable: the number of parallel rollouts without --workers")
-    memory = machine_checks.memory_bytes()
+    memory = memory_bytes()
     words = "cannot be read on this system" if memory is None else f"{memory / 2**30:.1f} GiB available"
     short = memory is not None and memory < MEMORY_BYTES
     yield Finding(topic=topic, name="memory", state="missing" if short else "ok", words=words,
                   fix="a worker takes about 0.3 GiB: free some memory, or run with --workers 1" if short else "")
-    disk = machine_checks.free_disk_bytes(Path(os.environ.get("MEMENTO_RUNS", "runs")))
+    disk = free_disk_bytes(Path(os.environ.get("MEMENTO_RUNS", "runs")))
     yield Finding(topic=topic, name="disk", state="ok" if disk >= DISK_BYTES else "missing",
                   words=f"{disk / 2**30:.1f} GiB free in the folder of runs",
                   fix="" if disk >= DISK_BYTES else "free some disk space, or keep runs elsewhere with --runs")
@@ -125,7 +225,7 @@ def _isolation() -> Iterator[Finding]:
 
 def _pictures() -> Iterator[Finding]:
     topic = "pictures (needed for rendering only)"
-    found = machine_checks.renderers() if is_installed("mujoco") else {}
+    found = renderers() if is_installed("mujoco") else {}
     for name, flaw in found.items():
         words = f"draws (MUJOCO_GL={name})" if flaw is None else f"not usable: {flaw}"
         yield Finding(topic=topic, name=name, state="absent" if flaw else "ok", words=words)
@@ -153,3 +253,29 @@ def _models() -> Iterator[Finding]:
 def _further_keys() -> set[str]:
     """Variables that hold keys of OpenAI-compatible services."""
     return {name for name, value in os.environ.items() if name.endswith("_API_KEY") and value.strip()}
+
+
+# The checks of `memento doctor --cluster`: every node of a cluster, and whether it can be used from here.
+
+
+def examine_cluster(address: str, *, isolated: bool) -> Iterator[Finding]:
+    """One finding for each node. With `isolated` one that cannot isolate programs is "missing". Raises UsageError."""
+    for node in asyncio.run(survey(address, isolated=isolated)):
+        yield _finding(node, address)
+
+
+def _finding(found: Surveyed, address: str) -> Finding:
+    report = found.report
+    words = f"{report.node.host}, {report.node.cpus} CPUs"
+    if report.node.free >= 0:
+        words += f" ({report.node.free} free)"
+    fix = "" if found.why is None else f"not used: {found.why}"
+    if report.about is not None:
+        versions = ", ".join(f"{name} {version}" for name, version in report.about.versions.items())
+        missing = [layer for layer in sandbox.ISOLATING if layer not in report.about.layers]
+        isolation = f"NOT ISOLATED ({', '.join(missing)} missing)" if missing else "isolates programs"
+        words += f", {report.about.cpu}; {isolation}: {', '.join(report.about.layers)}; {versions}"
+    return Finding(
+        topic=f"{CLUSTER} at {address}", name=report.node.address, state="ok" if found.why is None else "missing",
+        words=words, fix=fix,
+    )

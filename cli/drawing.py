@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from ..app import rendering
-from ..app.episode_images import moments, pace, save_film, save_sheet
-from ..app.rendering import Wanted
+from ..app.rendering import Wanted, moments, pace, save_film, save_sheet
 from ..core.errors import UsageError, unknown
 from ..core.ports import Renderer
 from ..core.recording import Recording

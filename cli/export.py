@@ -53,7 +53,7 @@ def export(
 ) -> None:
     """Write a program to a file, or export a run to other tools."""
     if to is Target.TAPE:
-        from .run_export import export_tape_of
+        from .exporting import export_tape_of
 
         if candidate is not None or with_programs or with_prompts:
             raise UsageError("a tape is of a whole run, with its prompts and replies: give --out FILE.tape.xz alone")
@@ -61,7 +61,7 @@ def export(
         return
     if to is not None:
         from ..exports.sink import Texts
-        from .run_export import export_run
+        from .exporting import export_run
 
         if candidate is not None:
             raise UsageError(f"--to exports a whole run: omit {candidate!r}, or omit --to")
@@ -71,6 +71,6 @@ def export(
         raise UsageError("--with-programs and --with-prompts have an effect with --to only: add it, or omit them")
     if out is None:
         raise UsageError("give --out FILE.py for the program, or --to to export the run")
-    from .program_export import export_program
+    from .exporting import export_program
 
     export_program(run, candidate, runs_dir=runs, out=Path(out))

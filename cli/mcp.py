@@ -38,7 +38,7 @@ def mcp(
 ) -> None:
     """Serve coding agents over stdin and stdout, by the Model Context Protocol. Clients start this command."""
     if skill:
-        from ..mcp_server.skill import read_skill
+        from ..mcp_server.results import read_skill
         from .output import print_text
 
         print_text(read_skill(), newline=False)

@@ -52,7 +52,7 @@ def report(
     from .report_outputs import Outputs
 
     if follow:
-        from .report_follow import follow_report
+        from .report_outputs import follow_report
 
         if out is not None or csv is not None or archive is not None:
             raise UsageError("--follow writes no files: omit --out, --csv and --archive, or --follow")

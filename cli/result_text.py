@@ -1,8 +1,10 @@
 """Results as a few plain lines of text."""
 
+from dataclasses import asdict
 from functools import partial
 from typing import Final
 
+from ..app.cell import CellResult, Trial
 from ..app.results import EpisodeResult, EvaluateResult, RunResult
 from ..core import text
 from ..core.text import both, cost, counted, duration, one_line, success_and_return
@@ -90,3 +92,34 @@ def _by_scene(result: EvaluateResult) -> list[str]:
         success = f"success {sum(won)} of {len(won)}, " if won else ""
         lines.append(f"  {scene:<14} {success}fitness {number(mean)}")
     return lines
+
+
+# The trials in a cell as lines of text and as JSON.
+
+
+MOST_REASON: Final = 300       # characters of a reason
+
+
+def describe_trials(result: CellResult) -> str:
+    """One line per trial, and the share that succeeded."""
+    lines = [f"{result.policy} in the cell {result.cell}"]
+    lines += [f"  {place:>3}  {_line(trial)}" for place, trial in enumerate(result.trials, start=1)]
+    succeeded = sum(trial.success for trial in result.trials)
+    lines.append(f"{succeeded} of {counted(len(result.trials), 'trial')} succeeded")
+    lines.append(f"the same trials again: --seed {result.seed} --salt {result.salt}")
+    lines.append(isolation(result.sandbox))
+    return "\n".join(lines)
+
+
+def cell_json(result: CellResult) -> dict[str, object]:
+    """Everything, with the metrics of E_R."""
+    return {**asdict(result), "success_rate": result.success_rate}
+
+
+def _line(trial: Trial) -> str:
+    outcome = "success" if trial.success else "FAILED "
+    found = trial.metrics
+    seen = f", {found['cubes_seen_on_c']} cubes seen on C" if "cubes_seen_on_c" in found else ""
+    why = trial.fault or (f"{trial.stopped}: {trial.because}" if trial.stopped else "")
+    steps = f"{outcome}  {trial.steps:>6} steps, ended by {trial.ended_by}"
+    return steps + seen + (f"; {one_line(why, MOST_REASON)}" if why else "")

@@ -1,7 +1,7 @@
 """The work of `memento show`: reads the list of runs, one run, or one candidate or vote, and prints it."""
 
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ..baselines.log import find_baseline, list_baselines, read_record
@@ -9,11 +9,13 @@ from ..core.errors import StoreError, UsageError
 from ..core.events import RunResumed, RunStarted
 from ..core.methods import CALIBRATE
 from ..core.ports import Calibrating
+from ..core.programs.constants import Bounds, calibrated, literal, progress_of
+from ..core.story import aligned
 from ..core.text import number, one_line
-from ..core.values import JSON
+from ..core.values import JSON, Program
 from ..domains import load as load_domain
 from ..memory.lock import is_locked
-from ..memory.lookup import last_elite, list_policies, look_up, parents_of
+from ..memory.lookup import Record, last_elite, list_policies, look_up, parents_of
 from ..memory.run_status import state_of
 from ..memory.runs import find_run, list_runs
 from ..memory.store import RunStore
@@ -21,9 +23,45 @@ from ..memory.tail import read_outline, read_view
 from ..settings import Settings, settings_in
 from .baseline_text import describe_baseline, in_short
 from .output import print_text, say
-from .show_calibration import describe_calibration
 from .show_candidate import describe_record
 from .show_run import describe_run
+
+# A calibration as a table: the constants of each step, and what its trials showed. Pure.
+
+
+MOST_COLUMNS = 8    # of constants: the first ones
+
+
+def describe_calibration(records: Sequence[Record], bounds: Bounds, *, elite: str | None) -> Iterator[str]:
+    """One line per tested vector of constants, p_0's first."""
+    tested = [(record, record.program) for record in records if record.program is not None]
+    if not tested:
+        return
+    names = _values(tested[0][1], bounds)
+    shown = list(names)[:MOST_COLUMNS]
+    more = f", the first {len(shown)} of {len(names)} constants" if len(names) > len(shown) else ""
+    rows: list[tuple[str, ...]] = [("", "step", *shown, "succeeded", "progress", "ended by")]
+    for record, program in tested:
+        values = _values(program, bounds)
+        ended = [episode for episode, _ in record.episodes if episode is not None]
+        progress = progress_of(record.metrics)
+        rows.append((
+            "*" if record.id == elite else "", record.id, *(values.get(name, "?") for name in shown),
+            f"{sum(episode.success for episode in ended)}/{len(ended)}",
+            "-" if progress is None else f"{progress:.2f}",
+            ", ".join(sorted({str(episode.info.get("stopped") or episode.ended_by) for episode in ended})),
+        ))
+    yield ""
+    yield f"calibration: the constants of each step, * the result{more}"
+    yield from aligned(rows).split("\n")
+
+
+def _values(program: Program, bounds: Bounds) -> dict[str, str]:
+    try:
+        return {each.name: literal(each, each.value) for each in calibrated(program, bounds)}
+    except UsageError:
+        return {}
+
 
 WIDEST = 100
 

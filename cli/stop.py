@@ -1,7 +1,9 @@
-"""`memento stop`: ask a live run to stop."""
+"""`memento stop`, `memento pause` and `memento hint`: requests to a live run."""
 
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
+
+import typer
 
 from ..core.errors import UsageError
 from . import flags
@@ -35,3 +37,39 @@ def request(run: str, kind: str, *, runs_dir: Path) -> Path:
     folder = find_run(runs_dir, run)
     ask(folder, kind)
     return folder
+
+
+# `memento pause`: ask a live run to pause; `memento resume` ends the pause.
+
+
+PAUSE_EXAMPLE: Final = "memento pause first"
+
+
+def pause(run: flags.Run, runs: flags.Runs = flags.RUNS) -> None:
+    """Ask a live run to pause; `resume` ends the pause."""
+    folder = request(run, "pause", runs_dir=runs)
+    say(f"asked {folder.name} to pause; end the pause with: memento resume {folder}")
+
+
+# `memento hint`: a hint for the proposers of a run.
+
+
+HINT_EXAMPLE: Final = "memento hint first \"keep the wrist level over the stack\""
+
+
+def hint(
+    run: flags.Run,
+    text: Annotated[str, typer.Argument(help="The hint, in one or two sentences.", metavar="TEXT")],
+    runs: flags.Runs = flags.RUNS,
+) -> None:
+    """Give a hint that the following prompts for policies quote."""
+    from ..app.requests import give_hint
+    from ..memory.lock import is_locked
+    from ..memory.runs import find_run
+
+    folder = find_run(runs, run)
+    give_hint(folder, text)
+    if is_locked(folder):
+        say(f"{folder.name} quotes the hint in its prompts from now on")
+    else:
+        say(f"{folder.name} is not live: its prompts quote the hint after: memento resume {folder}")

@@ -4,13 +4,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..app.hinting import give_hint
 from ..app.launching import PROGRAM, LaunchedRun
+from ..app.requests import give_hint
 from ..core.errors import UsageError
 from ..memory.requests import ask
 from ..memory.runs import find_run, is_run, new_run
+from .exporting import write_candidate
 from .output import print_note, print_text, say
-from .program_export import write_candidate
 
 BEGUN_WITHIN_S = 120.0        # a run without a store after this time is ended
 

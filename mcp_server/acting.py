@@ -11,10 +11,10 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from ..app.hinting import give_hint
 from ..app.history import outline_of
 from ..app.launching import LaunchedRun
-from ..app.trust import effects
+from ..app.requests import give_hint
+from ..app.required import effects
 from ..core.errors import MementoError, UsageError
 from ..domains import is_shipped
 from ..memory.lock import is_locked
@@ -25,9 +25,8 @@ from ..runtime.clock import SystemClock
 from ..settings import Settings, build_settings, parse_budgets, with_budgets
 from ..settings.model import EVALUATORS
 from ..settings.sources import ELSEWHERE, PREFIX
-from .folders import run_named
 from .reading import RunName
-from .results import Result
+from .results import Result, run_named
 from .spending import Allowance, Bounds
 
 BEGUN_WITHIN_S: Final = 45.0    # a process without a run after this time is ended; clients wait for a minute

@@ -25,8 +25,7 @@ from ..memory.slots import Slot
 from ..memory.store import RunStore
 from ..memory.tail import read_outline, read_view
 from ..settings.presets import PRESETS
-from .folders import require_plain, run_named
-from .results import ROWS, UNTRUSTED, Result, page, passage, untrusted
+from .results import ROWS, UNTRUSTED, Result, page, passage, require_plain, run_named, untrusted
 
 MOST_WAIT_S: Final = 50.0       # clients give up on a call after a minute
 POLL_S: Final = 0.1

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..core.audits import AuditedProgram
 from ..core.call_times import REAL_TIME
 from ..core.errors import UsageError
-from ..core.ports import Domain
-from ..core.values import JSON
+from ..core.ports import Domain, has_success
+from ..core.values import JSON, Program
 from ..domains import load as load_domain
 from . import MOST_WORKERS, OPTIONS, SALT_PATTERN, evaluator_file, parse_assignments, usable_cpus
 from .checks import control_step_ms
@@ -117,3 +118,56 @@ def given_options(
             raise UsageError(f"{name!r} is given twice, by --{name} and by --set: keep only one")
         given[name] = entry.value
     return given
+
+
+# The settings of `memento audit`: a domain with its options, an evaluator, and how much to try.
+
+
+MOST_AUDITED = 1_000
+MOST_PROGRAMS = 100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditSettings:
+    """One audit. `options` are complete; `programs` is how many programs breeding makes."""
+
+    domain: str
+    options: Mapping[str, JSON] = field(default_factory=dict)
+    evaluator: Program
+    evaluator_name: str
+    episodes: int
+    programs: int
+    seed: int
+    workers: int
+    candidates: tuple[AuditedProgram, ...] = ()     # of the search that used the evaluator; also parents of bred ones
+
+
+def build_audit_settings(
+    domain: str,
+    *,
+    options: Mapping[str, JSON],
+    evaluator: Program,
+    evaluator_name: str,
+    episodes: int,
+    programs: int,
+    seed: int,
+    workers: int | None,
+    candidates: tuple[AuditedProgram, ...] = (),
+) -> AuditSettings:
+    """Checked settings; `options` are complete. Raises UsageError."""
+    counts = [
+        ("--episodes", episodes, 1, MOST_AUDITED), ("--programs", programs, 0, MOST_PROGRAMS),
+        ("--seed", seed, 0, MOST_SEED), ("--workers", workers, 1, MOST_WORKERS),
+    ]
+    for name, number, least, most in counts:
+        if number is not None and not least <= number <= most:
+            raise UsageError(f"{name} must be from {least} to {most}, not {number}")
+    if not has_success(load_domain(domain), options):
+        raise UsageError(
+            f"the domain {domain!r} has no success predicate under these options, so no program can be shown to please"
+            " the evaluator without success: see `memento domains` for options that define success"
+        )
+    return AuditSettings(
+        domain=domain, options=options, evaluator=evaluator, evaluator_name=evaluator_name, episodes=episodes,
+        programs=programs, seed=seed, workers=workers if workers is not None else usable_cpus(), candidates=candidates,
+    )

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from memento.cli import doctor_checks, exit_code, machine_checks
+from memento.cli import doctor_checks, exit_code
+from memento.cli import doctor_checks as machine_checks
 from memento.runtime.rollouts import sandbox
 from memento.runtime.rollouts.sandbox import probing
 

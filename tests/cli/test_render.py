@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.app.episode_images import LONGEST_S, RATE_HZ, moments, pace
+from memento.app.rendering import LONGEST_S, RATE_HZ, moments, pace
 from memento.core.errors import UsageError
 from memento.core.ports import Renderer
 from memento.core.recording import Recording

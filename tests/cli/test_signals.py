@@ -11,7 +11,7 @@ from ..support.processes import start_process
 DEADLINE_S = 30
 PROGRAM = """
 import asyncio, signal, sys
-from memento.cli.signals import run_until_signalled
+from memento.cli.execution import run_until_signalled
 signal.signal(signal.SIGINT, signal.{handler})
 
 async def work():

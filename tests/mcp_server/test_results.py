@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 from memento.core.errors import UsageError
-from memento.mcp_server.folders import run_named
 from memento.mcp_server.reading import Reading
-from memento.mcp_server.results import LARGEST, TEXT, finished, page, passage, untrusted
+from memento.mcp_server.results import LARGEST, TEXT, finished, page, passage, run_named, untrusted
 from memento.memory.store import RunStore
 from memento.runtime.clock import SystemClock
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from memento.app.budgets import require_usable
-from memento.cli import bench, exit_code, new_run, run_export
+from memento.cli import bench, exit_code, exporting, new_run
 from memento.cli import resume as resume_command
 from memento.settings import Settings, build_settings, parse_budgets, with_budgets
 
@@ -45,7 +45,7 @@ def test_the_command_is_taken(line: str, monkeypatch: pytest.MonkeyPatch, capsys
         taken.append("tape")
 
     monkeypatch.setattr(new_run, "start", run)
-    monkeypatch.setattr(run_export, "export_tape_of", tape)
+    monkeypatch.setattr(exporting, "export_tape_of", tape)
     monkeypatch.setattr(resume_command, "continue_run", resume)
     monkeypatch.setattr(bench, "measure", measure)
     program, *arguments = shlex.split(line, comments=False)

@@ -102,7 +102,7 @@ def test_doctor_reports_whether_a_unity_build_is_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr("memento.cli.machine_checks.renderers", dict)
+    monkeypatch.setattr("memento.cli.doctor_checks.renderers", dict)
     exit_code(["doctor"])
     output = capsys.readouterr().out
     assert "no build in" in output and "download_only=True" in output

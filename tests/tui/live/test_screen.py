@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from memento.app.announcing import announced, observed
+from memento.app.session import announced, observed
 from memento.core.events import (
     CandidateRejected,
     CandidateScored,

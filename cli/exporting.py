@@ -1,4 +1,4 @@
-"""The work of `memento export --to`: hands the log of a run to a sink, and follows it until the run ends."""
+"""The work of `memento export`: a candidate's program as a file, or the log of a run for a sink."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -7,13 +7,15 @@ from typing import Final
 import typer
 
 from ..core.errors import UsageError
+from ..core.values import Program
 from ..exports.follow import follow, source_of
 from ..exports.sink import Sink, Source, Texts
 from ..memory.lock import is_locked
+from ..memory.lookup import last_elite, look_up
 from ..memory.runs import find_run
-from .execution import INTERRUPTED
+from ..memory.store import RunStore
+from .execution import INTERRUPTED, stop_requests
 from .output import say
-from .signals import stop_requests
 
 
 def export_run(run: str, to: str, out: str | None, *, runs_dir: Path, texts: Texts) -> None:
@@ -79,3 +81,36 @@ SINKS: Final[Mapping[str, Callable[[Source, str | None, Texts], Sink]]] = {
     "parquet": _parquet, "wandb": _wandb, "mlflow": _mlflow, "otel": _otel,
 }
 """Opens the sink of each target."""
+
+
+# The work of `memento export`: writes the program of a candidate to a new file.
+
+
+def export_program(run: str, candidate: str | None, *, runs_dir: Path, out: Path) -> None:
+    """`memento export`: the program of a candidate, or of the elite, as a file. Never overwrites a file."""
+    folder = find_run(runs_dir, run)
+    name = write_candidate(folder, candidate, out)
+    say(f"{name} of {folder.name} is in {out}")
+
+
+def write_candidate(folder: Path, candidate: str | None, out: Path) -> str:
+    """Write the program of a candidate, or of the elite, to a new file; returns its id. Raises UsageError."""
+    with RunStore.read(folder) as store:
+        name = candidate or last_elite(store)
+        if name is None:
+            raise UsageError(f"the run {folder.name!r} has no elite yet: name a candidate, or wait for an elite")
+        record = look_up(store, name)
+    if record.program is None:
+        raise UsageError(f"{name} of {folder.name} has no program: see memento show {folder} {name}")
+    _write(record.program, out)
+    return record.id
+
+
+def _write(program: Program, out: Path) -> None:
+    try:
+        with out.open("x", encoding="utf-8") as file:
+            file.write(program.text)
+    except FileExistsError:
+        raise UsageError(f"{out} exists already: choose another --out, or remove it") from None
+    except OSError as error:
+        raise UsageError(f"cannot write {out}: {error.strerror}") from None

@@ -1,6 +1,7 @@
-"""`memento domains`: the tasks, or one of them in full."""
+"""`memento domains`, `memento methods` and `memento models`: what can be chosen."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Final
 
 import typer
@@ -47,3 +48,44 @@ def _describe(name: str, assignments: Sequence[str]) -> None:
     if not options:
         print_text("This domain has no options.")
     print_table([(f"{domain.name}.{key}", one_line(str(value), MOST_CHARS)) for key, value in options.items()])
+
+
+# `memento methods`: the search methods.
+
+
+METHODS_EXAMPLE: Final = "memento methods"
+
+
+def methods() -> None:
+    """List the search methods."""
+    from ..core.methods import METHODS
+
+    print_table([(method.name, method.title) for method in METHODS.values()])
+
+
+# `memento models`: the forms of a model's name.
+
+
+MODELS_EXAMPLE: Final = "memento models"
+
+WITHOUT_KEY: Final[Mapping[str, str]] = {
+    "ask": "a person or another program, as a judge only: --judge ask, then memento vote RUN",
+    "offline": "the embedded mutator: no language model, no network (the default)",
+    "compatible": "any server with OpenAI's chat completions, such as compatible:ollama@http://localhost:11434/v1#qwen3",
+}
+
+
+def models() -> None:
+    """List the ways to name a language model, and whether the API key that each needs is set."""
+    from ..models.spec import FORMS
+
+    print_table([(form, WITHOUT_KEY.get(scheme) or _key(scheme)) for scheme, form in FORMS.items()])
+
+
+def _key(scheme: str) -> str:
+    """The variable of the API key and whether it is set, never its value."""
+    from ..models.spec import KEY_VARIABLES
+
+    variable = KEY_VARIABLES[scheme]
+    state = "set" if os.environ.get(variable, "").strip() else "not set"
+    return f"needs the key in {variable}, which is {state}"

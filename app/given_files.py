@@ -1,0 +1,93 @@
+"""Files that a user gives: programs, and a folder of prompts. What no episode could use is refused."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..agents.foci import remedies
+from ..agents.reply import check
+from ..core.errors import UsageError, unknown
+from ..core.files import read_bounded
+from ..core.ports import Domain
+from ..core.values import Contract, Document, Program, PromptText
+from ..runtime.prompts import SHIPPED, PromptFolder
+
+MAX_PROGRAM_BYTES = 1_000_000
+
+
+def read_program(path: Path, contract: Contract, *, role: str) -> Program:
+    """The program in `path`, a `role` such as "policy". Raises UsageError naming the file and the fix."""
+    if not path.exists():
+        raise UsageError(f"there is no {role} file {path}")
+    try:
+        text = read_bounded(path, MAX_PROGRAM_BYTES).decode("utf-8")
+        program = Program(text.replace("\r\n", "\n").replace("\r", "\n"))   # as text files are read
+    except UnicodeDecodeError:
+        raise UsageError(f"the {role} file {path} is not UTF-8 text") from None
+    except OSError as error:
+        raise UsageError(f"cannot read the {role} file {path}: {error.strerror}") from None
+    fault = check(program, contract)
+    if fault is not None:
+        raise UsageError(f"the {role} file {path} is not a valid {role}: {fault.message}")
+    return program
+
+
+def read_initial(given: str | None, domain: Domain) -> Program | None:
+    """The policy of `--initial FILE`, None where none was given. Raises UsageError."""
+    return None if given is None else read_program(Path(given), domain.contract, role="policy")
+
+
+def read_evaluator(given: str, domain: Domain) -> Program:
+    """The evaluator that "reference" or a file's path stands for. Raises UsageError."""
+    if given != "reference":
+        return read_program(Path(given), domain.evaluator_contract, role="evaluator")
+    program = domain.reference_evaluator()
+    if program is None:
+        raise UsageError(
+            f"the domain {domain.name!r} has no reference evaluator: use --evaluator evolve, or a file"
+        )
+    return program
+
+
+# The prompts that a user gives in a folder with `--prompts`. A run records their texts and never reads them again.
+
+
+MAX_PROMPT_BYTES = 200_000
+SUFFIX = ".md"
+
+
+def read_prompts(given: str | None) -> tuple[PromptText, ...]:
+    """The prompts in the folder `given`, none for None. Each replaces the shipped file of its name.
+
+    Raises UsageError with the file for a name, a variable or a header that does not fit, and for an empty folder.
+    """
+    if given is None:
+        return ()
+    folder = Path(given)
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder} of prompts")
+    names = sorted(path.name for path in SHIPPED.glob(f"*{SUFFIX}"))
+    found = []
+    for path in sorted(path for path in folder.iterdir() if not path.name.startswith(".")):
+        if path.name not in names:
+            raise UsageError(f"{unknown('prompt file', path.name, names)} (in {folder})")
+        found.append(PromptText(name=path.stem, text=Document(_text(path))))
+    if not found:
+        raise UsageError(f"the folder {folder} holds no prompt: copy one of {', '.join(names)} and change it")
+    prompts_with(found)
+    return tuple(found)
+
+
+def prompts_with(replaced: Iterable[PromptText]) -> PromptFolder:
+    """The shipped prompts with these instead of their namesakes. Raises UsageError if one does not fit."""
+    prompts = PromptFolder(replaced={each.name: each.text.text for each in replaced})
+    remedies(prompts)
+    return prompts
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_bounded(path, MAX_PROMPT_BYTES).decode("utf-8")
+    except UnicodeDecodeError:
+        raise UsageError(f"the prompt file {path} is not UTF-8 text") from None
+    except OSError as error:
+        raise UsageError(f"cannot read the prompt file {path}: {error.strerror}") from None
