@@ -17,10 +17,9 @@ from ..baselines.log import find_baseline
 from ..core.errors import MementoError, UsageError
 from ..core.extras import require
 from ..core.version import __version__
-from ..evidence.archive import SUFFIX, read_archive
-from ..evidence.baseline_rows import read_row
+from ..evidence.archive import SUFFIX, join, read_archive
 from ..evidence.folder import ComparisonFolder
-from ..evidence.joining import join
+from ..evidence.learned import read_row
 from ..evidence.loading import Evidence, load_comparison, load_runs
 from ..evidence.page import Frame, Picture, render, shown_runs
 from ..evidence.records import RunRecord

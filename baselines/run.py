@@ -14,9 +14,8 @@ from ..core.version import __version__
 from ..domains import require_installed
 from ..memory.lock import WriterLock, is_locked
 from ..memory.runs import new_run
-from .log import BaselineLog, BaselineRecord, Progress, read_record
+from .log import BaselineLog, BaselineRecord, Progress, read_record, recorded_settings
 from .measure import measure
-from .result import recorded_settings
 from .settings import METHOD, MOST_STEPS, BaselineSettings
 
 EXTRA: Final = "rl"

@@ -3,8 +3,8 @@
 import os
 import time
 from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from math import fsum
 from pathlib import Path
@@ -13,17 +13,51 @@ from typing import Any, Final
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from stable_baselines3 import SAC
+from stable_baselines3 import SAC, HerReplayBuffer
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv
 
 from ..core.seeds import derive_seed
 from . import checkpoints
 from .log import BaselineLog, Progress, read_record
-from .replay import HindsightBuffer
 from .settings import MOST_SEED, BaselineSettings
 from .tasks import CPU, REACHED, Observation, training_environment
 from .workers import Workers
+
+# The library's hindsight buffer, without its work on rows that are still empty.
+
+
+class HindsightBuffer(HerReplayBuffer):
+    """Draws the same transitions as the library's.
+
+    For each batch the library looks through all rows for episodes that have ended. A buffer of 2,000,000 is nearly
+    empty for long, so this one looks at the filled rows alone.
+    """
+
+    ep_length: Any
+
+    @property
+    def ready(self) -> bool:
+        """Whether an episode has ended, so that there is something to draw from."""
+        return bool(np.count_nonzero(self.ep_length[: self._filled()]))
+
+    def sample(self, batch_size: int, env: Any = None) -> Any:
+        """A batch, most of it with goals that were achieved later. Raises RuntimeError if the buffer is not `ready`."""
+        with self._without_empty_rows():
+            return super().sample(batch_size, env)
+
+    def _filled(self) -> int:
+        return int(self.buffer_size if self.full else self.pos)
+
+    @contextmanager
+    def _without_empty_rows(self) -> Iterator[None]:
+        whole = self.ep_length
+        self.ep_length = whole[: self._filled()]
+        try:
+            yield
+        finally:
+            self.ep_length = whole
+
 
 LATEST: Final = 100             # episodes in the means of the progress
 REPORT_S: Final = 10.0          # between two lines of progress

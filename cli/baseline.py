@@ -94,9 +94,7 @@ def sac_her(
 
 def continue_baseline(folder: Path, clock: "Clock", *, as_json: bool) -> None:
     """Train and measure from where the run is, and print its result. After a signal, raises typer.Exit(130)."""
-    from ..baselines.log import Progress, read_record
-    from ..baselines.pace import line_of
-    from ..baselines.result import result_of
+    from ..baselines.log import Progress, line_of, read_record, result_of
     from ..baselines.run import work
     from .baseline_text import describe_baseline
     from .execution import INTERRUPTED, stop_requests

@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ..baselines.log import BaselineRecord
-from ..baselines.pace import PAPER_STEPS, SEARCH_STEPS, line_of, pace_of
-from ..baselines.result import STOPPED, UNMEASURED, result_of
+from ..baselines.log import PAPER_STEPS, SEARCH_STEPS, STOPPED, UNMEASURED, BaselineRecord, line_of, pace_of, result_of
 from ..core.text import counted, number, share
 
 _LIVE: Final = {STOPPED: "training", UNMEASURED: "being measured"}      # while a process works on it

@@ -19,10 +19,9 @@ from ..core.values import JSON
 from ..domains import require_installed
 from ..evidence.comparing import LOST_MEASURE, Comparing, Effort
 from ..evidence.experiment import Experiment, load_experiment
-from ..evidence.experiment_changes import with_flags
 from ..evidence.folder import ComparisonFolder
 from ..evidence.learned import check_learned
-from ..evidence.plan import candidates_of, check, merge, shared_runs
+from ..evidence.plan import candidates_of, check, merge, shared_runs, with_flags
 from ..evidence.scheduling import OVER, Phase, Progress, Unit
 from ..evidence.summary import Row, RunStanding, rows_of, spread
 from ..memory.lock import WriterLock

@@ -8,8 +8,7 @@ import typer
 
 from ..core.errors import UsageError
 from ..core.values import Program
-from ..exports.follow import follow, source_of
-from ..exports.sink import Sink, Source, Texts
+from ..exports.sink import Sink, Source, Texts, follow, source_of
 from ..memory.lock import is_locked
 from ..memory.lookup import last_elite, look_up
 from ..memory.runs import find_run

@@ -13,9 +13,9 @@ from ..memory.audits import read_audit
 from ..memory.run_status import status_of
 from ..memory.runs import is_run
 from ..memory.store import RunStore
-from .baseline_rows import BaselineRow, read_row
 from .experiment import Experiment, is_learned
 from .folder import ComparisonFolder, Measured
+from .learned import BaselineRow, read_row
 from .plan import list_jobs
 from .records import RunRecord, read_record
 

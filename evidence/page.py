@@ -3,8 +3,11 @@
 Whatever comes from candidates, models or files goes through a template that escapes everything.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path, PureWindowsPath
+from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -13,19 +16,35 @@ from ..core.operators import OPERATORS
 from ..core.text import bounded, number, one_line
 from ..core.values import Operator
 from ..memory.evaluator_pools import Pool
-from . import episode_tables, tables
-from .baseline_rows import BaselineRow
-from .baselines import baseline_table
+from . import page_tables, tables
 from .descent import PLACES, Descent, descend
-from .findings import ArmFinding, GroupFinding, find
+from .findings import ArmFinding, GroupFinding, find, sentences
+from .learned import BaselineRow
 from .loading import Evidence
-from .machine_paths import without_paths
-from .paper_tables import paper_tables
-from .reading import sentences
+from .page_tables import baseline_table, paper_tables, yardstick_tables
 from .records import RunRecord
 from .svg import Dots, Line, Mark, bars, curves, dot_rows, scatter, swatch
 from .tables import Table
-from .yardstick_tables import yardstick_tables
+
+# Texts without the absolute paths of the machine that wrote them: pages and archives are sent to others. Pure.
+
+
+_ABSOLUTE: Final = re.compile(r"(?:/|[A-Za-z]:[\\/])")
+_INNER_PATH: Final = re.compile(r"(?<![\w./:])(?:/[^\s/'\",;:()]+){2,}/?")     # in a longer text
+
+
+def without_paths(value: Any) -> Any:
+    """A JSON value in which every absolute path is its last part."""
+    if isinstance(value, str):
+        if _ABSOLUTE.match(value):
+            return PureWindowsPath(value).name      # which knows both separators
+        return _INNER_PATH.sub(lambda found: Path(found[0]).name, value)
+    if isinstance(value, list):
+        return [without_paths(each) for each in value]
+    if isinstance(value, dict):
+        return {without_paths(key): without_paths(each) for key, each in value.items()}
+    return value
+
 
 FEW = 3  # runs shown one by one; of more, the best per task
 REASONS = 3
@@ -183,7 +202,7 @@ def _section(group: GroupFinding) -> Section:
         ))
     charts.append(("Where new elites came from", _origins(group)))
     details = (tables.intervals(group),) if any(arm.measures for arm in group.arms) else ()
-    tests, searched = tables.tests(group), (episode_tables.episodes(group), episode_tables.gates(group))
+    tests, searched = tables.tests(group), (page_tables.episodes(group), page_tables.gates(group))
     further = (tables.savings(group), *(each for each in searched if each is not None), tables.costs(group))
     return Section(
         group=group,

@@ -19,7 +19,7 @@ from ..memory.run_status import FailureCount, NodeUse, list_failures
 from ..memory.run_view import view_of_facts
 from ..memory.slots import Remembered
 from ..memory.spending import Spending
-from .candidates import CandidateRow, list_candidates, trace_lineage
+from .descent import CandidateRow, list_candidates, trace_lineage
 
 NEAR_DUPLICATE = 0.9  # difflib's ratio from which two edit summaries are near-duplicates
 

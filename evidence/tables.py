@@ -7,10 +7,10 @@ from ..core.audits import HACK
 from ..core.operators import OPERATORS
 from ..core.text import DASH, cost, number, one_line, plus_minus, share, signed
 from ..core.values import Operator
-from . import paper
+from . import published as paper
 from .findings import ArmFinding, Findings, GroupFinding, MeasureFinding, VotingFinding
 from .loading import Evidence
-from .paper_setting import differences
+from .published import differences
 from .records import RunRecord
 from .statistics import Spread, ratio
 

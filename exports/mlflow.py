@@ -14,9 +14,7 @@ from ..core.extras import require
 from ..core.text import one_line
 from ..memory.store import Entry
 from .points import Point, Series
-from .programs import program_files
-from .sink import Source, Texts
-from .values import column, text, without_user
+from .sink import Source, Texts, column, program_files, text, without_user
 
 PLACE: Final = "sqlite:///mlflow.db"    # without --out and MLFLOW_TRACKING_URI, as in MLflow itself
 EXPERIMENT: Final = "memento"           # without MLFLOW_EXPERIMENT_NAME

@@ -19,9 +19,8 @@ from ..core.files import replace_file
 from ..core.version import __version__
 from ..memory.origin import state_folder
 from ..memory.store import Entry
-from .sink import Source, Texts
+from .sink import Source, Texts, without_user
 from .spans import Span, Spans, span_id, trace_id
-from .values import without_user
 
 PLACE: Final = "http://localhost:4318"      # without --out and OpenTelemetry's own variables
 TRACES: Final = "/v1/traces"

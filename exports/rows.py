@@ -4,20 +4,82 @@ The rows hold plain values under the names of `COLUMNS`, and numbers of the eval
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
-from ..core.events import CandidateScored, EliteChanged, EpisodeEnded, EpisodeScored, EvaluatorChosen, InitialChosen
+from ..core.events import (
+    AskedAgain,
+    CandidateScored,
+    EliteChanged,
+    EpisodeEnded,
+    EpisodeScored,
+    EvaluatorChosen,
+    Fact,
+    InitialChosen,
+    ProposalFailed,
+)
 from ..core.metrics import aggregate
 from ..core.order_ids import episode_id, owner_of, parse
 from ..core.turn_events import ToolAnswered
-from ..core.values import JSON, Episode, Fault, Program, Score
+from ..core.values import JSON, Call, Episode, Fault, Program, Score
 from ..memory.run_view import RunView, list_generations
 from ..memory.slots import Slot
+from ..memory.spending import calls_of, role_of
 from ..memory.store import Entry
-from .calls import CallTimes, TimedCall
-from .sink import Source, Texts
-from .values import metric_numbers, shown_settings, text
+from .sink import Source, Texts, metric_numbers, shown_settings, text
+
+# The model calls of a run with their times: when each began and ended, from the facts that report it. Pure.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimedCall:
+    """One finished call; times in seconds since the epoch. `fault`: the problem with its reply, if any.
+
+    `number` counts the calls of its order from 0, so that order and number name a call.
+    """
+
+    order: str
+    number: int
+    role: str
+    call: Call
+    began: float
+    ended: float
+    fault: Fault | None = None
+
+    @property
+    def owner(self) -> str:
+        """The candidate, evaluator or vote that it was made for."""
+        return owner_of(self.order)
+
+
+@dataclass(slots=True)
+class CallTimes:
+    """Finds each call once: the answer to an order repeats the calls after which the model was asked again."""
+
+    _reported: dict[str, int] = field(default_factory=dict)
+
+    def of(self, fact: Fact, at: float) -> Iterator[TimedCall]:
+        """The calls that this fact, committed at this time, reports first; oldest first."""
+        order = fact.order or ""
+        known = self._reported.get(order, 0)
+        calls = (fact.call,) if isinstance(fact, AskedAgain) else calls_of(fact)[known:]
+        if not calls:
+            return
+        if isinstance(fact, AskedAgain):
+            self._reported[order] = known + 1
+        else:
+            self._reported.pop(order, None)     # its answer: no further call comes
+        began = at - sum(call.usage.latency_s for call in calls)    # those without a fact follow one another
+        for number, call in enumerate(calls):
+            ended = began + call.usage.latency_s
+            last = number == len(calls) - 1
+            yield TimedCall(
+                order=order, number=known + number, role=role_of(fact), call=call, began=began,
+                ended=at if last else ended, fault=fact.fault if isinstance(fact, ProposalFailed) and last else None,
+            )
+            began = ended
+
 
 Row = dict[str, object]
 METRIC: Final = "metric_"

@@ -15,9 +15,8 @@ from ..core.order_ids import CONFIRM, INITIAL, SEARCH, owner_of, parse
 from ..core.values import Call, Candidate, Operator
 from ..memory.run_status import RunStatus
 from ..memory.store import Entry
-from .calls import CallTimes, TimedCall
-from .sink import Source, Texts
-from .values import text
+from .rows import CallTimes, TimedCall
+from .sink import Source, Texts, text
 
 Attribute = str | bool | int | float | tuple[str, ...]
 RUN: Final = "run"              # the key of the root

@@ -17,9 +17,7 @@ from ..core.extras import require
 from ..core.text import one_line
 from ..memory.store import Entry
 from .points import SERIES, Point, Series
-from .programs import program_files
-from .sink import Source, Texts
-from .values import column
+from .sink import Source, Texts, column, program_files
 
 PROJECT: Final = "memento"      # without WANDB_PROJECT
 MODES: Final = ("offline", "online")

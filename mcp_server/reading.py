@@ -15,8 +15,7 @@ from ..core.methods import METHODS
 from ..core.programs.program_text import diff_lines
 from ..core.values import Episode, Fault, Score
 from ..domains import titles
-from ..evidence.findings import ArmFinding, find
-from ..evidence.reading import sentences
+from ..evidence.findings import ArmFinding, find, sentences
 from ..memory.lock import is_locked
 from ..memory.lookup import Evaluator, Policy, Record, Vote, look_up, parents_of
 from ..memory.run_status import list_failures, state_of

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 from memento.baselines import run
-from memento.baselines.log import LOG, BaselineLog, Progress, find_baseline, read_record
-from memento.baselines.pace import line_of, pace_of
+from memento.baselines.log import LOG, BaselineLog, Progress, find_baseline, line_of, pace_of, read_record
 from memento.baselines.run import plan_again
 from memento.baselines.settings import Given, build
 from memento.cli import exit_code

@@ -6,9 +6,9 @@ from memento.api.reporting import load
 from memento.baselines.log import BaselineLog, Progress
 from memento.baselines.settings import Given, build
 from memento.evidence.archive import read_archive, write_archive
-from memento.evidence.baseline_rows import read_row
-from memento.evidence.baselines import baseline_table
+from memento.evidence.learned import read_row
 from memento.evidence.page import Frame, render
+from memento.evidence.page_tables import baseline_table
 
 from ..evidence.logs import log, store
 

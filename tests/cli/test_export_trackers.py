@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memento.exports.follow import source_of
 from memento.exports.points import Point, Series
+from memento.exports.sink import source_of
 from memento.memory.store import RunStore
 
 from ..support.program import PROGRAM, clean_environment

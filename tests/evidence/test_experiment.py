@@ -7,7 +7,7 @@ from memento.core.errors import UsageError
 from memento.core.methods import METHODS, candidates_expected, tuning_episodes
 from memento.domains.kitchen.options import HELD_OUT, TRAINING
 from memento.domains.kitchen.recorded import FOLDERS
-from memento.evidence import yardsticks
+from memento.evidence import published
 from memento.evidence.experiment import (
     AS_SEARCHED,
     Arm,
@@ -17,7 +17,6 @@ from memento.evidence.experiment import (
     parse_seeds,
     shipped,
 )
-from memento.evidence.experiment_changes import with_flags
 from memento.evidence.plan import (
     Beginning,
     arguments_of,
@@ -29,6 +28,7 @@ from memento.evidence.plan import (
     merge,
     run_arguments,
     shared_runs,
+    with_flags,
 )
 
 MAIN = {"domains": ["hanoi-kinematic"], "methods": ["memento", "random"], "seeds": "1-2", "preset": "smoke"}
@@ -90,7 +90,7 @@ YARDSTICKS = ("core16", "robosuite")
 def test_published_tasks_are_searched_with_128_episodes_by_every_method(name):
     experiment = load_experiment(name)
     domains = {task.domain for task in experiment.tasks}
-    [yardstick] = [each for each in yardsticks.YARDSTICKS if {*each.values} == domains]
+    [yardstick] = [each for each in published.YARDSTICKS if {*each.values} == domains]
     assert all(len(values) == len(yardstick.columns) for values in yardstick.values.values())
     installed = [task for task in experiment.tasks if task.domain in ("gym:HalfCheetah-v5", "robosuite:Lift")]
     settings = check(replace(experiment, tasks=tuple(installed)))

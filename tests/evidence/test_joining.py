@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 from memento.api.reporting import load
 from memento.core.errors import UsageError
-from memento.evidence.archive import write_archive
+from memento.evidence.archive import join, write_archive
 from memento.evidence.export import write_csv
-from memento.evidence.joining import join
 from memento.evidence.loading import load_comparison
 from memento.evidence.page import Frame, Picture, render
 

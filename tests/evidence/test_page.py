@@ -14,17 +14,15 @@ from memento.core.events import (
 from memento.core.programs.program_text import diff_lines
 from memento.core.text import DASH
 from memento.core.values import Operator, Program
-from memento.evidence import episode_tables, tables
+from memento.evidence import page_tables, tables
 from memento.evidence.descent import shown
 from memento.evidence.export import write_csv
-from memento.evidence.findings import find
+from memento.evidence.findings import find, sentences
 from memento.evidence.loading import Evidence, load_comparison
 from memento.evidence.page import Frame, Picture, render
-from memento.evidence.paper_setting import SEARCH, TASKS, differences
-from memento.evidence.paper_tables import paper_generalisation, paper_tables
-from memento.evidence.reading import sentences
+from memento.evidence.page_tables import paper_generalisation, paper_tables, yardstick_tables
+from memento.evidence.published import SEARCH, TASKS, differences
 from memento.evidence.svg import Dots, Line, Mark, Node, bars, curves, dot_rows, rail, scatter, spread_out
-from memento.evidence.yardstick_tables import yardstick_tables
 
 from .logs import HOSTILE, comparison, hostile_log, log, record
 
@@ -153,13 +151,13 @@ def test_single_runs_show_their_own_final_measure():
 def test_a_budget_of_episodes_and_confirmations_have_a_table_where_there_are_some():
     plain = record(log(seed=2), "one")
     [group] = find(Evidence(title="t", records=(plain,))).groups
-    assert episode_tables.episodes(group) is None
+    assert page_tables.episodes(group) is None
     used = replace(
         plain, settings={**plain.settings, "budget_episodes": 128}, search_episodes=120, confirmations=4, refuted=1
     )
     evidence = Evidence(title="t", records=(used,))
     [group] = find(evidence).groups
-    assert episode_tables.episodes(group).rows == ((used.arm, "128", "120", "4", "1", "25 %"),)
+    assert page_tables.episodes(group).rows == ((used.arm, "128", "120", "4", "1", "25 %"),)
     assert "Episodes of the search" in "".join(read(render(evidence, FRAME)).text)
 
 

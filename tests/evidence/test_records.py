@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from memento.core.events import CandidateAccepted, CandidateRejected, CandidateScored, EliteChanged, EpisodeEnded
 from memento.core.values import Operator, Program
-from memento.evidence.candidates import CandidateRow
+from memento.evidence.descent import CandidateRow
 from memento.evidence.findings import band, find, same_evaluators
 from memento.evidence.loading import Evidence
 from memento.evidence.records import count_repeats, says_the_same

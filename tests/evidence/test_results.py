@@ -6,9 +6,9 @@ from statistics import fmean
 import pytest
 from memento.app.required import ISOLATING
 from memento.evidence.archive import SUFFIX, read_archive
-from memento.evidence.baselines import baseline_table
 from memento.evidence.findings import find
 from memento.evidence.page import Frame, render
+from memento.evidence.page_tables import baseline_table
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 

@@ -5,10 +5,8 @@ import json
 import pytest
 from memento.core.events import AskedAgain, CandidateScored, EpisodeEnded, EpisodeScored, ProposalMade, RunStarted
 from memento.core.values import Call, Document, Program, Usage
-from memento.exports.calls import CallTimes
-from memento.exports.rows import COLUMNS, METRIC, Tables, extra_columns
-from memento.exports.sink import Source, Texts
-from memento.exports.values import column, metric_numbers, shown_settings
+from memento.exports.rows import COLUMNS, METRIC, CallTimes, Tables, extra_columns
+from memento.exports.sink import Source, Texts, column, metric_numbers, shown_settings
 from memento.memory.run_status import status_of
 from memento.memory.store import Entry
 
