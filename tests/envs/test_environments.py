@@ -17,7 +17,7 @@ from memento.domains import load
 from memento.domains.arm.graphics import live_backend
 from memento.domains.hanoi.sensors import observation_slices
 from memento.envs import IDS, goals
-from memento.envs.kitchen_arrays import ACTIONS, ROWS, TYPES
+from memento.envs.kitchen import ACTIONS, ROWS, TYPES
 
 from ..reference_policies import hanoi_kinematic, kitchen
 from ..support.rollouts import same

@@ -2,14 +2,19 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from textual.content import Content
 from textual.highlight import highlight
 
 from ...core.metrics import NEVER
+from ...core.order_ids import SEARCH, parse
 from ...core.programs.program_text import diff_lines as line_diff
 from ...core.text import one_line
 from ...core.values import JSON, Program
+from ...memory.lookup import Record, find, parents_of
+from ...memory.store import RunStore
 from .colours import ACCENT, BAD, DIM, GOOD, HEADING, LOUD
 
 LONGEST_COLOURED = 200_000      # characters; longer programs are shown without highlighting, which would be slow
@@ -88,3 +93,26 @@ def talk_lines(texts: Sequence[tuple[str, str]], width: int) -> list[Content]:
             lines += [Content.styled(each, style) if style else Content(each) for each in folded]
         lines.append(Content(""))
     return lines or [Content.styled("no model call", DIM)]
+
+
+# The data for the screen of one candidate: its record and those for comparison.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Details:
+    """One record, with its parents and the elite for comparison; those without a program are left out."""
+
+    record: Record
+    parents: tuple[Record, ...] = ()
+    elite: Record | None = None
+
+
+def read_details(folder: Path, name: str, *, elite: str | None) -> Details:
+    """The details of `name`. Raises MementoError if the store cannot be read."""
+    with RunStore.read(folder) as store:
+        record = find(store, name) or Record(id=name)
+        best = find(store, elite) if elite is not None and elite != name and parse(name).stage == SEARCH else None
+        return Details(
+            record=record, parents=tuple(parents_of(store, record)),
+            elite=best if best is not None and best.program is not None else None,
+        )

@@ -9,7 +9,7 @@ from memento.cli.terminal_ui import CliControls
 from memento.memory.store import RunStore
 from memento.tui.watch.rows import Rows
 from memento.tui.watch.screens.candidate import CandidateScreen
-from memento.tui.watch.screens.choosing import ExportScreen
+from memento.tui.watch.screens.dialogs import ExportScreen
 from textual.widgets import Input, TabbedContent
 
 from .conftest import LiveRun

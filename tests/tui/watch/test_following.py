@@ -17,8 +17,8 @@ from memento.runtime.rollouts.pool import Activity
 from memento.tui.display import Attentive, Silence
 from memento.tui.noting import noted
 from memento.tui.snapshot import RunSnapshot
-from memento.tui.watch.many import read_runs
-from memento.tui.watch.reading import follow
+from memento.tui.watch.app import follow
+from memento.tui.watch.screens.runs import read_runs
 
 from .conftest import LiveRun
 from .recording import BEGAN, SetClock, begin

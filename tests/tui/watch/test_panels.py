@@ -7,7 +7,7 @@ from memento.core.values import Call, Document, Operator, Program
 from memento.memory.run_view import view_of_facts
 from memento.tui.snapshot import RunSnapshot
 from memento.tui.watch import panels
-from memento.tui.watch.facts import words_of
+from memento.tui.watch.screens.log import words_of
 
 from ...support.strategies import PATIENT
 from ...support.strategies import facts as any_facts

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from memento.tui.watch.app import WatchApp
-from memento.tui.watch.run_controls import RunControls
+from memento.tui.watch.keys import RunControls
 from textual.pilot import Pilot
 
 ENOUGH_S = 60.0        # a busy machine is no failure

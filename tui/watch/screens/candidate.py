@@ -14,11 +14,9 @@ from ....memory.slots import Slot
 from ...snapshot import RunSnapshot
 from ...words import episode_outcome, fault_words, gate_words
 from ..colours import BAD, DIM, GOOD, LOUD, difference, fitness_of, mark, state_of_slot
-from ..details import Details, read_details
 from ..keys import bindings
-from ..lines_view import LinesView
-from ..rows import Cell, Column, Rows
-from ..texts import code_lines, diff_lines, metric_rows, talk_lines
+from ..rows import Cell, Column, LinesView, Rows
+from ..texts import Details, code_lines, diff_lines, metric_rows, read_details, talk_lines
 from .page import Page
 
 METRICS = (

@@ -15,7 +15,7 @@ from ...words import success_or_return
 from ..colours import BAD, DIM, GOOD, WARN, difference, fitness_of, mark, state_of_slot, why_failed
 from ..keys import bindings
 from ..rows import Cell, Column, Rows
-from .filtered import FilteredPage
+from .page import FilteredPage
 
 COLUMNS = (
     Column(title="candidate", width=12), Column(title="", width=1), Column(title="state", width=14),

@@ -1,5 +1,7 @@
 """The tree of descent: the elites' ancestors, or all candidates."""
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import on
@@ -8,14 +10,49 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from ....core.text import one_line
-from ....memory.slots import ancestors_of
+from ....memory.slots import Slot, ancestors_of
 from ...snapshot import RunSnapshot
 from ...words import success_or_return
 from ..colours import DIM, GOOD, difference, fitness_of, mark, why_failed
-from ..descent import Branching, tree_of
 from ..keys import bindings
 from ..rows import Cell, Column, Rows
 from .page import Page
+
+# The descent of candidates as the lines of a tree. Pure.
+
+
+@dataclass(frozen=True, slots=True)
+class Branching:
+    """One line: the branches of the tree before it, and the candidate. `also` are its other parents."""
+
+    lead: str
+    slot: Slot
+    also: tuple[str, ...] = ()
+
+
+def tree_of(candidates: Mapping[str, Slot], *, only: Iterable[str] | None = None) -> list[Branching]:
+    """Every candidate under its first parent, in the order of the run; with `only`, a part of them.
+
+    A candidate whose first parent is not shown is at the left margin, like p_0.
+    """
+    shown = candidates if only is None else {key: candidates[key] for key in only if key in candidates}
+    children: dict[str | None, list[Slot]] = {}
+    for slot in shown.values():
+        parent = next((each for each in slot.parents if each in shown and each != slot.id), None)
+        children.setdefault(parent, []).append(slot)
+    lines: list[Branching] = []
+    waiting = [(slot, "", "") for slot in reversed(children.get(None, []))]
+    while waiting:
+        slot, lead, below = waiting.pop()
+        also = tuple(dict.fromkeys(each for each in slot.parents[1:] if each != slot.parents[0]))
+        lines.append(Branching(lead, slot, also))
+        under = children.get(slot.id, [])
+        waiting += [
+            (child, below + ("└─ " if child is under[-1] else "├─ "), below + ("   " if child is under[-1] else "│  "))
+            for child in reversed(under)
+        ]
+    return lines
+
 
 COLUMNS = (
     Column(title="descent", width=34), Column(title="F", width=6, right=True),

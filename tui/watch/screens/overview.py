@@ -7,8 +7,7 @@ from textual.containers import Container
 
 from ...snapshot import RunSnapshot
 from ..panels import draw_elites, draw_fitness, draw_memory, draw_slots, draw_spending, draw_workers
-from .page import Page
-from .panel import Panel
+from .page import Page, Panel
 
 
 class OverviewScreen(Page):
