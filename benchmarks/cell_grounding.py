@@ -22,8 +22,7 @@ from ..domains.cell.grounding import Grounding
 from ..domains.cell.ports import Array
 from ..domains.cell.segmenters import make_segmenter
 from ..domains.cell.sensor_model import NONE
-from ..domains.cell.twin_arm import TwinArm
-from ..domains.cell.twin_camera import TwinCamera
+from ..domains.cell.twin import TwinArm, TwinCamera
 from ..domains.hanoi import task
 
 T = TypeVar("T")

@@ -1,6 +1,6 @@
 """Measures what the texts of `hanoi` say about fingers, grasps, turns and pushes: `python -m memento.benchmarks.touch`.
 
-The figures are in `domains/hanoi/touch.py`. No figure has more digits than all choices
+The figures are in `domains/hanoi/interface.py`. No figure has more digits than all choices
 of `hanoi.physics` share.
 """
 

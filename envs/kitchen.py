@@ -11,7 +11,7 @@ from gymnasium import spaces
 from ..core.ports import Playback
 from ..core.values import JSON
 from ..domains.kitchen.observation import ACTIONS, MOVES, OBJECT_ACTIONS, PREDICATES
-from ..domains.kitchen.procedural.catalogue import CATALOGUE
+from ..domains.kitchen.procedural.room import CATALOGUE
 from ..domains.kitchen.rules import TARGETS, ErrorCategory
 from .episodes import HEIGHT, WIDTH, DomainEnv
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core.ports import Action
 from ...core.recording import Recording
@@ -13,12 +15,47 @@ from ..hanoi.referee import Referee
 from ..hanoi.sensors import observation_layout, observation_slices
 from . import guard as guarding
 from .cell_file import Cell, LimitsPart, cell_of
-from .dead_man import DeadMan
 from .grounding import Grounding, N
+from .guard import DeadMan
 from .hardware import PERIOD_S, Hardware, open_cell
-from .ports import Array, Frame, Knowing, Waypoint
+from .ports import ArmState, Array, Frame, Knowing, Waypoint
 from .segmenters import make_segmenter
-from .trial_log import TrialLog
+
+# What a real cell can record of a trial: perceived poses, waypoints, forces, and how fresh the poses are.
+
+
+class TrialLog:
+    """Rows of one trial: one for its start, one per control period."""
+
+    def __init__(self, observation: Array) -> None:
+        self._at = observation_slices(N)
+        self._rows: dict[str, list[Any]] = {
+            "seen_cube_pos": [], "seen_cube_quat": [], "seen_container_pos": [], "seen_container_quat": [],
+            "waypoint_pos": [], "force_n": [], "unseen_s": [],
+        }
+        self._observed(observation)
+        self._rows["waypoint_pos"].append(observation[self._at["robot0_eef_pos"]])
+        self._rows["force_n"].append(np.zeros(3))
+        self._rows["unseen_s"].append(np.zeros(N))
+
+    def add(self, observation: Array, waypoint: Array, state: ArmState, grounding: Grounding) -> None:
+        """One control period."""
+        self._observed(observation)
+        self._rows["waypoint_pos"].append(waypoint)
+        self._rows["force_n"].append(state.force_n)
+        self._rows["unseen_s"].append(grounding.ages_s(state.time_s))
+
+    def arrays(self) -> dict[str, NDArray[np.float32]]:
+        """Each quantity with one row per state of the recording."""
+        return {name: np.array(rows, dtype=np.float32) for name, rows in self._rows.items()}
+
+    def _observed(self, observation: Array) -> None:
+        at = self._at
+        self._rows["seen_cube_pos"].append(observation[at["cube_pos"]].reshape(N, 3))
+        self._rows["seen_cube_quat"].append(observation[at["cube_quat"]].reshape(N, 4))
+        self._rows["seen_container_pos"].append(observation[at["boxes_pos"]].reshape(3, 3))
+        self._rows["seen_container_quat"].append(observation[at["boxes_quat"]].reshape(3, 4))
+
 
 READY_PERIODS = 200         # in which the first frames have to arrive
 
@@ -175,4 +212,3 @@ class CellEnvironment:
             vector[at["cube_pos"]].reshape(N, 3).tolist(), vector[at["boxes_pos"]].reshape(3, 3).tolist(),
             vector[at["boxes_quat"]].reshape(3, 4).tolist(),
         )
-

@@ -37,8 +37,7 @@ def open_cell(cell: Cell) -> Hardware:
 
 
 def _twin(cell: Cell) -> Hardware:
-    from .twin_arm import TwinArm
-    from .twin_camera import TwinCamera
+    from .twin import TwinArm, TwinCamera
 
     arm = TwinArm(cell)
     camera = TwinCamera(cell, arm)

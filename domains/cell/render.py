@@ -52,8 +52,8 @@ class _Playback:
     """The scene, and one or two views of it."""
 
     def __init__(self, cell: Cell, recording: Recording, camera: str, width: int, height: int) -> None:
-        from ..hanoi.dynamics import object_addresses
         from ..hanoi.scene import HanoiScene
+        from ..hanoi.simulation import object_addresses
 
         self.step_s: float | None = float(recording.constants["control_period_s"])
         self._story = Story(recording)
@@ -117,8 +117,7 @@ class _View:
     """One camera's pictures. With `bright` (height, width) it marks cubes that were seen."""
 
     def __init__(self, scene: Any, cell: Cell, lens: Lens, pose: CameraPose, bright: Array | None = None) -> None:
-        from .paint import Paint
-        from .scene_view import SceneView
+        from .scene_view import Paint, SceneView
 
         self._lens, self._at, self._bright = lens, pose, bright
         self._view = SceneView(scene.mj_model, scene.mj_data, lens)

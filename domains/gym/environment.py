@@ -8,11 +8,10 @@ import numpy as np
 from ...core.ports import Action, Observation
 from ...core.recording import Recording
 from ...core.values import JSON
-from .actions import ActionReader, vector_of
 from .loading import Simulator, environment_seed
 from .names import parse_id
 from .options import BY_RETURN, NONE, Settings
-from .spaces import TEXT, flatten, has_text, value_at
+from .spaces import TEXT, ActionReader, flatten, has_text, value_at, vector_of
 from .trace import Trace
 
 COMPLETIONS = "episode_task_completions"    # of `info`: the tasks that are done, and

@@ -12,11 +12,10 @@ from ...core.ports import Picture, Playback
 from ...core.recording import Recording
 from ...core.values import JSON
 from ..arm.graphics import live_backend
-from .actions import ActionReader
 from .loading import Simulator
 from .names import parse_id
 from .options import Settings
-from .spaces import flatten, split
+from .spaces import ActionReader, flatten, split
 
 CAMERAS: Final = ("default",)
 FOLLOWING: Final = "track"  # the name of that camera in all of Gymnasium's models

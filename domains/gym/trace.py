@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.recording import Array, Recording
-from .actions import ActionReader
 from .description import Description, InfoField
 from .options import Settings
-from .spaces import TEXT, Leaf, split
+from .spaces import TEXT, ActionReader, Leaf, split
 
 MOST_BYTES: Final = 48 << 20    # of a field over an episode; larger ones are not recorded
 

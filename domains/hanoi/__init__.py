@@ -8,10 +8,9 @@ from ...core.ports import AuditProgram, Environment, KnownEpisode, Twin
 from ...core.values import JSON
 from ..arm.motion import ACHIEVED, CONTROL_PERIOD_S, DESIRED, GRIPPER, MOVE_PER_UNIT_M, TURN_PER_UNIT_RAD
 from .domain import HanoiDomain
-from .interface import Motion
+from .interface import CONTAINERS_YIELD, TOUCH, TURNING_ACHIEVED, TURNING_DESIRED, YAW, Motion
 from .options import settings
 from .randomisation import QUANTITIES
-from .touch import CONTAINERS_YIELD, TOUCH, TURNING_ACHIEVED, TURNING_DESIRED, YAW
 
 MOTION = Motion(
     control_period_s=CONTROL_PERIOD_S,

@@ -12,14 +12,13 @@ from ...core.values import JSON
 from ..arm.physics.choice import PHYSICS, make_physics
 from ..arm.simulator import CONTROL_HZ
 from . import task
-from .dynamics import Dynamics
 from .options import one_of, settings
 from .randomisation import Drawn, Push, draw_pushes, episode_generators
 from .recording import ACTION_SIZE, Trace
 from .referee import Referee
 from .scene import ARENA, HanoiScene
 from .sensors import Sensors, observation_layout
-from .simulation import Simulation, Truth
+from .simulation import Dynamics, Simulation, Truth
 from .task import Array
 
 CONTROL_PERIOD_S = 1.0 / CONTROL_HZ

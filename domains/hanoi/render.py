@@ -66,8 +66,8 @@ class _Playback:
 
         import mujoco
 
-        from .dynamics import object_addresses
         from .scene import HanoiScene
+        from .simulation import object_addresses
 
         self.step_s: float | None = float(recording.constants["control_period_s"])
         self._story = Story(recording)

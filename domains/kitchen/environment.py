@@ -14,7 +14,7 @@ from .embedded.preconditions import NOT_HERE
 from .observation import ACTIONS, DESCRIPTION, MOVES, TASK, encoded, target_fields
 from .rules import categorise
 from .simulator import Simulator, target_code
-from .trace import Trace
+from .story import Trace
 
 
 class KitchenEnvironment:

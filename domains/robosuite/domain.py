@@ -3,14 +3,125 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from string import Template
 from typing import Final
 
 from ...core.ports import AuditProgram, Environment, Renderer, Shelf
 from ...core.values import JSON, Brief, Contract, Program
-from ..arm.motion import CONTROL_PERIOD_S
+from ..arm.motion import ACHIEVED, CONTROL_PERIOD_S, DESIRED, GRIPPER, MOVE_PER_UNIT_M, TURN_PER_UNIT_RAD
 from . import options as task_options
-from .brief import brief
-from .tasks import TASKS
+from .options import NoiseRanges, Settings
+from .tasks import TASKS, Field, Task, layout
+
+# The prompt texts of a robosuite task: exact shapes, units, frames and effects of commands.
+
+
+_FINGERS = (
+    " The fingers are half open at the start and move along the hand's own y axis, whatever way it is turned"
+    "{along}; a positive `rz` turns the hand counter-clockwise seen from above. Fingers that hold an object stop at"
+    " its half-width. The fingertips reach about 1.2 cm below the end effector's position, and the palm is about"
+    " 3.3 cm above it."
+)
+_SENTENCES: Mapping[str, str] = {
+    "noise_std_m": "Every observed object position has Gaussian noise on each axis; its standard deviation is drawn"
+                   " once an episode from {} m.",
+    "bias_m": "All observed object positions share one unknown offset, fixed for the episode, each axis from {} m."
+              " The end effector's own position does not have it.",
+    "object_bias_m": "Each observed position has a separate offset on top, fixed for the episode, each axis from"
+                     " {} m.",
+    "noise_correlation": "This noise is correlated in time: AR(1), with a coefficient of {} from one control step to"
+                         " the next.",
+    "latency_steps": "Observed object poses are late by a whole number of control steps, drawn once an episode from"
+                     " {}.",
+    "bias_drift_m_per_sqrt_s": "The shared offset drifts slowly, a random walk of {} m per square root of a second.",
+    "orientation_noise_std_rad": "Every observed object orientation is turned by a fresh random rotation vector with"
+                                 " a standard deviation of {} rad on each axis.",
+}
+
+
+def brief(task: Task, settings: Settings) -> Brief:
+    """The texts for prompts, exact for these settings."""
+    text, _, reward = _read(task.text).partition("## reward\n")
+    noisy = any(bounds != (0.0, 0.0) for bounds in settings.ranges.ranges().values())
+    facts = {
+        **task.words,
+        "action": _action(task),
+        "action_size": task.action_size,
+        "commands": _commands(task),
+        "exactness": "**noisy**" if noisy else "exact",
+        "goal_text": ACHIEVED if settings.goal_update == "achieved" else DESIRED,
+        "hand_text": _hand(task),
+        "horizon": settings.horizon,
+        "period_ms": f"{1000 * CONTROL_PERIOD_S:g}",
+        "period_s": f"{CONTROL_PERIOD_S:g}",
+        "reward": reward.strip(),
+        "start": task.start,
+        "two_frames": " (robot 0's and robot 1's own axes are given below)" if task.arms == 2 else "",
+    }
+    fields = layout(task)
+    return Brief(
+        task=_filled(text, facts),
+        policy_interface=_filled(_read("policy"), {**facts, "fields": _table(fields, "({size},)")}),
+        evaluator_interface=_filled(_read("evaluator"), {**facts, "fields": _table(fields, "(T+1, {size})")}),
+        uncertainties=_uncertainties(settings.ranges),
+    )
+
+
+def _read(name: str) -> str:
+    return (files(__package__) / "texts" / f"{name}.md").read_text(encoding="utf-8")
+
+
+def _filled(text: str, facts: Mapping[str, object]) -> str:
+    return Template(text).substitute(facts).strip() + "\n"
+
+
+def _table(fields: tuple[Field, ...], shape: str) -> str:
+    return "\n".join(f"| `{field.name}` | {shape.format(size=field.size)} | {field.text} |" for field in fields)
+
+
+def _action(task: Task) -> str:
+    one = "dx, dy, dz, rx, ry, rz" + (", g" if task.grips else "")
+    if task.arms == 1:
+        return f"`[{one}]`"
+    names = [name.strip() for name in one.split(",")]
+    return "`[" + ", ".join(f"{name}{k}" for k in range(task.arms) for name in names) + "]`, robot 0 first"
+
+
+def _commands(task: Task) -> str:
+    axes = "the world's x, y, z" if task.arms == 1 else "**that robot's own** x, y, z (see below)"
+    lines = [
+        f"- `dx, dy, dz` move the goal of the end effector along {axes}: 1 is {MOVE_PER_UNIT_M:g} m.",
+        f"- `rx, ry, rz` turn its goal orientation, a rotation vector about the same axes: 1 is"
+        f" {TURN_PER_UNIT_RAD:g} rad.",
+    ]
+    if task.grips:
+        lines.append(
+            "- `g` moves the fingers: positive closes, negative opens, 0 keeps their command; its size does not matter."
+            f" {GRIPPER}"
+        )
+    return "\n".join(lines)
+
+
+def _hand(task: Task) -> str:
+    if not task.grips:
+        return ""
+    return "\n\n" + _FINGERS.format(along=", which is the world's y at the start" if task.arms == 1 else "").strip()
+
+
+def _uncertainties(ranges: NoiseRanges) -> str:
+    """One bullet for each kind of sensor noise."""
+    lines = [
+        f"- {_SENTENCES[quantity].format(_words(*bounds))}"
+        for quantity, bounds in ranges.ranges().items() if bounds != (0.0, 0.0)
+    ]
+    if not lines:
+        return "Observations are exact. Episodes differ only in how they start.\n"
+    return "\n".join(["Drawn for every episode and not reported to the policy:", "", *lines]) + "\n"
+
+
+def _words(low: float, high: float) -> str:
+    return f"{low:g}" if low == high else f"[{low:g}, {high:g}]"
+
 
 TUNED: Final = 60  # episodes of a tuning: a grasp needs numbers that fit one another, and an episode takes a second
 

@@ -10,8 +10,7 @@ from functools import cache
 from ....core.ports import Part, Shelf
 from ...shelf_reader import read_shelf
 from ..description import Description, description_of
-from .frame import facts_of
-from .parts import RHYTHM, first_of, further_parts, kinds_of, tuning_episodes
+from .parts import RHYTHM, facts_of, first_of, further_parts, kinds_of, tuning_episodes
 
 __all__ = ["shelf", "tuning_episodes"]
 

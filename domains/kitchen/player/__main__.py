@@ -1,19 +1,137 @@
 """The player's process, started by the client."""
 
 import argparse
+import http.client
+import json
 import os
+import secrets
+import struct
 import sys
 import threading
 import time
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any, BinaryIO, Final, Protocol
+
+import msgpack
 
 from ....core.errors import UsageError
 from .. import procedural as generated
 from .. import recorded
 from ..options import HELD_OUT, PREFIX, TRAINING
 from .actions import Player
-from .links import Message, link_of
+
+# A player's connection to the client: a pair of named pipes, or requests to the client's web server.
+
+
+Message = dict[str, Any]
+
+HEADER: Final = struct.Struct("!BI")        # type, length of the body in bytes
+METADATA, ACTION, END = 1, 2, 255
+_ANSWER_S: Final = None                     # no limit: hours may pass before the client's next action
+
+
+class Link(Protocol):
+    """Sends events and receives actions."""
+
+    def exchange(self, event: Message) -> Message | None:
+        """Send an event's metadata; returns the next action, or None if the client has disconnected."""
+
+
+class Pipes:
+    """AI2-THOR's FIFO server: framed messages, msgpack out, JSON in."""
+
+    def __init__(self, server: Path, client: Path) -> None:
+        """`server` is the pipe that the client reads; the client waits for the first event before it opens `client`."""
+        self._out: BinaryIO = server.open("wb")
+        self._client = client
+        self._in: BinaryIO | None = None
+
+    def exchange(self, event: Message) -> Message | None:
+        """Send an event's metadata; returns the next action, or None if the client has disconnected."""
+        body = msgpack.packb(event)
+        try:
+            self._out.write(HEADER.pack(METADATA, len(body)) + body + HEADER.pack(END, 0))
+            self._out.flush()
+            if self._in is None:
+                self._in = self._client.open("rb")
+            return self._action(self._in)
+        except (BrokenPipeError, EOFError):
+            return None
+
+    def _action(self, pipe: BinaryIO) -> Message:
+        action: Message | None = None
+        for kind, body in _frames(pipe):
+            if kind == ACTION:
+                action = json.loads(body)
+        if action is None:
+            raise EOFError
+        return action
+
+
+def _frames(pipe: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """The frames of one message. Raises EOFError."""
+    while True:
+        header = pipe.read(HEADER.size)
+        if len(header) < HEADER.size:
+            raise EOFError
+        kind, size = HEADER.unpack(header)
+        if kind == END:
+            return
+        body = pipe.read(size)
+        if len(body) < size:
+            raise EOFError
+        yield kind, body
+
+
+class Web:
+    """AI2-THOR's WSGI server: events are posted as forms, the answers are actions."""
+
+    def __init__(self, host: str, port: int, token: str) -> None:
+        self._connection = http.client.HTTPConnection(host, port, timeout=_ANSWER_S)
+        self._token = token
+
+    def exchange(self, event: Message) -> Message | None:
+        """Send an event's metadata; returns the next action, or None if the client has disconnected."""
+        boundary = secrets.token_hex(16)
+        body = _form({"metadata": json.dumps(event), "actionReturns": "", "token": self._token}, boundary)
+        try:
+            self._connection.request(
+                "POST", "/train", body, {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+            )
+            with self._connection.getresponse() as answer:
+                text = answer.read()
+        except (OSError, http.client.HTTPException):
+            return None
+        if answer.status != http.client.OK:
+            return None
+        action: Message = json.loads(text)
+        return action or None       # an empty action ends the connection
+
+
+def _form(fields: Mapping[str, str], boundary: str) -> bytes:
+    """A multipart form, with headers in the spelling that the client's parser expects."""
+    parts = [
+        f'--{boundary}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-disposition: form-data; name="{name}"'
+        f"\r\n\r\n{value}\r\n" for name, value in fields.items()
+    ]
+    return ("".join(parts) + f"--{boundary}--\r\n").encode()
+
+
+def link_of(environment: Mapping[str, str]) -> Link:
+    """The link that the client's environment variables select. Raises ValueError or KeyError if they are invalid."""
+    kind = environment.get("AI2THOR_SERVER_TYPE", "FIFO")
+    if kind == "FIFO":
+        return Pipes(
+            Path(environment["AI2THOR_FIFO_SERVER_PIPE_PATH"]), Path(environment["AI2THOR_FIFO_CLIENT_PIPE_PATH"])
+        )
+    if kind == "WSGI":
+        return Web(
+            environment["AI2THOR_HOST"], int(environment["AI2THOR_PORT"]), environment.get("AI2THOR_CLIENT_TOKEN", "")
+        )
+    raise ValueError(f"AI2THOR_SERVER_TYPE is {kind!r}; it must be FIFO or WSGI")
+
 
 FIRST_SEQUENCE = 0
 LOOK_S = 0.5        # period of the check that the client is alive

@@ -9,8 +9,7 @@ from random import Random
 from ....core.errors import MementoError
 from ..embedded.planner import plan
 from ..scene import AGENT_RADIUS_M, AGENT_RISE_M, GRID_M, Box, Kitchen, Stance, reachable
-from .builder import Builder
-from .furnish import clutter, furnish
+from .furnish import Builder, clutter, furnish
 from .room import CEILING_M, WALL_M, Room, draw_room
 
 AGENT_Y_M = AGENT_RISE_M + 0.001

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from memento.domains.cell.cell_file import SHIPPED, Cell, read_cell
-from memento.domains.cell.twin_arm import TwinArm
-from memento.domains.cell.twin_camera import TwinCamera
+from memento.domains.cell.twin import TwinArm, TwinCamera
 
 Twin = tuple[TwinArm, TwinCamera]
 

@@ -7,12 +7,9 @@ import pytest
 from memento.benchmarks.cell_grounding import measure
 from memento.core.errors import RolloutError
 from memento.domains.cell.cell_file import Cell
-from memento.domains.cell.colours import learn
 from memento.domains.cell.fitting import fit_cube, nearest_quarter
-from memento.domains.cell.grounding import Grounding
-from memento.domains.cell.planes import table_plane
-from memento.domains.cell.segmenters import make_segmenter
-from memento.domains.cell.tracking import HandPose, HandPoses, Track
+from memento.domains.cell.grounding import Grounding, HandPose, HandPoses, Track, table_plane
+from memento.domains.cell.segmenters import learn, make_segmenter
 
 from .conftest import Twin
 

@@ -10,7 +10,7 @@ from memento.core.errors import UsageError
 from memento.core.ports import RollTask
 from memento.core.values import FaultKind, Program
 from memento.domains import import_string, load
-from memento.domains.gym.documentation import clean
+from memento.domains.gym.helper import clean
 from memento.domains.gym.options import settings
 from memento.runtime.rollouts.pool import ProcessPool
 

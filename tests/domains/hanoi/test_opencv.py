@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from memento.domains.arm.opencv import AbsentOpenCV, import_opencv
+from memento.domains.arm.simulator import AbsentOpenCV, import_opencv
 
 
 def test_an_opencv_that_cannot_be_loaded_is_replaced(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:

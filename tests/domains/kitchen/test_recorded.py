@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from memento.core.errors import UsageError
 from memento.domains.kitchen import recorded
-from memento.domains.kitchen.embedded.placing import candidate_points, interior
 from memento.domains.kitchen.embedded.planner import plan
 from memento.domains.kitchen.embedded.sight import Lens, view_at
-from memento.domains.kitchen.embedded.world import World
+from memento.domains.kitchen.embedded.world import World, candidate_points, interior
 from memento.domains.kitchen.rules import places_of
 from memento.domains.kitchen.scene import GRID_M, Stance, object_id
 

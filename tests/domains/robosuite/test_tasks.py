@@ -11,7 +11,7 @@ from memento.core.ports import Domain
 from memento.domains import load
 from memento.domains.arm.sensors import ObjectSensors
 from memento.domains.robosuite.environment import RobosuiteEnvironment
-from memento.domains.robosuite.noise import NOISES
+from memento.domains.robosuite.options import NOISES
 from memento.domains.robosuite.tasks import TASKS, layout
 
 Make = Callable[..., RobosuiteEnvironment]
