@@ -9,11 +9,10 @@ from ..core.programs.constants import Bounds, Constant, calibrated, literal, pro
 from ..core.programs.patch_form import Form
 from ..core.programs.program_text import MAX_FAULT, MAX_SUMMARY, digest
 from ..core.story import aligned
-from ..core.text import counted, one_line
+from ..core.text import counted, fenced, one_line
 from ..core.values import JSON, Brief, Call, Candidate, Contract, Fault, FaultKind, Program
 from .episode_table import metrics_table
 from .feedback import faults_text
-from .fencing import fenced
 from .reply import split, summary_line
 from .verdict import json_objects
 from .writing import AS_PUBLISHED, PROPOSER, Answers, Writer, program_block, question, situation

@@ -9,11 +9,10 @@ from ..core.events import ProposalFailed, ProposalMade, Propose
 from ..core.ports import Prompts, Reply
 from ..core.programs.patch_form import Form
 from ..core.programs.program_text import MAX_FAULT, digest, summary_of
-from ..core.text import bounded, counted, one_line, two_digits
+from ..core.text import bounded, counted, fenced, one_line, two_digits
 from ..core.turn_events import TurnTaken
 from ..core.turns import BUDGET_LEFT, DRAFT, OTHER, PARENT, SUBMIT, Conversation, Draft, Passage, ToolRequest
 from ..core.values import Call, Candidate, Program
-from .fencing import fenced
 from .reply import split, stopped, summary_line
 from .stories import said_of_best
 from .tool_requests import MAX_CODE, read_request

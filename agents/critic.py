@@ -11,12 +11,11 @@ from ..core.errors import ModelError
 from ..core.metrics import aggregate
 from ..core.ports import Ask, Model, Prompts
 from ..core.programs.program_text import MAX_FAULT
-from ..core.text import bounded, counted, one_line
+from ..core.text import bounded, counted, fenced, one_line
 from ..core.turns import HIDDEN
 from ..core.values import JSON, Brief, Score
 from .critic_sheets import Prepared, Sheets
 from .episode_table import metrics_table
-from .fencing import fenced
 from .reply import within_limit
 from .stories import MAX_STORY
 from .writing import Question, call_of, evaluator_situation, question, section

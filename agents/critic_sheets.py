@@ -17,7 +17,8 @@ from ..core.events import Fact
 from ..core.files import read_bounded
 from ..core.metrics import finite, flat_metrics
 from ..core.ports import Artist, DrawTask, ImageFile
-from ..core.recording import Recording, load_recording, trajectory_key, trajectory_path
+from ..core.recording import Recording
+from ..core.recording_file import load_recording, trajectory_key, trajectory_path
 from ..core.text import one_line
 from ..core.values import JSON, Episode, Score
 from .episode_table import REGULAR_ENDS

@@ -4,10 +4,10 @@ from ..core.events import ProposalFailed, ProposalMade, ProposeEvaluator
 from ..core.ports import Model, Prompts
 from ..core.programs.patch_form import Form
 from ..core.programs.program_text import MAX_EVALUATOR
+from ..core.text import fenced
 from ..core.values import Brief, Contract, EvaluatorCandidate, Program
 from .ballots import order_line, probe_scores_table, probes_table, violations_list
 from .feedback import evaluator_feedback, rollouts_table
-from .fencing import fenced
 from .verdict import reasons_list
 from .writing import (
     AS_PUBLISHED,

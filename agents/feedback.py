@@ -11,10 +11,9 @@ from ..core.metrics import MAX_ENTRIES, OMITTED, aggregate
 from ..core.operators import OPERATORS
 from ..core.order_ids import parse
 from ..core.story import aligned
-from ..core.text import bounded, counted, one_line
+from ..core.text import bounded, counted, fenced, one_line
 from ..core.values import JSON, Candidate, Episode, EvaluatorCandidate, Fault, FeedbackDetail, Operator, Score
 from .episode_table import REGULAR_ENDS, compare, metrics_lines, metrics_table
-from .fencing import fenced
 from .stories import stories
 
 # How far the fitness F of a program can be trusted: its spread over the episodes, and its smallest step.
@@ -234,7 +233,9 @@ def pair_table(first: Candidate, second: Candidate) -> str:
     rows = [("", "parent A", "parent B"), ("F", f"{first.fitness:.4f}", f"{second.fitness:.4f}")]
     shown = max(len(first.scores), len(second.scores))
     places = range(min(shown, MAX_EPISODES))
-    rows += [(f"f_e, episode {place}", _parents_fitness(first, place), _parents_fitness(second, place)) for place in places]
+    rows += [
+        (f"f_e, episode {place}", _parents_fitness(first, place), _parents_fitness(second, place)) for place in places
+    ]
     if shown > MAX_EPISODES:
         rows.append((f"({shown - MAX_EPISODES} more episodes are left out)", "", ""))
     names = [name for name in dict.fromkeys([*first.metrics, *second.metrics]) if name != OMITTED]

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from ..core.errors import UsageError
 from ..core.metrics import flat_metrics, mean
 from ..core.ports import Prompts
-from ..core.text import one_line
+from ..core.text import fenced, one_line
 from ..core.values import Candidate, Focus, Score
-from .fencing import fenced
 
 NEARLY = 0.95  # f_e from which an episode counts as nearly perfect
 MAX_GAINS = 6  # episodes that are named for each parent

@@ -7,9 +7,8 @@ from ..core.events import Fact, ProposalMade, Propose
 from ..core.operators import OPERATORS
 from ..core.order_ids import is_ahead, owner_of, parse
 from ..core.ports import Prompts
-from ..core.text import one_line
+from ..core.text import fenced, one_line
 from ..core.values import Operator
-from .fencing import fenced
 from .reply import split
 
 MAX_WORDS = 60

@@ -8,14 +8,13 @@ from ..core.events import ProposalFailed, ProposalMade, Propose
 from ..core.ports import Model, Prompts
 from ..core.programs.patch_form import Form
 from ..core.programs.program_text import digest
-from ..core.text import bounded
+from ..core.text import bounded, fenced
 from ..core.turn_events import TurnTaken
 from ..core.values import Brief, Candidate, Contract, FeedbackDetail, MemoryDetail
 from .conversation import Talker, TurnPrompts
 from .critic import critique_text, sheet_text
 from .critic_sheets import SheetFolder
 from .feedback import faults_text, pair_table, policy_feedback, title_of
-from .fencing import fenced
 from .foci import CROSSOVERS, crossing_of, focus_of, remedies
 from .hints import Hints, hints_text
 from .memory_text import history, rejections_list, tried_earlier, tried_list

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 
 from ..core.call_times import call_time_words
-from ..core.text import bounded, one_line
+from ..core.text import bounded, fenced, one_line
 from ..core.values import Episode, EpisodeNotes, Score, Stage
 from .episode_table import ranking, value_text
-from .fencing import fenced
 
 MAX_STORY = 1700  # characters of a story
 MAX_STAGES = 12

@@ -19,7 +19,8 @@ from ..core.events import Order, Roll
 from ..core.metrics import aggregate
 from ..core.ports import Pool
 from ..core.programs.program_text import MAX_FAULT
-from ..core.recording import Array, Recording, load_recording, trajectory_path
+from ..core.recording import Array, Recording
+from ..core.recording_file import load_recording, trajectory_path
 from ..core.story import aligned
 from ..core.text import bounded, counted, one_line, two_digits
 from ..core.turn_events import Compute, LookCloser, ToolAnswered, TryProgram

@@ -10,10 +10,9 @@ from ..core.events import AskedAgain, ProposalFailed, ProposalMade, Propose, Pro
 from ..core.ports import Ask, ImageFile, Model, Prompts, Reply
 from ..core.programs.patch_form import Form
 from ..core.programs.program_text import MAX_FAULT, MAX_PROGRAM, digest
-from ..core.text import one_line
+from ..core.text import fenced, one_line
 from ..core.turn_events import TurnTaken
 from ..core.values import Brief, Call, Contract, Document, Fault, FaultKind, Program
-from .fencing import fenced
 from .reply import read_program, within_limit
 
 _log = structlog.get_logger("memento.replies")

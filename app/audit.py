@@ -14,7 +14,7 @@ from ..core.errors import UsageError
 from ..core.events import CandidateScored, EvaluatorChosen, Propose, RunResumed, RunStarted
 from ..core.ports import Auditable, AuditProgram, Domain, ProbeTask, RollTask, Shelf, interpreter_of, shelf_of
 from ..core.programs.program_text import digest
-from ..core.recording import trajectory_path
+from ..core.recording_file import trajectory_path
 from ..core.seeds import derive_seed
 from ..core.values import JSON, Candidate, Episode, Operator, Program, Score
 from ..domains import import_string

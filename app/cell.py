@@ -14,7 +14,8 @@ from ..core.errors import RolloutError, UsageError
 from ..core.extras import require
 from ..core.order_ids import episode_id
 from ..core.ports import RollTask
-from ..core.recording import Recording, load_recording, trajectory_key, trajectory_path
+from ..core.recording import Recording
+from ..core.recording_file import load_recording, trajectory_key, trajectory_path
 from ..core.seeds import salted
 from ..core.text import one_line
 from ..core.values import JSON, Episode, Program, Score

@@ -14,7 +14,7 @@ from ..core.errors import MementoError, RecordingLost, UsageError
 from ..core.events import EpisodeEnded
 from ..core.order_ids import CROSS, HILL, MACRO, PROGRAM, RANDOM, SEARCH, owner_of, parse
 from ..core.ports import RollTask
-from ..core.recording import trajectory_key
+from ..core.recording_file import trajectory_key
 from ..core.values import JSON, Episode
 from ..memory.lookup import find
 from ..memory.store import RunStore

@@ -15,7 +15,8 @@ from ..core.events import EpisodeEnded, RunResumed, RunStarted
 from ..core.files import replacing
 from ..core.order_ids import episode_id, final
 from ..core.ports import Domain, Drawable, Picture, Renderer, RollTask, interpreter_of
-from ..core.recording import Recording, load_recording, trajectory_key, trajectory_path
+from ..core.recording import Recording
+from ..core.recording_file import load_recording, trajectory_key, trajectory_path
 from ..core.seeds import derive_seed
 from ..core.text import one_line
 from ..core.values import JSON, Episode, Program

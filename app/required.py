@@ -1,4 +1,4 @@
-"""What must hold before a run begins: trust in its folder, isolation, a twin for its gate, sight and drawings for a critic."""
+"""What must hold before a run begins: trust in its folder, isolation, a twin for its gate, a critic that sees."""
 
 import tempfile
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping

@@ -12,7 +12,7 @@ from ..core.critic_events import Criticised
 from ..core.errors import StoreError, os_problem
 from ..core.events import EpisodeEnded, Fact, ProbesRecorded
 from ..core.order_ids import episode_id
-from ..core.recording import SUFFIX, load_recording, owner_of_key, save_recording, trajectory_key, trajectory_path
+from ..core.recording_file import SUFFIX, load_recording, owner_of_key, save_recording, trajectory_key, trajectory_path
 from ..core.turn_events import ToolAnswered
 from ..memory.retention_policy import Change, RetentionPolicy
 from ..memory.runs import TRAJECTORIES

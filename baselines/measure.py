@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..core.errors import StoreError, os_problem
 from ..core.order_ids import episode_id
 from ..core.ports import has_success
-from ..core.recording import save_recording, trajectory_key, trajectory_path
+from ..core.recording_file import save_recording, trajectory_key, trajectory_path
 from ..core.seeds import salted
 from ..core.values import Episode
 from ..domains import import_string, load

@@ -26,7 +26,8 @@ import structlog
 
 from ..core.errors import MementoError
 from ..core.ports import RollTask
-from ..core.recording import Recording, save_recording, trajectory_key
+from ..core.recording import Recording
+from ..core.recording_file import save_recording, trajectory_key
 from ..core.values import JSON, Episode, Program
 from ..runtime.cluster.about import about_here
 from ..runtime.cluster.link import ClusterLink, NodeFound

@@ -27,7 +27,7 @@ from statistics import fmean, median, stdev
 from typing import Any
 
 from memento.core.ports import RollTask
-from memento.core.recording import trajectory_path
+from memento.core.recording_file import trajectory_path
 from memento.core.values import JSON, Episode, Program, Score
 from memento.domains import import_string
 from memento.domains.hanoi import DOMAIN

@@ -35,7 +35,7 @@ from ..core.events import (
 )
 from ..core.operators import OPERATOR_OF_WORD
 from ..core.order_ids import CROSS, HILL, MACRO, episode_id, score_id
-from ..core.recording import trajectory_key
+from ..core.recording_file import trajectory_key
 from ..core.values import Call, Candidate, Document, Episode, Operator, Program, Rejection, Score, Usage
 from ..memory.run_view import view_of
 from ..memory.store import RunStore

@@ -110,9 +110,9 @@ def _ms(seconds: float) -> float:
 # The limit on the CPU time of a policy's calls: an episode that misses it is a fault. Pure.
 #
 # A measured time differs between two rollouts of the same episode, by a few percent on an idle machine. So the slowest
-# calls do not count, nor does a small excess: an episode fails only if more than 1 % of its calls, and at least three of
-# them (all, if it has fewer), each took over MARGIN times the limit. CPU time does not contain waiting for a processor.
-# The verdict is part of the recorded episode; a resumed run never measures again.
+# calls do not count, nor does a small excess: an episode fails only if more than 1 % of its calls, and at least three
+# of them (all, if it has fewer), each took over MARGIN times the limit. CPU time does not contain waiting for a
+# processor. The verdict is part of the recorded episode; a resumed run never measures again.
 
 
 MARGIN: Final = 1.25

@@ -1,4 +1,4 @@
-"""Seeds derived from names, and salts that nobody can guess: a draw depends on its purpose, not on the order of work."""
+"""Seeds derived from names, so that a draw depends on its purpose and never on the order of work; and random salts."""
 
 import hashlib
 import secrets

@@ -207,15 +207,15 @@ def _plan_of(name: str, evidence: Evidence) -> Experiment:
 
 def _check_same(first: str, one: Experiment, second: str, other: Experiment) -> None:
     """Raise UsageError, naming the first difference, unless two plans differ in their seeds and salts only."""
-    for field in fields(Experiment):
-        if field.name in _OWN:
+    for each in fields(Experiment):
+        if each.name in _OWN:
             continue
-        mine, theirs = getattr(one, field.name), getattr(other, field.name)
-        if field.name == "settings":
+        mine, theirs = getattr(one, each.name), getattr(other, each.name)
+        if each.name == "settings":
             mine, theirs = _unsalted(one), _unsalted(other)
         if mine != theirs:
             raise UsageError(
-                f"{first} and {second} are not parts of one comparison: they differ in {field.name}; report each alone"
+                f"{first} and {second} are not parts of one comparison: they differ in {each.name}; report each alone"
             )
 
 

@@ -108,7 +108,8 @@ def chosen_arms(records: "tuple[RunRecord, ...]") -> dict[str, str]:
 # The setting of the paper's published values, and how a run differs from it. Pure.
 #
 # A measured value may stand next to a published one only where nothing differs. The paper states the task in its
-# appendices on the two environments, and the budget in its section on experiments; where it is silent, nothing is asked.
+# appendices on the two environments, and the budget in its section on experiments; where it is silent, nothing is
+# asked.
 
 
 # The options of the domains, by their names here.

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from ..core.events import CandidateScored, DuplicateFound, EliteChanged, EliteConfirmed, EpisodeEnded, Fact
 from ..core.gate_events import TwinTried
 from ..core.order_ids import CANDIDATE, ELITE, confirmation, episode_id, owner_of
-from ..core.recording import trajectory_key
+from ..core.recording_file import trajectory_key
 from ..core.tuning_events import ConstantsTried
 from ..core.turn_events import ToolAnswered
 from ..core.values import Episode

@@ -1,4 +1,4 @@
-"""Small read-only web servers: the status of a headless run, and the page of a report; both bounded and for this machine."""
+"""Small read-only web servers, bounded and for this machine: the status of a headless run, the page of a report."""
 
 import asyncio
 import json

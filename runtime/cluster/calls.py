@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ...core.errors import MementoError, RecordingLost, RolloutError, StoreError, os_problem
 from ...core.files import replacing
-from ...core.recording import trajectory_path
+from ...core.recording_file import trajectory_path
 from ...core.values import Program
 from ..rollouts.pool import Activity, Observer
 from .dispatch import Assignment, Dispatcher, Job

@@ -21,7 +21,7 @@ from ...core.errors import RolloutError, StoreError, os_problem
 from ...core.files import replace_file
 from ...core.ports import ProbeTask, RollTask
 from ...core.probes import Cut
-from ...core.recording import load_recording, trajectory_path
+from ...core.recording_file import load_recording, trajectory_path
 from ...core.values import Episode, Program
 from ..rollouts import worker_messages as messages
 from ..rollouts.limits import Limits

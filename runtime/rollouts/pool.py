@@ -10,7 +10,7 @@ from typing import Any, Final, Self
 
 from ...core.errors import RecordingLost, RolloutError, StoreError, UsageError
 from ...core.ports import Drawn, DrawTask, ProbeTask, RollTask
-from ...core.recording import trajectory_key, trajectory_path
+from ...core.recording_file import trajectory_key, trajectory_path
 from ...core.values import JSON, Episode, Examination, Probe, Program, Score
 from . import worker_messages as messages
 from .limits import DEFAULT_LIMITS, Limits

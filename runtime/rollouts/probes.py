@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core.ports import Action, Choosing, Domain, Environment, InvalidAction, KnowingOrder, KnownEpisode
 from ...core.probes import CUT, IDLE, RANDOM
-from ...core.recording import load_recording, save_recording, trajectory_key, trajectory_path
+from ...core.recording_file import load_recording, save_recording, trajectory_key, trajectory_path
 from ...core.seeds import derive_seed
 from ...core.values import JSON, Episode, Probe
 

@@ -13,7 +13,8 @@ from typing import Any, Final
 from ...core.errors import StoreError, UsageError, os_problem
 from ...core.files import replacing
 from ...core.ports import Domain, Drawable, Renderer
-from ...core.recording import Recording, load_recording, trajectory_path
+from ...core.recording import Recording
+from ...core.recording_file import load_recording, trajectory_path
 from ...core.text import one_line
 from ...core.turns import HIDDEN
 from ...core.values import JSON

@@ -22,10 +22,12 @@ import numpy as np
 
 from ...core.call_times import call_times
 from ...core.errors import StoreError
+from ...core.generic_story import generic_story, story_of
 from ...core.ports import Domain, Encoding, Environment, InvalidAction
-from ...core.recording import Recording, load_recording, save_recording, trajectory_path
+from ...core.recording import Recording
+from ...core.recording_file import load_recording, save_recording, trajectory_path
 from ...core.seeds import derive_seed
-from ...core.story import Story, generic_story, shown_conditions, story_of, story_text
+from ...core.story import Story, shown_conditions, story_text
 from ...core.values import JSON, Episode, EpisodeNotes, Fault, FaultKind, Program
 from . import sandbox
 from . import worker_messages as messages

@@ -14,8 +14,8 @@ from memento.agents.feedback import (
     policy_feedback,
     rollouts_table,
 )
-from memento.agents.fencing import fenced
 from memento.core.metrics import OMITTED, aggregate, flat_metrics
+from memento.core.text import fenced
 from memento.core.values import EpisodeNotes, Fault, FaultKind, Score, Stage
 
 from ..support.prompt_samples import EPISODES, candidate, episode

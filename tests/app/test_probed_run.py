@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from memento.core.events import EvaluatorChosen, EvaluatorExamined, Fact, ProbesRecorded
-from memento.core.recording import load_recording
+from memento.core.recording_file import load_recording
 
 from ..support.rollouts import same
 from .conftest import Runs, kill

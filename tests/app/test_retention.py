@@ -11,7 +11,8 @@ from memento.core.critic_events import Criticised
 from memento.core.critique import Sheet
 from memento.core.events import Fact
 from memento.core.order_ids import look_id
-from memento.core.recording import Recording, load_recording, save_recording, trajectory_key, trajectory_path
+from memento.core.recording import Recording
+from memento.core.recording_file import load_recording, save_recording, trajectory_key, trajectory_path
 from structlog.testing import capture_logs
 
 from ..support.recorded_facts import CRASH, START, elite, episode, scored

@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 import pytest
 from memento.agents.reply import check
 from memento.core.errors import UsageError
+from memento.core.generic_story import story_of
 from memento.core.ports import Domain, Environment, Generalising, shelf_of
-from memento.core.story import shown_conditions, story_of, story_text
+from memento.core.story import shown_conditions, story_text
 from memento.core.values import JSON, Brief, Program
 from memento.settings.presets import PRESETS
 

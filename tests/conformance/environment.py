@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from memento.core.ports import Domain, Encoding, Environment
-from memento.core.recording import KINDS, load_recording, save_recording
+from memento.core.recording_file import KINDS, load_recording, save_recording
 from memento.core.values import JSON
 
 from ..support.leftovers import descriptors

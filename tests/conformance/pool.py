@@ -11,7 +11,8 @@ import pytest
 from memento.core.errors import RolloutError
 from memento.core.ports import ProbeTask, RollTask
 from memento.core.probes import Cut
-from memento.core.recording import Recording, load_recording
+from memento.core.recording import Recording
+from memento.core.recording_file import load_recording
 from memento.core.values import Episode, FaultKind, Program
 
 from ..support import hostile

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from memento.core.errors import StoreError
-from memento.core.recording import Recording, load_recording, save_recording, trajectory_key, trajectory_path
+from memento.core.recording import Recording
+from memento.core.recording_file import load_recording, save_recording, trajectory_key, trajectory_path
 
 from ..support.memory_use import refusal_of
 from ..support.processes import start_process

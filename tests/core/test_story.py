@@ -6,17 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from memento.core.generic_story import generic_story, story_of
 from memento.core.recording import Recording
-from memento.core.story import (
-    MAX_CONDITIONS,
-    MAX_ROWS,
-    MAX_STORY,
-    Story,
-    generic_story,
-    shown_conditions,
-    story_of,
-    story_text,
-)
+from memento.core.story import MAX_CONDITIONS, MAX_ROWS, MAX_STORY, Story, shown_conditions, story_text
 
 STEPS = 40
 TIME = np.arange(STEPS + 1)

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from memento.app.retention import Trajectories
 from memento.core.errors import StoreError
-from memento.core.recording import Recording, save_recording
+from memento.core.recording import Recording
+from memento.core.recording_file import save_recording
 
 
 def test_keys_sizes_delete(tmp_path):

@@ -21,7 +21,8 @@ def rig() -> Iterator[measured.Rig]:
 def test_fingers_and_grip_are_the_models(rig: measured.Rig) -> None:
     sizes = measured.finger_sizes(rig.again())
     assert sizes == pytest.approx({
-        "pad_width_m": interface.PAD_EDGE_M, "pad_height_m": interface.PAD_EDGE_M, "pad_above_eef_m": interface.PAD_ABOVE_EEF_M,
+        "pad_width_m": interface.PAD_EDGE_M, "pad_height_m": interface.PAD_EDGE_M,
+        "pad_above_eef_m": interface.PAD_ABOVE_EEF_M,
         "finger_width_m": interface.FINGER_WIDTH_M, "finger_thickness_m": interface.FINGER_THICKNESS_M,
         "grip_n": interface.GRIP_N,
     }, rel=0.05)

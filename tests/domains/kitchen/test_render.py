@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from memento.core.errors import UsageError
 from memento.core.ports import Drawable, Playback
-from memento.core.recording import Recording, load_recording, save_recording
+from memento.core.recording import Recording
+from memento.core.recording_file import load_recording, save_recording
 from memento.domains.kitchen import DOMAIN
 from memento.domains.kitchen import procedural as generated
 from memento.domains.kitchen.floor_plan import DOOR, GLOW

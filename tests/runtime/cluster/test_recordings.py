@@ -6,7 +6,7 @@ import pytest
 from memento.agents.rollout_agents import scored
 from memento.core.errors import RecordingLost
 from memento.core.ports import RollTask
-from memento.core.recording import load_recording, trajectory_path
+from memento.core.recording_file import load_recording, trajectory_path
 from memento.core.values import Episode
 from memento.runtime.cluster.pool import ClusterPool
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from memento.core.events import EpisodeEnded, SearchEnded
-from memento.core.recording import load_recording
+from memento.core.recording_file import load_recording
 from memento.memory.store import RunStore
 
 from ...app.conftest import Runs

@@ -8,7 +8,7 @@ import time
 
 import pytest
 from memento.core.ports import RollTask
-from memento.core.recording import load_recording
+from memento.core.recording_file import load_recording
 from memento.core.values import FaultKind
 from memento.runtime.rollouts.program_process import overdue, queue_clock
 

@@ -14,8 +14,9 @@ from memento.core.call_times import (
     times_of_all,
     without_call_times,
 )
-from memento.core.recording import Recording, load_recording
-from memento.core.story import generic_story
+from memento.core.generic_story import generic_story
+from memento.core.recording import Recording
+from memento.core.recording_file import load_recording
 from memento.core.values import Episode, EpisodeNotes
 from memento.runtime.rollouts.policy_notes import (
     CHANGES,

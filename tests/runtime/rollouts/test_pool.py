@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from memento.agents.rollout_agents import scored
 from memento.core.errors import RecordingLost, RolloutError
-from memento.core.recording import load_recording
+from memento.core.recording_file import load_recording
 from memento.runtime.rollouts import worker_messages as messages
 from memento.runtime.rollouts.pool import ProcessPool
 from memento.runtime.rollouts.worker_handle import common_kernels, worker_environment
