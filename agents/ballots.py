@@ -25,7 +25,7 @@ MOST_DIFFERENT = 0.5    # of its length: a longer difference is harder to read t
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class NamedStatement:
     """One statement: the head of its class ("" in the module), the name that it defines, its text."""
 
     scope: str
@@ -59,12 +59,12 @@ def side_by_side(programs: Mapping[str, str]) -> tuple[tuple[Shared, ...], dict[
     """
     units = {label: parsed for label, text in programs.items() if (parsed := _units(text)) is not None}
     fixed = {key for each in units.values() for key in _defined_twice(each)}
-    holders: dict[Unit, list[str]] = {}
+    holders: dict[NamedStatement, list[str]] = {}
     for label, each in units.items():
         for unit in dict.fromkeys(each):
             if unit.name and (unit.scope, unit.name) not in fixed:
                 holders.setdefault(unit, []).append(label)
-    groups: dict[tuple[str, ...], list[Unit]] = {}
+    groups: dict[tuple[str, ...], list[NamedStatement]] = {}
     for unit, labels in holders.items():
         if len(labels) > 1:
             groups.setdefault(tuple(labels), []).append(unit)
@@ -78,7 +78,7 @@ def side_by_side(programs: Mapping[str, str]) -> tuple[tuple[Shared, ...], dict[
         for labels, group in sorted(worth.items(), key=lambda item: -len(item[0]))
     )
     own = {label: Own(text=text) for label, text in programs.items() if label not in units}
-    shown: dict[tuple[str, str], tuple[str, Unit]] = {}
+    shown: dict[tuple[str, str], tuple[str, NamedStatement]] = {}
     for label, each in units.items():
         left = [unit for unit in each if (label, unit) not in hidden]
         own[label] = _own_code(label, left, shown, fixed)
@@ -86,7 +86,8 @@ def side_by_side(programs: Mapping[str, str]) -> tuple[tuple[Shared, ...], dict[
 
 
 def _own_code(
-    label: str, units: Sequence[Unit], shown: dict[tuple[str, str], tuple[str, Unit]], fixed: set[tuple[str, str]]
+    label: str, units: Sequence[NamedStatement], shown: dict[tuple[str, str], tuple[str, NamedStatement]],
+    fixed: set[tuple[str, str]]
 ) -> Own:
     """A program's own units; one that resembles a unit in `shown` becomes a difference, the others join `shown`."""
     whole, differences = [], []
@@ -102,7 +103,7 @@ def _own_code(
     return Own(text=_written(whole), differences=tuple(differences))
 
 
-def _difference(old: Unit, new: Unit) -> str:
+def _difference(old: NamedStatement, new: NamedStatement) -> str:
     """The changed lines of a definition; "" where they are no shorter to read than the definition."""
     if len(new.text) < LEAST_DIFFERED:
         return ""
@@ -111,7 +112,7 @@ def _difference(old: Unit, new: Unit) -> str:
     return text if len(text) <= MOST_DIFFERENT * len(new.text) else ""
 
 
-def _units(text: str) -> list[Unit] | None:
+def _units(text: str) -> list[NamedStatement] | None:
     try:
         tree = ast.parse(text)
         return [unit for node in tree.body for unit in _of_statement(node)]
@@ -119,14 +120,14 @@ def _units(text: str) -> list[Unit] | None:
         return None
 
 
-def _of_statement(node: ast.stmt) -> Iterator[Unit]:
+def _of_statement(node: ast.stmt) -> Iterator[NamedStatement]:
     if not isinstance(node, ast.ClassDef):
-        yield Unit("", _name(node), ast.unparse(node))
+        yield NamedStatement("", _name(node), ast.unparse(node))
         return
     head = ast.unparse(ast.ClassDef(**{**{f: getattr(node, f) for f in node._fields}, "body": [ast.Pass()]}))
     head = head.rpartition("\n")[0]
     for member in node.body:
-        yield Unit(head, _name(member), ast.unparse(member))
+        yield NamedStatement(head, _name(member), ast.unparse(member))
 
 
 def _name(node: ast.stmt) -> str:
@@ -143,12 +144,12 @@ def _name(node: ast.stmt) -> str:
     return ""
 
 
-def _defined_twice(units: Sequence[Unit]) -> set[tuple[str, str]]:
+def _defined_twice(units: Sequence[NamedStatement]) -> set[tuple[str, str]]:
     keys = [(unit.scope, unit.name) for unit in units]
     return {key for key in keys if keys.count(key) > 1}
 
 
-def _written(units: Sequence[Unit]) -> str:
+def _written(units: Sequence[NamedStatement]) -> str:
     """Units as Python text; members of a class stand under its head."""
     parts: list[str] = []
     scope = ""

@@ -10,7 +10,7 @@ from ..core.programs.patch_form import Form
 from ..core.programs.program_text import MAX_FAULT, MAX_SUMMARY, digest
 from ..core.story import aligned
 from ..core.text import counted, fenced, one_line
-from ..core.values import JSON, Brief, Call, Candidate, Contract, Fault, FaultKind, Program
+from ..core.values import JSON, Brief, Call, CandidateState, Contract, Fault, FaultKind, Program
 from .episode_table import metrics_table
 from .feedback import faults_text
 from .reply import split, summary_line
@@ -44,7 +44,7 @@ class Calibrator:
         asked = question(self._situation, self._rest(current, order.earlier))
         return await self._writer.write(order, asked, [current.program])
 
-    def _rest(self, current: Candidate, earlier: Sequence[Candidate]) -> str:
+    def _rest(self, current: CandidateState, earlier: Sequence[CandidateState]) -> str:
         constants = calibrated(current.program, self._bounds)
         return "\n".join((
             self._prompts.fill(
@@ -66,7 +66,7 @@ def constants_table(constants: Sequence[Constant]) -> str:
     ])
 
 
-def _trials(candidate: Candidate) -> str:
+def _trials(candidate: CandidateState) -> str:
     """The ends of the trials with these constants, and the metrics M_i of the robot."""
     count = len(candidate.episodes)
     rows = [("trial", "ended by", "seconds", "because")]
@@ -86,7 +86,7 @@ def _trials(candidate: Candidate) -> str:
     return "\n\n".join(parts)
 
 
-def _earlier(constants: Sequence[Constant], tested: Sequence[Candidate], bounds: Bounds) -> str:
+def _earlier(constants: Sequence[Constant], tested: Sequence[CandidateState], bounds: Bounds) -> str:
     """All tested constants and what became of them, the last ones included."""
     rows: list[tuple[str, ...]] = [("step", *(each.name for each in constants), "succeeded", "progress")]
     for candidate in tested[-SHOWN:]:

@@ -12,7 +12,7 @@ from ..core.programs.program_text import MAX_FAULT, digest, summary_of
 from ..core.text import bounded, counted, fenced, one_line, two_digits
 from ..core.turn_events import TurnTaken
 from ..core.turns import BUDGET_LEFT, DRAFT, OTHER, PARENT, SUBMIT, Conversation, Draft, Passage, ToolRequest
-from ..core.values import Call, Candidate, Program
+from ..core.values import Call, CandidateState, Program
 from .reply import split, stopped, summary_line
 from .stories import said_of_best
 from .tool_requests import MAX_CODE, read_request
@@ -112,7 +112,7 @@ def _otherwise(conversation: Conversation, parents: Sequence[Program]) -> str:
     return f"If the calls end and you submit nothing, draft {found.number} is submitted as it is: {why}."
 
 
-def _best_episodes(parents: Sequence[Candidate]) -> str:
+def _best_episodes(parents: Sequence[CandidateState]) -> str:
     """What each parent itself said of its best episode; the prompt before shows the worst one."""
     said = [said_of_best(parent.episodes, parent.scores) for parent in parents]
     names = [""] if len(parents) == 1 else ["Parent A. ", "Parent B. "]

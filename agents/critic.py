@@ -14,7 +14,7 @@ from ..core.programs.program_text import MAX_FAULT
 from ..core.text import bounded, counted, fenced, one_line
 from ..core.turns import HIDDEN
 from ..core.values import JSON, Brief, Score
-from .critic_sheets import Prepared, Sheets
+from .critic_sheets import PreparedSheet, Sheets
 from .episode_table import metrics_table
 from .reply import within_limit
 from .stories import MAX_STORY
@@ -102,7 +102,7 @@ class Critic:
             return fact
         return await self._asked(self._model, order, prepared, fact)
 
-    async def _asked(self, model: Model, order: Criticise, prepared: Prepared, fact: Criticised) -> Criticised:
+    async def _asked(self, model: Model, order: Criticise, prepared: PreparedSheet, fact: Criticised) -> Criticised:
         assert prepared.sheet is not None
         asked = self._question(order, prepared.sheet)
         images = () if prepared.image is None else (prepared.image,)

@@ -140,7 +140,7 @@ GONE = "its recording is not kept any more"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class PreparedSheet:
     """A sheet and its picture; without a sheet, the problem. A replay has no pictures.
 
     `known` is the recorded fact of a look at which no critic answers in a replay, since none was asked, or it refused.
@@ -155,7 +155,7 @@ class Prepared:
 class Sheets(Protocol):
     """Gives the sheet for a look."""
 
-    async def prepared(self, order: Criticise) -> Prepared:
+    async def prepared(self, order: Criticise) -> PreparedSheet:
         """The sheet. Raises RolloutError and StoreError."""
 
 
@@ -167,13 +167,13 @@ class DrawnSheets:
         self._trajectories = trajectories
         self._folder = sheets
 
-    async def prepared(self, order: Criticise) -> Prepared:
+    async def prepared(self, order: Criticise) -> PreparedSheet:
         """Draw the frames around the moment where fitness is lost. Raises RolloutError and StoreError."""
         key = str(order.episode.trajectory)
         try:
             recording = await asyncio.to_thread(load_recording, trajectory_path(self._trajectories, key))
         except StoreError:
-            return Prepared(problem=GONE)
+            return PreparedSheet(problem=GONE)
         moment = _moment(order, recording)
         rows = rows_of(recording.steps, None if moment is None else moment.row)
         file = f"{trajectory_key(order.id)}{SUFFIX}"
@@ -181,11 +181,11 @@ class DrawnSheets:
         task = DrawTask(order=order.id, split=order.split, trajectory=key, rows=rows, path=path)
         drawn = await self._artist.draw(task)
         if drawn.problem:
-            return Prepared(problem=drawn.problem)
+            return PreparedSheet(problem=drawn.problem)
         frames = tuple(Frame(row=row, caption=words) for row, words in zip(rows, drawn.captions, strict=True))
         focus = "" if moment is None else f"step {moment.row}: {moment.why}"
         sheet = Sheet(frames=frames, digest=drawn.digest, file=file, focus=focus)
-        return Prepared(sheet=sheet, image=await asyncio.to_thread(read_sheet, self._folder, sheet))
+        return PreparedSheet(sheet=sheet, image=await asyncio.to_thread(read_sheet, self._folder, sheet))
 
 
 class RecordedSheets:
@@ -194,14 +194,14 @@ class RecordedSheets:
     def __init__(self, looks: Mapping[str, Criticised]) -> None:
         self._looks = looks
 
-    async def prepared(self, order: Criticise) -> Prepared:
+    async def prepared(self, order: Criticise) -> PreparedSheet:
         """What the recorded run drew for this order."""
         fact = self._looks.get(order.id)
         if fact is None:
-            return Prepared(problem="the recorded run has no such look")
+            return PreparedSheet(problem="the recorded run has no such look")
         if fact.off or (fact.sheet is not None and fact.call is None and not fact.problem):
-            return Prepared(sheet=fact.sheet, known=fact)
-        return Prepared(sheet=fact.sheet, problem="" if fact.sheet is not None else fact.problem)
+            return PreparedSheet(sheet=fact.sheet, known=fact)
+        return PreparedSheet(sheet=fact.sheet, problem="" if fact.sheet is not None else fact.problem)
 
 
 def recorded_looks(facts: Iterable[Fact]) -> dict[str, Criticised]:

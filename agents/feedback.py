@@ -12,7 +12,7 @@ from ..core.operators import OPERATORS
 from ..core.order_ids import parse
 from ..core.story import aligned
 from ..core.text import bounded, counted, fenced, one_line
-from ..core.values import JSON, Candidate, Episode, EvaluatorCandidate, Fault, FeedbackDetail, Operator, Score
+from ..core.values import JSON, CandidateState, Episode, EvaluatorCandidate, Fault, FeedbackDetail, Operator, Score
 from .episode_table import REGULAR_ENDS, compare, metrics_lines, metrics_table
 from .stories import stories
 
@@ -24,7 +24,7 @@ _TOLERANCE = 1e-6  # f_e that differ by less are equal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
+class FitnessSpread:
     """`standard_error` of the mean F over the episodes; `step` is the smallest difference that F can show.
 
     Both are None where they cannot be estimated: from one episode, or from f_e that are all equal or in no steps.
@@ -34,17 +34,17 @@ class Spread:
     step: float | None
 
 
-def spread_of(fitnesses: Sequence[float]) -> Spread:
+def spread_of(fitnesses: Sequence[float]) -> FitnessSpread:
     """The spread of F, the mean of these f_e in [0, 1].
 
     The step is estimated: the largest number of which 1 and all f_e seen are multiples, over the number of episodes.
     """
     count = len(fitnesses)
     if count < 2:
-        return Spread(standard_error=None, step=None)
+        return FitnessSpread(standard_error=None, step=None)
     mean = math.fsum(fitnesses) / count
     variance = math.fsum((fitness - mean) ** 2 for fitness in fitnesses) / (count - 1)
-    return Spread(standard_error=math.sqrt(variance / count), step=_step(fitnesses))
+    return FitnessSpread(standard_error=math.sqrt(variance / count), step=_step(fitnesses))
 
 
 def _step(fitnesses: Sequence[float]) -> float | None:
@@ -70,7 +70,7 @@ LITTLE = 0.05  # loss of F below which feedback compares it with the standard er
 FULL = 1.0 - 1e-9  # f_e from which an episode loses nothing
 
 
-def policy_feedback(candidate: Candidate, detail: FeedbackDetail = "stories") -> str:
+def policy_feedback(candidate: CandidateState, detail: FeedbackDetail = "stories") -> str:
     """F, M, endings and faults of a policy, without its success rate.
 
     With "stories" the episodes are compared with one another, and the worst and the median one are described. With
@@ -88,7 +88,7 @@ def policy_feedback(candidate: Candidate, detail: FeedbackDetail = "stories") ->
     return "\n\n".join(filter(None, parts))
 
 
-def _compared(candidate: Candidate) -> list[str]:
+def _compared(candidate: CandidateState) -> list[str]:
     """F with its spread, the episodes side by side, and the metrics that have no row there."""
     scores, count = candidate.scores, len(candidate.scores)
     metrics = aggregate(scores)
@@ -104,7 +104,7 @@ def _compared(candidate: Candidate) -> list[str]:
     return parts
 
 
-def _measured(candidate: Candidate) -> list[str]:
+def _measured(candidate: CandidateState) -> list[str]:
     """F, M, and f_e and ending of each episode."""
     parts = [_fitness(candidate)]
     if candidate.metrics:
@@ -117,7 +117,7 @@ def _measured(candidate: Candidate) -> list[str]:
     return parts
 
 
-def _fitness(candidate: Candidate) -> str:
+def _fitness(candidate: CandidateState) -> str:
     return f"Fitness F = {candidate.fitness:.4f}, the mean of f_e over {counted(len(candidate.episodes), 'episode')}."
 
 
@@ -211,7 +211,7 @@ MAX_CELL = 80
 ABSENT = "-"
 
 
-def title_of(parent: Candidate, order: Propose) -> str:
+def title_of(parent: CandidateState, order: Propose) -> str:
     """What a parent is: the elite, the winner of the climb, the best macro-mutation, or a program of a generation."""
     proposal = OPERATORS[parent.operator].proposal
     if parent.id == order.elite:
@@ -228,7 +228,7 @@ def title_of(parent: Candidate, order: Propose) -> str:
     return f"a {proposal} of generation {parent.generation}"
 
 
-def pair_table(first: Candidate, second: Candidate) -> str:
+def pair_table(first: CandidateState, second: CandidateState) -> str:
     """F, f_e of each episode and every metric of two programs next to each other, one line each."""
     rows = [("", "parent A", "parent B"), ("F", f"{first.fitness:.4f}", f"{second.fitness:.4f}")]
     shown = max(len(first.scores), len(second.scores))
@@ -254,7 +254,7 @@ def _is_climb_of(generation: int, name: str) -> bool:
     return named.generation == generation and named.branch == OPERATORS[Operator.HILL_CLIMB].word
 
 
-def _parents_fitness(candidate: Candidate, place: int) -> str:
+def _parents_fitness(candidate: CandidateState, place: int) -> str:
     return f"{candidate.scores[place].fitness:.4f}" if place < len(candidate.scores) else ABSENT
 
 

@@ -7,7 +7,7 @@ from ..core.errors import UsageError
 from ..core.metrics import flat_metrics, mean
 from ..core.ports import Prompts
 from ..core.text import fenced, one_line
-from ..core.values import Candidate, Focus, Score
+from ..core.values import CandidateState, Focus, Score
 
 NEARLY = 0.95  # f_e from which an episode counts as nearly perfect
 MAX_GAINS = 6  # episodes that are named for each parent
@@ -26,7 +26,7 @@ def remedies(prompts: Prompts, source: str = SOURCE) -> tuple[str, ...]:
     return found
 
 
-def crossing_of(focus: Focus, first: Candidate, second: Candidate, kinds: Sequence[str]) -> dict[str, str]:
+def crossing_of(focus: Focus, first: CandidateState, second: CandidateState, kinds: Sequence[str]) -> dict[str, str]:
     """The variables of the prompt crossover-focus: the place, the way to combine, and where each parent is better.
 
     The ways are dealt in their order, without those that need each parent to be better somewhere if one is not.
@@ -57,7 +57,7 @@ def _better(gains: Sequence[tuple[int, float]]) -> str:
     return ", ".join([*words, *more]) or "no episode"
 
 
-def focus_of(focus: Focus, parent: Candidate, kinds: Sequence[str]) -> dict[str, str]:
+def focus_of(focus: Focus, parent: CandidateState, kinds: Sequence[str]) -> dict[str, str]:
     """The variables of the prompt macro-focus: the place among the proposals, the remedy, and the loss.
 
     The remedies are shuffled by the focus's seed and dealt in turn. The losses follow in turn, the largest first.
@@ -73,7 +73,7 @@ def focus_of(focus: Focus, parent: Candidate, kinds: Sequence[str]) -> dict[str,
     }
 
 
-def losses_of(parent: Candidate) -> list[str]:
+def losses_of(parent: CandidateState) -> list[str]:
     """Where a program loses fitness: stages that it misses in some episode, and its worst episodes, alternating."""
     stages = [_stage(name, entry) for name, entry in _missed(parent)]
     pairs = zip(parent.episodes, parent.scores, strict=False)
@@ -89,7 +89,7 @@ def losses_of(parent: Candidate) -> list[str]:
     return found
 
 
-def _missed(parent: Candidate) -> list[tuple[str, float]]:
+def _missed(parent: CandidateState) -> list[tuple[str, float]]:
     """The yes-or-no metrics that are not true everywhere, and whose lack seems to cost fitness.
 
     Those that are true most often come first in a task. A flag that is not true in a nearly perfect episode costs

@@ -17,7 +17,7 @@ from .ballots import ballot
 from .critic import critique_text
 from .evaluator_evolver import success_in_words
 from .reply import within_limit
-from .verdict import MAX_REASON, Unusable, Verdict, read_verdict
+from .verdict import MAX_REASON, JudgeChoice, Unusable, read_verdict
 from .writing import Keep, Question, call_of, evaluator_situation, not_kept, question, section
 
 _log = structlog.get_logger("memento.replies")
@@ -49,7 +49,7 @@ def labelling(order: Judge, run_seed: int) -> Labelling:
     return Labelling(entries=tuple(entries))
 
 
-class Judges:
+class JudgePanel:
     """Casts votes: each order is the vote of one seat. Seats are assigned to the models round-robin."""
 
     def __init__(
@@ -112,7 +112,7 @@ class Judges:
         return ["### What a critic saw", *said] if any(said) else []
 
 
-def _verdict(order: Judge, reply: Reply, seen: Labelling) -> Verdict | Unusable:
+def _verdict(order: Judge, reply: Reply, seen: Labelling) -> JudgeChoice | Unusable:
     try:
         return read_verdict(reply, seen.slots())
     except Exception as error:  # noqa: BLE001 - no reply may end a run, whatever a reader of it runs into

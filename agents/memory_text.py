@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ..core.operators import OPERATORS
 from ..core.order_ids import parse
 from ..core.text import counted, one_line
-from ..core.values import Ancestor, Candidate, Change, Operator, Rejection, Verdict
+from ..core.values import Ancestor, CandidateState, Change, Operator, Rejection, Verdict
 from .episode_table import REGULAR_ENDS, value_text
 
 MAX_SUMMARY = 200  # characters of an edit summary in a prompt
@@ -23,20 +23,20 @@ def rejections_list(rejections: Sequence[Rejection], *, full: bool = False) -> s
     return _numbered(rejections, places, MAX_REJECTIONS, MAX_SUMMARY, full=full)
 
 
-def tried_list(tried: Sequence[Rejection], parents: Sequence[Candidate]) -> str:
+def tried_list(tried: Sequence[Rejection], parents: Sequence[CandidateState]) -> str:
     """The edits of these parents that did not stay, in short; "" for none."""
     names = {parent.id for parent in parents}
     own = [one for one in tried if one.edited in names]
     return _numbered(own, {}, MAX_TRIED, MAX_BRIEF, full=True)
 
 
-def tried_earlier(tried: Sequence[Rejection], current: Candidate, shown: Sequence[Rejection]) -> str:
+def tried_earlier(tried: Sequence[Rejection], current: CandidateState, shown: Sequence[Rejection]) -> str:
     """The attempts at this program before its chain began, in short; "" for none. `shown` are those of the chain."""
     known = {one.candidate for one in shown}
     return tried_list([one for one in tried if one.candidate not in known], [current])
 
 
-def history(candidate: Candidate, tried: Sequence[Rejection] = ()) -> str:
+def history(candidate: CandidateState, tried: Sequence[Rejection] = ()) -> str:
     """The edits that led to a candidate, oldest first, with F before and after; "" where it has none.
 
     `tried` are edits that were rejected; each is counted at the ancestor that it edited.

@@ -10,7 +10,7 @@ from ..core.programs.patch_form import Form
 from ..core.programs.program_text import digest
 from ..core.text import bounded, fenced
 from ..core.turn_events import TurnTaken
-from ..core.values import Brief, Candidate, Contract, FeedbackDetail, MemoryDetail
+from ..core.values import Brief, CandidateState, Contract, FeedbackDetail, MemoryDetail
 from .conversation import Talker, TurnPrompts
 from .critic import critique_text, sheet_text
 from .critic_sheets import SheetFolder
@@ -88,14 +88,14 @@ class _Proposer:
     def _rest(self, name: str, form: Form = "whole", /, **variables: str) -> str:
         return with_form(self._prompts, name, SUMMARY, form, self._note, **variables)
 
-    def _shown(self, candidate: Candidate, order: Propose) -> dict[str, str]:
+    def _shown(self, candidate: CandidateState, order: Propose) -> dict[str, str]:
         return {
             "program": program_block(candidate.program),
             "feedback": _joined(policy_feedback(candidate, self._feedback), self._seen(candidate, order)),
             "history": _history(candidate, order),
         }
 
-    def _seen(self, candidate: Candidate, order: Propose) -> str:
+    def _seen(self, candidate: CandidateState, order: Propose) -> str:
         """What a critic said about an episode of the candidate, and which attached picture shows it; "" for neither."""
         found = next((each for each in order.critiques if each.candidate == candidate.id), None)
         pictures = order.critiques if self._aids.sheets is not None else ()
@@ -232,16 +232,16 @@ class Crosser(_Proposer):
         )
         return await self._write(order, rest, again=again if focus else "")
 
-    def _said(self, parent: Candidate) -> str:
+    def _said(self, parent: CandidateState) -> str:
         return "" if self._feedback == "metrics" else said_of_worst(parent.episodes, parent.scores)
 
-    def _of_one(self, order: Propose, parent: Candidate, focus: str) -> str:
+    def _of_one(self, order: Propose, parent: CandidateState, focus: str) -> str:
         return self._rest(
             "crossover-with-itself", title=title_of(parent, order), **self._shown(parent, order),
             tried=self._tried(order), focus=focus,
         )
 
-    def _of_two(self, order: Propose, first: Candidate, second: Candidate, focus: str) -> str:
+    def _of_two(self, order: Propose, first: CandidateState, second: CandidateState, focus: str) -> str:
         return self._rest(
             "crossover",
             table=fenced(pair_table(first, second)),
@@ -260,7 +260,7 @@ class Crosser(_Proposer):
         )
 
 
-    def _outcome(self, parent: Candidate, order: Propose) -> str:
+    def _outcome(self, parent: CandidateState, order: Propose) -> str:
         """The faults of a parent and what a critic said, each with its heading."""
         return _joined(_faults(parent), self._seen(parent, order))
 
@@ -269,11 +269,11 @@ def _joined(*texts: str) -> str:
     return "\n\n".join(filter(None, texts))
 
 
-def _history(candidate: Candidate, order: Propose, *, level: int = 2) -> str:
+def _history(candidate: CandidateState, order: Propose, *, level: int = 2) -> str:
     lines = history(candidate, order.tried)
     return f"{'#' * level} The edits that led to it, oldest first\n\n{fenced(lines)}" if lines else ""
 
 
-def _faults(candidate: Candidate) -> str:
+def _faults(candidate: CandidateState) -> str:
     faults = faults_text([episode.fault for episode in candidate.episodes if episode.fault is not None])
     return f"Faults (each ended its episode at once, with f_e = 0):\n\n{fenced(faults)}" if faults else ""

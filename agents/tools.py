@@ -25,7 +25,7 @@ from ..core.story import aligned
 from ..core.text import bounded, counted, one_line, two_digits
 from ..core.turn_events import Compute, LookCloser, ToolAnswered, TryProgram
 from ..core.turns import HIDDEN, Passage
-from ..core.values import JSON, CallTimes, Candidate, Contract, Episode, FaultKind, Operator, Program, Score
+from ..core.values import JSON, CallTimes, CandidateState, Contract, Episode, FaultKind, Operator, Program, Score
 from .conversation import MAX_ANSWER
 from .episode_table import REGULAR_ENDS
 from .feedback import fault_text, policy_feedback
@@ -281,7 +281,7 @@ def _before_the_end(episode: Episode) -> str:
 def _feedback(order: TryProgram, episode: Episode, score: Score) -> str:
     """What prompts show of a program, for one episode, without the coarse words for its CPU times."""
     shown = replace(episode, notes=replace(episode.notes, times=None))
-    candidate = Candidate(
+    candidate = CandidateState(
         id=order.id, program=order.program, operator=Operator.INITIAL, generation=0, slot=0, fitness=score.fitness,
         metrics=aggregate((score,)), episodes=(shown,), scores=(score,),
     )

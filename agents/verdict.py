@@ -38,7 +38,7 @@ MAX_REASON = 600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class JudgeChoice:
     """A usable answer: the chosen slot of the pool, and the reason."""
 
     slot: int
@@ -52,7 +52,7 @@ class Unusable:
     why: str
 
 
-def read_verdict(reply: Reply, slots: Mapping[str, int]) -> Verdict | Unusable:
+def read_verdict(reply: Reply, slots: Mapping[str, int]) -> JudgeChoice | Unusable:
     """The vote in a reply, given the slot for each label. Never raises.
 
     A choice is a label (a judge that read the prompt) or a slot number (one that read the order, such as
@@ -68,7 +68,7 @@ def read_verdict(reply: Reply, slots: Mapping[str, int]) -> Verdict | Unusable:
     if slot is None:
         shown = one_line(str(choice), 40) if isinstance(choice, str | int) else "something else"
         return Unusable(why=f"its choice is {shown}, which is none of {', '.join(slots)}")
-    return Verdict(slot=slot, reason=one_line(reason, MAX_REASON) if isinstance(reason, str) else "")
+    return JudgeChoice(slot=slot, reason=one_line(reason, MAX_REASON) if isinstance(reason, str) else "")
 
 
 def _slot(choice: JSON, slots: Mapping[str, int]) -> int | None:

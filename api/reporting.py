@@ -21,7 +21,7 @@ from ..evidence.archive import SUFFIX, join, read_archive
 from ..evidence.folder import ComparisonFolder
 from ..evidence.learned import read_row
 from ..evidence.loading import Evidence, load_comparison, load_runs
-from ..evidence.page import Frame, Picture, render, shown_runs
+from ..evidence.page import PageOrigin, Picture, render, shown_runs
 from ..evidence.records import RunRecord
 from ..memory.runs import find_run
 from ..runtime.pictures import Captioned
@@ -119,7 +119,7 @@ def require_page(path: Path) -> None:
 
 def page_text(evidence: Evidence, pictures: Pictures, *, command: str) -> str:
     """The page as HTML; `command` is the command line that makes it."""
-    frame = Frame(
+    frame = PageOrigin(
         made=time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
         version=__version__,
         command=command,

@@ -16,7 +16,7 @@ from ..core.ports import Auditable, AuditProgram, Domain, ProbeTask, RollTask, S
 from ..core.programs.program_text import digest
 from ..core.recording_file import trajectory_path
 from ..core.seeds import derive_seed
-from ..core.values import JSON, Candidate, Episode, Operator, Program, Score
+from ..core.values import JSON, CandidateState, Episode, Operator, Program, Score
 from ..domains import import_string
 from ..domains import load as load_domain
 from ..memory.runs import find_run
@@ -167,14 +167,14 @@ class Breeder:
         except SyntaxError:
             return None
 
-    def _parents(self, rng: random.Random) -> tuple[Candidate, ...]:
+    def _parents(self, rng: random.Random) -> tuple[CandidateState, ...]:
         """Two different programs, each the better of two drawn from the fittest; fewer if there are no more."""
         best = sorted((each for each in self._judged if each.counts), key=lambda each: -each.fitness)[:PARENTS]
-        chosen: list[Candidate] = []
+        chosen: list[CandidateState] = []
         while best and len(chosen) < 2:
             each = best.pop(min(rng.randrange(len(best)), rng.randrange(len(best))))
             assert each.text is not None
-            chosen.append(Candidate(
+            chosen.append(CandidateState(
                 id=each.name, program=Program(each.text), operator=Operator.INITIAL, generation=0, slot=0,
                 fitness=each.fitness, metrics={},
             ))

@@ -31,7 +31,7 @@ SECRET_WORDS = ("KEY", "SECRET", "TOKEN", "PASSWORD", "CREDENTIAL")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class CellFinding:
     """One thing that `memento cell check` looked at."""
 
     what: str
@@ -40,7 +40,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
+class CellTrial:
     """One trial: how it ended, and what E_R measured. `stopped` is the guard's word if it stopped the arm."""
 
     seed: int
@@ -61,7 +61,7 @@ class CellResult:
     cell: str
     seed: int
     salt: str
-    trials: tuple[Trial, ...]
+    trials: tuple[CellTrial, ...]
     sandbox: tuple[str, ...]
 
     @property
@@ -70,7 +70,7 @@ class CellResult:
         return sum(trial.success for trial in self.trials) / len(self.trials)
 
 
-def check_cell(path: Path) -> tuple[Finding, ...]:
+def check_cell(path: Path) -> tuple[CellFinding, ...]:
     """What a separate process found in the cell of this file. Raises UsageError and RolloutError."""
     require("robosuite", "a robot cell")
     options = DOMAIN.options({"cell": str(path)}, preset="paper")
@@ -91,7 +91,7 @@ def check_cell(path: Path) -> tuple[Finding, ...]:
     if done.returncode != 0:
         last = done.stderr.strip().splitlines()[-1:] or [f"it ended with code {done.returncode}"]
         raise RolloutError(f"the check of {path} failed: {one_line(last[0], 400)}")
-    return tuple(Finding(**line) for line in lines)
+    return tuple(CellFinding(**line) for line in lines)
 
 
 async def run_cell(settings: EvaluateSettings, *, first: Callable[[Recording], None] | None = None) -> CellResult:
@@ -118,7 +118,7 @@ async def run_cell(settings: EvaluateSettings, *, first: Callable[[Recording], N
 async def execute(
     program: Program, options: Mapping[str, JSON], *, seeds: Sequence[int], workers: int,
     first: Callable[[Recording], None] | None = None,
-) -> tuple[Trial, ...]:
+) -> tuple[CellTrial, ...]:
     """One trial of a program per seed, with E_R's metrics. Raises RolloutError."""
     with tempfile.TemporaryDirectory(prefix="memento-cell-") as folder:
         async with ProcessPool(
@@ -130,17 +130,17 @@ async def execute(
         return tuple(task.result() for task in tasks)
 
 
-async def _trial(pool: ProcessPool, program: Program, index: int, seed: int) -> Trial:
+async def _trial(pool: ProcessPool, program: Program, index: int, seed: int) -> CellTrial:
     task = RollTask(order=episode_id(SPLIT, index), program=program, split=SPLIT, index=index, seed=seed)
     episode = await pool.roll(task)
     score = await pool.score(DOMAIN.reference_evaluator(), episode)
     return _result(episode, score)
 
 
-def _result(episode: Episode, score: Score) -> Trial:
+def _result(episode: Episode, score: Score) -> CellTrial:
     fault = episode.fault or score.fault
     stopped, because = (episode.info.get(name) for name in ("stopped", "stopped_because"))
-    return Trial(
+    return CellTrial(
         seed=episode.seed, success=episode.success, steps=episode.steps, ended_by=episode.ended_by,
         stopped=None if stopped is None else str(stopped), because=None if because is None else str(because),
         fault=None if fault is None else f"{fault.kind}: {fault.message}", metrics=dict(score.metrics),

@@ -20,7 +20,7 @@ from ..memory.lookup import find
 from ..memory.store import RunStore
 from ..runtime.cluster.about import About, about_here, why_unfit
 from ..runtime.cluster.link import ClusterLink, NodeFound, NodeReport
-from ..runtime.cluster.members import Terms
+from ..runtime.cluster.members import NodeTerms
 from ..runtime.cluster.pool import ClusterPool
 from ..runtime.rollouts.pool import Observer, ProcessPool
 from ..settings import Settings
@@ -66,7 +66,7 @@ class Machines:
             )
         return ClusterPool(
             self.link, domain=domain, splits=splits, trajectories=trajectories, observer=observer, python=python,
-            domains=domains, stays=stays, terms=Terms(
+            domains=domains, stays=stays, terms=NodeTerms(
                 isolated=self.isolated, layers=self.layers, workers=self.workers, calibrate=True, mixed=self.mixed
             ),
         )

@@ -44,7 +44,7 @@ ASSUMPTIONS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class EstimatedCalls:
     """The calls of one kind: of a role, with its range of (low, high) in calls, tokens and US dollars.
 
     `cost_usd` is None if a price is unknown.
@@ -66,23 +66,23 @@ class Estimate:
 
     settings: Settings
     models: Mapping[str, tuple[str, ...]]
-    parts: tuple[Part, ...]
+    parts: tuple[EstimatedCalls, ...]
 
     @property
-    def total(self) -> Part:
+    def total(self) -> EstimatedCalls:
         """All parts together; the tokens of one call do not apply and are 0."""
         return together("total", self.parts)
 
-    def roles(self) -> tuple[Part, ...]:
+    def roles(self) -> tuple[EstimatedCalls, ...]:
         """The parts of every role together."""
         return tuple(together(role, [part for part in self.parts if part.role == role]) for role in self.models)
 
 
-def together(role: str, parts: Sequence[Part]) -> Part:
+def together(role: str, parts: Sequence[EstimatedCalls]) -> EstimatedCalls:
     """The sum of several parts."""
     costs = [part.cost_usd for part in parts]
     known = [each for each in costs if each is not None]
-    return Part(
+    return EstimatedCalls(
         role=role, what="", prompt_tokens=(0, 0), reply_tokens=(0, 0),
         calls=(sum(part.calls[0] for part in parts), sum(part.calls[1] for part in parts)),
         input_tokens=(sum(part.input_tokens[0] for part in parts), sum(part.input_tokens[1] for part in parts)),
@@ -268,7 +268,7 @@ def _reply_characters(kind: Kind, assumed: Assumed) -> float:
 # -------------------------------------------------------------------------------------------------- what they cost
 
 
-def _part(settings: Settings, kind: Kind, low: Size, high: Size) -> Part:
+def _part(settings: Settings, kind: Kind, low: Size, high: Size) -> EstimatedCalls:
     specs = [parse_specs(text)[0] for text in models_of(settings)[kind.role]]   # of fallbacks the first one
     paid = sum(not spec.free for spec in specs) / len(specs)
     calls = _calls(settings, kind, low.assumed)[0], _calls(settings, kind, high.assumed)[1]
@@ -276,7 +276,7 @@ def _part(settings: Settings, kind: Kind, low: Size, high: Size) -> Part:
     prices = prices_of(settings)
     cached = asking_of(settings, kind.role).cache is not False
     costs = [_cost(specs, prices, size, count, kind.batches, cached=cached) for size, count in ends]
-    return Part(
+    return EstimatedCalls(
         role=kind.role, what=kind.what, calls=calls,
         prompt_tokens=(low.prompt, high.prompt), reply_tokens=(low.reply, high.reply),
         input_tokens=(round(paid * calls[0] * low.prompt), round(paid * calls[1] * high.prompt)),
@@ -326,7 +326,7 @@ def as_json(found: Estimate) -> dict[str, JSON]:
     }
 
 
-def _ranges(part: Part, *, each: bool = False) -> dict[str, JSON]:
+def _ranges(part: EstimatedCalls, *, each: bool = False) -> dict[str, JSON]:
     of_a_call: dict[str, JSON] = {
         "prompt_tokens": [*part.prompt_tokens], "reply_tokens": [*part.reply_tokens],
     } if each else {}

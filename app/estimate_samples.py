@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ..agents.conversation import MAX_ANSWER
-from ..agents.critic_sheets import FRAMES, Prepared
+from ..agents.critic_sheets import FRAMES, PreparedSheet
 from ..core.critic_events import Criticise
 from ..core.critique import Critique, Frame, Sheet
 from ..core.events import Judge, Propose, ProposeEvaluator
@@ -12,7 +12,7 @@ from ..core.programs.program_text import digest
 from ..core.turns import Conversation, Turn
 from ..core.values import (
     JSON,
-    Candidate,
+    CandidateState,
     Episode,
     EpisodeNotes,
     EvaluatorCandidate,
@@ -115,9 +115,9 @@ class Samples:
             id="g0/macro/0/look0", candidate="g0/macro/0", episode=self._episodes[0], score=self._scores[0]
         )
 
-    async def prepared(self, order: Criticise) -> Prepared:
+    async def prepared(self, order: Criticise) -> PreparedSheet:
         """A sheet without a picture: samples are `Sheets`, too."""
-        return Prepared(sheet=SHEET)
+        return PreparedSheet(sheet=SHEET)
 
     def _critique(self, candidate: str) -> Critique:
         words = (STORY_LINE.replace("\n", " ") * 20)[: self._assumed.critique_characters]
@@ -144,9 +144,9 @@ class Samples:
         }
         return Score(fitness=0.3 + 0.001 * episode, metrics=metrics)
 
-    def _candidate(self, place: int) -> Candidate:
+    def _candidate(self, place: int) -> CandidateState:
         program = _program("FrankaPolicy", self._assumed.policy_characters, place)
-        return Candidate(
+        return CandidateState(
             id=f"g0/macro/{place}", program=program, operator=Operator.MACRO, generation=0, slot=place,
             summary="a summary", fitness=0.3, metrics=aggregate(self._scores), episodes=self._episodes,
             scores=self._scores, shape=digest(program),

@@ -5,10 +5,10 @@ from ..core.methods import method_named
 from ..core.ports import Domain, has_success
 from ..core.seeds import derive_seed
 from ..core.values import Program
-from ..search.conversing import Terms
+from ..search.conversing import ConversationTerms
 from ..search.evaluator_search import EvaluatorBudget
 from ..search.gate import GateTerms
-from ..search.memento import Slots
+from ..search.memento import GenerationBudget
 from ..search.options import SearchOptions
 from ..search.sequencer import KEEPERS, RunPlan
 from ..settings import Settings
@@ -70,11 +70,11 @@ def _fitness_of(settings: Settings, domain: Domain) -> str:
     return domain.brief(settings.options).reference_fitness if settings.evaluator == "reference" else ""
 
 
-def slots_of(settings: Settings) -> Slots:
+def slots_of(settings: Settings) -> GenerationBudget:
     """The budget of a generation: by branch, or `k` slots in one branch for a method that divides them itself."""
     if "k" in method_named(settings.method).settings:
-        return Slots(generations=settings.generations, hill_climb=0, macro=settings.k, crossover=0)
-    return Slots(
+        return GenerationBudget(generations=settings.generations, hill_climb=0, macro=settings.k, crossover=0)
+    return GenerationBudget(
         generations=settings.generations, hill_climb=settings.k_hc, macro=settings.k_macro, crossover=settings.k_cross,
         tune=settings.k_tune, tune_episodes=settings.tune_episodes,
     )
@@ -94,14 +94,14 @@ def gate_terms_of(settings: Settings, domain: Domain) -> GateTerms | None:
     )
 
 
-def terms_of(settings: Settings) -> Terms | None:
+def terms_of(settings: Settings) -> ConversationTerms | None:
     """What a conversation with a proposer may take; None where a proposal is one answer.
 
     The seeds of practice episodes derive from a word of their own, so they say nothing of the search's or final ones.
     """
     if not settings.proposer_turns:
         return None
-    return Terms(
+    return ConversationTerms(
         turns=settings.proposer_turns, practice_episodes=settings.practice_episodes,
         seeds=tuple(derive_seed(settings.root_seed, "practice", e) for e in range(settings.n_roll)),
     )

@@ -43,7 +43,7 @@ FINAL_INITIAL, FINAL_ELITE = str(final("initial")), str(final("elite"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class WantedEpisode:
     """One episode to draw. `known` is the episode in a run's log; None for a new episode."""
 
     title: str
@@ -67,10 +67,10 @@ class Found:
 
 def of_policy(
     path: Path, domain: str, *, options: Mapping[str, JSON], index: int, seed: int,
-) -> Wanted:
+) -> WantedEpisode:
     """Episode `index` of a policy file, as in `memento evaluate`: its seed is `seed` + `index`."""
     program = read_program(path, load_domain(domain).contract, role="policy")
-    return Wanted(
+    return WantedEpisode(
         title=path.stem, domain=domain, options=options, program=program, index=index, seed=seed + index,
     )
 
@@ -78,7 +78,7 @@ def of_policy(
 def of_run(
     folder: Path, candidate: str | None, *, index: int, seed: int | None, flags: Mapping[str, JSON],
     assignments: Sequence[str], trusted: bool = False,
-) -> Wanted:
+) -> WantedEpisode:
     """Episode `index` of a candidate, by default the elite, as in the run.
 
     With other options of the domain (`flags`, `assignments`) or another `seed` it is a new episode that is not part
@@ -101,7 +101,7 @@ def of_run(
     known = None if changes or seed is not None else episodes.get(index)
     if seed is None:
         seed = known.seed if known is not None else _seed(settings, name, index)
-    return Wanted(
+    return WantedEpisode(
         title=f"{folder.name} {name}", domain=settings.domain, options=options, program=policy.program, index=index,
         seed=seed, known=known, folder=folder / TRAJECTORIES,
     )
@@ -145,7 +145,7 @@ def _seed(settings: Settings, candidate: str, index: int) -> int:
     return derive_seed(settings.root_seed, "final" if held_out else "search", index)
 
 
-def renderer_of(wanted: Wanted) -> Renderer:
+def renderer_of(wanted: WantedEpisode) -> Renderer:
     """The renderer for this episode. Raises UsageError if its domain has none, or if it needs a missing package."""
     require_installed(wanted.domain)
     domain: Domain = load_domain(wanted.domain)
@@ -156,7 +156,7 @@ def renderer_of(wanted: Wanted) -> Renderer:
     return domain.renderer(wanted.options)
 
 
-async def fetch(wanted: Wanted) -> Found:
+async def fetch(wanted: WantedEpisode) -> Found:
     """The recording of an episode. Raises RolloutError if a simulator fails."""
     if wanted.known is not None and wanted.folder is not None and wanted.known.trajectory is not None:
         path = trajectory_path(wanted.folder, wanted.known.trajectory)
@@ -186,7 +186,7 @@ def drawing(found: Found) -> Iterator[None]:
         ) from error
 
 
-async def _rolled(wanted: Wanted, source: str) -> Found:
+async def _rolled(wanted: WantedEpisode, source: str) -> Found:
     with tempfile.TemporaryDirectory(prefix="memento-render-") as text:
         folder = Path(text)
         async with ProcessPool(
@@ -222,7 +222,7 @@ COLOURS: Final = 255        # of a GIF's palette
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
+class PlaybackPace:
     """Which rows of an episode are shown, and how fast."""
 
     rows: tuple[int, ...]
@@ -230,7 +230,7 @@ class Pace:
     speed: float            # playback speed relative to real time
 
 
-def pace(kind: str, steps: int, step_s: float | None, *, speed: float | None, every: int | None) -> Pace:
+def pace(kind: str, steps: int, step_s: float | None, *, speed: float | None, every: int | None) -> PlaybackPace:
     """The rows of an episode of `steps` steps for a file of this kind; the first and the last are among them.
 
     Without a speed, real time for a short episode, else the speed at which the longest film shows it all.
@@ -241,7 +241,7 @@ def pace(kind: str, steps: int, step_s: float | None, *, speed: float | None, ev
     rows = list(range(0, steps + 1, stride))
     if rows[-1] != steps:
         rows.append(steps)
-    return Pace(rows=tuple(rows), rate_hz=min(50.0, max(0.5, fast / (period_s * stride))), speed=fast)
+    return PlaybackPace(rows=tuple(rows), rate_hz=min(50.0, max(0.5, fast / (period_s * stride))), speed=fast)
 
 
 def moments(steps: int, every: int | None) -> tuple[int, ...]:
@@ -254,7 +254,7 @@ def moments(steps: int, every: int | None) -> tuple[int, ...]:
 # ------------------------------------------------------------------------------------------------ files
 
 
-def save_film(path: Path, captioned: Captioned, how: Pace, *, progress: Callable[[int], None]) -> None:
+def save_film(path: Path, captioned: Captioned, how: PlaybackPace, *, progress: Callable[[int], None]) -> None:
     """Write an MP4 or a GIF, atomically. Raises UsageError if writing fails."""
     note = f", {how.speed:.3g} x" if how.speed > 1.0 else ""
 

@@ -14,7 +14,7 @@ from ..core.events import EpisodeEnded, Fact, ProbesRecorded
 from ..core.order_ids import episode_id
 from ..core.recording_file import SUFFIX, load_recording, owner_of_key, save_recording, trajectory_key, trajectory_path
 from ..core.turn_events import ToolAnswered
-from ..memory.retention_policy import Change, RetentionPolicy
+from ..memory.retention_policy import RetentionChange, RetentionPolicy
 from ..memory.runs import TRAJECTORIES
 
 # The pictures of a critic's looks in a run's folder: each stays as long as the recording that it shows.
@@ -45,7 +45,7 @@ class KeptSheets:
             return
         self._files.setdefault(fact.candidate, {})[trajectory_key(episode_id(fact.candidate, fact.episode))] = name
 
-    def follow(self, change: Change) -> None:
+    def follow(self, change: RetentionChange) -> None:
         """Drop the sheets of candidates that lost, unless the end of their recording stays."""
         for candidate in () if self._keep_all else change.over:
             for key in set(self._files.get(candidate, ())).difference(change.shortened):
@@ -125,7 +125,7 @@ class Retention:
         self._limit = None if limit_mb is None else limit_mb * MB
         self._warned = False
         self._sizes = self._trajectories.sizes()    # of all recordings, by key
-        self._due: list[Change] = []
+        self._due: list[RetentionChange] = []
         self._kept: tuple[str, ...] = ()
         self.bring: Callable[[Sequence[str]], None] = lambda _: None
 
@@ -134,7 +134,7 @@ class Retention:
         change = self._policy.apply(fact)
         self._follow(fact, change)
         if any(key in self._sizes for key in (*change.dropped, *change.shortened)):
-            self._due.append(Change(dropped=change.dropped, shortened=change.shortened))
+            self._due.append(RetentionChange(dropped=change.dropped, shortened=change.shortened))
         self._kept = change.kept or self._kept
 
     def settle(self) -> None:
@@ -169,13 +169,13 @@ class Retention:
         self._measure(key)
         self._fit()
 
-    def _follow(self, fact: Fact, change: Change) -> None:
+    def _follow(self, fact: Fact, change: RetentionChange) -> None:
         if self._sheets is not None:
             if isinstance(fact, Criticised):
                 self._sheets.add(fact)
             self._sheets.follow(change)
 
-    def _carry_out(self, change: Change) -> None:
+    def _carry_out(self, change: RetentionChange) -> None:
         for key in change.shortened:
             self._shorten(key)
         for key in change.dropped:

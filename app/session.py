@@ -22,7 +22,7 @@ from ..models.budget import Ledger
 from ..models.tape import Key, same_prompt
 from ..runtime.bus import EventBus
 from ..runtime.cluster.pool import ClusterPool
-from ..runtime.rollouts.pool import Activity, Observer, ProcessPool
+from ..runtime.rollouts.pool import Observer, ProcessPool, WorkerActivity
 from ..runtime.supervisor import Agent, Lane, Supervisor
 from ..search.conversing import Conversing
 from ..search.criticising import Criticising
@@ -61,7 +61,7 @@ def observed(observer: Observer, display: Display) -> Observer:
         return observer
     attentive: Attentive = display
 
-    def both(activity: Activity) -> None:
+    def both(activity: WorkerActivity) -> None:
         observer(activity)
         attentive.observe(activity)
 

@@ -15,8 +15,8 @@ from ..memory.spending import RoleSpending
 from ..memory.store import RunStore
 from ..models.budget import Ledger
 from ..runtime.cluster.pool import NodeLoad
-from ..runtime.rollouts.pool import Activity
-from ..runtime.servers import Line, Source, StatusServer, open_status, require_free
+from ..runtime.rollouts.pool import WorkerActivity
+from ..runtime.servers import FactLine, StatusServer, StatusSource, open_status, require_free
 from ..runtime.supervisor import Agent, Lane
 from ..settings import Settings
 
@@ -62,7 +62,7 @@ class StatusFeed:
         self._ledger = ledger
         self._seq = store.last_seq
         self._server: StatusServer | None = None
-        self._workers: dict[int, Activity] = {}
+        self._workers: dict[int, WorkerActivity] = {}
         self._lanes: dict[str, tuple[Counter[str], Lane]] = {}
         self.load: Callable[[], Sequence[NodeLoad]] = tuple     # of the nodes of a cluster
 
@@ -74,7 +74,7 @@ class StatusFeed:
         if self._server is not None:
             self._server.on_fact(_line(self._seq, at, fact))
 
-    def observe(self, activity: Activity) -> None:
+    def observe(self, activity: WorkerActivity) -> None:
         """Note the new activity of a worker."""
         self._workers[activity.worker] = activity
 
@@ -147,7 +147,7 @@ class StatusFeed:
             values[f'memento_lane_limit{{lane="{name}"}}'] = lane.most
         return dict(sorted(values.items()))
 
-    def after(self, seq: int) -> Iterator[Line]:
+    def after(self, seq: int) -> Iterator[FactLine]:
         """The facts of the log with a larger sequence number."""
         return (_line(entry.seq, entry.at, entry.fact) for entry in self._store.facts_after(seq))
 
@@ -157,7 +157,7 @@ class StatusFeed:
         if address is None:
             yield
             return
-        source = Source(status=self.status, metrics=self.metrics, after=self.after)
+        source = StatusSource(status=self.status, metrics=self.metrics, after=self.after)
         async with open_status(source, host=address.host, port=address.port) as server:
             self._server = server
             address.tell(server.url)
@@ -194,8 +194,8 @@ def _spent(spent: RoleSpending) -> dict[str, JSON]:
     }
 
 
-def _line(seq: int, at: float, fact: Fact) -> Line:
+def _line(seq: int, at: float, fact: Fact) -> FactLine:
     """A fact for the clients: with the hashes of programs, prompts and replies, as in the log."""
     encoded = encode(fact)
     head = json.dumps({"seq": seq, "at": round(at, 3), "kind": encoded.kind, "order": encoded.order})
-    return Line(seq=seq, kind=encoded.kind, json=f'{head[:-1]}, "fact": {encoded.body}}}')
+    return FactLine(seq=seq, kind=encoded.kind, json=f'{head[:-1]}, "fact": {encoded.body}}}')

@@ -13,7 +13,7 @@ from ..agents.critic import CRITIC, Critic
 from ..agents.critic_sheets import SheetFolder, Sheets
 from ..agents.evaluator_evolver import EvaluatorEvolver
 from ..agents.hints import Hints
-from ..agents.judging import Judges
+from ..agents.judging import JudgePanel
 from ..agents.notes import Notes
 from ..agents.proposers import Aids, Common, Crosser, HillClimber, Initiator, Mutator
 from ..agents.rollout_agents import ConstantsTrier, Examiner, ProbeAgent, Roller, Scorer, TwinTrier
@@ -264,7 +264,7 @@ class Askers:
 
     proposer: ByOperator
     evolver: EvaluatorEvolver
-    judges: Judges
+    judges: JudgePanel
     critic: Critic | None = None
 
 
@@ -314,7 +314,7 @@ def make_askers(
         model=models.evaluator_writer, prompts=prompts, brief=brief, contract=domain.evaluator_contract,
         answers=answers, judge_reasons=settings.judge_reasons,
     )
-    judges = Judges(models=models.judges, prompts=prompts, brief=brief, run_seed=settings.root_seed, keep=keep)
+    judges = JudgePanel(models=models.judges, prompts=prompts, brief=brief, run_seed=settings.root_seed, keep=keep)
     critic = None if sheets is None else Critic(model=models.critic, prompts=prompts, brief=brief, sheets=sheets)
     return Askers(proposer=ByOperator(proposals), evolver=evolver, judges=judges, critic=critic)
 

@@ -3,7 +3,7 @@
     started      the settings, the versions of the packages
     planned      another number of steps in all; a measure before it no longer counts
     resumed      a process continues at a checkpoint: later lines of the processes before it no longer count
-    progress     how far the training is: see `Progress`
+    progress     how far the training is: see `TrainingProgress`
     checkpoint   it is complete on the disk
     measured     the final measure: the run is done
 
@@ -27,7 +27,7 @@ LARGEST: Final = 2**26      # bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class TrainingProgress:
     """The training so far. Means are over the latest episodes; None before the first end of an episode.
 
     `cpu_s` is the CPU time of all processes, `wall_s` the time of all processes that trained, each without the
@@ -70,7 +70,7 @@ class BaselineLog:
             file.seek(-1, os.SEEK_END)
             return "" if file.read(1) == b"\n" else "\n"
 
-    def progress(self, now: Progress) -> None:
+    def progress(self, now: TrainingProgress) -> None:
         """Append how far the training is."""
         self.add("progress", asdict(now))
 
@@ -82,7 +82,7 @@ class BaselineRecord:
     name: str
     settings: Mapping[str, Any]
     versions: Mapping[str, str]
-    progress: tuple[Progress, ...]
+    progress: tuple[TrainingProgress, ...]
     checkpoint: int
     resumed: int
     result: Mapping[str, Any] | None
@@ -128,12 +128,12 @@ def read_record(folder: Path) -> BaselineRecord:
 
 
 def _fold(name: str, lines: list[dict[str, Any]]) -> BaselineRecord:
-    first, progress, checkpoint, resumed, result = lines[0] if lines else {}, list[Progress](), 0, 0, None
+    first, progress, checkpoint, resumed, result = lines[0] if lines else {}, list[TrainingProgress](), 0, 0, None
     for line in lines[1:]:
         content = {key: value for key, value in line.items() if key != "what"}
         match line["what"]:
             case "progress":
-                progress.append(Progress(**content))
+                progress.append(TrainingProgress(**content))
             case "planned":
                 first, result = {**first, "settings": {**first["settings"], "steps": int(content["steps"])}}, None
             case "checkpoint":
@@ -157,7 +157,7 @@ PAPER_STEPS: Final = 50_000_000     # of the paper's baseline
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
+class TrainingPace:
     """Seconds per step of the training while it learns: of time, and of CPU time in all processes."""
 
     wall_s: float
@@ -168,7 +168,7 @@ class Pace:
         return steps * self.wall_s / 3600, steps * self.cpu_s / 3600
 
 
-def pace_of(progress: Sequence[Progress]) -> Pace | None:
+def pace_of(progress: Sequence[TrainingProgress]) -> TrainingPace | None:
     """The pace between the first update and the last line; None as long as nothing can be measured.
 
     Steps before the first update are random actions, and much faster.
@@ -178,10 +178,12 @@ def pace_of(progress: Sequence[Progress]) -> Pace | None:
         return None
     first, last = learning[0], learning[-1]
     steps = last.steps - first.steps
-    return Pace(wall_s=max(0.0, last.wall_s - first.wall_s) / steps, cpu_s=max(0.0, last.cpu_s - first.cpu_s) / steps)
+    return TrainingPace(
+        wall_s=max(0.0, last.wall_s - first.wall_s) / steps, cpu_s=max(0.0, last.cpu_s - first.cpu_s) / steps
+    )
 
 
-def line_of(progress: Sequence[Progress], *, steps: int) -> str:
+def line_of(progress: Sequence[TrainingProgress], *, steps: int) -> str:
     """The progress in one line: steps, steps/s, return, success, reached goals, time left."""
     last, pace = progress[-1], pace_of(progress)
     speed, left = "", ""

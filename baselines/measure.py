@@ -23,7 +23,7 @@ from ..domains import import_string, load
 from ..memory.runs import TRAJECTORIES
 from ..runtime.rollouts.pool import ProcessPool
 from .settings import BaselineSettings
-from .tasks import Measured, Observation, measured_task
+from .tasks import MeasuredTask, Observation, measured_task
 
 SPLIT = "evaluate"
 Act = Callable[[Observation], NDArray[np.float32]]
@@ -43,7 +43,7 @@ class MeasuredEpisode:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measure:
+class MeasuredMeans:
     """The means over the episodes. None: the domain has no success predicate, or no reference evaluator."""
 
     success_rate: float | None
@@ -60,7 +60,7 @@ class Measure:
 async def measure(
     settings: BaselineSettings, act: Act, folder: Path, *, play: Callable[[int, int], None],
     stopped: Callable[[], bool],
-) -> Measure | None:
+) -> MeasuredMeans | None:
     """Play the unseen episodes with `act` and score them; recordings stay in the run's folder.
 
     `play` gets the number of each episode, from 1, and their count, before it is played. `stopped` is asked at every
@@ -103,7 +103,7 @@ async def measure(
 
 
 def _play(
-    task: Measured, act: Act, index: int, settings: BaselineSettings, kept: Path, *, stopped: Callable[[], bool],
+    task: MeasuredTask, act: Act, index: int, settings: BaselineSettings, kept: Path, *, stopped: Callable[[], bool],
 ) -> tuple[Episode, float, bool] | None:
     """One episode, its return, and whether the goal is reached at its end; None if it was stopped."""
     seed = salted(settings.measure_seed + index, settings.salt)
@@ -122,11 +122,11 @@ def _play(
     return episode, total, reached
 
 
-def _means(episodes: tuple[MeasuredEpisode, ...]) -> Measure:
+def _means(episodes: tuple[MeasuredEpisode, ...]) -> MeasuredMeans:
     count = len(episodes)
     won = [each.success for each in episodes if each.success is not None]
     fitness = [each.fitness for each in episodes if each.fitness is not None]
-    return Measure(
+    return MeasuredMeans(
         success_rate=sum(won) / count if won else None,
         reached_rate=sum(each.reached for each in episodes) / count,
         fitness=fsum(fitness) / count if fitness else None,

@@ -14,7 +14,7 @@ from ..core.version import __version__
 from ..domains import require_installed
 from ..memory.lock import WriterLock, is_locked
 from ..memory.runs import new_run
-from .log import BaselineLog, BaselineRecord, Progress, read_record, recorded_settings
+from .log import BaselineLog, BaselineRecord, TrainingProgress, read_record, recorded_settings
 from .measure import measure
 from .settings import METHOD, MOST_STEPS, BaselineSettings
 
@@ -60,7 +60,7 @@ def ask_to_stop(folder: Path) -> None:
 
 
 def work(
-    folder: Path, clock: Clock, *, report: Callable[[Progress], None], play: Callable[[int, int], None],
+    folder: Path, clock: Clock, *, report: Callable[[TrainingProgress], None], play: Callable[[int, int], None],
     stopped: Callable[[], bool],
 ) -> BaselineRecord:
     """Train from where the run is, and measure; a run that is done is only read.

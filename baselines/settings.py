@@ -79,7 +79,7 @@ class BaselineSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class BaselineArguments:
     """What the user gave. `flags` are options of the domain, None if not given; `assignments` those of `--set`."""
 
     domain: str
@@ -96,7 +96,7 @@ class Given:
     measure_seed: int = 0
 
 
-def build(given: Given) -> BaselineSettings:
+def build(given: BaselineArguments) -> BaselineSettings:
     """The complete settings. Raises UsageError for what cannot be trained, with the fix."""
     for flag, value, least, most in (
         ("--steps", given.steps, 1, MOST_STEPS), ("--seed", given.seed, 0, MOST_SEED),
@@ -188,7 +188,7 @@ def _sorted(assignments: Sequence[str]) -> tuple[dict[str, JSON], list[str], lis
     return hyper, training, rest
 
 
-def _reward(given: Given, options: Mapping[str, JSON]) -> str:
+def _reward(given: BaselineArguments, options: Mapping[str, JSON]) -> str:
     if given.domain in TOWERS:
         from ..envs.goals import REWARDS  # imports Gymnasium, which whoever reads a log does not need
 

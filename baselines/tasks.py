@@ -78,7 +78,7 @@ def _environment(domain: str, options: Mapping[str, JSON], reward: str) -> Any:
     return make(parse_id(known.id), {**known.kwargs, "max_episode_steps": known.horizon})
 
 
-class Measured(Protocol):
+class MeasuredTask(Protocol):
     """A task in which the final measure plays its episodes; they are those of `memento evaluate`."""
 
     environment: Environment
@@ -165,6 +165,6 @@ class GymTask:
         self.environment.close()
 
 
-def measured_task(settings: BaselineSettings) -> Measured:
+def measured_task(settings: BaselineSettings) -> MeasuredTask:
     """The task of the final measure. Raises UsageError if a package is missing."""
     return TowerTask(settings) if settings.domain in TOWERS else GymTask(settings)

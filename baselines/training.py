@@ -19,7 +19,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv
 
 from ..core.seeds import derive_seed
 from . import checkpoints
-from .log import BaselineLog, Progress, read_record
+from .log import BaselineLog, TrainingProgress, read_record
 from .settings import MOST_SEED, BaselineSettings
 from .tasks import CPU, REACHED, Observation, training_environment
 from .workers import Workers
@@ -62,7 +62,7 @@ class HindsightBuffer(HerReplayBuffer):
 LATEST: Final = 100             # episodes in the means of the progress
 REPORT_S: Final = 10.0          # between two lines of progress
 
-Report = Callable[[Progress], None]
+Report = Callable[[TrainingProgress], None]
 
 
 class HindsightSAC(SAC):
@@ -100,13 +100,13 @@ class Counters:
         self._episodes += 1
         self._ended.append((total, success, reached))
 
-    def now(self, model: SAC) -> Progress:
+    def now(self, model: SAC) -> TrainingProgress:
         """The progress."""
         own = time.process_time() - self._began_cpu_s
         workers = fsum(last - first for first, last in self._workers.values())
         count = len(self._ended)
         means = [fsum(float(each[k]) for each in self._ended) / count if count else None for k in range(3)]
-        return Progress(
+        return TrainingProgress(
             steps=model.num_timesteps, updates=model._n_updates, episodes=self._episodes_before + self._episodes,
             wall_s=round(self._before[0] + time.monotonic() - self._began_s, 3),
             cpu_s=round(self._before[1] + own + workers, 3),
@@ -156,7 +156,7 @@ class Watcher(BaseCallback):
         if self._steps() - self._saved >= self._settings.checkpoint:
             self.save()
 
-    def note(self) -> Progress:
+    def note(self) -> TrainingProgress:
         """Log and report the progress; returns it."""
         now = self._counters.now(self._model())
         self._log.progress(now)

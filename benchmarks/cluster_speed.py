@@ -22,7 +22,7 @@ from ..core.values import JSON
 from ..domains import import_string
 from ..domains.hanoi import DOMAIN
 from ..runtime.cluster.link import ClusterLink
-from ..runtime.cluster.members import Terms
+from ..runtime.cluster.members import NodeTerms
 from ..runtime.cluster.pool import ClusterPool
 from ..runtime.rollouts.pool import ProcessPool
 from .raylets import CLIENTS, RayCluster
@@ -72,7 +72,7 @@ async def _speeds(
             link = await stack.enter_async_context(ClusterLink(address))
             pools[place] = ClusterPool(
                 link, domain=domain, splits=splits, trajectories=folder / place, stays=lambda _: True,
-                terms=Terms(workers=WORKERS[place]),
+                terms=NodeTerms(workers=WORKERS[place]),
             )
         for pool in pools.values():
             await stack.enter_async_context(pool)

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from ..agents.evaluator_evolver import EvaluatorEvolver
-from ..agents.judging import Judges
+from ..agents.judging import JudgePanel
 from ..agents.proposers import Crosser, HillClimber
 from ..agents.reply import read_program, within_limit
 from ..agents.writing import Answers
@@ -37,7 +37,7 @@ from ..core.programs.program_text import (
     history,
     parse,
 )
-from ..core.values import Candidate, EvaluatorCandidate, Examination, Fault, Operator, Program, Score
+from ..core.values import CandidateState, EvaluatorCandidate, Examination, Fault, Operator, Program, Score
 from ..domains import load
 from ..memory.codec import decode, encode, revive
 from ..runtime.prompts import PromptFolder
@@ -82,7 +82,7 @@ class Readers:
         self.evolver = EvaluatorEvolver(
             model=self.model, prompts=prompts, brief=brief, contract=evaluator, answers=answers
         )
-        self.judges = Judges(models=[self.model], prompts=prompts, brief=brief, run_seed=1)
+        self.judges = JudgePanel(models=[self.model], prompts=prompts, brief=brief, run_seed=1)
 
     async def read(self, drawn: Drawn, *, evaluator: bool) -> str:
         """The outcome of a reply: "program", or the kind of its fault. Raises what a reader raises."""
@@ -135,9 +135,9 @@ class Readers:
         kept(vote)
 
 
-def candidate(program: Program) -> Candidate:
+def candidate(program: Program) -> CandidateState:
     """A policy as the prompt of a next order has it."""
-    return Candidate(id="g1/hill/0", program=program, operator=Operator.HILL_CLIMB, generation=1, slot=0)
+    return CandidateState(id="g1/hill/0", program=program, operator=Operator.HILL_CLIMB, generation=1, slot=0)
 
 
 def read_text(program: Program, parent: Program) -> None:

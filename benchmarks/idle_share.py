@@ -31,7 +31,7 @@ from aiohttp import web
 from ..app.run import run
 from ..core.events import Fact, StageEntered
 from ..memory.run_status import RunStatus
-from ..runtime.rollouts.pool import Activity
+from ..runtime.rollouts.pool import WorkerActivity
 from ..settings import build_settings
 from ..tui.display import Silence
 
@@ -81,7 +81,7 @@ class Meter(Silence):
                 self.busy_s += sum(now - since for since in self._since.values())
                 self.searched_s, self._began = now - self._began, None
 
-    def observe(self, activity: Activity) -> None:
+    def observe(self, activity: WorkerActivity) -> None:
         """Note when a worker gets a task, and when it is done."""
         now = time.perf_counter()
         if activity.phase in ("environment", "working"):

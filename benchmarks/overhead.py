@@ -43,7 +43,7 @@ from ..runtime.clock import SystemClock
 from ..runtime.prompts import PromptFolder
 from ..runtime.rollouts.limits import policy_limits_in_words
 from ..runtime.supervisor import Agent, Lane, Supervisor
-from ..search.memento import Slots
+from ..search.memento import GenerationBudget
 from ..search.sequencer import KEEPERS, RunPlan, Sequencer
 
 IN_FLIGHT = (16, 32, 64)
@@ -181,7 +181,7 @@ async def calls_alone(model: Model, prompts: Sequence[str]) -> float:
 def _plan(in_flight: int, rounds: int) -> RunPlan:
     return RunPlan(
         method=KEEPERS["random"],
-        slots=Slots(generations=rounds, hill_climb=0, macro=in_flight, crossover=0),
+        slots=GenerationBudget(generations=rounds, hill_climb=0, macro=in_flight, crossover=0),
         search_seeds=(0,),
         final_seeds=(1000,),
         initial=Program(shelf_program()),

@@ -23,7 +23,7 @@ from memento.core.events import Propose
 from memento.core.metrics import aggregate
 from memento.core.ports import Ask, Environment
 from memento.core.seeds import derive_seed
-from memento.core.values import Candidate, Operator, Program, Rejection, Score
+from memento.core.values import CandidateState, Operator, Program, Rejection, Score
 from memento.domains.hanoi.shelf import shelf
 from memento.models.offline import OfflineModel
 
@@ -72,11 +72,13 @@ class Bench:
         fitness, metrics = self._evaluator().evaluate(environment.recording().arrays())
         return Score(fitness=fitness, metrics=metrics), environment.success(), steps
 
-    def candidate(self, name: str, program: Program, operator: Operator, seeds: list[int], summary: str) -> Candidate:
+    def candidate(
+        self, name: str, program: Program, operator: Operator, seeds: list[int], summary: str
+    ) -> CandidateState:
         """Evaluate a program on all seeds."""
         results = [self.episode(program, seed) for seed in seeds]
         scores = tuple(score for score, _, _ in results)
-        return Candidate(
+        return CandidateState(
             id=name, program=program, operator=operator, generation=0, slot=0, summary=summary,
             fitness=math.fsum(score.fitness for score in scores) / len(scores),
             success_rate=sum(success for _, success, _ in results) / len(results),
@@ -186,8 +188,8 @@ def one_search(bench: Bench, budget: dict[str, int], run_seed: int, unseen: int)
     steps = []
     for generation in range(budget["generations"]):
 
-        def propose(operator: Operator, branch: str, slot: int, parents: tuple[Candidate, ...],
-                    memory: tuple[Rejection, ...] = (), generation: int = generation) -> Candidate:
+        def propose(operator: Operator, branch: str, slot: int, parents: tuple[CandidateState, ...],
+                    memory: tuple[Rejection, ...] = (), generation: int = generation) -> CandidateState:
             name = str(order_ids.candidate(generation, branch, slot))
             order = Propose(id=name, operator=operator, generation=generation, slot=slot, parents=parents,
                             rejections=memory)
@@ -224,7 +226,7 @@ def one_search(bench: Bench, budget: dict[str, int], run_seed: int, unseen: int)
     }
 
 
-def point(candidate: Candidate) -> dict[str, Any]:
+def point(candidate: CandidateState) -> dict[str, Any]:
     """One point of a curve."""
     return {"id": candidate.id, "fitness": candidate.fitness, "success": candidate.success_rate}
 

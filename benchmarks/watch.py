@@ -36,7 +36,7 @@ from ..core.events import (
 from ..core.operators import OPERATOR_OF_WORD
 from ..core.order_ids import CROSS, HILL, MACRO, episode_id, score_id
 from ..core.recording_file import trajectory_key
-from ..core.values import Call, Candidate, Document, Episode, Operator, Program, Rejection, Score, Usage
+from ..core.values import Call, CandidateState, Document, Episode, Operator, Program, Rejection, Score, Usage
 from ..memory.run_view import view_of
 from ..memory.store import RunStore
 from ..tui.watch.app import WatchApp
@@ -91,7 +91,7 @@ def generation(number: int, fitness: float) -> Iterator[Fact]:
                 yield EpisodeScored(order=score_id(episode_id(name, index)), score=Score(
                     fitness=fitness, metrics=dict.fromkeys(METRICS, 0.123456789 + serial % 7)
                 ))
-            candidate = Candidate(
+            candidate = CandidateState(
                 id=name, program=program(serial), operator=OPERATOR_OF_WORD[branch], generation=number, slot=slot,
                 parents=(climb_of(number - 1),), summary=summary(serial),
                 fitness=fitness, metrics={metric: {"mean": 0.5, "min": 0.1, "max": 0.9} for metric in METRICS},

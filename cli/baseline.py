@@ -76,12 +76,12 @@ def sac_her(
 ) -> None:
     """Train SAC with hindsight on a goal environment; then measure it on unseen episodes."""
     from ..baselines.run import begin
-    from ..baselines.settings import Given, build
+    from ..baselines.settings import BaselineArguments, build
     from ..core.seeds import new_salt
     from ..runtime.clock import SystemClock
     from .output import say
 
-    settings = build(Given(
+    settings = build(BaselineArguments(
         domain=domain, steps=steps, seed=seed, salt=salt or new_salt(), assignments=assignments or (), reward=reward,
         flags=flags.domain_options(variant, randomisation, None), environments=environments, processes=processes,
         checkpoint=checkpoint, episodes=episodes, measure_seed=measure_seed,
@@ -94,7 +94,7 @@ def sac_her(
 
 def continue_baseline(folder: Path, clock: "Clock", *, as_json: bool) -> None:
     """Train and measure from where the run is, and print its result. After a signal, raises typer.Exit(130)."""
-    from ..baselines.log import Progress, line_of, read_record, result_of
+    from ..baselines.log import TrainingProgress, line_of, read_record, result_of
     from ..baselines.run import work
     from .baseline_text import describe_baseline
     from .execution import INTERRUPTED, stop_requests
@@ -103,7 +103,7 @@ def continue_baseline(folder: Path, clock: "Clock", *, as_json: bool) -> None:
     known = read_record(folder)
     seen = [*known.progress]
 
-    def report(now: Progress) -> None:
+    def report(now: TrainingProgress) -> None:
         seen.append(now)
         say(line_of(seen, steps=int(known.settings["steps"])))
 

@@ -138,7 +138,7 @@ def calibrate(
     from ..core.errors import UsageError
     from ..domains.cell import IMPORT_STRING
     from .execution import StatusOptions
-    from .new_run import Given, Place, Showing, start
+    from .new_run import Place, RunArguments, Showing, start
 
     if by is By.MODEL and model is None:
         raise UsageError("which model? name one with --model, or use --calibrate search")
@@ -152,7 +152,7 @@ def calibrate(
         "budget_wall_s": budget_wall_s, "require_sandbox": require_sandbox or None,
     }
     start(
-        Given(
+        RunArguments(
             flags=given, config=None,
             assignments=[*(assignments or ()), f"options.cell={json.dumps(str(_path(file).absolute()))}"],
         ),

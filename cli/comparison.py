@@ -22,7 +22,7 @@ from ..evidence.experiment import Experiment, load_experiment
 from ..evidence.folder import ComparisonFolder
 from ..evidence.learned import check_learned
 from ..evidence.plan import candidates_of, check, merge, shared_runs, with_flags
-from ..evidence.scheduling import OVER, Phase, Progress, Unit
+from ..evidence.scheduling import OVER, Phase, Progress, WorkUnit
 from ..evidence.summary import Row, RunStanding, rows_of, spread
 from ..memory.lock import WriterLock
 from ..memory.runs import is_run
@@ -164,7 +164,7 @@ class ComparisonResults:
         for unit in comparing.units:
             self.look(unit)
 
-    def note(self, unit: Unit, phase: Phase, message: str) -> None:
+    def note(self, unit: WorkUnit, phase: Phase, message: str) -> None:
         """Update after a unit started or ended."""
         if phase in OVER:
             self.look(unit)
@@ -173,7 +173,7 @@ class ComparisonResults:
         else:
             self._messages.pop(unit.name, None)
 
-    def look(self, unit: Unit) -> None:
+    def look(self, unit: WorkUnit) -> None:
         """Read the state of a run. A measure, or a run that has no store yet, changes nothing."""
         path = self._folder.run_of(unit.job)
         if unit.measure is not None or not is_run(path):
@@ -189,11 +189,11 @@ class ComparisonResults:
                 success=elites[-1].success_rate,
             )
 
-    def standing(self, unit: Unit) -> RunStanding | None:
+    def standing(self, unit: WorkUnit) -> RunStanding | None:
         """The state of a unit's run; None if it has no elite yet."""
         return self._standings.get(unit.job.name)
 
-    def success(self, unit: Unit) -> float | None:
+    def success(self, unit: WorkUnit) -> float | None:
         """The success rate of a measure. The unit must be a measure that is done."""
         assert unit.measure is not None
         return self._folder.measured()[unit.job.name, unit.measure.name].success
@@ -259,7 +259,7 @@ class ComparisonDisplay:
             self._live.stop()
             self._live = None
 
-    def on_phase(self, unit: Unit, phase: Phase, message: str) -> None:
+    def on_phase(self, unit: WorkUnit, phase: Phase, message: str) -> None:
         """Show a unit that started or ended."""
         self._results.note(unit, phase, message)
         if self._kind is DisplayKind.NONE or (self._kind is DisplayKind.RICH and phase is not Phase.FAILED):
@@ -294,7 +294,7 @@ class ComparisonDisplay:
             each = ", ".join(f"{arm} {count}" for arm, count in budgets.items())
             self._say(f"budgets differ, in candidates per run: {each}")
 
-    def _result(self, unit: Unit) -> str:
+    def _result(self, unit: WorkUnit) -> str:
         if unit.measure is not None:
             return f": success {number(self._results.success(unit))}"
         standing = self._results.standing(unit)

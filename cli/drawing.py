@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from ..app import rendering
-from ..app.rendering import Wanted, moments, pace, save_film, save_sheet
+from ..app.rendering import WantedEpisode, moments, pace, save_film, save_sheet
 from ..core.errors import UsageError, unknown
 from ..core.ports import Renderer
 from ..core.recording import Recording
@@ -50,7 +50,7 @@ class DomainChoice:
 
 def wanted_episode(
     subject: str, candidate: str | None, *, task: DomainChoice, episode: EpisodeChoice, runs_dir: Path
-) -> Wanted:
+) -> WantedEpisode:
     """The episode of a run's candidate or of a policy file. Raises UsageError."""
     if task.name is None:
         if subject.endswith(".py"):
@@ -70,7 +70,7 @@ def wanted_episode(
     )
 
 
-def draw(wanted: Wanted, look: Look) -> dict[str, JSON]:
+def draw(wanted: WantedEpisode, look: Look) -> dict[str, JSON]:
     """Draw an episode; returns the object for `--json`. Raises UsageError, where possible before a rollout."""
     renderer = rendering.renderer_of(wanted)
     if look.camera is not None and look.camera not in renderer.cameras:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from ..app.estimate import ASSUMPTIONS, Estimate, Part
+from ..app.estimate import ASSUMPTIONS, Estimate, EstimatedCalls
 from ..core.text import cost
 
 HEAD = ("role", "what", "calls", "tokens a prompt", "a reply", "tokens in", "tokens out", "cost")
@@ -26,12 +26,12 @@ def describe_estimate(found: Estimate) -> str:
     return "\n".join([*lines, "assumed:", *(f"  {line}" for line in ASSUMPTIONS)])
 
 
-def _row(part: Part) -> tuple[str, ...]:
+def _row(part: EstimatedCalls) -> tuple[str, ...]:
     calls, *sums = _sums(part)
     return (part.role, part.what, calls, _range(part.prompt_tokens), _range(part.reply_tokens), *sums[2:])
 
 
-def _sums(part: Part) -> tuple[str, ...]:
+def _sums(part: EstimatedCalls) -> tuple[str, ...]:
     """Calls, two empty cells for the tokens of one call, tokens in and out, cost."""
     spent = part.cost_usd
     money = "unknown" if spent is None else "–".join(dict.fromkeys(cost(usd) for usd in spent))

@@ -8,7 +8,7 @@ import typer
 
 from ..core.errors import UsageError
 from ..core.values import Program
-from ..exports.sink import Sink, Source, Texts, follow, source_of
+from ..exports.sink import ExportedRun, Sink, Texts, follow, source_of
 from ..memory.lock import is_locked
 from ..memory.lookup import last_elite, look_up
 from ..memory.runs import find_run
@@ -50,7 +50,7 @@ def export_tape_of(run: str, out: str | None, *, runs_dir: Path) -> None:
     say(f"the tape of {folder.name} is {out}, {size / 1e3:,.0f} kB; repeat it with: memento run --replay {out}")
 
 
-def _parquet(source: Source, out: str | None, texts: Texts) -> Sink:
+def _parquet(source: ExportedRun, out: str | None, texts: Texts) -> Sink:
     from ..exports.parquet import ParquetSink
 
     if out is None:
@@ -58,25 +58,25 @@ def _parquet(source: Source, out: str | None, texts: Texts) -> Sink:
     return ParquetSink(source, Path(out), texts)
 
 
-def _wandb(source: Source, out: str | None, texts: Texts) -> Sink:
+def _wandb(source: ExportedRun, out: str | None, texts: Texts) -> Sink:
     from ..exports.wandb import WandbSink
 
     return WandbSink(source, Path(out or "."), texts)
 
 
-def _mlflow(source: Source, out: str | None, texts: Texts) -> Sink:
+def _mlflow(source: ExportedRun, out: str | None, texts: Texts) -> Sink:
     from ..exports.mlflow import MlflowSink
 
     return MlflowSink(source, out, texts)
 
 
-def _otel(source: Source, out: str | None, texts: Texts) -> Sink:
+def _otel(source: ExportedRun, out: str | None, texts: Texts) -> Sink:
     from ..exports.otel import OtelSink
 
     return OtelSink(source, out, texts)
 
 
-SINKS: Final[Mapping[str, Callable[[Source, str | None, Texts], Sink]]] = {
+SINKS: Final[Mapping[str, Callable[[ExportedRun, str | None, Texts], Sink]]] = {
     "parquet": _parquet, "wandb": _wandb, "mlflow": _mlflow, "otel": _otel,
 }
 """Opens the sink of each target."""

@@ -24,7 +24,7 @@ WITH_REPLAY: Final = frozenset({"domain", "workers", "require_sandbox"})     # s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class RunArguments:
     """Settings as given on the command line; a flag that was not given is None."""
 
     flags: Mapping[str, JSON]
@@ -56,7 +56,7 @@ class Showing:
 
 
 def start(
-    given: Given, *, replay: str | None, loosely: bool, trust: bool, place: Place, showing: Showing
+    given: RunArguments, *, replay: str | None, loosely: bool, trust: bool, place: Place, showing: Showing
 ) -> None:
     """Make the run and print its result. `loosely` and `trust` are about a recorded run: see `app.replay`."""
     address = showing.status.address()
@@ -81,7 +81,7 @@ def start(
     print_run(result, as_json=showing.as_json)
 
 
-def _show_estimate(given: Given, *, replay: str | None, showing: Showing) -> None:
+def _show_estimate(given: RunArguments, *, replay: str | None, showing: Showing) -> None:
     if replay is not None or showing.command_line is not None:
         with_what = "--replay, which spends nothing" if replay is not None else "--tui"
         raise UsageError(f"--estimate cannot go together with {with_what}: leave one out")
@@ -98,7 +98,7 @@ def _show_estimate(given: Given, *, replay: str | None, showing: Showing) -> Non
         print_text(describe_estimate(found))
 
 
-def _settings(given: Given, *, replay: str | None, trust: bool, runs_dir: Path) -> Settings:
+def _settings(given: RunArguments, *, replay: str | None, trust: bool, runs_dir: Path) -> Settings:
     if replay is None:
         if trust:
             raise UsageError("--trust has no effect without --replay: leave it out")
@@ -110,7 +110,7 @@ def _settings(given: Given, *, replay: str | None, trust: bool, runs_dir: Path) 
     return settings
 
 
-def _recorded_settings(folder: Path, given: Given, *, trust: bool) -> Settings:
+def _recorded_settings(folder: Path, given: RunArguments, *, trust: bool) -> Settings:
     """The settings of a recorded run, with those given that cannot change its result. Raises UsageError for others."""
     settings = app.replay_settings(folder, trusted=trust)
     domain = given.flags.get("domain")

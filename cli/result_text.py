@@ -4,7 +4,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Final
 
-from ..app.cell import CellResult, Trial
+from ..app.cell import CellResult, CellTrial
 from ..app.results import EpisodeResult, EvaluateResult, RunResult
 from ..core import text
 from ..core.text import both, cost, counted, duration, one_line, success_and_return
@@ -116,7 +116,7 @@ def cell_json(result: CellResult) -> dict[str, object]:
     return {**asdict(result), "success_rate": result.success_rate}
 
 
-def _line(trial: Trial) -> str:
+def _line(trial: CellTrial) -> str:
     outcome = "success" if trial.success else "FAILED "
     found = trial.metrics
     seen = f", {found['cubes_seen_on_c']} cubes seen on C" if "cubes_seen_on_c" in found else ""

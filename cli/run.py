@@ -108,7 +108,7 @@ def run(
 ) -> None:
     """Evolve an evaluator, then a policy."""
     from .execution import StatusOptions
-    from .new_run import Given, Place, Showing, start
+    from .new_run import Place, RunArguments, Showing, start
 
     given: dict[str, JSON] = {
         "domain": domain, "preset": preset, "method": method, "model": model, "judges": [*judge] if judge else None,
@@ -120,7 +120,7 @@ def run(
     of_domain = {"scenes": scenes, "python": domain_python}
     options = [f"options.{name}={value}" for name, value in of_domain.items() if value is not None]
     start(
-        Given(flags=given, assignments=[*(assignments or ()), *options], config=config),
+        RunArguments(flags=given, assignments=[*(assignments or ()), *options], config=config),
         replay=replay,
         loosely=replay_loosely,
         trust=trust,

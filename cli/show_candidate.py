@@ -17,7 +17,7 @@ from ..core.text import (
     tokens_of_call,
 )
 from ..core.values import JSON, Fault, is_stopped
-from ..memory.lookup import Evaluator, Policy, Record, Vote
+from ..memory.lookup import Evaluator, Policy, Record, VoteRecord
 from ..memory.pace import SLOW_S
 from ..tui.words import episode_outcome, fault_words, gate_words, order_words, tool_words
 
@@ -81,7 +81,7 @@ def _head(record: Record) -> list[str]:
             return _policy(record)
         case Evaluator():
             return _evaluator(record)
-        case Vote():
+        case VoteRecord():
             return _vote(record)
     why = f"no program: {_fault(record.fault)}" if record.fault else "a program that is not evaluated yet"
     return [why]
@@ -134,7 +134,7 @@ def _evaluator(evaluator: Evaluator) -> list[str]:
     return lines + [f"f {number(score.fitness)} on the probe: {one_line(name, 80)}" for name, score in scores]
 
 
-def _vote(record: Vote) -> list[str]:
+def _vote(record: VoteRecord) -> list[str]:
     vote = record.vote
     choice = "gave no usable answer, an abstention" if vote.choice is None else \
         f"votes for {evaluator_id(vote.generation, vote.choice)}"

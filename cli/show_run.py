@@ -21,7 +21,7 @@ from ..core.text import (
     token_count,
     two_digits,
 )
-from ..memory.evaluator_pools import Pool, list_pools
+from ..memory.evaluator_pools import EvaluatorPool, list_pools
 from ..memory.gate_report import gate_report
 from ..memory.pace import pace_of, slow_candidates
 from ..memory.run_status import FailureCount, RunStatus, list_failures, state_of
@@ -75,7 +75,7 @@ def _replay(status: RunStatus) -> str:
     return f"by order, since prompts have changed, first that of {status.replay_differs}; {of}"
 
 
-def _evaluator(pools: Sequence[Pool], given: object, width: int) -> Iterator[str]:
+def _evaluator(pools: Sequence[EvaluatorPool], given: object, width: int) -> Iterator[str]:
     label = "evaluator"
     for pool in pools:
         yield _row(label, _pool(pool, given))
@@ -86,7 +86,7 @@ def _evaluator(pools: Sequence[Pool], given: object, width: int) -> Iterator[str
             yield _fit(_row("", f"  judge {vote.seat}: “{one_line(vote.reason, width)}"), width - 1) + "”"
 
 
-def _pool(pool: Pool, given: object) -> str:
+def _pool(pool: EvaluatorPool, given: object) -> str:
     if pool.chosen is None:
         return f"pool {pool.generation}: {len(pool.entries)} programs, the judges have not voted yet"
     frozen = " is E*" if pool.final else ""
@@ -105,7 +105,7 @@ def _pool(pool: Pool, given: object) -> str:
     return f"{head}; {votes}{' (tie)' if first > 1 else ''}{_abstained(pool)}"
 
 
-def _abstained(pool: Pool) -> str:
+def _abstained(pool: EvaluatorPool) -> str:
     return f", {pool.abstentions} abstained" if pool.abstentions else ""
 
 

@@ -12,7 +12,7 @@ from .turns import Conversation
 from .values import (
     JSON,
     Call,
-    Candidate,
+    CandidateState,
     Episode,
     EvaluatorCandidate,
     Examination,
@@ -44,7 +44,7 @@ class Propose(Order):
     operator: Operator
     generation: int
     slot: int
-    parents: tuple[Candidate, ...] = ()  # none for INITIAL, two for CROSSOVER (hill-climb's first), otherwise one
+    parents: tuple[CandidateState, ...] = ()  # none for INITIAL, two for CROSSOVER (hill-climb's first), otherwise one
     rejections: tuple[Rejection, ...] = ()  # H, oldest first; hill-climb only
     tried: tuple[Rejection, ...] = ()  # edits of the parents and their ancestors that did not stay; full memory only
     focus: Focus | None = None  # of a macro-mutation or crossover; None for none
@@ -52,7 +52,7 @@ class Propose(Order):
     fitness: str = ""  # what f_e measures under the evaluator in use, in its writer's words; "" where nothing is known
     conversation: Conversation | None = None  # None: the proposal is one answer, without tools
     critiques: tuple[Critique, ...] = ()  # of episodes of the parents
-    earlier: tuple[Candidate, ...] = ()  # of a calibration: what was tested before the parent, oldest first
+    earlier: tuple[CandidateState, ...] = ()  # of a calibration: what was tested before the parent, oldest first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -333,7 +333,7 @@ class EvaluatorChosen(Fact):
 class CandidateScored(Fact):
     """A candidate has its F, M and S, or it failed."""
 
-    candidate: Candidate
+    candidate: CandidateState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -208,7 +208,7 @@ class Ancestor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class CandidateState:
     """An evaluated policy, the candidate state C(p) = (p, F(p), M(p), S(p)) of the paper.
 
     A candidate with a `fault` failed as a whole: its slot is spent, and it is never accepted or selected.

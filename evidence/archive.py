@@ -18,7 +18,7 @@ from ..core.errors import UsageError
 from ..core.events import VoteCast
 from ..core.files import read_bounded, unpacked
 from ..core.values import JSON, Document, Program
-from ..memory.evaluator_pools import Pool
+from ..memory.evaluator_pools import EvaluatorPool
 from .experiment import Experiment
 from .folder import Measured
 from .learned import BaselineRow
@@ -145,7 +145,7 @@ def _portable(record: RunRecord, *, whole: bool) -> RunRecord:
     )
 
 
-def _silent(pool: Pool) -> Pool:
+def _silent(pool: EvaluatorPool) -> EvaluatorPool:
     """A pool without the judges' prompts and replies; each vote and its model stay."""
     return replace(pool, votes=tuple(_without_texts(vote) for vote in pool.votes))
 

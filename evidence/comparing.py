@@ -30,7 +30,7 @@ from .experiment import Experiment, is_learned
 from .folder import ComparisonFolder, Measured
 from .learned import measured_of, training_arguments
 from .plan import list_jobs, measure_arguments, measure_seed, measured_seeds, resume_arguments, run_arguments
-from .scheduling import OVER, Phase, Progress, Unit, choose, give_up, key_of, units_of
+from .scheduling import OVER, Phase, Progress, WorkUnit, choose, give_up, key_of, units_of
 
 POLL_S = 1.0
 STOP_S = 30.0  # that a run has to stop before it is killed
@@ -38,7 +38,7 @@ PROGRAM = (sys.executable, "-P", "-m", "memento")
 SETTLING = (RunStarted, RunStopped, RunResumed, StageEntered)
 LOST_MEASURE = "its run was not completed"
 _PHASES = {"done": Phase.DONE, "budget": Phase.BUDGET, "stopped": Phase.STOPPED}
-OnPhase = Callable[[Unit, Phase, str], None]
+OnPhase = Callable[[WorkUnit, Phase, str], None]
 """Called when a unit starts or ends, with a message on the reason."""
 
 
@@ -87,7 +87,7 @@ class Comparing:
 
     async def run(self) -> Progress:
         """Do the remaining work; returns the final state of every unit."""
-        running: dict[asyncio.Task[tuple[Phase, str]], Unit] = {}
+        running: dict[asyncio.Task[tuple[Phase, str]], WorkUnit] = {}
         try:
             while True:
                 self._settle()
@@ -126,7 +126,7 @@ class Comparing:
                 phases[key_of(unit)] = Phase.DONE
         return Progress(phases=phases)
 
-    def _fresh(self, unit: Unit, measured: Measured | None) -> bool:
+    def _fresh(self, unit: WorkUnit, measured: Measured | None) -> bool:
         assert unit.measure is not None
         return (
             measured is not None
@@ -135,7 +135,7 @@ class Comparing:
             and len(measured.result["per_episode"]) == unit.measure.episodes
         )
 
-    def _status(self, unit: Unit) -> Phase:
+    def _status(self, unit: WorkUnit) -> Phase:
         with RunStore.read(self._folder.run_of(unit.job)) as store:
             status = status_of(store.facts_after(0, only=SETTLING)).status
         return _PHASES.get(status, Phase.FAILED)
@@ -153,14 +153,14 @@ class Comparing:
                     settled = self.progress.settled | {job.beginning}
                     self.progress = Progress(phases=self.progress.phases, settled=settled)
 
-    def _note(self, unit: Unit, phase: Phase, message: str) -> None:
+    def _note(self, unit: WorkUnit, phase: Phase, message: str) -> None:
         self.progress = self.progress.with_phase(unit, phase)
         self._folder.note(at=self._clock.now(), job=unit.name, event=str(phase), message=message)
         self._on_phase(unit, phase, message)
 
     # ------------------------------------------------------------------------------- one process
 
-    async def _carry_out(self, unit: Unit) -> tuple[Phase, str]:
+    async def _carry_out(self, unit: WorkUnit) -> tuple[Phase, str]:
         """Run one unit to its end; an error is returned as a message, not raised."""
         try:
             if is_learned(unit.job.arm):
@@ -169,7 +169,7 @@ class Comparing:
         except (MementoError, OSError) as error:
             return Phase.FAILED, str(error)
 
-    async def _train(self, unit: Unit) -> tuple[Phase, str]:
+    async def _train(self, unit: WorkUnit) -> tuple[Phase, str]:
         """Train a learned baseline, which measures itself, and keep its measure."""
         folder = self._folder.run_of(unit.job)
         await _until_unlocked(folder)
@@ -187,7 +187,7 @@ class Comparing:
         self._folder.append_measured(measured)
         return Phase.DONE, ""
 
-    def _trained(self, unit: Unit) -> bool:
+    def _trained(self, unit: WorkUnit) -> bool:
         """Whether a training is done and its measure kept."""
         folder = self._folder.run_of(unit.job)
         if not is_baseline(folder):
@@ -197,7 +197,7 @@ class Comparing:
             return measured is not None and (measured.job, measured.measure) in self._folder.measured()
         return False
 
-    async def _search(self, unit: Unit) -> tuple[Phase, str]:
+    async def _search(self, unit: WorkUnit) -> tuple[Phase, str]:
         folder = self._folder.run_of(unit.job)
         await _until_unlocked(folder)
         if is_run(folder) and not self._begun(folder):
@@ -218,7 +218,7 @@ class Comparing:
         with RunStore.read(folder) as store:
             return store.last_seq > 0
 
-    async def _measure(self, unit: Unit) -> tuple[Phase, str]:
+    async def _measure(self, unit: WorkUnit) -> tuple[Phase, str]:
         job, measure = unit.job, unit.measure
         assert measure is not None
         path, program = self._folder.elite_file(job)
@@ -239,7 +239,7 @@ class Comparing:
         )
         return Phase.DONE, ""
 
-    def _require_held_out(self, unit: Unit) -> None:
+    def _require_held_out(self, unit: WorkUnit) -> None:
         """Raise StoreError if the search used one of the measure's seeds: the measure would not be held out."""
         assert unit.measure is not None
         held_out = measured_seeds(self._experiment, unit.job, unit.measure)
@@ -248,7 +248,7 @@ class Comparing:
         if any(seed in held_out for seed in seen):
             raise StoreError(f"the search of {unit.job.name!r} used a seed of the measure {unit.measure.name!r}")
 
-    async def _process(self, unit: Unit, arguments: Sequence[str]) -> tuple[int, str]:
+    async def _process(self, unit: WorkUnit, arguments: Sequence[str]) -> tuple[int, str]:
         """Run the program in a separate session, its output in files; returns exit code and stdout."""
         out, err = (self._folder.log_of(unit.name).with_name(f"{unit.name}.{end}") for end in ("out", "err"))
         where = [] if is_learned(unit.job.arm) else self._where()
@@ -271,7 +271,7 @@ class Comparing:
         mixed = ["--mixed-nodes"] if self._effort.mixed else []
         return ["--workers", str(self._effort.workers), *cluster, *mixed]
 
-    def _error_of(self, unit: Unit, code: int) -> str:
+    def _error_of(self, unit: WorkUnit, code: int) -> str:
         log = self._folder.log_of(unit.name).with_name(f"{unit.name}.err")
         lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         message = one_line(lines[-1], 300).removeprefix("memento: ") if lines else f"see {log}"
@@ -311,7 +311,7 @@ def _last_object(output: str) -> dict[str, Any]:
     return found
 
 
-def _why_lost(unit: Unit) -> str:
+def _why_lost(unit: WorkUnit) -> str:
     if unit.measure is None:
         return "the run that settles p_0 and the evaluator for its seed failed"
     return LOST_MEASURE

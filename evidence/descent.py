@@ -90,7 +90,7 @@ class DiffLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class DescentStep:
     """One candidate of the descent, and its program against its first parent's."""
 
     id: str
@@ -110,7 +110,7 @@ class Descent:
     """The whole lineage, parents before children."""
 
     rail: Markup
-    steps: tuple[Step, ...]
+    steps: tuple[DescentStep, ...]
 
 
 def descend(rows: Sequence[CandidateRow]) -> Descent:
@@ -129,11 +129,11 @@ def descend(rows: Sequence[CandidateRow]) -> Descent:
     return Descent(rail=rail(nodes, row_height=ROW_HEIGHT), steps=tuple(_step(row, by_id) for row in rows))
 
 
-def _step(row: CandidateRow, by_id: dict[str, CandidateRow]) -> Step:
+def _step(row: CandidateRow, by_id: dict[str, CandidateRow]) -> DescentStep:
     parent = next((by_id[each] for each in row.parents if each in by_id), None)
     diff = diff_lines((parent or row).program.text, row.program.text, context=2)
     lines = shown(diff)
-    return Step(
+    return DescentStep(
         id=row.id,
         operator=OPERATORS[row.operator].title,
         what=f"F {number(row.fitness)}, S {share(row.success_rate)}",

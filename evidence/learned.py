@@ -19,7 +19,7 @@ from ..baselines.log import (
     recorded_settings,
     result_of,
 )
-from ..baselines.settings import HYPER, METHOD, TRAINING, Given, build
+from ..baselines.settings import HYPER, METHOD, TRAINING, BaselineArguments, build
 from ..core.errors import UsageError, unknown
 from ..core.extras import require
 from ..core.values import JSON
@@ -42,7 +42,7 @@ def learned_measure(experiment: Experiment, job: Job) -> Measure:
     raise UsageError(f"the arm {job.arm.name!r} is measured on its own task: add a measure without options")
 
 
-def given_of(experiment: Experiment, job: Job) -> Given:
+def given_of(experiment: Experiment, job: Job) -> BaselineArguments:
     """What `memento baseline` gets for this job. Raises UsageError."""
     measure = learned_measure(experiment, job)
     flags: dict[str, Any] = {key: value for key, value in job.arm.settings.items() if key in FLAGS}
@@ -59,7 +59,7 @@ def given_of(experiment: Experiment, job: Job) -> Given:
     )
     learning: dict[str, JSON] = {f"{TRAINING}.physics": "fast"} if "physics" in options else {}
     learning |= {key: value for key, value in job.arm.settings.items() if key not in FLAGS}
-    return Given(
+    return BaselineArguments(
         domain=job.task.domain, seed=job.seed, salt=salt_of(experiment), flags={}, episodes=measure.episodes,
         measure_seed=measure_seed(job, measure), **flags,
         assignments=[

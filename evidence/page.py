@@ -15,7 +15,7 @@ from markupsafe import Markup
 from ..core.operators import OPERATORS
 from ..core.text import bounded, number, one_line
 from ..core.values import Operator
-from ..memory.evaluator_pools import Pool
+from ..memory.evaluator_pools import EvaluatorPool
 from . import page_tables, tables
 from .descent import PLACES, Descent, descend
 from .findings import ArmFinding, GroupFinding, find, sentences
@@ -59,7 +59,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
+class PageOrigin:
     """How a page was made. `expected_layers` are the layers that isolate generated programs."""
 
     made: str  # when, for people
@@ -91,7 +91,7 @@ class PoolView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunView:
+class RunSection:
     """One run that is shown in its own section."""
 
     record: RunRecord
@@ -101,7 +101,7 @@ class RunView:
     evaluator: str
 
 
-def render(evidence: Evidence, frame: Frame) -> str:
+def render(evidence: Evidence, frame: PageOrigin) -> str:
     """The page."""
     findings = find(evidence)
     template = _environment().get_template("page.html")
@@ -136,7 +136,7 @@ def _environment() -> Environment:
     )
 
 
-def banners(evidence: Evidence, frame: Frame) -> Iterable[str]:
+def banners(evidence: Evidence, frame: PageOrigin) -> Iterable[str]:
     """Warnings that a reader must know before reading any number."""
     offline = [record for record in evidence.records if "offline" in record.model]
     if offline:
@@ -280,13 +280,13 @@ def _merit(record: RunRecord) -> tuple[bool, bool, float, float]:
     return record.status == "done", record.arm.startswith("memento"), *found
 
 
-def _run_view(record: RunRecord, evidence: Evidence, frame: Frame) -> RunView:
+def _run_view(record: RunRecord, evidence: Evidence, frame: PageOrigin) -> RunSection:
     pools = record.pools
     if not any(pool.entries for pool in pools):  # given from outside: show how its seed's leader made it
         leader = next((one for one in evidence.records if (one.task, one.model, one.seed) ==
                        (record.task, record.model, record.seed) and any(pool.entries for pool in one.pools)), None)
         pools = leader.pools if leader is not None else pools
-    return RunView(
+    return RunSection(
         record=record,
         descent=descend(record.lineage),
         pools=tuple(_pool_view(pool) for pool in pools if pool.entries),
@@ -295,7 +295,7 @@ def _run_view(record: RunRecord, evidence: Evidence, frame: Frame) -> RunView:
     )
 
 
-def _pool_view(pool: Pool) -> PoolView:
+def _pool_view(pool: EvaluatorPool) -> PoolView:
     chosen = f"{pool.chosen.id} chosen" if pool.chosen is not None else "not voted on yet"
     if pool.chosen is not None and pool.chosen.carried_over:
         chosen += ", kept from before"

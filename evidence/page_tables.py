@@ -53,12 +53,12 @@ def paper_generalisation(evidence: Evidence, findings: Findings) -> Table:
     )
 
 
-def _value(evidence: Evidence, findings: Findings, column: paper.Column, name: str | None) -> str:
+def _value(evidence: Evidence, findings: Findings, column: paper.PaperColumn, name: str | None) -> str:
     arm = _arm(findings, column.domain, name)
     return spread(measured(arm, column.measure, fitness=False)) if arm and _is_measured(evidence, column) else DASH
 
 
-def _is_measured(evidence: Evidence, column: paper.Column) -> bool:
+def _is_measured(evidence: Evidence, column: paper.PaperColumn) -> bool:
     """Whether the comparison has the final measure of this column, as in the paper."""
     measures = () if evidence.experiment is None else evidence.experiment.measures
     return any(same_measure(one, column) for one in measures if one.name == column.measure)

@@ -14,7 +14,7 @@ Value = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class PaperColumn:
     """A column of a table of the paper. The final measure `measure` corresponds to it, if it has these options."""
 
     title: str
@@ -29,11 +29,11 @@ DOMAIN_TITLES = {HANOI: "Robosuite Franka Tower of Hanoi", KITCHEN: "AI2-THOR ho
 LEAST_EPISODES = 10  # of a final measure; the paper gives the number of episodes in the search only
 
 GENERALISATION_COLUMNS = (
-    Column(title="Cube", domain=HANOI, measure="Cube"),
-    Column(title="Asym.", domain=HANOI, measure="Asym.", options={"variant": "asymmetric"}),
-    Column(title="Cyl.", domain=HANOI, measure="Cyl.", options={"variant": "cylinder"}),
-    Column(title="Search scenes", domain=KITCHEN, measure="Search scenes"),
-    Column(title="Held-out scenes", domain=KITCHEN, measure="Held-out scenes", options={"scenes": ["held-out"]}),
+    PaperColumn(title="Cube", domain=HANOI, measure="Cube"),
+    PaperColumn(title="Asym.", domain=HANOI, measure="Asym.", options={"variant": "asymmetric"}),
+    PaperColumn(title="Cyl.", domain=HANOI, measure="Cyl.", options={"variant": "cylinder"}),
+    PaperColumn(title="Search scenes", domain=KITCHEN, measure="Search scenes"),
+    PaperColumn(title="Held-out scenes", domain=KITCHEN, measure="Held-out scenes", options={"scenes": ["held-out"]}),
 )
 # Table "Final success rate on original and held-out generalization domains".
 GENERALISATION: Mapping[str, tuple[Value | None, ...]] = {
@@ -79,7 +79,7 @@ FINAL: Mapping[str, Mapping[str, FinalValues]] = {
 CORRELATION: Mapping[str, tuple[float, float, int]] = {HANOI: (0.922, 0.755, 54), KITCHEN: (0.871, 0.801, 54)}
 
 # Section "Ablations", search-scene diversity: over FloorPlan1–29.
-ALL_KITCHENS = Column(
+ALL_KITCHENS = PaperColumn(
     title="All 29 kitchens", domain=KITCHEN, measure="All 29 kitchens", options={"scenes": ["training", "held-out"]},
 )
 ONE_KITCHEN = (0.09, 0.02)
@@ -154,7 +154,7 @@ def searched_one_kitchen(record: RunRecord) -> bool:
     return record.method == "memento" and differences(record) == ONE_KITCHEN_DIFFERS
 
 
-def same_measure(measure: Measure, column: Column) -> bool:
+def same_measure(measure: Measure, column: PaperColumn) -> bool:
     """Whether a final measure is that of a column of the paper's table."""
     return measure.episodes - measure.skip >= LEAST_EPISODES and {**measure.options} == {**column.options}
 

@@ -12,7 +12,7 @@ from ..core.order_ids import FINAL, parse
 from ..core.programs.program_text import digest
 from ..core.turn_events import ToolAnswered
 from ..core.values import JSON, Operator, Program, is_stopped
-from ..memory.evaluator_pools import Pool, list_pools
+from ..memory.evaluator_pools import EvaluatorPool, list_pools
 from ..memory.gate_report import GateReport, gate_report
 from ..memory.pace import Pace, pace_of
 from ..memory.run_status import FailureCount, NodeUse, list_failures
@@ -25,7 +25,7 @@ NEAR_DUPLICATE = 0.9  # difflib's ratio from which two edit summaries are near-d
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class GenerationPoint:
     """One generation: the reported elite, and the best so far by F (S is that candidate's)."""
 
     generation: int
@@ -79,7 +79,7 @@ class RunRecord:
     versions: Mapping[str, str] = field(default_factory=dict)
     sandbox: tuple[str, ...] = ()
     nodes: Mapping[str, NodeUse] = field(default_factory=dict)  # of a cluster, by `node_label`
-    curve: tuple[Point, ...] = ()
+    curve: tuple[GenerationPoint, ...] = ()
     operators: tuple[OperatorCount, ...] = ()
     memory: MemoryCount
     failures: tuple[FailureCount, ...] = ()
@@ -99,7 +99,7 @@ class RunRecord:
     hints: int = 0  # that a person gave
     replay_differs: str | None = None  # in a replay by order: the first order whose prompt was not the recorded one
     spending: Spending = Spending()
-    pools: tuple[Pool, ...] = ()
+    pools: tuple[EvaluatorPool, ...] = ()
     pace: Pace | None = None  # of the elite
     lineage: tuple[CandidateRow, ...] = ()
     elite: Program | None = None
@@ -191,15 +191,15 @@ def read_record(facts: Sequence[Fact], *, name: str, folder: str, wall_s: float)
     )
 
 
-def curve_of(elites: Iterable[EliteChanged]) -> tuple[Point, ...]:
+def curve_of(elites: Iterable[EliteChanged]) -> tuple[GenerationPoint, ...]:
     """The points of a run's curve. Of equal F the later one counts, as in the search."""
-    points: list[Point] = []
+    points: list[GenerationPoint] = []
     best: tuple[float, float | None] | None = None
     for row in elites:
         if best is None or row.fitness >= best[0]:
             best = (row.fitness, row.success_rate)
         points.append(
-            Point(
+            GenerationPoint(
                 generation=row.generation,
                 elite=row.candidate,
                 origin=row.origin,

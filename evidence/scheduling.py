@@ -23,7 +23,7 @@ OVER = frozenset({Phase.DONE, Phase.BUDGET, Phase.STOPPED, Phase.FAILED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
+class WorkUnit:
     """One process: a job's search, or one measure of its elite."""
 
     job: Job
@@ -44,43 +44,43 @@ class Progress:
     phases: Mapping[tuple[str, str], Phase]
     settled: frozenset[str] = frozenset()  # beginnings whose p_0 and E* are known
 
-    def phase(self, unit: Unit) -> Phase:
+    def phase(self, unit: WorkUnit) -> Phase:
         """The state of this unit."""
         return self.phases.get(key_of(unit), Phase.WAITING)
 
-    def with_phase(self, unit: Unit, phase: Phase) -> "Progress":
+    def with_phase(self, unit: WorkUnit, phase: Phase) -> "Progress":
         """The progress with this state of the unit."""
         return replace(self, phases={**self.phases, key_of(unit): phase})
 
 
-def key_of(unit: Unit) -> tuple[str, str]:
+def key_of(unit: WorkUnit) -> tuple[str, str]:
     """(job, measure)."""
     return unit.job.name, unit.measure.name if unit.measure else ""
 
 
-def units_of(experiment: Experiment, jobs: Sequence[Job], *, measure: bool) -> tuple[Unit, ...]:
+def units_of(experiment: Experiment, jobs: Sequence[Job], *, measure: bool) -> tuple[WorkUnit, ...]:
     """All units in the order of preference, seed by seed."""
     found = []
     for job in jobs:
-        found.append(Unit(job=job))
+        found.append(WorkUnit(job=job))
         if measure and not is_learned(job.arm):     # a training measures itself
-            found += [Unit(job=job, measure=each) for each in experiment.measures_of(job.task.name, job.arm.name)]
+            found += [WorkUnit(job=job, measure=each) for each in experiment.measures_of(job.task.name, job.arm.name)]
     return tuple(found)
 
 
-def choose(units: Sequence[Unit], progress: Progress, *, free: int) -> tuple[Unit, ...]:
+def choose(units: Sequence[WorkUnit], progress: Progress, *, free: int) -> tuple[WorkUnit, ...]:
     """The next units to start, at most `free`. Empty if all wait for a running unit."""
     ready = [unit for unit in units if progress.phase(unit) is Phase.WAITING and _may_start(unit, progress)]
     return tuple(ready[: max(0, free)])
 
 
-def _may_start(unit: Unit, progress: Progress) -> bool:
+def _may_start(unit: WorkUnit, progress: Progress) -> bool:
     if unit.measure is not None:
-        return progress.phase(Unit(job=unit.job)) is Phase.DONE
+        return progress.phase(WorkUnit(job=unit.job)) is Phase.DONE
     return unit.job.leads or unit.job.beginning in progress.settled
 
 
-def give_up(units: Sequence[Unit], progress: Progress) -> tuple[Unit, ...]:
+def give_up(units: Sequence[WorkUnit], progress: Progress) -> tuple[WorkUnit, ...]:
     """The units that can no longer start: followers of a leader that ended before it settled p_0 and E*, and
     measures of a run that was not completed."""
     ended = {
@@ -95,6 +95,6 @@ def give_up(units: Sequence[Unit], progress: Progress) -> tuple[Unit, ...]:
         unit
         for unit in waiting
         if unit.measure is not None
-        and (unit.job.name in given_up or progress.phase(Unit(job=unit.job)) in OVER - {Phase.DONE})
+        and (unit.job.name in given_up or progress.phase(WorkUnit(job=unit.job)) in OVER - {Phase.DONE})
     ]
     return (*runs, *measures)

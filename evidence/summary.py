@@ -9,7 +9,7 @@ from ..core.values import JSON
 from .experiment import Experiment, is_learned
 from .folder import Measured
 from .plan import Job
-from .scheduling import Phase, Progress, Unit
+from .scheduling import Phase, Progress, WorkUnit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ def _row(
     standings: Mapping[str, RunStanding],
     measured: Mapping[tuple[str, str], Measured],
 ) -> Row:
-    phases = {job.name: progress.phase(Unit(job=job)) for job in jobs}
+    phases = {job.name: progress.phase(WorkUnit(job=job)) for job in jobs}
     done = [standings[job.name] for job in jobs if phases[job.name] is Phase.DONE and job.name in standings]
     measures: dict[str, list[float]] = {}
     for job in jobs:

@@ -13,8 +13,8 @@ from ..core.errors import MementoError
 from ..core.extras import require
 from ..core.text import one_line
 from ..memory.store import Entry
-from .points import Point, Series
-from .sink import Source, Texts, column, program_files, text, without_user
+from .points import Series, SeriesPoint
+from .sink import ExportedRun, Texts, column, program_files, text, without_user
 
 PLACE: Final = "sqlite:///mlflow.db"    # without --out and MLFLOW_TRACKING_URI, as in MLflow itself
 EXPERIMENT: Final = "memento"           # without MLFLOW_EXPERIMENT_NAME
@@ -34,7 +34,7 @@ ENDS: Final = {"done": "FINISHED", "budget": "FINISHED"}
 class MlflowSink:
     """One run of MLflow. A later export finds it by a tag, and adds the steps that each series lacks."""
 
-    def __init__(self, source: Source, uri: str | None, texts: Texts) -> None:
+    def __init__(self, source: ExportedRun, uri: str | None, texts: Texts) -> None:
         require("mlflow", "memento export --to mlflow")
         for variable, value in QUIET.items():
             os.environ.setdefault(variable, value)
@@ -44,7 +44,7 @@ class MlflowSink:
         self._source, self._texts, self._error = source, texts, MlflowException
         self._uri = uri or os.environ.get("MLFLOW_TRACKING_URI") or PLACE
         self._series = Series()
-        self._points: list[Point] = []
+        self._points: list[SeriesPoint] = []
         self._described = False
         with self._problems():
             self._client: Any = MlflowClient(tracking_uri=self._uri)

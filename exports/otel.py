@@ -19,7 +19,7 @@ from ..core.files import replace_file
 from ..core.version import __version__
 from ..memory.origin import state_folder
 from ..memory.store import Entry
-from .sink import Source, Texts, without_user
+from .sink import ExportedRun, Texts, without_user
 from .spans import Span, Spans, span_id, trace_id
 
 PLACE: Final = "http://localhost:4318"      # without --out and OpenTelemetry's own variables
@@ -31,7 +31,7 @@ PATIENCE_S: Final = 60.0                    # with a collector that answered bef
 class OtelSink:
     """Sends every span once; after a kill at most one batch again, with the same ids."""
 
-    def __init__(self, source: Source, url: str | None, texts: Texts) -> None:
+    def __init__(self, source: ExportedRun, url: str | None, texts: Texts) -> None:
         require("otel", "memento export --to otel")
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
@@ -96,7 +96,7 @@ class OtelSink:
 class _Maker:
     """Makes the SDK's spans."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ExportedRun) -> None:
         from opentelemetry.sdk.resources import Resource
         from opentelemetry.sdk.util.instrumentation import InstrumentationScope
 
@@ -132,7 +132,7 @@ class _Maker:
 class _Cursor:
     """Up to which fact a collector accepted the spans of a run, and the length of the log when it got the root."""
 
-    def __init__(self, source: Source, url: str) -> None:
+    def __init__(self, source: ExportedRun, url: str) -> None:
         name = f"{source.identity[:16]}-{hashlib.sha256(url.encode()).hexdigest()[:16]}.json"
         try:
             self.path: Path = state_folder() / "exports" / name

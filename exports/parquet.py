@@ -10,7 +10,7 @@ from ..core.extras import require
 from ..core.files import PARTIAL, replacing
 from ..memory.store import Entry
 from .rows import COLUMNS, METRIC, Row, Tables, extra_columns
-from .sink import Source, Texts
+from .sink import ExportedRun, Texts
 
 EVERY_S: Final = 5.0    # at least, between two writings of the files of a live run
 SHARE: Final = 10       # and at least so many times as long as the last writing took
@@ -19,7 +19,7 @@ SHARE: Final = 10       # and at least so many times as long as the last writing
 class ParquetSink:
     """One file per table. Each writing replaces a file as a whole, so a reader or a kill never finds half of one."""
 
-    def __init__(self, source: Source, folder: Path, texts: Texts) -> None:
+    def __init__(self, source: ExportedRun, folder: Path, texts: Texts) -> None:
         require("parquet", "memento export --to parquet")
         import pyarrow
         import pyarrow.parquet
@@ -86,7 +86,7 @@ class ParquetSink:
             "ints": arrow.list_(arrow.int64()),
         }[kind]
 
-    def _require_same_run(self, source: Source) -> None:
+    def _require_same_run(self, source: ExportedRun) -> None:
         """Raises UsageError if the files of another run are in the folder."""
         path = self._folder / "runs.parquet"
         if not path.exists():

@@ -18,7 +18,7 @@ SERIES: Final[Mapping[str, Axis]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
+class SeriesPoint:
     """The values of some series at one step.
 
     `seq` and `at` are those of the fact that it comes from: a run gives each `seq` one point at most, and the same
@@ -39,7 +39,7 @@ class Series:
         self.status = RunStatus()
         self.settings: Mapping[str, JSON] = {}      # under flat names, without secrets
 
-    def apply(self, entry: Entry) -> Point | None:
+    def apply(self, entry: Entry) -> SeriesPoint | None:
         """Add the next fact; the point that it gives, if any."""
         self.status.apply(entry.fact, entry.at)
         values: dict[str, float | None]
@@ -65,7 +65,7 @@ class Series:
                 return None
         known = {name: float(value) for name, value in values.items() if value is not None}
         step = self.status.candidates if axis == "candidate" else self.status.generation
-        return Point(seq=entry.seq, at=entry.at, axis=axis, step=step, values=known)
+        return SeriesPoint(seq=entry.seq, at=entry.at, axis=axis, step=step, values=known)
 
     def _cost(self) -> dict[str, float | None]:
         """What the run has spent so far."""

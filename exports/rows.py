@@ -27,7 +27,7 @@ from ..memory.run_view import RunView, list_generations
 from ..memory.slots import Slot
 from ..memory.spending import calls_of, role_of
 from ..memory.store import Entry
-from .sink import Source, Texts, metric_numbers, shown_settings, text
+from .sink import ExportedRun, Texts, metric_numbers, shown_settings, text
 
 # The model calls of a run with their times: when each began and ended, from the facts that report it. Pure.
 
@@ -54,7 +54,7 @@ class TimedCall:
 
 
 @dataclass(slots=True)
-class CallTimes:
+class CallFinder:
     """Finds each call once: the answer to an order repeats the calls after which the model was asked again."""
 
     _reported: dict[str, int] = field(default_factory=dict)
@@ -126,11 +126,11 @@ texts, ints. Every value may be missing."""
 class Tables:
     """Grows fact by fact; `rows` gives a table at any time."""
 
-    def __init__(self, source: Source, texts: Texts) -> None:
+    def __init__(self, source: ExportedRun, texts: Texts) -> None:
         self._source = source
         self._texts = texts
         self._view = RunView()
-        self._calls = CallTimes()
+        self._calls = CallFinder()
         self._began: dict[str, float] = {}              # the first call or fact about a candidate
         self._scored: dict[str, float] = {}
         self._programs: dict[str, str] = {}             # digests

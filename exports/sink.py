@@ -18,7 +18,7 @@ from ..memory.store import Entry, RunStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class ExportedRun:
     """The run that is exported. `identity` is 64 hexadecimal digits that stay if the folder is moved or copied."""
 
     folder: Path
@@ -67,13 +67,13 @@ POLL_S: Final = 1.0     # between looks at a live log
 PIECE: Final = 500      # facts that a sink takes at a time
 
 
-def source_of(folder: Path) -> Source:
+def source_of(folder: Path) -> ExportedRun:
     """The run in this folder. Raises UsageError, StoreError."""
     with RunStore.read(folder) as store:
-        return Source(folder=folder, identity=store.identity)
+        return ExportedRun(folder=folder, identity=store.identity)
 
 
-def follow(source: Source, sink: Sink, *, texts: bool, stopped: Callable[[], bool]) -> bool:
+def follow(source: ExportedRun, sink: Sink, *, texts: bool, stopped: Callable[[], bool]) -> bool:
     """Hand over all facts until the run has no writer any more; returns False if `stopped` ended it before.
 
     `texts`: also read prompts and replies. The caller closes the sink. Raises UsageError if another run took the

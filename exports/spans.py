@@ -12,11 +12,11 @@ from typing import Final
 
 from ..core.events import CandidateScored, EliteChanged, EpisodeEnded, Fact, InitialChosen, RunStarted
 from ..core.order_ids import CONFIRM, INITIAL, SEARCH, owner_of, parse
-from ..core.values import Call, Candidate, Operator
+from ..core.values import Call, CandidateState, Operator
 from ..memory.run_status import RunStatus
 from ..memory.store import Entry
-from .rows import CallTimes, TimedCall
-from .sink import Source, Texts, text
+from .rows import CallFinder, TimedCall
+from .sink import ExportedRun, Texts, text
 
 Attribute = str | bool | int | float | tuple[str, ...]
 RUN: Final = "run"              # the key of the root
@@ -39,12 +39,12 @@ class Span:
     error: str | None = None
 
 
-def trace_id(source: Source) -> int:
+def trace_id(source: ExportedRun) -> int:
     """128 bits for the run."""
     return int(source.identity[:32], 16)
 
 
-def span_id(source: Source, key: str) -> int:
+def span_id(source: ExportedRun, key: str) -> int:
     """64 bits for a span of the run."""
     return int(hashlib.sha256(f"{source.identity}\n{key}".encode()).hexdigest()[:16], 16)
 
@@ -55,7 +55,7 @@ class Spans:
     def __init__(self, texts: Texts) -> None:
         self.status = RunStatus()
         self._texts = texts
-        self._calls = CallTimes()
+        self._calls = CallFinder()
         self._open: dict[str, float] = {}       # candidates under way, and when each began
         self._closed: set[str] = set()          # of the generation under way
         self._since = 0.0                       # when it began
@@ -163,7 +163,7 @@ def _episode(fact: EpisodeEnded, at: float) -> Span:
     )
 
 
-def _candidate(candidate: Candidate) -> dict[str, Attribute]:
+def _candidate(candidate: CandidateState) -> dict[str, Attribute]:
     sound = candidate.fault is None and candidate.bound is None
     state = "scored" if sound else "pruned" if candidate.fault is None else "failed"
     return _known({

@@ -16,8 +16,8 @@ from ..core.errors import MementoError, UsageError, os_problem
 from ..core.extras import require
 from ..core.text import one_line
 from ..memory.store import Entry
-from .points import SERIES, Point, Series
-from .sink import Source, Texts, column, program_files
+from .points import SERIES, Series, SeriesPoint
+from .sink import ExportedRun, Texts, column, program_files
 
 PROJECT: Final = "memento"      # without WANDB_PROJECT
 MODES: Final = ("offline", "online")
@@ -26,7 +26,7 @@ MODES: Final = ("offline", "online")
 class WandbSink:
     """One run of Weights & Biases, whose id follows from the identity of ours. Its steps are the places of facts."""
 
-    def __init__(self, source: Source, folder: Path, texts: Texts) -> None:
+    def __init__(self, source: ExportedRun, folder: Path, texts: Texts) -> None:
         require("wandb", "memento export --to wandb")
         self._mode = os.environ.get("WANDB_MODE", "offline")
         if self._mode not in MODES:
@@ -96,7 +96,7 @@ class WandbSink:
         for group, axis in SERIES.items():
             self._run.define_metric(f"{group}/*", step_metric=axis)
 
-    def _log(self, point: Point) -> None:
+    def _log(self, point: SeriesPoint) -> None:
         values = {**point.values, point.axis: point.step, "_timestamp": point.at}
         try:
             self._run.log(values, step=point.seq)

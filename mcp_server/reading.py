@@ -17,7 +17,7 @@ from ..core.values import Episode, Fault, Score
 from ..domains import titles
 from ..evidence.findings import ArmFinding, find, sentences
 from ..memory.lock import is_locked
-from ..memory.lookup import Evaluator, Policy, Record, Vote, look_up, parents_of
+from ..memory.lookup import Evaluator, Policy, Record, VoteRecord, look_up, parents_of
 from ..memory.run_status import list_failures, state_of
 from ..memory.runs import DATABASE, list_runs
 from ..memory.slots import Slot
@@ -38,7 +38,7 @@ Offset = Annotated[int, Field(ge=0, description="Where to begin; see next_offset
 Limit = Annotated[int, Field(ge=1, le=ROWS, description="The most rows.")]
 
 
-class Reading:
+class ReadingTools:
     """The tools that read the runs in `runs_dir`. `last_words` are those of runs that ended with an error."""
 
     def __init__(self, runs_dir: Path, last_words: Mapping[Path, str]) -> None:
@@ -248,13 +248,13 @@ def _of_record(record: Record) -> Result:
             votes = sum(vote.choice == record.slot for vote in record.votes)
             chosen = [fact.generation for fact in record.chosen]
             return {"kind": "evaluator", "generation": record.generation, "votes": votes, "chosen_in": chosen}
-        case Vote():
+        case VoteRecord():
             return {"kind": "vote", "judge": record.vote.seat, "choice": record.vote.choice}
     return {"kind": "attempt"}
 
 
 def _said(record: Record) -> dict[str, str]:
-    return {"reason": record.vote.reason} if isinstance(record, Vote) else {}
+    return {"reason": record.vote.reason} if isinstance(record, VoteRecord) else {}
 
 
 def _episodes(record: Record) -> Iterator[Result]:

@@ -22,7 +22,7 @@ from ..core.extras import explain
 from ..core.text import one_line
 from ..core.version import __version__
 from .acting import Acting, Rules
-from .reading import Reading
+from .reading import ReadingTools
 from .results import Result, finished
 
 DEADLINE_S: Final = 55.0        # of a call; clients give up after a minute
@@ -71,7 +71,7 @@ def serve(runs_dir: Path, rules: Rules) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)        # a thread that waits for stdin could not be interrupted
     server = Server("memento", title="MEMENTO", version=__version__, instructions=INSTRUCTIONS, log_level="ERROR")
     acting = Acting(runs_dir, rules)
-    reading = Reading(runs_dir, acting.last_words)
+    reading = ReadingTools(runs_dir, acting.last_words)
     calls = threading.BoundedSemaphore(MOST_CALLS)
     read = (
         reading.list_choices, reading.list_runs, reading.show_run, reading.list_candidates, reading.show_candidate,

@@ -18,7 +18,7 @@ class PoolEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pool:
+class EvaluatorPool:
     """One generation of evaluator evolution. `chosen` is None until the judges have voted."""
 
     generation: int
@@ -33,12 +33,12 @@ class Pool:
         return sum(vote.choice is None for vote in self.votes)
 
 
-def list_pools(facts: Iterable[Fact]) -> tuple[Pool, ...]:
+def list_pools(facts: Iterable[Fact]) -> tuple[EvaluatorPool, ...]:
     """The pools by generation. A given evaluator appears as a generation 0 with a choice but no entries."""
-    pools: dict[int, Pool] = {}
+    pools: dict[int, EvaluatorPool] = {}
 
-    def pool_of(generation: int) -> Pool:
-        return pools.get(generation, Pool(generation=generation))
+    def pool_of(generation: int) -> EvaluatorPool:
+        return pools.get(generation, EvaluatorPool(generation=generation))
 
     for fact in facts:
         match fact:
@@ -63,7 +63,7 @@ def _entry(candidate: EvaluatorCandidate) -> PoolEntry:
     )
 
 
-def _count(pool: Pool) -> Pool:
+def _count(pool: EvaluatorPool) -> EvaluatorPool:
     choices = [vote.choice for vote in pool.votes]
     return replace(
         pool, entries=tuple(replace(entry, votes=choices.count(entry.candidate.slot)) for entry in pool.entries)

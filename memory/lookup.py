@@ -33,7 +33,7 @@ from ..core.tuning_events import TuningEnded
 from ..core.turn_events import ToolAnswered, TurnTaken
 from ..core.values import (
     JSON,
-    Candidate,
+    CandidateState,
     Episode,
     EvaluatorCandidate,
     Examination,
@@ -101,7 +101,7 @@ class Evaluator(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Vote(Record):
+class VoteRecord(Record):
     """A judge's vote."""
 
     vote: VoteCast
@@ -138,7 +138,7 @@ def find(store: RunStore, name: str) -> Record | None:
             case CandidateScored() | InitialChosen():
                 return replace(_policy(store, name, facts, calls), turns=turns, note=note, looks=looks)
             case VoteCast():
-                return Vote(id=name, vote=fact, summary=fact.reason, calls=calls)
+                return VoteRecord(id=name, vote=fact, summary=fact.reason, calls=calls)
     attempt = _attempt(name, facts, calls)
     return attempt and replace(attempt, turns=turns, note=note)
 
@@ -230,7 +230,7 @@ def _verdict(facts: Iterable[Fact]) -> bool | None:
 
 
 def _episodes_of(
-    store: RunStore, scored: Candidate, facts: list[Fact], source: str | None
+    store: RunStore, scored: CandidateState, facts: list[Fact], source: str | None
 ) -> tuple[tuple[Episode | None, Score | None], ...]:
     """A candidate's episodes with their scores: all of them if it was scored, else those rolled out for it and for
     the first candidate with the same program."""

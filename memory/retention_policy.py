@@ -24,7 +24,7 @@ from ..core.values import Episode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class RetentionChange:
     """The changes to recordings after a fact.
 
     `dropped` are deleted; of `shortened` only the last steps stay. `over` are the candidates that lost. `kept` are
@@ -37,7 +37,7 @@ class Change:
     kept: tuple[str, ...] = ()
 
 
-NOTHING = Change()
+NOTHING = RetentionChange()
 
 
 class RetentionPolicy:
@@ -55,7 +55,7 @@ class RetentionPolicy:
         self._ends: deque[str] = deque()
         self._elites: deque[str] = deque()
 
-    def apply(self, fact: Fact) -> Change:
+    def apply(self, fact: Fact) -> RetentionChange:
         """Apply a fact. Returns the resulting changes to recordings."""
         match fact:
             case EpisodeEnded(order=str(order), episode=episode) if episode.trajectory is not None:
@@ -73,9 +73,9 @@ class RetentionPolicy:
                 return self._end_confirmation(fact.generation)
             case ConstantsTried(order=str(order)):
                 episodes = range(len(fact.fitnesses))
-                return Change(dropped=tuple(trajectory_key(episode_id(order, index)) for index in episodes))
+                return RetentionChange(dropped=tuple(trajectory_key(episode_id(order, index)) for index in episodes))
             case TwinTried(order=str(order)):
-                return Change(dropped=(trajectory_key(order),))
+                return RetentionChange(dropped=(trajectory_key(order),))
             case EliteChanged():
                 return self._end_generation(fact.generation, fact.candidate)
         return NOTHING
@@ -107,7 +107,7 @@ class RetentionPolicy:
             if faulty:
                 self._faulty.add(key)
 
-    def _end_generation(self, generation: int, elite: str) -> Change:
+    def _end_generation(self, generation: int, elite: str) -> RetentionChange:
         needed, before = self._lenders(elite), self._lenders(self._elite)
         self._elite = elite
         over = [name for name, (of, _) in self._scored.items() if of <= generation and name not in needed | before]
@@ -127,9 +127,9 @@ class RetentionPolicy:
             if name in self._scored:        # else it is p_0, whose episodes are T_0
                 self._elites.extend(self._disown(name))
         kept = tuple(key for name in sorted(needed) for key in self._keys.get(name, ()))
-        return Change(dropped=tuple(dropped), shortened=tuple(shortened), over=tuple(over), kept=kept)
+        return RetentionChange(dropped=tuple(dropped), shortened=tuple(shortened), over=tuple(over), kept=kept)
 
-    def _end_confirmation(self, generation: int) -> Change:
+    def _end_confirmation(self, generation: int) -> RetentionChange:
         """Fresh episodes are not needed once they have decided on the elite."""
         owners = [str(confirmation(generation, who)) for who in (CANDIDATE, ELITE)]
         keys = [key for owner in owners for key in self._keys.pop(owner, [])]
@@ -139,7 +139,7 @@ class RetentionPolicy:
         if self._keep_all:
             self._whole.extend(keys)
             return NOTHING
-        return Change(dropped=tuple(keys))
+        return RetentionChange(dropped=tuple(keys))
 
     def _lenders(self, name: str | None) -> frozenset[str]:
         """The owners of a candidate's recordings: itself, and the candidate that it duplicates."""

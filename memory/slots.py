@@ -77,7 +77,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class CurvePoint:
     """One settled candidate on the curves: its F and S (None: failed or pruned) and those of the elite at that time."""
 
     fitness: float | None
@@ -122,7 +122,7 @@ class Slots:
 
     candidates: dict[str, Slot] = field(default_factory=dict)   # of the search, p_0 first, in order of arrival
     others: dict[str, Slot] = field(default_factory=dict)       # attempts at p_0, evaluators, votes, final
-    points: list[Point] = field(default_factory=list)
+    points: list[CurvePoint] = field(default_factory=list)
     elites: list[EliteChanged] = field(default_factory=list)    # one per generation, from 0
     branches: list[BranchEnded] = field(default_factory=list)
     memory: list[Remembered] = field(default_factory=list)
@@ -273,7 +273,7 @@ class Slots:
         slot.bound, slot.fault, slot.settled = candidate.bound, candidate.fault, True
         self._open.discard(candidate.id)
         elite = self.elites[-1] if self.elites else None
-        self.points.append(Point(
+        self.points.append(CurvePoint(
             slot.fitness, slot.success_rate, None if elite is None else elite.fitness,
             None if elite is None else elite.success_rate,
         ))
@@ -292,7 +292,7 @@ class Slots:
         slot.fitness, slot.success_rate, slot.mean_return = fact.fitness, fact.success_rate, fact.mean_return
         slot.elite_of = (*slot.elite_of, fact.generation)
         if not self.points:
-            self.points.append(Point(fact.fitness, fact.success_rate, fact.fitness, fact.success_rate))
+            self.points.append(CurvePoint(fact.fitness, fact.success_rate, fact.fitness, fact.success_rate))
         # Open slots of a finished generation will not be answered any more.
         for key in [key for key in self._open if self.candidates[key].generation <= fact.generation]:
             self._change(key, at).state = "withdrawn"

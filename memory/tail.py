@@ -102,7 +102,7 @@ def window(folder: Path, places: list[int]) -> list[Entry]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class LogPiece:
     """The result of one read of the store.
 
     `fresh`: the entries belong to the first or to another run than before: begin with an empty view.
@@ -130,16 +130,16 @@ class Follower:
         self._known: tuple[object, ...] | None = None        # of the run of the last piece
         self._seq = 0
 
-    def look(self, limit: int = PIECE) -> Piece:
+    def look(self, limit: int = PIECE) -> LogPiece:
         """The next facts, at most `limit`. Reports problems with the store as `trouble` instead of raising."""
         try:
             gone = self._gone()
-            return Piece(trouble=gone) if gone is not None else self.read(limit)
+            return LogPiece(trouble=gone) if gone is not None else self.read(limit)
         except (MementoError, OSError) as error:
             self.close()
-            return Piece(trouble=str(error))
+            return LogPiece(trouble=str(error))
 
-    def read(self, limit: int = PIECE) -> Piece:
+    def read(self, limit: int = PIECE) -> LogPiece:
         """The next facts, at most `limit`. Raises UsageError, StoreError, OSError."""
         with storage_errors(self.folder):
             return self._read(limit)
@@ -170,7 +170,7 @@ class Follower:
             return f"{self.folder.name} {what}: waiting for a run in {self.folder}"
         return None
 
-    def _read(self, limit: int) -> Piece:
+    def _read(self, limit: int) -> LogPiece:
         connection = self._open()
         last = _last_seq(connection)
         fresh = self._known != self._identity or last < self._seq
@@ -187,7 +187,7 @@ class Follower:
             more = len(rows) == limit
             self._seq = rows[-1][0] if more else last
         requests = connection.execute("SELECT kind FROM requests WHERE taken_at IS NULL ORDER BY id").fetchall()
-        return Piece(
+        return LogPiece(
             entries=entries, fresh=fresh, more=more, seq=self._seq, last_seq=last, live=is_locked(self.folder),
             requests=tuple(row[0] for row in requests),
         )

@@ -36,7 +36,7 @@ class CallLimits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Allowance:
+class AdaptiveLimit:
     """The number of requests that may be in flight: halved on overload of the provider, grown slowly by answers.
 
     `epoch` counts the reductions: of ten requests sent together and refused together, only the first one reduces.
@@ -51,19 +51,19 @@ class Allowance:
         """The number of requests that may be in flight as an integer, at least 1."""
         return max(1, int(self.level))
 
-    def overloaded(self, sent_in: int) -> "Allowance":
+    def overloaded(self, sent_in: int) -> "AdaptiveLimit":
         """The allowance after a request of epoch `sent_in` was refused as too many."""
         if sent_in != self.epoch:
             return self
         return replace(self, level=max(1.0, self.level / 2), epoch=self.epoch + 1)
 
-    def answered(self) -> "Allowance":
+    def answered(self) -> "AdaptiveLimit":
         """The allowance after an answered request: about one more slot per full round of answers."""
         return replace(self, level=min(float(self.ceiling), self.level + 1 / self.level))
 
 
 @dataclass(slots=True, kw_only=True)
-class Slot:
+class RequestPlace:
     """A place for one request in flight. The holder reports the outcome of the request, once."""
 
     epoch: int
@@ -90,7 +90,7 @@ class Gate:
     def __init__(self, ceiling: int, *, elapsed: Elapsed = time.monotonic, sleep: Sleep = asyncio.sleep) -> None:
         if ceiling < 1:
             raise UsageError(f"at least 1 model call must be allowed in flight, not {ceiling}")
-        self.allowance = Allowance(ceiling=ceiling, level=float(ceiling))
+        self.allowance = AdaptiveLimit(ceiling=ceiling, level=float(ceiling))
         self.elapsed = elapsed
         self.closed_until = float("-inf")
         self.in_flight = 0
@@ -104,14 +104,14 @@ class Gate:
         return max(0.0, self.closed_until - self.elapsed())
 
     @asynccontextmanager
-    async def slot(self, *, first: bool = True) -> AsyncIterator[Slot]:
+    async def slot(self, *, first: bool = True) -> AsyncIterator[RequestPlace]:
         """Wait for a place and hold it. A retry (`first` false) goes before calls that have not begun."""
         await self._enter(first)
         try:
             await self._keep_apart()
             while (wait_s := self.closed_for_s) > 0:
                 await self._sleep(wait_s)
-            yield Slot(epoch=self.allowance.epoch, gate=self)
+            yield RequestPlace(epoch=self.allowance.epoch, gate=self)
         finally:
             self.in_flight -= 1
             self._admit()

@@ -147,7 +147,7 @@ class Answer:
     cost_usd: float | None = None
 
 
-class Requests(Protocol):
+class Requester(Protocol):
     """Something that carries one request to a service and never retries."""
 
     async def send(
@@ -169,7 +169,7 @@ class ClientModel:
     def __init__(
         self,
         name: str,
-        connect: Callable[[], Requests],
+        connect: Callable[[], Requester],
         *,
         gate: Gate,
         limits: CallLimits,
@@ -186,7 +186,7 @@ class ClientModel:
         self._elapsed = elapsed
         self._sleep = sleep
         self._first_goes = FirstGoes(limits.cache_wait_s if cached else 0.0, elapsed=elapsed)
-        self._connection: Requests | None = None
+        self._connection: Requester | None = None
         self._connecting = asyncio.Lock()
 
     async def complete(self, ask: Ask) -> Reply:
@@ -197,7 +197,7 @@ class ClientModel:
             begun()
             return reply
 
-    async def _answered(self, ask: Ask, connection: Requests, begun: Callable[[], None]) -> Reply:
+    async def _answered(self, ask: Ask, connection: Requester, begun: Callable[[], None]) -> Reply:
         draw = Random(derive_seed(self._seed, "back-off", self.name, ask.order.id, ask.attempt))
         limits = self._limits
         began_s: float | None = None
@@ -234,7 +234,7 @@ class ClientModel:
         if connection is not None:
             await connection.close()
 
-    async def _connected(self) -> Requests:
+    async def _connected(self) -> Requester:
         async with self._connecting:
             if self._connection is None:
                 # The first connection imports the client libraries, which takes seconds: not on the loop.

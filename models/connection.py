@@ -59,7 +59,7 @@ _WRAPPED = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n(.*)\n[ \t]*\1\s*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
+class ServiceTool:
     """One tool as it is described to services: its name, what it does, and the JSON schema of its arguments."""
 
     name: str
@@ -67,10 +67,10 @@ class Tool:
     schema: Mapping[str, Any]
 
 
-def _tool(name: str, description: str, required: Sequence[str], **arguments: Mapping[str, Any]) -> Tool:
+def _tool(name: str, description: str, required: Sequence[str], **arguments: Mapping[str, Any]) -> ServiceTool:
     named = {argument.strip("_"): schema for argument, schema in arguments.items()}
     schema = {"type": "object", "properties": named, "required": list(required), "additionalProperties": False}
-    return Tool(name=name, description=description, schema=schema)
+    return ServiceTool(name=name, description=description, schema=schema)
 
 
 _DRAFT = {**_TEXT, "description": "the whole program or the patch, in the form of the prompt, without a fence"}

@@ -12,7 +12,7 @@ from .asked import DAY_S, AskedModel, BallotFolder
 from .asked import NAME as ASK
 from .budget import BudgetedModel
 from .call_limits import CallLimits, Elapsed, Gate, Sleep
-from .client import ClientModel, Requests, Sampling
+from .client import ClientModel, Requester, Sampling
 from .prices import Price
 from .spec import ModelSpec, base_url_of, key_of, parse_specs
 
@@ -124,7 +124,7 @@ def _make(
     key = key_of(spec, environ)
     base_url = base_url_of(spec, environ)
 
-    def connect() -> Requests:
+    def connect() -> Requester:
         from .connection import Connection  # imports pydantic-ai
 
         return Connection(

@@ -260,7 +260,7 @@ QUIET_S: Final = 15.0           # after so long without a fact a comment shows t
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class FactLine:
     """One committed fact as it is sent: its place in the log, its class, and one line of JSON."""
 
     seq: int
@@ -273,7 +273,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class StatusSource:
     """What a status server tells.
 
     `status` gives the object of /status, `metrics` the numbers of /metrics (name with labels -> value),
@@ -282,18 +282,18 @@ class Source:
 
     status: Callable[[], Mapping[str, JSON]]
     metrics: Callable[[], Mapping[str, float]]
-    after: Callable[[int], Iterable[Line]]
+    after: Callable[[int], Iterable[FactLine]]
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class _Client:
     """A listener to /facts. `lost`: it was too slow, and is dropped."""
 
-    waiting: deque[Line] = field(default_factory=deque)
+    waiting: deque[FactLine] = field(default_factory=deque)
     news: asyncio.Event = field(default_factory=asyncio.Event)
     lost: bool = False
 
-    def put(self, line: Line) -> None:
+    def put(self, line: FactLine) -> None:
         if len(self.waiting) >= QUEUE:
             self.lost = True
             self.waiting.clear()
@@ -305,13 +305,13 @@ class _Client:
 class StatusServer(Guarded):
     """Serves one run. Made by `open_status`."""
 
-    def __init__(self, source: Source, *, loopback: bool) -> None:
+    def __init__(self, source: StatusSource, *, loopback: bool) -> None:
         super().__init__(loopback=loopback)
         self._source = source
         self._clients: set[_Client] = set()
         self._over = False
 
-    def on_fact(self, line: Line) -> None:
+    def on_fact(self, line: FactLine) -> None:
         """A fact was committed. Quick, whatever the clients do."""
         for client in self._clients:
             client.put(line)
@@ -392,7 +392,7 @@ class StatusServer(Guarded):
 
 
 @asynccontextmanager
-async def open_status(source: Source, *, host: str, port: int) -> AsyncIterator[StatusServer]:
+async def open_status(source: StatusSource, *, host: str, port: int) -> AsyncIterator[StatusServer]:
     """Serve `source` on this port, 0 for a free one. Raises UsageError where the port cannot be had."""
     server = StatusServer(source, loopback=host in LOOPBACK)
     async with open_server(server, host=host, port=port, flag="--status-port"):
@@ -412,5 +412,5 @@ def prometheus(values: Mapping[str, float]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _some(lines: Iterable[Line]) -> list[Line]:
+def _some(lines: Iterable[FactLine]) -> list[FactLine]:
     return list(islice(lines, CHUNK))

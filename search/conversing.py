@@ -19,7 +19,7 @@ from ..core.values import Episode, Program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class ConversationTerms:
     """What a conversation may take: calls of tools, and practice episodes out of those with these seeds."""
 
     turns: int
@@ -51,7 +51,7 @@ class Talks:
 class Conversing:
     """Decides as the inner keeper does; its proposals that edit programs become conversations."""
 
-    def __init__(self, inner: Keeper[Any], terms: Terms) -> None:
+    def __init__(self, inner: Keeper[Any], terms: ConversationTerms) -> None:
         self._inner = inner
         self._terms = terms
 

@@ -15,7 +15,7 @@ from ..core.critique import Critique
 from ..core.events import Fact, InitialChosen, Judge, Order, Propose, Withdraw
 from ..core.keeper import Decision, Keeper
 from ..core.order_ids import look_id
-from ..core.values import Candidate, Episode, Score
+from ..core.values import CandidateState, Episode, Score
 
 # Which episodes of a prompt a critic looks at: for each program the one that lost most fitness. Pure.
 
@@ -24,7 +24,7 @@ NOTHING_LOST = 1.0 - 1e-9  # f_e from which an episode loses nothing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class WantedLook:
     """A look that an order waits for. `recording` names what is looked at: each recording is looked at once."""
 
     candidate: str
@@ -32,7 +32,7 @@ class Wanted:
     order: Criticise
 
 
-def looks_of(order: Order, *, first: str | None, judges: bool) -> tuple[Wanted, ...]:
+def looks_of(order: Order, *, first: str | None, judges: bool) -> tuple[WantedLook, ...]:
     """The looks for the prompt of an order; `first` is the id of p_0, whose episodes judges see."""
     if isinstance(order, Propose):
         found = {parent.id: _of_parent(parent, order.fitness) for parent in order.parents}
@@ -43,7 +43,7 @@ def looks_of(order: Order, *, first: str | None, judges: bool) -> tuple[Wanted, 
     return ()
 
 
-def _of_parent(parent: Candidate, fitness: str) -> Wanted | None:
+def _of_parent(parent: CandidateState, fitness: str) -> WantedLook | None:
     """A look at the episode with the lowest f_e, the earliest of several; None if no episode lost anything."""
     if len(parent.scores) != len(parent.episodes):
         return None
@@ -51,7 +51,7 @@ def _of_parent(parent: Candidate, fitness: str) -> Wanted | None:
     return None if place is None else _wanted(parent.id, parent.episodes[place], parent.scores[place], fitness)
 
 
-def _of_rollouts(order: Judge, first: str) -> Wanted | None:
+def _of_rollouts(order: Judge, first: str) -> WantedLook | None:
     """A look at the episode of T_0 that the evaluators of a pool rank lowest on the whole."""
     entries = [entry.examination.scores for entry in order.pool if entry.examination.valid]
     counts = range(len(order.episodes))
@@ -69,11 +69,11 @@ def worst(episodes: Sequence[Episode], fitnesses: Sequence[float]) -> int | None
     return min(lost)[1] if lost else None
 
 
-def _wanted(candidate: str, episode: Episode, score: Score | None, fitness: str) -> Wanted:
+def _wanted(candidate: str, episode: Episode, score: Score | None, fitness: str) -> WantedLook:
     look = Criticise(
         id=look_id(candidate, episode.index), candidate=candidate, episode=episode, score=score, fitness=fitness
     )
-    return Wanted(candidate=candidate, recording=str(episode.trajectory), order=look)
+    return WantedLook(candidate=candidate, recording=str(episode.trajectory), order=look)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ class Held:
     """An order that waits for looks."""
 
     order: Propose | Judge
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[WantedLook, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +170,7 @@ def _is_ready(held: Held, known: Mapping[str, Criticised]) -> bool:
     return all(each.recording in known for each in held.wanted)
 
 
-def _shown(order: Propose | Judge, wanted: tuple[Wanted, ...], known: Mapping[str, Criticised]) -> Propose | Judge:
+def _shown(order: Propose | Judge, wanted: tuple[WantedLook, ...], known: Mapping[str, Criticised]) -> Propose | Judge:
     """The order with what was said about its episodes."""
     critiques = []
     for each in wanted:

@@ -21,7 +21,7 @@ from ..core.events import (
     VoteCast,
 )
 from ..core.keeper import Decision, put
-from ..core.values import Candidate, EvaluatorCandidate, Examination, Fault, JudgeReason, Probe, Program
+from ..core.values import CandidateState, EvaluatorCandidate, Examination, Fault, JudgeReason, Probe, Program
 from .stages import ATTEMPTS
 
 # Counting the judges' votes. Pure.
@@ -49,7 +49,7 @@ class EvaluatorBudget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ballot:
+class CountedVote:
     """A vote without its calls: the slot (None for an abstention), the reason, the slots in the order seen."""
 
     choice: int | None
@@ -70,7 +70,7 @@ class Evolution:
     parent: EvaluatorCandidate | None = None  # E*_(i-1)
     written: Mapping[int, EvaluatorCandidate]  # programs that are being examined
     pool: tuple[EvaluatorCandidate | None, ...]
-    votes: Mapping[int, Ballot]  # by seat
+    votes: Mapping[int, CountedVote]  # by seat
     probes: tuple[Probe, ...] | None = ()  # None while they are being recorded
     reasons: tuple[JudgeReason, ...] = ()  # of the judges who chose the parent
     voting: bool = False
@@ -80,7 +80,7 @@ class Evolution:
 class EvaluatorKeeper:
     """Decides evaluator evolution over the fixed rollouts T_0 of p_0."""
 
-    def __init__(self, *, baseline: Candidate, budget: EvaluatorBudget, probe_seed: int | None = None) -> None:
+    def __init__(self, *, baseline: CandidateState, budget: EvaluatorBudget, probe_seed: int | None = None) -> None:
         """`probe_seed` is the seed of the probes; None for a search without probes, as in the paper."""
         self._baseline = baseline
         self._budget = budget
@@ -218,7 +218,7 @@ class EvaluatorKeeper:
         mine = state.voting and fact.generation == state.generation
         if not mine or fact.seat in state.votes or not 0 <= fact.seat < self._budget.judges:
             return Decision(state=state)
-        ballot = Ballot(choice=fact.choice, reason=fact.reason, seen=fact.seen)
+        ballot = CountedVote(choice=fact.choice, reason=fact.reason, seen=fact.seen)
         state = replace(state, votes={**state.votes, fact.seat: ballot})
         if len(state.votes) < self._budget.judges:
             return Decision(state=state)
@@ -268,7 +268,7 @@ class Unevolved:
 class UnevolvedEvaluatorKeeper:
     """Settles E* on T_0 without judges: a given program, or zero-shot."""
 
-    def __init__(self, *, baseline: Candidate, given: Program | None) -> None:
+    def __init__(self, *, baseline: CandidateState, given: Program | None) -> None:
         self._baseline = baseline
         self._given = given
 

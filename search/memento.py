@@ -29,7 +29,7 @@ from ..core.keeper import Decision, put
 from ..core.operators import OPERATOR_OF_WORD, OPERATORS
 from ..core.seeds import derive_seed
 from ..core.tuning_events import ConstantsTried, TryConstants
-from ..core.values import Candidate, Fault, FaultKind, Operator, Program, Rejection
+from ..core.values import CandidateState, Fault, FaultKind, Operator, Program, Rejection
 from .options import PLAIN, SearchOptions, affordable, dealt, is_spent, tunable
 from .outcomes import branch_ended, elite_changed, search_ended
 from .selection import (
@@ -52,7 +52,7 @@ from .tuning import Tuning, begun, ended, learned_by, taken
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Slots:
+class GenerationBudget:
     """The budget: K_hc, K_macro and K_cross proposals per generation, G generations.
 
     `tune` slots tune constants, each with `tune_episodes` episodes.
@@ -66,11 +66,11 @@ class Slots:
     tune_episodes: int = 0
 
 
-class MementoKeeper:
+class EliteKeeper:
     """Decides the policy search from the evaluated initial policy C_0 to the elite C_G."""
 
     def __init__(
-        self, *, initial: Candidate, plan: RolloutPlan, slots: Slots, options: SearchOptions = PLAIN
+        self, *, initial: CandidateState, plan: RolloutPlan, slots: GenerationBudget, options: SearchOptions = PLAIN
     ) -> None:
         self._initial = initial
         self._plan = plan
@@ -141,7 +141,7 @@ class MementoKeeper:
             operator=operator, generation=state.generation, slot=named.slot, parents=self._parents(state, operator),
         )
 
-    def _settle(self, state: Search, candidate: Candidate) -> Decision[Search]:
+    def _settle(self, state: Search, candidate: CandidateState) -> Decision[Search]:
         """A slot is spent: update its branch and order what follows."""
         facts: tuple[Fact, ...] = (CandidateScored(order=candidate.id, candidate=brief_of(candidate)),)
         match candidate.operator:
@@ -257,7 +257,7 @@ class MementoKeeper:
         return self._advance_empty(state)
 
     def _begin_tuning(
-        self, decision: Decision[Search], slots: range, parent: Candidate, episodes: int
+        self, decision: Decision[Search], slots: range, parent: CandidateState, episodes: int
     ) -> Decision[Search]:
         """Start the tuning of a program in these slots, each with so many episodes; the slots differ in their draws."""
         generation = decision.state.generation
@@ -301,7 +301,7 @@ class MementoKeeper:
         evaluated = followed(state, state.trials.begin(trial), self._settle)
         return chained(Decision(state=state, facts=(result,)), evaluated)
 
-    def _tuned(self, parent: Candidate, generation: int, slot: int, program: Program, summary: str) -> Trial:
+    def _tuned(self, parent: CandidateState, generation: int, slot: int, program: Program, summary: str) -> Trial:
         name = str(order_ids.candidate(generation, order_ids.TUNE, slot))
         return derived(
             name, program, operator=Operator.TUNE, generation=generation, slot=slot, parents=(parent,), summary=summary
@@ -332,7 +332,7 @@ class MementoKeeper:
     def _end_generation(self, state: Search) -> Decision[Search]:
         return confirmed(state, select_elite(state), self._adopt)
 
-    def _adopt(self, state: Search, elite: Candidate) -> Decision[Search]:
+    def _adopt(self, state: Search, elite: CandidateState) -> Decision[Search]:
         """The generation ends with this elite."""
         changed = elite_changed(state.generation, elite, state.elite)
         tried = state.tried
@@ -351,7 +351,7 @@ class MementoKeeper:
             return state.climbed >= state.climbs
         return all(slot is not None for slot in _spent(state, operator))
 
-    def _parents(self, state: Search, operator: Operator) -> tuple[Candidate, ...]:
+    def _parents(self, state: Search, operator: Operator) -> tuple[CandidateState, ...]:
         match operator:
             case Operator.HILL_CLIMB:
                 return (state.current,)
@@ -375,7 +375,7 @@ class MementoKeeper:
             fitness=self._plan.fitness,
         )
 
-    def _winner(self, state: Search, operator: Operator) -> Candidate | None:
+    def _winner(self, state: Search, operator: Operator) -> CandidateState | None:
         match operator:
             case Operator.HILL_CLIMB:
                 return state.current
@@ -390,6 +390,6 @@ class MementoKeeper:
 _LED = (Operator.MACRO, Operator.TUNE, Operator.CROSSOVER)  # whose branches have the fittest of their slots as winner
 
 
-def _spent(state: Search, operator: Operator) -> tuple[Candidate | None, ...]:
+def _spent(state: Search, operator: Operator) -> tuple[CandidateState | None, ...]:
     """The slots of a branch, None for those that are open."""
     return {Operator.MACRO: state.macros, Operator.TUNE: state.tunes}.get(operator, state.crosses)

@@ -1,10 +1,10 @@
 """The conclusions of a search: the result of a branch, the elite of a generation, and the end."""
 
 from ..core.events import BranchEnded, EliteChanged, SearchEnded
-from ..core.values import Candidate, Operator
+from ..core.values import CandidateState, Operator
 
 
-def branch_ended(generation: int, operator: Operator, winner: Candidate | None) -> BranchEnded:
+def branch_ended(generation: int, operator: Operator, winner: CandidateState | None) -> BranchEnded:
     """The result of one operator's slots."""
     return BranchEnded(
         generation=generation,
@@ -14,7 +14,7 @@ def branch_ended(generation: int, operator: Operator, winner: Candidate | None) 
     )
 
 
-def elite_changed(generation: int, elite: Candidate, before: Candidate | None) -> EliteChanged:
+def elite_changed(generation: int, elite: CandidateState, before: CandidateState | None) -> EliteChanged:
     """The elite of a generation; `before` is the previous generation's elite, None for the first."""
     return EliteChanged(
         generation=generation,
@@ -27,7 +27,7 @@ def elite_changed(generation: int, elite: Candidate, before: Candidate | None) -
     )
 
 
-def search_ended(elite: Candidate) -> SearchEnded:
+def search_ended(elite: CandidateState) -> SearchEnded:
     """The last elite is the result."""
     return SearchEnded(
         elite=elite.id, program=elite.program, fitness=elite.fitness, success_rate=elite.success_rate

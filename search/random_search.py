@@ -9,7 +9,7 @@ from ..core import order_ids
 from ..core.events import CandidateScored, Fact, ProposalFailed, ProposalMade, Propose
 from ..core.keeper import Decision, put
 from ..core.order_ids import parse
-from ..core.values import Candidate, Operator
+from ..core.values import CandidateState, Operator
 from .options import confirmation
 from .outcomes import branch_ended, elite_changed, search_ended
 from .rounds import fitter
@@ -21,7 +21,7 @@ from .trials import RolloutPlan, Trial, Trials, bound, brief_of, chained, trial_
 class Draws(SearchState):
     """The state between two facts. `generation` g is the first incomplete one; `elite` is C_(g-1)."""
 
-    slots: tuple[tuple[Candidate | None, ...], ...]  # of all generations, in order
+    slots: tuple[tuple[CandidateState | None, ...], ...]  # of all generations, in order
     asked: int = 0  # how many of these slots were requested, in order
     spent: bool = False  # the budget of episodes has no room for further slots
 
@@ -34,7 +34,7 @@ class RandomKeeper:
     have room, and when these are spent, as many as have room again, since a program that failed used no episode.
     """
 
-    def __init__(self, *, initial: Candidate, plan: RolloutPlan, generations: int, candidates: int) -> None:
+    def __init__(self, *, initial: CandidateState, plan: RolloutPlan, generations: int, candidates: int) -> None:
         self._initial = initial
         self._plan = plan
         self._generations = generations
@@ -88,7 +88,7 @@ class RandomKeeper:
         )
         return tried(state, trial, fact, self._settle)
 
-    def _settle(self, state: Draws, candidate: Candidate) -> Decision[Draws]:
+    def _settle(self, state: Draws, candidate: CandidateState) -> Decision[Draws]:
         place = candidate.generation - 1
         row = put(state.slots[place], candidate.slot, candidate)
         state = replace(state, slots=(*state.slots[:place], row, *state.slots[place + 1 :]))
@@ -118,7 +118,7 @@ class RandomKeeper:
             )
         return self._ask(state)  # nothing is under way: all that was requested is spent
 
-    def _adopt(self, state: Draws, elite: Candidate) -> Decision[Draws]:
+    def _adopt(self, state: Draws, elite: CandidateState) -> Decision[Draws]:
         """The generation ends with this elite."""
         changed = elite_changed(state.generation, elite, state.elite)
         return Decision(state=replace(state, generation=state.generation + 1, elite=elite), facts=(changed,))
@@ -167,7 +167,7 @@ class RandomKeeper:
         return decision
 
 
-def is_hopeless(trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
+def is_hopeless(trial: Trial, leader: CandidateState | None, elite: CandidateState) -> bool:
     """Whether a trial can no longer be the best of its generation (so far `leader`), or no longer an elite."""
     # The elite's fitness never decreases, so a bound below the current elite also rules out later generations.
     return falls_behind(trial, leader) or bound(trial) < elite.fitness

@@ -12,9 +12,9 @@ from typing import TypeAlias
 
 from ..core.events import PopulationChanged
 from ..core.seeds import derive_seed
-from ..core.values import Candidate, Operator
+from ..core.values import CandidateState, Operator
 from .outcomes import branch_ended
-from .rounds import Request, Selection, fitter, of_operator
+from .rounds import Selection, SlotRequest, fitter, of_operator
 from .selection import best_of
 from .trials import Trial
 
@@ -29,7 +29,7 @@ TEMPERATURE = 1.0  # of every softmax
 CROSSOVER_SHARE = 0.5  # of the proposals; the rest are macro-mutations
 RESET_CHANCE = 0.3  # probability that a generation ends with a reset
 
-Island: TypeAlias = tuple[Candidate, ...]
+Island: TypeAlias = tuple[CandidateState, ...]
 """Programs with their fitness, in order of arrival."""
 
 Draw: TypeAlias = Callable[[], float]
@@ -41,15 +41,15 @@ class Mating:
     """The request of one slot: a child for `island`, by crossover of two parents or macro-mutation of one."""
 
     island: int
-    parents: tuple[Candidate, ...]
+    parents: tuple[CandidateState, ...]
 
 
-def settle_islands(initial: Candidate) -> tuple[Island, ...]:
+def settle_islands(initial: CandidateState) -> tuple[Island, ...]:
     """Generation 0: the initial program on every island."""
     return ((initial,),) * ISLANDS
 
 
-def deal(initial: Candidate, slots: int) -> tuple[Mating, ...]:
+def deal(initial: CandidateState, slots: int) -> tuple[Mating, ...]:
     """Generation 1: macro-mutations of the initial program, assigned to the islands in turn."""
     return tuple(Mating(island=slot % ISLANDS, parents=(initial,)) for slot in range(slots))
 
@@ -64,14 +64,14 @@ def mate(islands: Sequence[Island], draw: Draw) -> Mating:
     return Mating(island=island, parents=tuple(parents_of(islands[island], 2 if crossing else 1, draw)))
 
 
-def parents_of(island: Island, count: int, draw: Draw) -> Iterator[Candidate]:
+def parents_of(island: Island, count: int, draw: Draw) -> Iterator[CandidateState]:
     """`count` different programs of an island, drawn one after the other by softmax of fitness."""
     left = list(island)
     for _ in range(count):
         yield left.pop(pick(softmax([one.fitness for one in left]), draw()))
 
 
-def admit(island: Island, children: Sequence[Candidate]) -> Island:
+def admit(island: Island, children: Sequence[CandidateState]) -> Island:
     """The island with those children that are at least as fit as its mean was before any of them was added.
 
     A child that failed is not admitted. Above the capacity the least fit are removed, among equals the oldest.
@@ -98,7 +98,7 @@ def reset(islands: Sequence[Island], draw: Draw) -> tuple[tuple[Island, ...], tu
         own = best_of_island(islands[place])
         others = [tuple(one for one in without_best(islands[source]) if one.id != own.id) for source in surviving]
         sources = [programs for programs in others if programs]
-        guests: tuple[Candidate, ...] = ()
+        guests: tuple[CandidateState, ...] = ()
         if sources:
             source = sources[pick([1 / len(sources)] * len(sources), draw())]
             guests = tuple(parents_of(source, 1, draw))
@@ -106,7 +106,7 @@ def reset(islands: Sequence[Island], draw: Draw) -> tuple[tuple[Island, ...], tu
     return tuple(renewed), weak
 
 
-def best_of_island(island: Island) -> Candidate:
+def best_of_island(island: Island) -> CandidateState:
     """The fittest program; among equals the newest."""
     return max(reversed(island), key=lambda one: one.fitness)
 
@@ -153,14 +153,14 @@ class Revolve:
     candidates: int
     seed: int
 
-    def found(self, initial: Candidate) -> tuple[Island, ...]:
+    def found(self, initial: CandidateState) -> tuple[Island, ...]:
         """p_0 on every island."""
         return settle_islands(initial)
 
-    def ask(self, generation: int, population: tuple[Island, ...]) -> tuple[Request, ...]:
+    def ask(self, generation: int, population: tuple[Island, ...]) -> tuple[SlotRequest, ...]:
         """A crossover or a macro-mutation for each slot."""
         return tuple(
-            Request(
+            SlotRequest(
                 operator=Operator.CROSSOVER if len(mating.parents) > 1 else Operator.MACRO,
                 parents=mating.parents,
             )
@@ -178,8 +178,8 @@ class Revolve:
         self,
         generation: int,
         population: tuple[Island, ...],
-        elite: Candidate,
-        candidates: tuple[Candidate, ...],
+        elite: CandidateState,
+        candidates: tuple[CandidateState, ...],
     ) -> Selection[tuple[Island, ...]]:
         """The children join their islands, which may be reset. The elite is the best program so far on any island."""
         matings = self.matings(generation, population)
@@ -199,11 +199,11 @@ class Revolve:
         changed = PopulationChanged(generation=generation, islands=members(islands), reset=weak)
         return Selection(population=islands, elite=fitter(candidates, elite), facts=(*branches, changed))
 
-    def keep(self, selection: Selection[tuple[Island, ...]], elite: Candidate) -> Selection[tuple[Island, ...]]:
+    def keep(self, selection: Selection[tuple[Island, ...]], elite: CandidateState) -> Selection[tuple[Island, ...]]:
         """The islands stay as they are; they use the fitness on the search's episodes."""
         return replace(selection, elite=elite)
 
-    def is_hopeless(self, trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
+    def is_hopeless(self, trial: Trial, leader: CandidateState | None, elite: CandidateState) -> bool:
         """Always false: the islands use every fitness."""
         return False
 

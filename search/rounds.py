@@ -13,7 +13,7 @@ from ..core.events import CandidateScored, Fact, ProposalFailed, ProposalMade, P
 from ..core.keeper import Decision, put
 from ..core.operators import OPERATORS
 from ..core.programs.constants import worth
-from ..core.values import Candidate, Operator
+from ..core.values import CandidateState, Operator
 from .options import PLAIN, SearchOptions, affordable, is_spent
 from .outcomes import branch_ended, elite_changed, search_ended
 from .selection import SearchState, best_of, confirmed, falls_behind, follow_challenge, followed, tried
@@ -23,12 +23,12 @@ P = TypeVar("P")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class SlotRequest:
     """The request of one slot of a generation."""
 
     operator: Operator
-    parents: tuple[Candidate, ...] = ()
-    earlier: tuple[Candidate, ...] = ()  # of a calibration: what was tested before the parent
+    parents: tuple[CandidateState, ...] = ()
+    earlier: tuple[CandidateState, ...] = ()  # of a calibration: what was tested before the parent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,28 +36,28 @@ class Selection(Generic[P]):
     """The result of a generation: the population for the next one, the elite, and the facts to report."""
 
     population: P
-    elite: Candidate
+    elite: CandidateState
     facts: tuple[Fact, ...] = ()
 
 
 class Rule(Protocol[P]):
     """The part of a round-based method that differs from the others. All methods are pure."""
 
-    def found(self, initial: Candidate) -> P:
+    def found(self, initial: CandidateState) -> P:
         """The population of generation 0."""
 
-    def ask(self, generation: int, population: P) -> tuple[Request, ...]:
+    def ask(self, generation: int, population: P) -> tuple[SlotRequest, ...]:
         """One request per slot of a generation."""
 
     def select(
-        self, generation: int, population: P, elite: Candidate, candidates: tuple[Candidate, ...]
+        self, generation: int, population: P, elite: CandidateState, candidates: tuple[CandidateState, ...]
     ) -> Selection[P]:
         """The selection from all candidates of a generation, in the order of their slots; `elite` is C_(g-1)."""
 
-    def keep(self, selection: Selection[P], elite: Candidate) -> Selection[P]:
+    def keep(self, selection: Selection[P], elite: CandidateState) -> Selection[P]:
         """The selection with the old elite, because fresh episodes did not confirm the new one."""
 
-    def is_hopeless(self, trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
+    def is_hopeless(self, trial: Trial, leader: CandidateState | None, elite: CandidateState) -> bool:
         """Whether the rest of a trial cannot change a selection; `leader` is the best of the generation so far."""
 
 
@@ -66,8 +66,8 @@ class Round(SearchState):
     """The state between two facts: the requests of the generation and its spent slots."""
 
     population: Any
-    requests: tuple[Request, ...] = ()
-    slots: tuple[Candidate | None, ...] = ()
+    requests: tuple[SlotRequest, ...] = ()
+    slots: tuple[CandidateState | None, ...] = ()
     selection: Selection[Any] | None = None  # of the generation that ends, until its elite is adopted
 
 
@@ -75,7 +75,7 @@ class RoundsKeeper:
     """Decides a search in rounds with a rule."""
 
     def __init__(
-        self, *, initial: Candidate, plan: RolloutPlan, generations: int, rule: Rule[Any],
+        self, *, initial: CandidateState, plan: RolloutPlan, generations: int, rule: Rule[Any],
         options: SearchOptions = PLAIN,
     ) -> None:
         self._initial = initial
@@ -126,7 +126,9 @@ class RoundsKeeper:
         )
         return Decision(state=state, orders=orders) if orders else self._end_generation(state)
 
-    def _proposal(self, elite: Candidate, generation: int, slot: int, requests: tuple[Request, ...]) -> Propose:
+    def _proposal(
+        self, elite: CandidateState, generation: int, slot: int, requests: tuple[SlotRequest, ...]
+    ) -> Propose:
         request = requests[slot]
         # Attempts at the initial prompt are numbered from p_0, which was attempt 0.
         number = slot + 1 if request.operator is Operator.INITIAL else slot
@@ -155,7 +157,7 @@ class RoundsKeeper:
         )
         return tried(state, trial, fact, self._settle)
 
-    def _settle(self, state: Round, candidate: Candidate) -> Decision[Round]:
+    def _settle(self, state: Round, candidate: CandidateState) -> Decision[Round]:
         """A slot is spent; the last one ends the generation."""
         slots = put(state.slots, candidate.slot, candidate)
         scored = CandidateScored(order=candidate.id, candidate=brief_of(candidate))
@@ -167,7 +169,7 @@ class RoundsKeeper:
         selection = self._rule.select(state.generation, state.population, state.elite, candidates)
         return confirmed(replace(state, selection=selection), selection.elite, self._adopt)
 
-    def _adopt(self, state: Round, elite: Candidate) -> Decision[Round]:
+    def _adopt(self, state: Round, elite: CandidateState) -> Decision[Round]:
         """The generation ends with this elite."""
         selection = state.selection
         if selection is None:
@@ -191,13 +193,13 @@ class RoundsKeeper:
         return decision
 
 
-def fitter(candidates: Sequence[Candidate | None], elite: Candidate) -> Candidate:
+def fitter(candidates: Sequence[CandidateState | None], elite: CandidateState) -> CandidateState:
     """The best so far: the fittest candidate if it is at least as fit as the elite, else the elite."""
     best = best_of(tuple(candidates))
     return best if best is not None and best.fitness >= elite.fitness else elite
 
 
-def of_operator(candidates: Iterable[Candidate], operator: Operator) -> tuple[Candidate, ...]:
+def of_operator(candidates: Iterable[CandidateState], operator: Operator) -> tuple[CandidateState, ...]:
     """The candidates that one operator proposed."""
     return tuple(candidate for candidate in candidates if candidate.operator is operator)
 
@@ -215,17 +217,17 @@ class Eureka:
     candidates: int
     keeps_best: bool
 
-    def found(self, initial: Candidate) -> Candidate:
+    def found(self, initial: CandidateState) -> CandidateState:
         """Generation 1 mutates p_0."""
         return initial
 
-    def ask(self, generation: int, population: Candidate) -> tuple[Request, ...]:
+    def ask(self, generation: int, population: CandidateState) -> tuple[SlotRequest, ...]:
         """Independent macro-mutations of the same program."""
-        return (Request(operator=Operator.MACRO, parents=(population,)),) * self.candidates
+        return (SlotRequest(operator=Operator.MACRO, parents=(population,)),) * self.candidates
 
     def select(
-        self, generation: int, population: Candidate, elite: Candidate, candidates: tuple[Candidate, ...]
-    ) -> Selection[Candidate]:
+        self, generation: int, population: CandidateState, elite: CandidateState, candidates: tuple[CandidateState, ...]
+    ) -> Selection[CandidateState]:
         """The fittest; the lowest slot wins a tie. If all failed, the parent stays."""
         best = best_of(candidates)
         elite = fitter(candidates, elite)
@@ -234,11 +236,11 @@ class Eureka:
         ended = branch_ended(generation, Operator.MACRO, winner)
         return Selection(population=chosen, elite=elite, facts=(ended,))
 
-    def keep(self, selection: Selection[Candidate], elite: Candidate) -> Selection[Candidate]:
+    def keep(self, selection: Selection[CandidateState], elite: CandidateState) -> Selection[CandidateState]:
         """`eureka-elite` mutates the old elite again; `eureka` goes on from the best of the generation."""
         return replace(selection, elite=elite, population=elite if self.keeps_best else selection.population)
 
-    def is_hopeless(self, trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
+    def is_hopeless(self, trial: Trial, leader: CandidateState | None, elite: CandidateState) -> bool:
         """Whether it cannot be the best of its generation or, for `eureka-elite`, cannot reach the best so far."""
         return falls_behind(trial, leader) or (self.keeps_best and bound(trial) < elite.fitness)
 
@@ -252,26 +254,26 @@ class ZeroShot:
 
     candidates: int
 
-    def found(self, initial: Candidate) -> None:
+    def found(self, initial: CandidateState) -> None:
         """No population."""
 
-    def ask(self, generation: int, population: None) -> tuple[Request, ...]:
+    def ask(self, generation: int, population: None) -> tuple[SlotRequest, ...]:
         """Independent programs."""
-        return (Request(operator=Operator.INITIAL),) * self.candidates
+        return (SlotRequest(operator=Operator.INITIAL),) * self.candidates
 
     def select(
-        self, generation: int, population: None, elite: Candidate, candidates: tuple[Candidate, ...]
+        self, generation: int, population: None, elite: CandidateState, candidates: tuple[CandidateState, ...]
     ) -> Selection[None]:
         """The fittest candidate, even if p_0 was fitter; p_0 only if all failed."""
         best = best_of(candidates)
         ended = branch_ended(generation, Operator.INITIAL, best)
         return Selection(population=None, elite=best or elite, facts=(ended,))
 
-    def keep(self, selection: Selection[None], elite: Candidate) -> Selection[None]:
+    def keep(self, selection: Selection[None], elite: CandidateState) -> Selection[None]:
         """Not used: the one round has no elite to compare with, so its settings refuse a confirmation."""
         return replace(selection, elite=elite)
 
-    def is_hopeless(self, trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
+    def is_hopeless(self, trial: Trial, leader: CandidateState | None, elite: CandidateState) -> bool:
         """Whether it cannot be the best."""
         return falls_behind(trial, leader)
 
@@ -282,7 +284,7 @@ class ZeroShot:
 # the result is the best of the tested sequence.
 
 
-Tested = tuple[Candidate, ...]
+Tested = tuple[CandidateState, ...]
 """The tested programs, which differ in their constants only, oldest first."""
 
 
@@ -298,16 +300,16 @@ class Calibration:
     def __init__(self, *, latest_of_equals: bool) -> None:
         self._latest = latest_of_equals
 
-    def found(self, initial: Candidate) -> Tested:
+    def found(self, initial: CandidateState) -> Tested:
         """κ_0 is that of the given program."""
         return (initial,)
 
-    def ask(self, generation: int, population: Tested) -> tuple[Request, ...]:
+    def ask(self, generation: int, population: Tested) -> tuple[SlotRequest, ...]:
         """One proposal, from the last tested constants."""
-        return (Request(operator=Operator.CALIBRATE, parents=population[-1:], earlier=population[:-1]),)
+        return (SlotRequest(operator=Operator.CALIBRATE, parents=population[-1:], earlier=population[:-1]),)
 
     def select(
-        self, generation: int, population: Tested, elite: Candidate, candidates: tuple[Candidate, ...]
+        self, generation: int, population: Tested, elite: CandidateState, candidates: tuple[CandidateState, ...]
     ) -> Selection[Tested]:
         """The best so far."""
         tested = tuple(each for each in candidates if each.program.text)  # the others had no usable reply
@@ -316,10 +318,10 @@ class Calibration:
         ended = branch_ended(generation, Operator.CALIBRATE, tested[0] if tested else None)
         return Selection(population=(*population, *tested), elite=best, facts=(ended,))
 
-    def keep(self, selection: Selection[Tested], elite: Candidate) -> Selection[Tested]:
+    def keep(self, selection: Selection[Tested], elite: CandidateState) -> Selection[Tested]:
         """The same with the old elite."""
         return replace(selection, elite=elite)
 
-    def is_hopeless(self, trial: Trial, leader: Candidate | None, elite: Candidate) -> bool:
+    def is_hopeless(self, trial: Trial, leader: CandidateState | None, elite: CandidateState) -> bool:
         """Never: each trial shows something, whatever comes of it."""
         return False

@@ -16,7 +16,7 @@ from ..core.events import (
 )
 from ..core.keeper import Decision
 from ..core.seeds import derive_seed
-from ..core.values import Candidate, Operator, Rejection, in_words, is_service_failure
+from ..core.values import CandidateState, Operator, Rejection, in_words, is_service_failure
 from .trials import RolloutPlan, Step, Trial, Trials, bound, chained, failed
 from .tried import detailed
 from .tuning import Learned, Tuning
@@ -31,10 +31,10 @@ from .tuning import Learned, Tuning
 class Challenge:
     """A comparison on fresh episodes: its open trials and its finished ones, by the ids of their orders."""
 
-    candidate: Candidate
-    elite: Candidate
+    candidate: CandidateState
+    elite: CandidateState
     trials: Trials
-    found: Mapping[str, Candidate]
+    found: Mapping[str, CandidateState]
 
     def take(self, fact: Fact) -> "tuple[Challenge, tuple[Order, ...]]":
         """The comparison after an answer to one of its orders, and further orders; other facts change nothing."""
@@ -44,7 +44,7 @@ class Challenge:
 
 
 def challenged(
-    plan: RolloutPlan, generation: int, candidate: Candidate, elite: Candidate
+    plan: RolloutPlan, generation: int, candidate: CandidateState, elite: CandidateState
 ) -> tuple[Challenge, tuple[Order, ...]]:
     """Begin the comparison. If both are the same program, it is rolled out once."""
     fresh = RolloutPlan(
@@ -95,7 +95,7 @@ class SearchState:
     """The state between two facts. `generation` g is in progress; its parents come from `elite`, C_(g-1)."""
 
     generation: int
-    elite: Candidate
+    elite: CandidateState
     requested: frozenset[str] = frozenset()  # proposals without an answer
     trials: Trials
     over: bool = False
@@ -103,15 +103,15 @@ class SearchState:
 
 
 S = TypeVar("S", bound=SearchState)
-Settle = Callable[[S, Candidate], Decision[S]]
+Settle = Callable[[S, CandidateState], Decision[S]]
 """The decision after a candidate was evaluated or failed: its slot is spent."""
 
 
-Adopt = Callable[[S, Candidate], Decision[S]]
+Adopt = Callable[[S, CandidateState], Decision[S]]
 """The decision after the elite of a generation is known."""
 
 
-def confirmed(state: S, elite: Candidate, adopt: Adopt[S]) -> Decision[S]:
+def confirmed(state: S, elite: CandidateState, adopt: Adopt[S]) -> Decision[S]:
     """Adopt the elite of the generation; a new one may have to be confirmed on fresh episodes first."""
     plan = state.trials.plan
     if not plan.confirm_episodes or elite.id == state.elite.id:
@@ -175,18 +175,18 @@ class Ahead:
 class Search(SearchState):
     """The state between two facts."""
 
-    current: Candidate  # C^hc, the last accepted of the chain
+    current: CandidateState  # C^hc, the last accepted of the chain
     rejections: tuple[Rejection, ...] = ()  # H, of this generation's chain
     tried: tuple[Rejection, ...] = ()  # with a full memory: what did not stay of the elite and its ancestors
     ahead: Ahead | None = None
     climbs: int = 0  # hill-climb slots of this generation
     climbed: int = 0  # hill-climb slots spent
-    macros: tuple[Candidate | None, ...] = ()
-    tunes: tuple[Candidate | None, ...] = ()
+    macros: tuple[CandidateState | None, ...] = ()
+    tunes: tuple[CandidateState | None, ...] = ()
     tunings: Mapping[str, Tuning] = field(default_factory=dict)  # under way, by their slots' ids
     learned: Mapping[int, Learned] = field(default_factory=dict)  # by the last tuning in each slot
     late_episodes: int = 0  # of the last tuning slot, if it begins with crossover; 0: all begin with the generation
-    crosses: tuple[Candidate | None, ...] = ()
+    crosses: tuple[CandidateState | None, ...] = ()
     crossing: bool = False
 
     @property
@@ -195,7 +195,7 @@ class Search(SearchState):
         return range(len(self.tunes) - (1 if self.late_episodes else 0))
 
 
-def is_hopeless(state: Search, trial: Trial, leader: Candidate | None) -> bool:
+def is_hopeless(state: Search, trial: Trial, leader: CandidateState | None) -> bool:
     """Whether running the rest of a trial cannot change an accept, a branch winner or the elite.
 
     `leader` is the best so far of the trial's branch, if that branch has a winner.
@@ -208,51 +208,51 @@ def is_hopeless(state: Search, trial: Trial, leader: Candidate | None) -> bool:
     return falls_behind(trial, leader) or bound(trial) < least
 
 
-def falls_behind(trial: Trial, leader: Candidate | None) -> bool:
+def falls_behind(trial: Trial, leader: CandidateState | None) -> bool:
     """Whether a trial cannot beat `leader`, the best of its branch so far; at equal fitness the lower slot wins."""
     return leader is not None and (leader.fitness, -leader.slot) > (bound(trial), -trial.slot)
 
 
-def best_of(slots: tuple[Candidate | None, ...]) -> Candidate | None:
+def best_of(slots: tuple[CandidateState | None, ...]) -> CandidateState | None:
     """The fittest candidate that did not fail and was not pruned; the lowest slot wins a tie."""
     sound = [candidate for candidate in slots if candidate and candidate.fault is None and candidate.bound is None]
     return max(sound, key=lambda candidate: (candidate.fitness, -candidate.slot), default=None)
 
 
-def best_macro(state: Search) -> Candidate:
+def best_macro(state: Search) -> CandidateState:
     """C^macro: the best of the elite and the macro-mutations; a macro-mutation wins a tie with the elite."""
     return _or_elite(state, best_of(state.macros))
 
 
-def best_tuned(state: Search) -> Candidate:
+def best_tuned(state: Search) -> CandidateState:
     """The best of the elite and the tuned programs; a tuned program wins a tie with the elite."""
     return _or_elite(state, best_of(state.tunes))
 
 
-def _or_elite(state: Search, best: Candidate | None) -> Candidate:
+def _or_elite(state: Search, best: CandidateState | None) -> CandidateState:
     """`best` if it is as fit as the elite: racing may prune any other, so nothing else may depend on it."""
     return best if best is not None and best.fitness >= state.elite.fitness else state.elite
 
 
-def partner(state: Search) -> Candidate:
+def partner(state: Search) -> CandidateState:
     """The second parent of crossovers: C^macro, or the best tuned program if that is fitter."""
     tuned, best = best_tuned(state), best_macro(state)
     return tuned if tuned.fitness > best.fitness else best
 
 
-def select_elite(state: Search) -> Candidate:
+def select_elite(state: Search) -> CandidateState:
     """C_g: the fittest branch output. Ties: crossover, macro-mutation, hill-climb, the old elite, then tuning."""
     found = (state.current, best_macro(state), best_tuned(state), best_of(state.crosses))
     outputs = [candidate for candidate in found if candidate is not None]
 
-    def rank(candidate: Candidate) -> tuple[float, int]:
+    def rank(candidate: CandidateState) -> tuple[float, int]:
         old = candidate.id == state.elite.id
         return candidate.fitness, _OLD_ELITE if old else _PRECEDENCE[candidate.operator]
 
     return max(outputs, key=rank)
 
 
-def climb(state: Search, candidate: Candidate, *, full: bool = False) -> tuple[Search, Fact]:
+def climb(state: Search, candidate: CandidateState, *, full: bool = False) -> tuple[Search, Fact]:
     """Accept if F(new) >= F(current) and it did not fail, else remember the rejected edit.
 
     A failure of the service says nothing about an edit, so it is not remembered. With `full` the memory holds the
@@ -285,7 +285,7 @@ def climb(state: Search, candidate: Candidate, *, full: bool = False) -> tuple[S
     return replace(state, rejections=(*state.rejections, known), tried=(*state.tried, known)), rejected
 
 
-def _why(candidate: Candidate) -> str:
+def _why(candidate: CandidateState) -> str:
     if candidate.fault is not None:
         return in_words(candidate.fault)
     if candidate.bound is not None:

@@ -8,9 +8,9 @@ from ..core.errors import SearchError
 from ..core.events import Fact, StageEntered
 from ..core.keeper import Decision, Keeper
 from ..core.methods import halves
-from ..core.values import Candidate, EvaluatorCandidate, Program
+from ..core.values import CandidateState, EvaluatorCandidate, Program
 from .evaluator_search import EvaluatorBudget, EvaluatorKeeper, UnevolvedEvaluatorKeeper
-from .memento import MementoKeeper, Slots
+from .memento import EliteKeeper, GenerationBudget
 from .options import PLAIN, SearchOptions
 from .random_search import RandomKeeper
 from .revolve import Revolve
@@ -25,47 +25,47 @@ class MakeKeeper(Protocol):
     """Makes a keeper from C_0, the rollout plan, the slots of a generation, and the run's options."""
 
     def __call__(
-        self, initial: Candidate, plan: RolloutPlan, slots: Slots, options: SearchOptions = ..., /
+        self, initial: CandidateState, plan: RolloutPlan, slots: GenerationBudget, options: SearchOptions = ..., /
     ) -> Keeper[Any]:
         """The keeper."""
 
 
-def together(slots: Slots) -> int:
+def together(slots: GenerationBudget) -> int:
     """B, the number of candidates in a generation: the same for every method of a comparison."""
     return slots.hill_climb + slots.macro + slots.crossover
 
 
-def climbing(slots: Slots) -> Slots:
+def climbing(slots: GenerationBudget) -> GenerationBudget:
     """All slots for the climb."""
-    return Slots(generations=slots.generations, hill_climb=together(slots), macro=0, crossover=0)
+    return GenerationBudget(generations=slots.generations, hill_climb=together(slots), macro=0, crossover=0)
 
 
-def tuning(slots: Slots) -> Slots:
+def tuning(slots: GenerationBudget) -> GenerationBudget:
     """One slot that tunes the constants of the first program with all episodes."""
-    return Slots(
+    return GenerationBudget(
         generations=1, hill_climb=0, macro=0, crossover=0, tune=1, tune_episodes=slots.tune_episodes
     )
 
 
-def uncrossed(slots: Slots) -> Slots:
+def uncrossed(slots: GenerationBudget) -> GenerationBudget:
     """Half of the slots for the climb, half for macro-mutation; an odd one goes to the climb."""
     climbs, macros = halves(together(slots))
-    return Slots(generations=slots.generations, hill_climb=climbs, macro=macros, crossover=0)
+    return GenerationBudget(generations=slots.generations, hill_climb=climbs, macro=macros, crossover=0)
 
 
-def _memento(share: Callable[[Slots], Slots]) -> MakeKeeper:
+def _memento(share: Callable[[GenerationBudget], GenerationBudget]) -> MakeKeeper:
     """Memetic search; `share` distributes the slots over the branches."""
 
     def make(
-        initial: Candidate, plan: RolloutPlan, slots: Slots, options: SearchOptions = PLAIN, /
-    ) -> MementoKeeper:
-        return MementoKeeper(initial=initial, plan=plan, slots=share(slots), options=options)
+        initial: CandidateState, plan: RolloutPlan, slots: GenerationBudget, options: SearchOptions = PLAIN, /
+    ) -> EliteKeeper:
+        return EliteKeeper(initial=initial, plan=plan, slots=share(slots), options=options)
 
     return make
 
 
 def _random(
-    initial: Candidate, plan: RolloutPlan, slots: Slots, options: SearchOptions = PLAIN, /
+    initial: CandidateState, plan: RolloutPlan, slots: GenerationBudget, options: SearchOptions = PLAIN, /
 ) -> RandomKeeper:
     return RandomKeeper(initial=initial, plan=plan, generations=slots.generations, candidates=together(slots))
 
@@ -74,7 +74,7 @@ def _rounds(rule: Callable[[int, SearchOptions], Rule[Any]], *, generations: int
     """A search in rounds of B candidates, with the given rule."""
 
     def make(
-        initial: Candidate, plan: RolloutPlan, slots: Slots, options: SearchOptions = PLAIN, /
+        initial: CandidateState, plan: RolloutPlan, slots: GenerationBudget, options: SearchOptions = PLAIN, /
     ) -> RoundsKeeper:
         return RoundsKeeper(
             initial=initial,
@@ -106,7 +106,7 @@ class RunPlan:
     """All inputs of a run's decisions: budgets, seeds, given programs."""
 
     method: MakeKeeper
-    slots: Slots
+    slots: GenerationBudget
     search_seeds: tuple[int, ...]
     final_seeds: tuple[int, ...]
     racing: bool = True
@@ -127,7 +127,7 @@ class RunPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class RunStage:
     """The keeper of a stage, and the function that enters the next stage from the last state of this one."""
 
     keeper: Keeper[Any]
@@ -138,7 +138,7 @@ class Stage:
 class Stages:
     """The state of a run: the current stage (None at the end) and the state of its keeper."""
 
-    stage: Stage | None = None
+    stage: RunStage | None = None
     inner: Any = None
 
 
@@ -166,7 +166,7 @@ class Sequencer:
         """Whether the run is done."""
         return state.stage is None
 
-    def _begin_evaluator(self, baseline: Candidate, ordered: int) -> Decision[Stages]:
+    def _begin_evaluator(self, baseline: CandidateState, ordered: int) -> Decision[Stages]:
         budget, given = self._plan.evaluator_budget, self._plan.evaluator
         keeper: Keeper[Any] = (
             EvaluatorKeeper(baseline=baseline, budget=budget, probe_seed=self._plan.probe_seed)
@@ -175,7 +175,7 @@ class Sequencer:
         )
         return self._enter("evaluator", keeper, lambda ended: self._begin_search(baseline, ended.chosen, ordered))
 
-    def _begin_search(self, baseline: Candidate, chosen: EvaluatorCandidate, ordered: int) -> Decision[Stages]:
+    def _begin_search(self, baseline: CandidateState, chosen: EvaluatorCandidate, ordered: int) -> Decision[Stages]:
         if chosen.program is None:
             raise SearchError("the chosen evaluator has no program")
         limit = self._plan.budget_episodes
@@ -212,10 +212,10 @@ class Sequencer:
     def _enter(
         self, name: str, keeper: Keeper[Any], onward: Callable[[Any], Decision[Stages]]
     ) -> Decision[Stages]:
-        begun = self._follow(Stage(keeper=keeper, onward=onward), keeper.start())
+        begun = self._follow(RunStage(keeper=keeper, onward=onward), keeper.start())
         return replace(begun, facts=(StageEntered(stage=name), *begun.facts))
 
-    def _follow(self, stage: Stage, decision: Decision[Any]) -> Decision[Stages]:
+    def _follow(self, stage: RunStage, decision: Decision[Any]) -> Decision[Stages]:
         """Adopt the decision of the stage's keeper, and enter the next stage if this one is finished."""
         state = Stages(stage=stage, inner=decision.state)
         here = Decision(state=state, orders=decision.orders, facts=decision.facts)

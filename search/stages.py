@@ -12,7 +12,7 @@ from ..core.metrics import aggregate
 from ..core.programs.program_text import MAX_FAULT
 from ..core.text import one_line
 from ..core.values import (
-    Candidate,
+    CandidateState,
     Episode,
     Examination,
     Fault,
@@ -35,7 +35,7 @@ class Initial:
     attempt: int = 0
     failures: tuple[Rejection, ...] = ()  # shown to the model in the next attempt
     trials: Trials | None = None  # None until there is a program
-    baseline: Candidate | None = None  # p_0 with T_0, not scored; set at the end of the stage
+    baseline: CandidateState | None = None  # p_0 with T_0, not scored; set at the end of the stage
     ordered: int = 0  # episodes of all attempts
 
     @property
@@ -147,7 +147,7 @@ def why_dead(episodes: tuple[Episode, ...]) -> Fault | None:
     return Fault(kind=first.kind, message=message, traceback=first.traceback)
 
 
-def score_baseline(baseline: Candidate, examination: Examination) -> Candidate:
+def score_baseline(baseline: CandidateState, examination: Examination) -> CandidateState:
     """C_0: p_0 with T_0 reused, scored by E*. An episode that ended with a fault has f_e = 0."""
     scores = tuple(
         episode.counted(score)
@@ -171,7 +171,7 @@ class Measurement:
     """The state: open trials and finished measurements."""
 
     trials: Trials
-    measured: Mapping[str, Candidate]
+    measured: Mapping[str, CandidateState]
     over: bool = False
 
 
@@ -212,7 +212,7 @@ class FinalKeeper:
         """Whether both programs are measured."""
         return state.over
 
-    def _result(self, initial: Candidate, elite: Candidate) -> FinalMeasured:
+    def _result(self, initial: CandidateState, elite: CandidateState) -> FinalMeasured:
         graded = self._plan.evaluator is not None
         return FinalMeasured(
             episodes=len(self._plan.seeds),

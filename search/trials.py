@@ -22,7 +22,7 @@ from ..core.keeper import Decision, put
 from ..core.metrics import aggregate, mean_return
 from ..core.order_ids import SCORE, episode_id, score_id, split, withdraw_id
 from ..core.programs.program_text import digest
-from ..core.values import Ancestor, Candidate, Episode, Fault, FaultKind, Operator, Program, Score
+from ..core.values import Ancestor, CandidateState, Episode, Fault, FaultKind, Operator, Program, Score
 from .tried import extended, inherited
 
 S = TypeVar("S")
@@ -88,7 +88,7 @@ class Step:
     trials: "Trials"
     orders: tuple[Order, ...] = ()
     facts: tuple[Fact, ...] = ()
-    settled: tuple[Candidate, ...] = ()
+    settled: tuple[CandidateState, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +105,7 @@ class Trials:
     known: Mapping[str, Trial] = field(default_factory=dict)
     ordered: int = 0
 
-    def knowing(self, candidate: Candidate) -> "Trials":
+    def knowing(self, candidate: CandidateState) -> "Trials":
         """The trials with the episodes of an evaluated candidate, such as C_0, for later identical programs."""
         if not self.plan.duplicates or not len(candidate.episodes) == len(candidate.scores) == len(self.plan.seeds):
             return self
@@ -216,7 +216,7 @@ class Trials:
                 each, episodes=put(each.episodes, index, episode), scores=put(each.scores, index, score)
             )
             trials = trials._keep(each)
-        settled: tuple[Candidate, ...] = ()
+        settled: tuple[CandidateState, ...] = ()
         for name in names:
             step = trials._settle(name)
             trials, settled = step.trials, (*settled, *step.settled)
@@ -276,7 +276,7 @@ class Trials:
 
 def trial_of(
     fact: ProposalMade | ProposalFailed, order: str, *,
-    operator: Operator, generation: int, slot: int, parents: Sequence[Candidate] = (),
+    operator: Operator, generation: int, slot: int, parents: Sequence[CandidateState] = (),
 ) -> Trial:
     """The trial of the proposal for `order`; a failed proposal has no program, unless the gate stopped it."""
     program, shape = Program(""), ""
@@ -290,7 +290,7 @@ def trial_of(
 
 def derived(
     name: str, program: Program, *,
-    operator: Operator, generation: int, slot: int, parents: Sequence[Candidate], summary: str, shape: str = "",
+    operator: Operator, generation: int, slot: int, parents: Sequence[CandidateState], summary: str, shape: str = "",
 ) -> Trial:
     """The trial of a program that was made from its parents."""
     return Trial(
@@ -322,7 +322,7 @@ def _most(episode: Episode | None, score: Score | None) -> float:
     return 0.0 if episode is not None and episode.fault is not None else 1.0
 
 
-def evaluated(trial: Trial, plan: RolloutPlan) -> Candidate:
+def evaluated(trial: Trial, plan: RolloutPlan) -> CandidateState:
     """The candidate state C(p) of a trial with all its episodes.
 
     F is the mean of f_e and S the share of successes (paper, section 3). A program that could not start
@@ -332,7 +332,7 @@ def evaluated(trial: Trial, plan: RolloutPlan) -> Candidate:
     scores = tuple(score for score in trial.scores if score is not None)
     count = len(episodes)
     fitness = fsum(score.fitness for score in scores) / count if count else 0.0
-    return Candidate(
+    return CandidateState(
         id=trial.id,
         program=trial.program,
         operator=trial.operator,
@@ -359,9 +359,9 @@ def _success_rate(episodes: Sequence[Episode]) -> float:
     return sum(episode.success for episode in episodes) / len(episodes) if episodes else 0.0
 
 
-def failed(trial: Trial, fault: Fault) -> Candidate:
+def failed(trial: Trial, fault: Fault) -> CandidateState:
     """A candidate without a usable program, or stopped at the gate: its slot is spent, it is never selected."""
-    return Candidate(
+    return CandidateState(
         id=trial.id,
         program=trial.program,
         operator=trial.operator,
@@ -381,7 +381,7 @@ def never_started(episodes: tuple[Episode, ...]) -> Fault | None:
     return None
 
 
-def brief_of(candidate: Candidate) -> Candidate:
+def brief_of(candidate: CandidateState) -> CandidateState:
     """The candidate for a fact: without episodes and scores, which are separate facts, and what follows from others.
 
     Metrics that no episode has are left out, as in the logs of older versions, from which a replay must not differ.

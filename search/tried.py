@@ -11,7 +11,7 @@ from ..core.programs.program_text import MAX_FAULT, digest
 from ..core.text import one_line
 from ..core.values import (
     Ancestor,
-    Candidate,
+    CandidateState,
     Change,
     Episode,
     Operator,
@@ -26,7 +26,9 @@ MAX_CHANGES = 3  # episodes of a rejected edit that a full memory shows
 TRIED = 200  # attempts that are remembered of the elite and its ancestors
 
 
-def detailed(rejection: Rejection, candidate: Candidate, current: Candidate, earlier: Sequence[Rejection]) -> Rejection:
+def detailed(
+    rejection: Rejection, candidate: CandidateState, current: CandidateState, earlier: Sequence[Rejection]
+) -> Rejection:
     """A rejected edit of `current` with its verdict; `earlier` are the edits that were rejected before it."""
     if not candidate.program.text:
         return replace(rejection, edited=current.id, verdict=Verdict.FAILED)
@@ -53,7 +55,7 @@ def detailed(rejection: Rejection, candidate: Candidate, current: Candidate, ear
     )
 
 
-def changes_of(candidate: Candidate, current: Candidate) -> tuple[Change, ...]:
+def changes_of(candidate: CandidateState, current: CandidateState) -> tuple[Change, ...]:
     """The episodes in which f_e changed most, at most 3, the largest change first."""
     found = [
         Change(episode=episode.index, before=old.fitness, after=new.fitness, ended_by=episode.ended_by,
@@ -64,7 +66,7 @@ def changes_of(candidate: Candidate, current: Candidate) -> tuple[Change, ...]:
     return tuple(sorted(found, key=lambda one: (-abs(one.after - one.before), one.episode))[:MAX_CHANGES])
 
 
-def compared(candidate: Candidate, current: Candidate) -> tuple[int, int, float | None]:
+def compared(candidate: CandidateState, current: CandidateState) -> tuple[int, int, float | None]:
     """In how many episodes f_e rose and fell, and the standard error of the mean difference; None below 2 episodes.
 
     The episodes of both have the same seeds, so they are compared in pairs.
@@ -75,7 +77,7 @@ def compared(candidate: Candidate, current: Candidate) -> tuple[int, int, float 
     return rose, fell, stdev(differences) / sqrt(len(differences)) if len(differences) > 1 else None
 
 
-def faults_in_words(candidate: Candidate) -> str:
+def faults_in_words(candidate: CandidateState) -> str:
     """How many episodes ended with a fault, with the first message; "" for none."""
     faults = [episode.fault for episode in candidate.episodes if episode.fault is not None]
     if not faults:
@@ -85,7 +87,7 @@ def faults_in_words(candidate: Candidate) -> str:
 
 
 def not_chosen(
-    candidates: Iterable[Candidate | None], elite: Candidate, *, measured: bool
+    candidates: Iterable[CandidateState | None], elite: CandidateState, *, measured: bool
 ) -> tuple[Rejection, ...]:
     """The macro-mutations and crossovers of a generation that did not become the elite.
 
@@ -99,7 +101,7 @@ def not_chosen(
     )
 
 
-def _lost(candidate: Candidate, elite: Candidate, *, measured: bool) -> Rejection:
+def _lost(candidate: CandidateState, elite: CandidateState, *, measured: bool) -> Rejection:
     rejection = Rejection(
         summary=candidate.summary,
         candidate=candidate.id,
@@ -121,13 +123,13 @@ def _lost(candidate: Candidate, elite: Candidate, *, measured: bool) -> Rejectio
     )
 
 
-def _why_not(candidate: Candidate) -> Verdict:
+def _why_not(candidate: CandidateState) -> Verdict:
     if is_stopped(candidate.fault):
         return Verdict.STOPPED
     return Verdict.NOT_CHOSEN if candidate.program.text else Verdict.FAILED
 
 
-def _telling(candidate: Candidate, changes: Sequence[Change]) -> Episode | None:
+def _telling(candidate: CandidateState, changes: Sequence[Change]) -> Episode | None:
     """The episode whose report says most about an edit: the one that it changed most, else the worst one."""
     reported = {episode.index: episode for episode in candidate.episodes if episode.notes.report}
     changed = [reported[change.episode] for change in changes if change.episode in reported]
@@ -138,13 +140,13 @@ def _telling(candidate: Candidate, changes: Sequence[Change]) -> Episode | None:
     return next((episode for episode, _ in ranked if episode.index in reported), None)
 
 
-def of_lineage(tried: Sequence[Rejection], elite: Candidate) -> tuple[Rejection, ...]:
+def of_lineage(tried: Sequence[Rejection], elite: CandidateState) -> tuple[Rejection, ...]:
     """The latest attempts at the elite and its ancestors; the others are forgotten."""
     names = {ancestor.id for ancestor in elite.lineage} | {elite.id}
     return tuple(one for one in tried if one.edited in names)[-TRIED:]
 
 
-def _why(candidate: Candidate) -> str:
+def _why(candidate: CandidateState) -> str:
     if candidate.fault is None or (candidate.program.text and not is_stopped(candidate.fault)):
         return "another program was fitter"
     return in_words(candidate.fault)
@@ -160,7 +162,7 @@ LINEAGE = 20  # the latest edits that a candidate carries: bounds prompts and me
 _PLACES = {operator: place for place, operator in enumerate(OPERATORS)}  # within a generation: climbs come first
 
 
-def inherited(parents: Sequence[Candidate]) -> tuple[Ancestor, ...]:
+def inherited(parents: Sequence[CandidateState]) -> tuple[Ancestor, ...]:
     """The edits that led to these parents, oldest first, each once; the latest of them where there are many."""
     merged = {ancestor.id: ancestor for parent in parents for ancestor in parent.lineage}
     return tuple(sorted(merged.values(), key=_when))[-LINEAGE:]

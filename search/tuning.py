@@ -21,7 +21,7 @@ from ..core.programs.program_text import MAX_SUMMARY, digest
 from ..core.seeds import derive_seed
 from ..core.text import one_line
 from ..core.tuning_events import ConstantsTried, TryConstants, TuningEnded
-from ..core.values import Candidate, Program, TunedConstant
+from ..core.values import CandidateState, Program, TunedConstant
 from .trials import RolloutPlan
 from .tuning_search import CmaSearch, Optimiser, Point, Tried, optimiser_for, own_point
 
@@ -40,7 +40,7 @@ class Tuning:
     """
 
     id: str
-    parent: Candidate
+    parent: CandidateState
     constants: tuple[Constant, ...]
     optimiser: Optimiser
     evaluator: Program
@@ -76,7 +76,7 @@ class Learned:
 
 def begun(
     slot: str,
-    parent: Candidate,
+    parent: CandidateState,
     plan: RolloutPlan,
     *,
     episodes: int,

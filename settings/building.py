@@ -31,7 +31,7 @@ from .model import BRANCHES, OPTIONS, Settings
 from .presets import DEFAULT_PRESET, preset_named
 from .recorded import recorded_settings
 from .schedule import settle_episodes
-from .sources import ALIASES, Given, from_command_line, from_environment, from_file
+from .sources import ALIASES, GivenValue, from_command_line, from_environment, from_file
 
 
 def usable_cpus() -> int:
@@ -59,7 +59,7 @@ def build_settings(
         from_environment(environment),
         from_command_line(flags, assignments, origin=origin),
     ]
-    given: dict[str, Given] = {}
+    given: dict[str, GivenValue] = {}
     for layer in layers:
         given |= {ALIASES.get(key, key): entry for key, entry in layer.items()}
     plain = {key: entry for key, entry in given.items() if "." not in key}
@@ -105,7 +105,7 @@ def parse_budgets(flags: Mapping[str, JSON], assignments: Sequence[str]) -> dict
 def with_budgets(settings: Settings, budgets: Mapping[str, JSON]) -> Settings:
     """The settings with other budgets, given by their full names. Raises UsageError."""
     given = {
-        key: Given(value=value, origin="--set" if "." in key else f"--{key.replace('_', '-')}")
+        key: GivenValue(value=value, origin="--set" if "." in key else f"--{key.replace('_', '-')}")
         for key, value in budgets.items()
     }
     plain = {key: entry for key, entry in given.items() if "." not in key}

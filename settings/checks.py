@@ -15,10 +15,10 @@ from ..domains import names as domain_names
 from .model import ALL, BRANCHES, EVALUATORS, OPTIONS, ROLES, TABLES, Settings, without_effect
 from .presets import DEFAULT_PRESET, TUNES
 from .schedule import room_for_tuning
-from .sources import Given
+from .sources import GivenValue
 
 
-def refuse_unknown(plain: Mapping[str, Given]) -> None:
+def refuse_unknown(plain: Mapping[str, GivenValue]) -> None:
     """Raises UsageError for an unknown setting."""
     known = set(Settings.model_fields) - {OPTIONS, "replay", "replay_loosely", *TABLES}
     for key, entry in plain.items():
@@ -26,7 +26,7 @@ def refuse_unknown(plain: Mapping[str, Given]) -> None:
             raise UsageError(f"{unknown('setting', key, known)} ({entry.origin})")
 
 
-def domain_options(given: Mapping[str, Given], domain: str) -> dict[str, JSON]:
+def domain_options(given: Mapping[str, GivenValue], domain: str) -> dict[str, JSON]:
     """The values from the table of this domain and from the table [options], which applies to any domain."""
     own: dict[str, JSON] = {}
     for key, entry in given.items():
@@ -44,7 +44,7 @@ def domain_options(given: Mapping[str, Given], domain: str) -> dict[str, JSON]:
     return own
 
 
-def settle_search(values: dict[str, Any], plain: Mapping[str, Given]) -> None:
+def settle_search(values: dict[str, Any], plain: Mapping[str, GivenValue]) -> None:
     """Derive settings of the search from other settings. Raises UsageError for a setting without effect."""
     if values.get("memory_detail") == "full":
         _leave_out_speculation(values, plain, (
@@ -65,7 +65,7 @@ def settle_search(values: dict[str, Any], plain: Mapping[str, Given]) -> None:
         values["generations"] = 1
 
 
-def _settle_gate(values: dict[str, Any], plain: Mapping[str, Given]) -> None:
+def _settle_gate(values: dict[str, Any], plain: Mapping[str, GivenValue]) -> None:
     """With a gate nothing is asked ahead of a verdict. Raises UsageError for a setting without effect."""
     if values.get("gate", "off") == "off":
         for key in ("gate_episodes", "gate_audit"):
@@ -78,7 +78,7 @@ def _settle_gate(values: dict[str, Any], plain: Mapping[str, Given]) -> None:
     ))
 
 
-def _leave_out_speculation(values: dict[str, Any], plain: Mapping[str, Given], why: str) -> None:
+def _leave_out_speculation(values: dict[str, Any], plain: Mapping[str, GivenValue], why: str) -> None:
     """Ask nothing ahead of a verdict. Raises UsageError if speculation was asked for."""
     given = plain.get("speculation")
     if given is not None and given.value is True:
@@ -87,7 +87,7 @@ def _leave_out_speculation(values: dict[str, Any], plain: Mapping[str, Given], w
 
 
 def settle_tuning(
-    values: dict[str, Any], plain: Mapping[str, Given], domain: Domain, options: Mapping[str, JSON]
+    values: dict[str, Any], plain: Mapping[str, GivenValue], domain: Domain, options: Mapping[str, JSON]
 ) -> None:
     """Tune constants by default where the offline model needs it, and the preset and a budget of episodes have room.
 
@@ -105,7 +105,7 @@ def settle_tuning(
 
 
 def settle_step_limit(
-    values: dict[str, Any], plain: Mapping[str, Given], domain: Domain, options: Mapping[str, JSON]
+    values: dict[str, Any], plain: Mapping[str, GivenValue], domain: Domain, options: Mapping[str, JSON]
 ) -> None:
     """Replace "real-time" by the control period of the domain in ms. Raises UsageError if it has none."""
     if values.get("step_limit_ms") == REAL_TIME:
@@ -145,7 +145,7 @@ def evaluator_file(given: str, words: Iterable[str]) -> str:
     return str(Path(given).absolute())
 
 
-def model_tables(given: Mapping[str, Given]) -> dict[str, dict[str, Any]]:
+def model_tables(given: Mapping[str, GivenValue]) -> dict[str, dict[str, Any]]:
     """The tables for models as nested dicts. Raises UsageError for an unknown role or name."""
     tables: dict[str, dict[str, Any]] = {name: {} for name in TABLES}
     for key, entry in given.items():
@@ -168,7 +168,7 @@ def model_tables(given: Mapping[str, Given]) -> dict[str, dict[str, Any]]:
     return tables
 
 
-def validated(values: dict[str, Any], given: Mapping[str, Given], options: Mapping[str, JSON]) -> Settings:
+def validated(values: dict[str, Any], given: Mapping[str, GivenValue], options: Mapping[str, JSON]) -> Settings:
     """The settings with these values; `given` holds the source of each, for error messages. Raises UsageError."""
     try:
         return Settings(**values, options=dict(options))
@@ -181,7 +181,7 @@ def validated(values: dict[str, Any], given: Mapping[str, Given], options: Mappi
         raise UsageError(f"{key} = {first['input']!r} ({origin}): {complaint}") from None
 
 
-def refuse_without_effect(settings: Settings, given: Mapping[str, Given]) -> None:
+def refuse_without_effect(settings: Settings, given: Mapping[str, GivenValue]) -> None:
     """Raises UsageError for a setting without effect with this method and this choice of evaluator."""
     method_alone = without_effect(settings.method, "evolve")
     silent = without_effect(settings.method, settings.evaluator)

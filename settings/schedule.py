@@ -6,13 +6,13 @@ from typing import Any
 from ..core.errors import UsageError
 from ..core.methods import candidates_expected, method_named, tuning_episodes, tuning_slots
 from .presets import PRACTICE
-from .sources import Given
+from .sources import GivenValue
 
 TUNED = 3  # at least one part in so many of a budget goes to tuning, where it has slots
 FEWEST = 2  # episodes per candidate: with one, luck cannot be distinguished from skill
 
 
-def settle_episodes(values: dict[str, Any], plain: Mapping[str, Given]) -> None:
+def settle_episodes(values: dict[str, Any], plain: Mapping[str, GivenValue]) -> None:
     """Derive n_roll, confirm_episodes, tune_episodes and racing from a budget of episodes, where they are not given.
 
     Raises UsageError for a given `racing` that would have no effect.

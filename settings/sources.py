@@ -18,7 +18,7 @@ ALIASES = {"memory.detail": "memory_detail", "memory.scope": "memory_scope"}  # 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class GivenValue:
     """A given value and its source, which error messages name."""
 
     value: JSON
@@ -37,9 +37,9 @@ def parse_toml(text: str) -> dict[str, JSON]:
         raise tomllib.TOMLDecodeError(str(error)) from None
 
 
-def parse_assignments(assignments: Iterable[str]) -> dict[str, Given]:
+def parse_assignments(assignments: Iterable[str]) -> dict[str, GivenValue]:
     """`key=value` texts of `--set`. Raises UsageError for a text without "=" and for a key given twice."""
-    found: dict[str, Given] = {}
+    found: dict[str, GivenValue] = {}
     for text in assignments:
         key, equals, value = text.partition("=")
         key = key.strip()
@@ -47,19 +47,19 @@ def parse_assignments(assignments: Iterable[str]) -> dict[str, Given]:
             raise UsageError(f"--set {text!r} is not of the form key=value, as in --set k_hc=5")
         if key in found:
             raise UsageError(f"--set gives {key!r} twice: keep only one")
-        found[key] = Given(value=_parse(key, value.strip()), origin="--set")
+        found[key] = GivenValue(value=_parse(key, value.strip()), origin="--set")
     return found
 
 
 def from_command_line(
     flags: Mapping[str, JSON], assignments: Sequence[str], *, origin: str | None = None
-) -> dict[str, Given]:
+) -> dict[str, GivenValue]:
     """The values of flags (None: not given) and of `--set`. Raises UsageError for a key given by both.
 
     `origin` says where the values come from if not from flags, with {} for the key.
     """
     chosen = {
-        key: Given(value=value, origin=_flag(key) if origin is None else origin.format(key))
+        key: GivenValue(value=value, origin=_flag(key) if origin is None else origin.format(key))
         for key, value in flags.items()
         if value is not None
     }
@@ -73,17 +73,17 @@ def _flag(key: str) -> str:
     return FLAGS.get(key, f"--{key.replace('_', '-')}")
 
 
-def from_environment(environment: Mapping[str, str]) -> dict[str, Given]:
+def from_environment(environment: Mapping[str, str]) -> dict[str, GivenValue]:
     """MEMENTO_K_HC=5 sets k_hc, MEMENTO_HANOI__GOAL_UPDATE=desired sets hanoi.goal_update."""
     found = {}
     for variable, text in environment.items():
         if variable.startswith(PREFIX) and variable not in ELSEWHERE:
             key = variable.removeprefix(PREFIX).lower().replace("__", ".")
-            found[key] = Given(value=_parse(key, text), origin=f"the environment variable {variable}")
+            found[key] = GivenValue(value=_parse(key, text), origin=f"the environment variable {variable}")
     return found
 
 
-def from_file(path: Path) -> dict[str, Given]:
+def from_file(path: Path) -> dict[str, GivenValue]:
     """The values of a TOML file: settings at the top, the domain's options in a table with its name."""
     try:
         values = parse_toml(read_bounded(path, MOST_BYTES).decode("utf-8"))
@@ -91,15 +91,15 @@ def from_file(path: Path) -> dict[str, Given]:
         raise UsageError(f"cannot read the settings file {path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"the settings file {path} is not TOML: {error}") from None
-    found: dict[str, Given] = {}
+    found: dict[str, GivenValue] = {}
     for key, value in values.items():
         if isinstance(value, dict):
             inner = _flat(value, key, depth=2 if key in ("budget", "sampling") else 1)
-            found |= {name: Given(value=each, origin=str(path)) for name, each in inner}
+            found |= {name: GivenValue(value=each, origin=str(path)) for name, each in inner}
         elif key in {"initial", "evaluator", "prompts"} and isinstance(value, str) and value not in EVALUATORS:
-            found[key] = Given(value=str(path.parent / value), origin=str(path))   # relative to the file
+            found[key] = GivenValue(value=str(path.parent / value), origin=str(path))   # relative to the file
         else:
-            found[key] = Given(value=value, origin=str(path))
+            found[key] = GivenValue(value=value, origin=str(path))
     return found
 
 

@@ -34,7 +34,7 @@ class RunSnapshot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lane:
+class BranchSlots:
     """The slots of one branch of the current generation. `places` is their final number."""
 
     label: str
@@ -90,7 +90,7 @@ def trials_now(snapshot: RunSnapshot) -> tuple[list[Slot], int]:
     return [], 0
 
 
-def evaluator_lanes(snapshot: RunSnapshot) -> list[Lane]:
+def evaluator_lanes(snapshot: RunSnapshot) -> list[BranchSlots]:
     """The newest pool of evaluators and its judges."""
     made = [slot for slot in (*under_way(snapshot, snapshot.slots.others.values()), *asked_slots(snapshot))
             if parse(slot.id).stage == EVALUATOR]
@@ -98,14 +98,14 @@ def evaluator_lanes(snapshot: RunSnapshot) -> list[Lane]:
     here = [slot for slot in made if slot.generation == newest]
     number = snapshot.run.number
     return [
-        Lane(label="evaluators", slots=tuple(slot for slot in here if slot.branch != JUDGE),
+        BranchSlots(label="evaluators", slots=tuple(slot for slot in here if slot.branch != JUDGE),
              places=number("evaluator_pool")),
-        Lane(label="judges", slots=tuple(slot for slot in here if slot.branch == JUDGE),
+        BranchSlots(label="judges", slots=tuple(slot for slot in here if slot.branch == JUDGE),
              places=number("evaluator_judges")),
     ]
 
 
-def search_lanes(snapshot: RunSnapshot, slots: Iterable[Slot]) -> list[Lane]:
+def search_lanes(snapshot: RunSnapshot, slots: Iterable[Slot]) -> list[BranchSlots]:
     """The branches of one generation of the search, from its slots."""
     branches = {branch.word: branch for branch in branches_of(snapshot.run.settings)}
     found: dict[str, list[Slot]] = {}
@@ -116,7 +116,7 @@ def search_lanes(snapshot: RunSnapshot, slots: Iterable[Slot]) -> list[Lane]:
         branch = branches.get(word)
         label, places = (word or "slots", 0) if branch is None else (branch.label, branch.slots)
         waits = branch is not None and branch.operators == (Operator.CROSSOVER,) and word not in found
-        lanes.append(Lane(label=label, slots=tuple(found.get(word, ())), places=places, waits=waits))
+        lanes.append(BranchSlots(label=label, slots=tuple(found.get(word, ())), places=places, waits=waits))
     return lanes
 
 

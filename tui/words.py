@@ -18,7 +18,7 @@ from ..memory.gate_report import GateReport
 from ..memory.pace import Pace
 from ..memory.run_status import NodeUse, RunStatus, state_of, time_left_s
 from ..memory.slots import Slot
-from .snapshot import Lane
+from .snapshot import BranchSlots
 
 PLAIN, DIM, LOUD, ACCENT, GOOD, BAD, WARN, BEST, WORST = (
     "plain", "dim", "loud", "accent", "good", "bad", "warn", "best", "worst"
@@ -155,7 +155,7 @@ def rolling_words(slot: Slot, of: int) -> str:
     return f"rolling out {slot.rolled}{f'/{of}' if of else ''}" if slot.state == "rolling" else slot.state
 
 
-def lane_words(lane: Lane, episodes: int, *, width: int) -> Iterator[Styled]:
+def lane_words(lane: BranchSlots, episodes: int, *, width: int) -> Iterator[Styled]:
     """One line for a branch: a mark per slot, the best F, then current work and failures."""
     by_place = {slot.place: slot for slot in lane.slots}
     yield f"{lane.label:<{width}}", LOUD

@@ -21,9 +21,9 @@ from typing import Literal
 
 from ..errors import UsageError
 from ..metrics import finite
-from ..values import JSON, Candidate, Fault, Program
+from ..values import JSON, CandidateState, Fault, Program
 from .program_text import parse
-from .source_units import Source
+from .source_units import ParsedText
 
 MOST = 40  # constants of a program that are tuned, the first ones of its text
 FACTOR = 4.0  # of a range that the program does not name
@@ -82,7 +82,7 @@ def constants_of(program: Program) -> tuple[Constant, ...]:
     tree = parse(program)
     if isinstance(tree, Fault):
         return ()
-    source = Source(program.text, tree)
+    source = ParsedText(program.text, tree)
     found = [constant for body in _bodies(tree) for constant in _of_body(source, body)]
     return tuple(sorted(found, key=lambda each: each.start))
 
@@ -128,7 +128,7 @@ def _bodies(tree: ast.Module) -> Iterator[list[ast.stmt]]:
             yield node.body
 
 
-def _of_body(source: Source, body: list[ast.stmt]) -> Iterator[Constant]:
+def _of_body(source: ParsedText, body: list[ast.stmt]) -> Iterator[Constant]:
     named = [pair for statement in body if (pair := _assigned(statement)) is not None]
     times = Counter(name for name, _ in named)
     for name, value in named:
@@ -146,7 +146,7 @@ def _assigned(statement: ast.stmt) -> tuple[str, ast.expr] | None:
     return None
 
 
-def _numbers(source: Source, name: str, node: ast.expr) -> Iterator[Constant]:
+def _numbers(source: ParsedText, name: str, node: ast.expr) -> Iterator[Constant]:
     """The numbers of a value: itself, or those of a tuple, a list or an array of literals."""
     match node:
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
@@ -171,7 +171,7 @@ def _is_float(node: ast.expr) -> bool:
     return isinstance(_literal_value(node), float)
 
 
-def _constant(source: Source, name: str, node: ast.expr) -> Constant | None:
+def _constant(source: ParsedText, name: str, node: ast.expr) -> Constant | None:
     value = _literal_value(node)
     if value is None or not math.isfinite(value) or (isinstance(value, int) and abs(value) > MOST_INTEGER):
         return None
@@ -261,7 +261,7 @@ def calibrated(program: Program, bounds: Bounds) -> tuple[Constant, ...]:
     )
 
 
-def worth(candidate: Candidate) -> tuple[float, float, float]:
+def worth(candidate: CandidateState) -> tuple[float, float, float]:
     """What ranks calibrations, larger is better: the fitness (E_R has none), successes, then progress.
 
     A candidate that failed as a whole ranks below all others.

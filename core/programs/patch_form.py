@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from .program_text import HISTORY_NAME, FunctionNode, children
-from .source_units import Source, Unit, bound, imported_name
+from .source_units import ParsedText, Statement, bound, imported_name
 
 # What single statements of a patch and of its parent are: imports, constants, placeholders, comments to the reader.
 
@@ -46,7 +46,7 @@ def imported(node: ast.stmt) -> list[Import] | None:
     return None if None in inner else [each for imports in inner for each in imports or ()]
 
 
-def constants(units: Iterable[Unit]) -> dict[str, list[str]]:
+def constants(units: Iterable[Statement]) -> dict[str, list[str]]:
     """The owners of each constant of a module: "" for the module, and the names of its classes."""
     found: dict[str, list[str]] = {}
     for unit in units:
@@ -59,7 +59,7 @@ def constants(units: Iterable[Unit]) -> dict[str, list[str]]:
     return found
 
 
-def entangled(source: Source, unit: Unit, name: str) -> str:
+def entangled(source: ParsedText, unit: Statement, name: str) -> str:
     """Why a name of the parent cannot be named alone."""
     line = source.line_of(unit.start) + 1
     others = sorted(unit.names - {name})

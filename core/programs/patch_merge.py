@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from .patch_form import is_text
 from .program_text import FunctionNode, children
-from .source_units import BLANK, LINE_BREAK, Source, Unit, body_begin
+from .source_units import BLANK, LINE_BREAK, ParsedText, Statement, body_begin
 
 # The text of a merge: which characters of the parent a definition of the patch takes the place of.
 
 
-class Edit(NamedTuple):
+class TextEdit(NamedTuple):
     """A replacement of text[start:end]."""
 
     start: int
@@ -20,11 +20,11 @@ class Edit(NamedTuple):
     text: str
 
 
-New = tuple[Unit, str | None]
+New = tuple[Statement, str | None]
 """A definition of the patch, and its code where that is not its own text."""
 
 
-def applied(text: str, edits: Iterable[Edit]) -> str:
+def applied(text: str, edits: Iterable[TextEdit]) -> str:
     """The text after edits that do not overlap; insertions at one place keep their order."""
     pieces: list[str] = []
     at = 0
@@ -51,32 +51,34 @@ def string_lines(tree: ast.Module) -> frozenset[int]:
     return frozenset(found)
 
 
-class Writer:
+class PatchWriter:
     """Writes definitions of a patch with the indentation and line breaks of the parent.
 
     `strings` are the lines of the patch that begin inside of strings; `drops` says of a comment above a definition
     that it does not belong to the program.
     """
 
-    def __init__(self, old: Source, new: Source, strings: frozenset[int], *, drops: Callable[[str], bool]) -> None:
+    def __init__(
+        self, old: ParsedText, new: ParsedText, strings: frozenset[int], *, drops: Callable[[str], bool]
+    ) -> None:
         self._old = old
         self._new = new
         self._strings = strings
         self._drops = drops
 
-    def replacement(self, unit: Unit, new: Sequence[Unit]) -> Edit:
+    def replacement(self, unit: Statement, new: Sequence[Statement]) -> TextEdit:
         """New definitions in the place of a unit of the parent; its comments stay where the new one has none."""
         if not unit.alone:
-            return Edit(unit.start, unit.code_end, self._new.text[new[0].start : new[0].code_end])
+            return TextEdit(unit.start, unit.code_end, self._new.text[new[0].start : new[0].code_end])
         indent = unit.indent or ""
         start = unit.lead if self._comments(new[0]) else unit.start
-        return Edit(start, unit.end, self._block([(each, None) for each in new], indent).removeprefix(indent))
+        return TextEdit(start, unit.end, self._block([(each, None) for each in new], indent).removeprefix(indent))
 
-    def neutral(self, unit: Unit) -> Edit:
+    def neutral(self, unit: Statement) -> TextEdit:
         """`pass` in the place of a deleted unit that shares its line with others."""
-        return Edit(unit.start, unit.code_end, "pass")
+        return TextEdit(unit.start, unit.code_end, "pass")
 
-    def removal(self, unit: Unit) -> Edit:
+    def removal(self, unit: Statement) -> TextEdit:
         """The unit is left out with its lines, its comments and the empty lines above it."""
         line = self._old.line_of(unit.lead)
         first = self._old.line_of(unit.floor) + 1 if unit.floor else 0
@@ -84,19 +86,19 @@ class Writer:
             line -= 1
         last = self._old.line_of(unit.end) + 1
         end = self._old.starts[last] if last < len(self._old.starts) else len(self._old.text)
-        return Edit(self._old.starts[line], end, "")
+        return TextEdit(self._old.starts[line], end, "")
 
-    def refill(self, unit: Unit, new: Sequence[New]) -> Edit:
+    def refill(self, unit: Statement, new: Sequence[New]) -> TextEdit:
         """New definitions, or `pass`, in the place of the last unit of a class, which is deleted."""
         indent = unit.indent or ""
         text = self._block(new, indent).removeprefix(indent) if new else "pass"
-        return Edit(unit.lead, unit.end, text)
+        return TextEdit(unit.lead, unit.end, text)
 
-    def opened(self, first: Unit, indent: str) -> Edit:
+    def opened(self, first: Statement, indent: str) -> TextEdit:
         """The statements of a class that stand on the line of its header get a separate line."""
-        return Edit(first.floor, first.start, self._old.newline + indent)
+        return TextEdit(first.floor, first.start, self._old.newline + indent)
 
-    def behind(self, before: Unit, new: Sequence[New], after: Unit | None, indent: str) -> Edit:
+    def behind(self, before: Statement, new: Sequence[New], after: Statement | None, indent: str) -> TextEdit:
         """New definitions on the lines behind a unit."""
         at = self._old.line_end(before.end)
         lead = self._old.newline * (1 + self._distance(before, new[0][0], indent))
@@ -104,24 +106,24 @@ class Writer:
         if after is not None:
             there = self._old.line_of(after.lead) - self._old.line_of(before.end) - 1
             tail = self._old.newline * max(0, self._distance(new[-1][0], after, indent) - there)
-        return Edit(at, at, lead + self._block(new, indent) + tail)
+        return TextEdit(at, at, lead + self._block(new, indent) + tail)
 
-    def ahead(self, after: Unit, new: Sequence[New], indent: str) -> Edit:
+    def ahead(self, after: Statement, new: Sequence[New], indent: str) -> TextEdit:
         """New definitions on the lines before the first unit of a scope."""
         at = self._old.starts[self._old.line_of(after.lead)]
         gap = self._old.newline * (1 + self._distance(new[-1][0], after, indent))
-        return Edit(at, at, self._block(new, indent) + gap)
+        return TextEdit(at, at, self._block(new, indent) + gap)
 
-    def header(self, unit: Unit, old: ast.ClassDef, patch: Unit, new: ast.ClassDef) -> list[Edit]:
+    def header(self, unit: Statement, old: ast.ClassDef, patch: Statement, new: ast.ClassDef) -> list[TextEdit]:
         """The decorators and bases of a class, where the patch gives others."""
-        edits: list[Edit] = []
+        edits: list[TextEdit] = []
         begin, given = self._keyword(self._old, old), self._keyword(self._new, new)
         if new.decorator_list and _differ(old.decorator_list, new.decorator_list):
             text = self._shifted(patch.start, given, patch.indent, unit.indent or "")
-            edits.append(Edit(unit.start, begin, text))
+            edits.append(TextEdit(unit.start, begin, text))
         if (new.bases or new.keywords) and _differ([*old.bases, *old.keywords], [*new.bases, *new.keywords]):
             text = self._new.text[given : body_begin(self._new, new)]
-            edits.append(Edit(begin, body_begin(self._old, old), self._own_breaks(text)))
+            edits.append(TextEdit(begin, body_begin(self._old, old), self._own_breaks(text)))
         return edits
 
     # ------------------------------------------------------------------------------------------ parts
@@ -136,10 +138,10 @@ class Writer:
             text += self._old.newline.join(indent + line for line in lines)
         return text
 
-    def _code(self, unit: Unit, indent: str) -> str:
+    def _code(self, unit: Statement, indent: str) -> str:
         return self._shifted(unit.start, unit.end, unit.indent, indent)
 
-    def _comments(self, unit: Unit) -> list[str]:
+    def _comments(self, unit: Statement) -> list[str]:
         """The comments above a definition of the patch, without their indentation."""
         lines = LINE_BREAK.split(self._new.text[unit.lead : unit.start])
         return [line.strip(BLANK) for line in lines if line.strip(BLANK) and not self._drops(line)]
@@ -162,10 +164,10 @@ class Writer:
         """The text with the parent's line breaks."""
         return text if self._old.newline == "\n" else text.replace("\n", self._old.newline)
 
-    def _keyword(self, source: Source, node: ast.ClassDef) -> int:
+    def _keyword(self, source: ParsedText, node: ast.ClassDef) -> int:
         return source.offset(node.lineno, node.col_offset)
 
-    def _distance(self, one: Unit, other: Unit, indent: str) -> int:
+    def _distance(self, one: Statement, other: Statement, indent: str) -> int:
         """The empty lines between two neighbours."""
         wide = (FunctionNode, ast.ClassDef, ast.Expr)
         if not isinstance(one.node, wide) and not isinstance(other.node, wide):
@@ -186,19 +188,19 @@ NO_NAMES: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class NameUse:
     """What some statements set and use. `now`: used when they are executed; `ever`: also when they are called."""
 
     names: frozenset[str] = NO_NAMES
     now: frozenset[str] = NO_NAMES
     ever: frozenset[str] = NO_NAMES
 
-    def plus(self, other: "Piece") -> "Piece":
+    def plus(self, other: "NameUse") -> "NameUse":
         """Both together."""
-        return Piece(names=self.names | other.names, now=self.now | other.now, ever=self.ever | other.ever)
+        return NameUse(names=self.names | other.names, now=self.now | other.now, ever=self.ever | other.ever)
 
 
-def piece_of(node: ast.stmt, names: frozenset[str]) -> Piece:
+def piece_of(node: ast.stmt, names: frozenset[str]) -> NameUse:
     """What a statement uses; the body of a function is executed when it is called, that of a class at once."""
     now: set[str] = set()
     later: set[str] = set()
@@ -221,16 +223,16 @@ def piece_of(node: ast.stmt, names: frozenset[str]) -> Piece:
         waiting += [
             (below, found) for below in children((part,)) if isinstance(below, ast.AST) and id(below) not in kept
         ]
-    return Piece(names=names, now=frozenset(now), ever=frozenset(now | later))
+    return NameUse(names=names, now=frozenset(now), ever=frozenset(now | later))
 
 
 class Ordering:
     """Pieces in their order, and new ones that get their places one after the other."""
 
-    def __init__(self, pieces: Sequence[Piece], new: Sequence[Piece]) -> None:
+    def __init__(self, pieces: Sequence[NameUse], new: Sequence[NameUse]) -> None:
         self.pieces = [*pieces]
-        self._setters: dict[str, list[Piece]] = {}
-        self._users: dict[tuple[str, bool], list[Piece]] = {}  # by name, and whether calls count
+        self._setters: dict[str, list[NameUse]] = {}
+        self._users: dict[tuple[str, bool], list[NameUse]] = {}  # by name, and whether calls count
         for piece in (*pieces, *new):
             for name in piece.names:
                 self._setters.setdefault(name, []).append(piece)
@@ -239,7 +241,7 @@ class Ordering:
             for name in piece.now:
                 self._users.setdefault((name, False), []).append(piece)
 
-    def insert(self, new: Piece, preferred: int | None) -> int | None:
+    def insert(self, new: NameUse, preferred: int | None) -> int | None:
         """Put `new` into the gap, from 0 (first), that is nearest to the preferred one; None if there is no gap.
 
         None as the preferred gap stands for the one before the first piece that uses it. What is called may be used:
@@ -260,7 +262,7 @@ class Ordering:
                 return gap
         return None
 
-    def needs(self, piece: Piece, *, called: bool = True) -> frozenset[str]:
+    def needs(self, piece: NameUse, *, called: bool = True) -> frozenset[str]:
         """The names that a piece uses when it is executed, all that the pieces which set them use, and so on."""
         found, waiting = set(piece.now), [*piece.now]
         passed: set[int] = set()
@@ -295,11 +297,11 @@ class Scope:
     """
 
     path: str
-    units: list[Unit]
+    units: list[Statement]
     indent: str
     where: Mapping[str, list[int]] = field(default_factory=dict)  # the units that set a name
-    replaced: dict[int, list[Unit]] = field(default_factory=dict)
-    inner: dict[int, Unit] = field(default_factory=dict)  # classes of the parent that a class of the patch changes
+    replaced: dict[int, list[Statement]] = field(default_factory=dict)
+    inner: dict[int, Statement] = field(default_factory=dict)  # classes of the parent that a class of the patch changes
     gone: set[int] = field(default_factory=set)
     added: list["Added"] = field(default_factory=list)
 
@@ -315,8 +317,8 @@ class Scope:
 class Added:
     """A new definition; `code` stands for its own text where only a part of an import is new."""
 
-    unit: Unit
-    piece: Piece
+    unit: Statement
+    piece: NameUse
     code: str | None = None
 
 
@@ -326,10 +328,10 @@ class Group:
 
     names: set[str]
     old: set[int]
-    new: list[Unit]
+    new: list[Statement]
 
 
-def grouped(scope: Scope, new: Sequence[Unit]) -> list[Group]:
+def grouped(scope: Scope, new: Sequence[Statement]) -> list[Group]:
     """The patch's definitions, those together that share names with each other or with one unit of the parent."""
     groups: list[Group] = []
     for unit in new:
@@ -345,7 +347,7 @@ def grouped(scope: Scope, new: Sequence[Unit]) -> list[Group]:
     return groups
 
 
-def rows_of(units: Sequence[Unit]) -> list[list[int]]:
+def rows_of(units: Sequence[Statement]) -> list[list[int]]:
     """The indices of the units, those together that share a line."""
     rows: list[list[int]] = []
     for index, unit in enumerate(units):

@@ -26,12 +26,12 @@ from .patch_form import (
 )
 from .patch_merge import (
     Added,
-    Edit,
     Group,
+    NameUse,
     Ordering,
-    Piece,
+    PatchWriter,
     Scope,
-    Writer,
+    TextEdit,
     applied,
     dependencies_first,
     grouped,
@@ -41,7 +41,7 @@ from .patch_merge import (
     string_lines,
 )
 from .program_text import MAX_FAULT, MAX_PROGRAM, FunctionNode, parse
-from .source_units import Source, Unit, body_begin, units_of
+from .source_units import ParsedText, Statement, body_begin, units_of
 
 MAX_DEFINITIONS = 100  # of one patch: more is a whole program
 WHOLE = "send the whole program instead, after the line `# whole program`"
@@ -63,7 +63,7 @@ def merge(parent: Program, patch: Program, limit: int = MAX_PROGRAM) -> Program 
         return old
     if isinstance(new, Fault):
         return new
-    merging = _Merging(Source(parent.text, old), Source(patch.text, new))
+    merging = _Merging(ParsedText(parent.text, old), ParsedText(patch.text, new))
     try:
         merging.run()
     except _Unclear as unclear:
@@ -78,12 +78,14 @@ def merge(parent: Program, patch: Program, limit: int = MAX_PROGRAM) -> Program 
 class _Merging:
     """One merge; `edits` holds its result."""
 
-    def __init__(self, old: Source, new: Source) -> None:
+    def __init__(self, old: ParsedText, new: ParsedText) -> None:
         self.old = old
         self.new = new
-        self.edits: list[Edit] = []
+        self.edits: list[TextEdit] = []
         self._strings = string_lines(new.tree)
-        self._writer = Writer(old, new, self._strings, drops=lambda line: bool(_DELETE.match(line) or is_aside(line)))
+        self._writer = PatchWriter(
+            old, new, self._strings, drops=lambda line: bool(_DELETE.match(line) or is_aside(line))
+        )
         self._known_lines = {line.strip() for line in old.text.splitlines()}
         self._deletes = self._read_deletes()
         self._count = 0
@@ -103,9 +105,9 @@ class _Merging:
 
     # ------------------------------------------------------------------------------------ one scope
 
-    def _merge(self, scope: Scope, patch: Iterable[Unit], known: set[Import]) -> None:
+    def _merge(self, scope: Scope, patch: Iterable[Statement], known: set[Import]) -> None:
         self._delete(scope)
-        definitions: list[Unit] = []
+        definitions: list[Statement] = []
         for unit in patch:
             if is_filler(unit.node) or (not scope.path and is_history(unit.node)):
                 continue
@@ -137,7 +139,7 @@ class _Merging:
                 scope.gone.add(index)
             self._deletes.discard(full)
 
-    def _check(self, scope: Scope, unit: Unit) -> None:
+    def _check(self, scope: Scope, unit: Statement) -> None:
         """Raise _Unclear for a statement that is no definition, or one that seems to stand in the wrong place."""
         line = self.new.line_of(unit.start) + 1
         if not unit.plain:
@@ -155,7 +157,7 @@ class _Merging:
                 holder = scope.path.rstrip(".")
                 raise _Unclear(f"{fresh[0]} is a constant of the module: define it outside of the class {holder}")
 
-    def _check_place(self, unit: Unit, name: str) -> None:
+    def _check_place(self, unit: Statement, name: str) -> None:
         """Raise _Unclear for what is new at module level but looks like a member of a class."""
         node = unit.node
         owners = [owner for owner in self._constants.get(name, ()) if owner]
@@ -166,7 +168,7 @@ class _Merging:
         elif isinstance(node, ast.Assign | ast.AnnAssign) and owners:
             raise _Unclear(f"{name} is a constant of {owners[0]}: put it inside of `class {owners[0]}:` in the patch")
 
-    def _check_complete(self, scope: Scope, unit: Unit) -> None:
+    def _check_complete(self, scope: Scope, unit: Statement) -> None:
         """Raise _Unclear for a definition in which a placeholder stands for code."""
         known = [scope.units[index] for name in unit.names for index in scope.where.get(name, ())]
         if isinstance(unit.node, ast.ClassDef) and any(isinstance(each.node, ast.ClassDef) for each in known):
@@ -203,7 +205,7 @@ class _Merging:
             lines = ", ".join(str(self.old.line_of(unit.start) + 1) for unit in old[:4])
             raise _Unclear(f"{name} is set in {len(old)} places of the program (lines {lines}): define all, or {WHOLE}")
 
-    def _replace(self, scope: Scope, index: int, new: list[Unit], name: str) -> None:
+    def _replace(self, scope: Scope, index: int, new: list[Statement], name: str) -> None:
         unit = scope.units[index]
         classes = [each for each in new if isinstance(each.node, ast.ClassDef)]
         if isinstance(unit.node, ast.ClassDef) and classes:
@@ -216,7 +218,7 @@ class _Merging:
             raise _Unclear(f"{name} shares its line with other statements of the program: {WHOLE}")
         scope.replaced[index] = new
 
-    def _descend(self, scope: Scope, index: int, unit: Unit) -> None:
+    def _descend(self, scope: Scope, index: int, unit: Statement) -> None:
         """Merge the members of a class that the patch changes."""
         if not isinstance(unit.node, ast.ClassDef) or index in scope.gone or index in scope.replaced:
             return
@@ -228,13 +230,13 @@ class _Merging:
         members = units_of(self.old, unit.node.body, begin)
         indent = members[0].indent
         inner = Scope(path=path, units=members, indent=(unit.indent or "") + "    " if indent is None else indent)
-        changes: Sequence[Unit] = ()
+        changes: Sequence[Statement] = ()
         if patch is not None and isinstance(patch.node, ast.ClassDef):
             self.edits += self._writer.header(unit, unit.node, patch, patch.node)
             changes = units_of(self.new, patch.node.body, body_begin(self.new, patch.node))
         self._merge(inner, changes, imports(unit.node))
 
-    def _import(self, scope: Scope, unit: Unit, known: set[Import]) -> None:
+    def _import(self, scope: Scope, unit: Statement, known: set[Import]) -> None:
         """Add the imports of a statement that the scope does not have yet."""
         given = imported(unit.node) or []
         fresh = [each for each in given if each not in known]
@@ -274,7 +276,7 @@ class _Merging:
             self.edits.append(self._writer.refill(scope.units[host], [(each.unit, each.code) for each in scope.added]))
             return
         run: list[Added] = []
-        before: Unit | None = None
+        before: Statement | None = None
         for item in order:
             if isinstance(item, Added):
                 run.append(item)
@@ -283,7 +285,7 @@ class _Merging:
                 before, run = scope.units[item[-1]], []
         self._insert(scope, before, run, None)
 
-    def _insert(self, scope: Scope, before: Unit | None, run: Sequence[Added], after: Unit | None) -> None:
+    def _insert(self, scope: Scope, before: Statement | None, run: Sequence[Added], after: Statement | None) -> None:
         """New definitions between two units of the parent that stay."""
         if not run:
             return
@@ -312,9 +314,9 @@ class _Merging:
             order.insert(gap, new)
         return order
 
-    def _piece(self, scope: Scope, row: Sequence[int]) -> Piece:
+    def _piece(self, scope: Scope, row: Sequence[int]) -> NameUse:
         """What a row sets and uses after the patch."""
-        total = Piece()
+        total = NameUse()
         for index in row:
             if index in scope.gone:
                 continue

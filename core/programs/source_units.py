@@ -17,7 +17,7 @@ _REST = re.compile(r"[ \t\f]*+(;[ \t\f]*+)?(#[^\r\n]*+)?(?=[\r\n]|\Z)")  # of a 
 _COLON = re.compile(r"(?:[^:#]|#[^\r\n]*+)*+:")
 
 
-class Source:
+class ParsedText:
     """A text with its syntax tree, and the offsets of its lines."""
 
     def __init__(self, text: str, tree: ast.Module) -> None:
@@ -50,7 +50,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unit:
+class Statement:
     """One statement of the body of a module or class.
 
     `plain`: a patch can name it (a function, a class, an import, or an assignment to names). `floor` is where the
@@ -81,16 +81,16 @@ class Unit:
         return hasattr(self.node, "body")
 
 
-def units_of(source: Source, body: Iterable[ast.stmt], begin: int) -> list[Unit]:
+def units_of(source: ParsedText, body: Iterable[ast.stmt], begin: int) -> list[Statement]:
     """The statements of a body whose text begins at `begin`."""
-    found: list[Unit] = []
+    found: list[Statement] = []
     for node in body:
         found.append(_unit(source, node, begin))
         begin = found[-1].end
     return found
 
 
-def body_begin(source: Source, node: ast.ClassDef) -> int:
+def body_begin(source: ParsedText, node: ast.ClassDef) -> int:
     """The offset behind the colon of a class."""
     header: Sequence[ast.AST] = [*node.bases, *node.keywords, *getattr(node, "type_params", ())]
     ends = [source.offset(part.end_lineno, part.end_col_offset) for part in header]  # type: ignore[attr-defined]
@@ -99,7 +99,7 @@ def body_begin(source: Source, node: ast.ClassDef) -> int:
     return colon.end() if colon else begin
 
 
-def _unit(source: Source, node: ast.stmt, floor: int) -> Unit:
+def _unit(source: ParsedText, node: ast.stmt, floor: int) -> Statement:
     start = _start(source, node, floor)
     code_end = source.offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
     line = source.line_of(start)
@@ -110,14 +110,14 @@ def _unit(source: Source, node: ast.stmt, floor: int) -> Unit:
     if rest and indent is not None and isinstance(node, FunctionNode | ast.ClassDef):
         end = _inner_comments(source, end, len(indent))
     names = bound(node)
-    return Unit(
+    return Statement(
         node=node, names=_set_inside(node) if names is None else names, plain=names is not None, floor=floor,
         lead=start if indent is None else _lead(source, line, start, indent, floor), start=start,
         code_end=code_end, end=end, indent=indent, ends_line=rest is not None,
     )
 
 
-def _start(source: Source, node: ast.stmt, floor: int) -> int:
+def _start(source: ParsedText, node: ast.stmt, floor: int) -> int:
     """The first character of a statement: of its first decorator, where it has one."""
     if not isinstance(node, FunctionNode | ast.ClassDef) or not node.decorator_list:
         return source.offset(node.lineno, node.col_offset)
@@ -127,7 +127,7 @@ def _start(source: Source, node: ast.stmt, floor: int) -> int:
     return source.starts[line] + len(source.line(line)) - len(source.line(line).lstrip(BLANK))
 
 
-def _lead(source: Source, line: int, start: int, indent: str, floor: int) -> int:
+def _lead(source: ParsedText, line: int, start: int, indent: str, floor: int) -> int:
     """Where the comments begin that stand directly above a statement, with its indentation."""
     while line > 0 and source.starts[line - 1] >= floor:
         above = source.line(line - 1)
@@ -138,7 +138,7 @@ def _lead(source: Source, line: int, start: int, indent: str, floor: int) -> int
     return start
 
 
-def _inner_comments(source: Source, end: int, column: int) -> int:
+def _inner_comments(source: ParsedText, end: int, column: int) -> int:
     """The end of a function or class, with the comments below it that are indented further than it is."""
     for index in range(source.line_of(end) + 1, len(source.starts)):
         line = source.line(index)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ...core.ports import Part, Shelf
 from ...core.values import JSON
-from .source import Alternative, Edit, Piece, Source, alternative_of, fits, number_of
+from .source import Alternative, Edit, ParsedProgram, Piece, alternative_of, fits, number_of
 
 # The priority of the parts of a program for edits, from the feedback metrics of its rollouts.
 
@@ -74,7 +74,7 @@ HARM_LIMIT = 8           # attempts at a new perturbation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Method:
+class MethodPart:
     """A method part with its parsed alternatives."""
 
     part: Part
@@ -89,22 +89,22 @@ class Workshop:
         self.class_name = first_class(shelf.initial.text)
         self.parts = {part.name: part for part in shelf.parts}
         self.methods = tuple(
-            Method(part=part, alternatives=tuple(alternative_of(text) for text in part.alternatives))
+            MethodPart(part=part, alternatives=tuple(alternative_of(text) for text in part.alternatives))
             for part in shelf.parts
             if part.kind == "method"
         )
         self.constants = tuple(part for part in shelf.parts if part.kind == "constant")
         self.milestones = milestones(shelf.parts)
-        initial = Source(shelf.initial.text, self.class_name)
+        initial = ParsedProgram(shelf.initial.text, self.class_name)
         self.known = {name: piece.text for name, piece in initial.constants.items()}
 
-    def read(self, text: str) -> Source:
+    def read(self, text: str) -> ParsedProgram:
         """Parse a program. Raises SyntaxError."""
-        return Source(text, self.class_name)
+        return ParsedProgram(text, self.class_name)
 
     # --------------------------------------------------------------------------------- what may be edited
 
-    def swaps(self, source: Source) -> list[tuple[Part, list[Edit]]]:
+    def swaps(self, source: ParsedProgram) -> list[tuple[Part, list[Edit]]]:
         """For every method part that fits the program: its alternatives other than the current one."""
         found = []
         for method in self.methods:
@@ -119,7 +119,7 @@ class Workshop:
                 found.append((method.part, edits))
         return found
 
-    def _swap(self, alternative: Alternative, source: Source) -> Edit:
+    def _swap(self, alternative: Alternative, source: ParsedProgram) -> Edit:
         lacking = sorted(name for name in alternative.reads - source.attributes if name in self.known)
         return Edit(
             name=alternative.name,
@@ -128,7 +128,7 @@ class Workshop:
             adds=tuple((name, self.known[name]) for name in lacking),
         )
 
-    def tunable(self, source: Source) -> list[tuple[Part, Piece]]:
+    def tunable(self, source: ParsedProgram) -> list[tuple[Part, Piece]]:
         """The constants that may be changed: the shelf's, else the program's own, else its bare numbers.
 
         Constants that no code reads are omitted, because they have no effect. A program's own constants and

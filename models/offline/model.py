@@ -14,10 +14,10 @@ from ...core.ports import Ask, Part, Reply, Shelf
 from ...core.programs.constants import Bounds, calibrated, worth
 from ...core.seeds import derive_seed
 from ...core.text import one_line
-from ...core.values import JSON, Candidate, EvaluatorCandidate, Operator, Program, Usage
+from ...core.values import JSON, CandidateState, EvaluatorCandidate, Operator, Program, Usage
 from .edits import Workshop, constant_edit, first_class, level, perturbed, same_value
 from .proposer import differing_methods, propose
-from .source import Edit, Piece, Source
+from .source import Edit, ParsedProgram, Piece
 
 # Coordinate search in place of a model in a calibration: one constant up or down at a time, then smaller steps.
 #
@@ -32,7 +32,7 @@ Point = tuple[float, ...]
 Worth = tuple[float, float, float]
 
 
-def next_values(tested: Sequence[Candidate], bounds: Bounds) -> dict[str, JSON]:
+def next_values(tested: Sequence[CandidateState], bounds: Bounds) -> dict[str, JSON]:
     """The values of the constants to test next; `tested` holds all programs so far, oldest first."""
     constants = calibrated(tested[0].program, bounds)
     start = tuple(min(1.0, max(0.0, each.position)) for each in constants)
@@ -94,7 +94,7 @@ def write_evaluator(
         least, most = (0, 2) if order.slot < len(evaluators) else (2, 4)
     else:
         least, most = 2, 5
-    source = Source(parent.text, first_class(parent.text))
+    source = ParsedProgram(parent.text, first_class(parent.text))
     edits = list(moved(source, rng, count=rng.randint(least, most)))
     if order.parent is not None and rng.random() < SWAP_CHANCE:
         edits += term_of_another(source, evaluators, rng)
@@ -105,7 +105,7 @@ def write_evaluator(
     return source.edited(tuple(edits), summary), summary
 
 
-def moved(source: Source, rng: random.Random, *, count: int) -> list[Edit]:
+def moved(source: ParsedProgram, rng: random.Random, *, count: int) -> list[Edit]:
     """Edits that change `count` of the evaluator's numbers by random factors."""
     left: list[Piece] = [piece for piece in source.constants.values() if piece.number]
     left = left or [piece for piece in source.numbers.values() if piece.number]
@@ -119,9 +119,9 @@ def moved(source: Source, rng: random.Random, *, count: int) -> list[Edit]:
     return edits
 
 
-def term_of_another(source: Source, evaluators: Sequence[Program], rng: random.Random) -> list[Edit]:
+def term_of_another(source: ParsedProgram, evaluators: Sequence[Program], rng: random.Random) -> list[Edit]:
     """An edit that takes one method from another evaluator, if one fits."""
-    others = [Source(program.text, first_class(program.text)) for program in evaluators]
+    others = [ParsedProgram(program.text, first_class(program.text)) for program in evaluators]
     options = [edit for other in others for edit in differing_methods(source, other) if edit.name != "evaluate"]
     return [rng.choice(options)] if options else []
 

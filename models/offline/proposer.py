@@ -7,9 +7,9 @@ from typing import TypeAlias
 from ...core.events import Propose
 from ...core.ports import Part
 from ...core.programs.program_text import digest
-from ...core.values import Candidate, Operator, Program, Rejection
+from ...core.values import CandidateState, Operator, Program, Rejection
 from .edits import Forbidden, Workshop, constant_edit, summary_of, weights
-from .source import Edit, Source, alternative_of, fits
+from .source import Edit, ParsedProgram, alternative_of, fits
 
 SWAP_SHARE = 0.75          # of hill-climb edits: a method replaced; the rest changes one or two constants
 TUNED_SWAP_SHARE = 0.4     # the same for a shelf whose constants matter as much as its methods
@@ -67,7 +67,7 @@ Focus: TypeAlias = Callable[[Sequence[Part]], list[float]]
 
 
 def focus_of(
-    source: Source, parent: Candidate, workshop: Workshop, rejections: Sequence[Rejection] = ()
+    source: ParsedProgram, parent: CandidateState, workshop: Workshop, rejections: Sequence[Rejection] = ()
 ) -> Focus:
     """The weights of parts for an edit: from the parent's metrics, lower for recently edited parts."""
     tried = [*source.history()[-RECENT:], *(rejection.summary for rejection in rejections)]
@@ -75,7 +75,7 @@ def focus_of(
 
 
 def small_edit(
-    source: Source, focus: Focus, workshop: Workshop, forbidden: Forbidden, rng: random.Random
+    source: ParsedProgram, focus: Focus, workshop: Workshop, forbidden: Forbidden, rng: random.Random
 ) -> tuple[Edit, ...]:
     """One method replaced, or one or two constants changed, that the rejection memory does not exclude."""
     swaps = [
@@ -96,7 +96,7 @@ def small_edit(
 
 
 def large_edit(
-    source: Source, focus: Focus, workshop: Workshop, rng: random.Random
+    source: ParsedProgram, focus: Focus, workshop: Workshop, rng: random.Random
 ) -> tuple[Edit, ...]:
     """Two to four methods replaced and up to three constants changed at once; of a tuned shelf fewer and more."""
     left = workshop.swaps(source)
@@ -119,7 +119,7 @@ def drawn(
 
 
 def moved_constants(
-    source: Source, focus: Focus, workshop: Workshop, rng: random.Random, *, count: int
+    source: ParsedProgram, focus: Focus, workshop: Workshop, rng: random.Random, *, count: int
 ) -> tuple[Edit, ...]:
     """Edits that change up to `count` different constants."""
     left = workshop.tunable(source)
@@ -135,7 +135,7 @@ def moved_constants(
 # --------------------------------------------------------------------------------------------- crossover
 
 
-def crossed(parents: Sequence[Candidate], workshop: Workshop, rng: random.Random) -> tuple[str, str]:
+def crossed(parents: Sequence[CandidateState], workshop: Workshop, rng: random.Random) -> tuple[str, str]:
     """Two parents recombined by method and constant, the fitter one first; mutated if they differ little."""
     first, second = sorted(parents[:2], key=lambda parent: -parent.fitness)  # stable: ties keep the order
     source, other = workshop.read(first.program.text), workshop.read(second.program.text)
@@ -159,7 +159,7 @@ def crossed(parents: Sequence[Candidate], workshop: Workshop, rng: random.Random
     return source.edited(chosen, summary), summary
 
 
-def differing(source: Source, other: Source) -> list[Edit]:
+def differing(source: ParsedProgram, other: ParsedProgram) -> list[Edit]:
     """The edits that put parts of `other` into `source`: methods and constants with the same names that differ."""
     constants = [
         constant_edit(source.constants[name], piece.text)
@@ -169,7 +169,7 @@ def differing(source: Source, other: Source) -> list[Edit]:
     return differing_methods(source, other) + constants
 
 
-def differing_methods(source: Source, other: Source) -> list[Edit]:
+def differing_methods(source: ParsedProgram, other: ParsedProgram) -> list[Edit]:
     """The methods of `other` that differ from those of `source` under the same names and would fit there."""
     known = {name: piece.text for name, piece in other.constants.items()}
     edits = []

@@ -36,7 +36,7 @@ class Edit:
     adds: tuple[tuple[str, str], ...] = ()
 
 
-class Source:
+class ParsedProgram:
     """A parsed program. Raises SyntaxError if the text is not Python or holds no class.
 
     `attributes` is every name that `self.<name>` can have: methods, class constants, attributes assigned.
@@ -226,7 +226,7 @@ def alternative_of(text: str) -> Alternative:
     )
 
 
-def fits(alternative: Alternative, source: Source, known: Mapping[str, str]) -> bool:
+def fits(alternative: Alternative, source: ParsedProgram, known: Mapping[str, str]) -> bool:
     """Whether a method can be used in a program: same arguments, and every attribute that it reads exists.
 
     `known` are constants that may be added (name to literal).

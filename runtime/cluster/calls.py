@@ -12,8 +12,8 @@ from ...core.errors import MementoError, RecordingLost, RolloutError, StoreError
 from ...core.files import replacing
 from ...core.recording_file import trajectory_path
 from ...core.values import Program
-from ..rollouts.pool import Activity, Observer
-from .dispatch import Assignment, Dispatcher, Job
+from ..rollouts.pool import Observer, WorkerActivity
+from .dispatch import Assignment, Dispatcher, NodeJob
 from .link import ClusterGone, ClusterLink, NodeLost
 from .wire import pack_call, unpack_call
 
@@ -81,7 +81,7 @@ _Errors: Final = {"RolloutError": RolloutError, "StoreError": StoreError}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class NodeAnswer:
     """What a node answers: values, the recordings that came with them, the node's name."""
 
     done: Any
@@ -93,10 +93,10 @@ class Answer:
 class _Call:
     """A call that waits for its one answer."""
 
-    job: Job
+    job: NodeJob
     message: Mapping[str, Any]
     program: Program
-    future: "asyncio.Future[Answer]"
+    future: "asyncio.Future[NodeAnswer]"
 
 
 class Tasks:
@@ -136,17 +136,17 @@ class Calls:
         self._limit_s = limit_s
         self._observe = observer
         self._lose = lose
-        self._open: dict[Job, _Call] = {}
+        self._open: dict[NodeJob, _Call] = {}
 
     async def call(
         self, do: str, order: str, task: Mapping[str, Any], program: Program, *, wants: Iterable[str] = (),
         seed: int = 0, send: bool = True,
-    ) -> Answer:
+    ) -> NodeAnswer:
         """What a node answers. `wants` are the recordings that it reads; with `send` it returns those that it makes.
 
         Raises RolloutError and StoreError.
         """
-        job = Job(order=order, wants=tuple(wants))
+        job = NodeJob(order=order, wants=tuple(wants))
         message = {"do": do, "task": task, "wants": job.wants, "seed": seed, "send": send}
         call = _Call(job=job, message=message, program=program, future=asyncio.get_running_loop().create_future())
         self._open[job] = call
@@ -167,7 +167,7 @@ class Calls:
         while (assignment := self._dispatcher.assign()) is not None:
             self._tasks.begin(self._carry_out(assignment))
 
-    def lost(self, given_up: Iterable[Job], why: str) -> None:
+    def lost(self, given_up: Iterable[NodeJob], why: str) -> None:
         """A node has left. The calls that lost two nodes fail; the others are given out again."""
         for job in given_up:
             call = self._open.get(job)
@@ -198,7 +198,7 @@ class Calls:
     async def _carry_out(self, given: Assignment) -> None:
         """Have a node do a job, and pass its answer on unless it is late."""
         call = self._open.get(given.job)
-        result: Answer | MementoError | None = None
+        result: NodeAnswer | MementoError | None = None
         if call is not None:
             self._show(given, str(call.message["do"]))
             try:
@@ -225,7 +225,7 @@ class Calls:
                 call.future.set_result(result)
         self.assign()
 
-    async def _answer_of(self, given: Assignment, call: _Call) -> Answer | None:
+    async def _answer_of(self, given: Assignment, call: _Call) -> NodeAnswer | None:
         """What the node answers; None if the call was withdrawn. Raises NodeLost, ClusterGone and MementoError."""
         missing = [key for key in given.job.wants if not self._dispatcher.holds(given.node, key)]
         while True:
@@ -248,7 +248,7 @@ class Calls:
             return None
         for key in message["made"]:
             self._dispatcher.made(given.node, key)
-        return Answer(done=message["done"], files=files, node=self._names[given.node])
+        return NodeAnswer(done=message["done"], files=files, node=self._names[given.node])
 
     async def _withdraw(self, given: Assignment) -> None:
         with suppress(NodeLost, ClusterGone, TimeoutError):
@@ -256,7 +256,7 @@ class Calls:
                 await self._link.ask({"do": "withdraw", "node": given.node, "ticket": given.ticket})
 
     def _show(self, given: Assignment, doing: str | None) -> None:
-        self._observe(Activity(
+        self._observe(WorkerActivity(
             worker=given.slot, phase="idle" if doing is None else "working", doing=doing,
             order=None if doing is None else given.job.order, node=self._names.get(given.node),
         ))

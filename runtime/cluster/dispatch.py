@@ -14,7 +14,7 @@ MOST_KNOWN: Final = 50_000  # recordings whose nodes are remembered
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Job:
+class NodeJob:
     """One order for a node. `wants` are the keys of the recordings that it reads."""
 
     order: str
@@ -27,7 +27,7 @@ class Assignment:
     """A job given to a node. `slot` counts the places of all nodes, for display."""
 
     ticket: int
-    job: Job
+    job: NodeJob
     node: str
     slot: int
 
@@ -44,7 +44,7 @@ class Dispatcher:
     def __init__(self) -> None:
         self._nodes: dict[str, _Node] = {}
         self._turns: deque[str] = deque()               # at least one entry for each free slot; some are out of date
-        self._waiting: deque[Job] = deque()
+        self._waiting: deque[NodeJob] = deque()
         self._open: dict[int, Assignment] = {}
         self._holders: OrderedDict[str, list[str]] = OrderedDict()      # nodes that have a recording, the newest last
         self._free_numbers: list[int] = []              # slot numbers of nodes that left
@@ -73,12 +73,12 @@ class Dispatcher:
         self._nodes[node] = _Node(free=[self._number() for _ in range(slots)])
         self._turns.extend([node] * slots)
 
-    def leave(self, node: str) -> list[Job]:
+    def leave(self, node: str) -> list[NodeJob]:
         """Remove a lost node. Its jobs wait again, before all others; those that are given up are returned."""
         gone = self._nodes.pop(node, None)
         if gone is None:
             return []
-        given_up: list[Job] = []
+        given_up: list[NodeJob] = []
         for ticket, assignment in sorted(gone.open.items(), reverse=True):      # the oldest ends up first
             del self._open[ticket]
             assignment.job.lost.append(node)
@@ -97,11 +97,11 @@ class Dispatcher:
 
     # --------------------------------------------------------------------------------------- jobs
 
-    def submit(self, job: Job) -> None:
+    def submit(self, job: NodeJob) -> None:
         """Let a job wait for a place."""
         self._waiting.append(job)
 
-    def withdraw(self, job: Job) -> Assignment | None:
+    def withdraw(self, job: NodeJob) -> Assignment | None:
         """Forget a job. Returns its assignment if a node has it: the place is free when the node has answered."""
         if job in self._waiting:
             self._waiting.remove(job)

@@ -14,7 +14,7 @@ import structlog
 from ...core.errors import UsageError
 from .about import About, about_here, lost_layers, why_unfit
 from .calls import Tasks
-from .dispatch import Dispatcher, Job
+from .dispatch import Dispatcher, NodeJob
 from .link import ClusterGone, ClusterLink, NodeFound, NodeLost
 
 OPEN_S: Final = 150.0       # for a node to start its workers
@@ -27,7 +27,7 @@ _log = structlog.get_logger("memento.cluster")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class NodeTerms:
     """What a run asks of nodes: `isolated` refuses those that cannot isolate programs, `layers` are those of the run.
 
     `workers` bounds the rollouts at once on all nodes; None: as many as the nodes have free CPUs. With `calibrate` a
@@ -49,8 +49,8 @@ class Members:
     """
 
     def __init__(
-        self, link: ClusterLink, dispatcher: Dispatcher, tasks: Tasks, terms: Terms, start: Mapping[str, Any], *,
-        names: dict[str, str], on_joined: Callable[[], None], on_left: Callable[[Iterable[Job], str], None],
+        self, link: ClusterLink, dispatcher: Dispatcher, tasks: Tasks, terms: NodeTerms, start: Mapping[str, Any], *,
+        names: dict[str, str], on_joined: Callable[[], None], on_left: Callable[[Iterable[NodeJob], str], None],
         on_none: Callable[[str], None],
     ) -> None:
         self._link = link

@@ -14,10 +14,10 @@ from ...core.values import JSON, Episode, Examination, Probe, Program, Score
 from ..rollouts import worker_messages as messages
 from ..rollouts.limits import DEFAULT_LIMITS, Limits
 from ..rollouts.pool import TRIES, Observer, examined
-from .calls import WITHDRAW_S, Answer, Calls, Disk, Tasks
+from .calls import WITHDRAW_S, Calls, Disk, NodeAnswer, Tasks
 from .dispatch import Dispatcher
 from .link import ClusterLink
-from .members import Members, Terms
+from .members import Members, NodeTerms
 
 READY_S: Final = 180.0      # for the first node to be ready
 
@@ -43,11 +43,11 @@ class ClusterPool:
 
     def __init__(
         self, link: ClusterLink, *, domain: str, splits: Mapping[str, Mapping[str, JSON]], trajectories: Path,
-        limits: Limits = DEFAULT_LIMITS, observer: Observer | None = None, terms: Terms | None = None,
+        limits: Limits = DEFAULT_LIMITS, observer: Observer | None = None, terms: NodeTerms | None = None,
         python: str | None = None, domains: Mapping[str, str] | None = None,
         stays: Callable[[RollTask], bool] | None = None,
     ) -> None:
-        terms = terms or Terms()
+        terms = terms or NodeTerms()
         start = {
             "domain": domain, "splits": {name: dict(options) for name, options in splits.items()},
             "domains": dict(domains or {}),
@@ -162,7 +162,7 @@ class ClusterPool:
     async def _call(
         self, do: str, order: str, task: Mapping[str, Any], program: Program, *, wants: Iterable[str] = (),
         seed: int = 0, send: bool = True,
-    ) -> Answer:
+    ) -> NodeAnswer:
         if self._closed:
             raise RolloutError("the pool is closed")
         return await self._calls.call(do, order, task, program, wants=wants, seed=seed, send=send)

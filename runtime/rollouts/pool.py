@@ -20,7 +20,7 @@ TRIES: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Activity:
+class WorkerActivity:
     """The current activity of one worker, for display. `phase` is "idle", "starting", "environment" or "working"."""
 
     worker: int
@@ -31,7 +31,7 @@ class Activity:
     node: str | None = None     # of a cluster
 
 
-Observer = Callable[[Activity], None]
+Observer = Callable[[WorkerActivity], None]
 
 
 async def examined(
@@ -221,7 +221,7 @@ class ProcessPool:
         blob = program.text.encode("utf-8", "surrogatepass")
 
         def on_note(note: messages.Message) -> float:
-            self._observe(Activity(worker=slot.index, phase=note["note"], doing=message["do"], order=order,
+            self._observe(WorkerActivity(worker=slot.index, phase=note["note"], doing=message["do"], order=order,
                                    steps=note["steps"]))
             return self._limits.environment_s if note["note"] == "environment" else self._limits.silence_s
 
@@ -237,13 +237,13 @@ class ProcessPool:
     async def _filled(self, slot: _Slot) -> WorkerHandle:
         """This slot's worker, started if necessary. Raises WorkerLost."""
         if slot.worker is None:
-            self._observe(Activity(worker=slot.index, phase="starting"))
+            self._observe(WorkerActivity(worker=slot.index, phase="starting"))
             worker = await WorkerHandle.start(self._start, self._limits, python=self._python)
             if self._closed:
                 await worker.kill()
                 raise RolloutError("the pool is closed")
             slot.worker = worker
-            self._observe(Activity(worker=slot.index, phase="idle"))
+            self._observe(WorkerActivity(worker=slot.index, phase="idle"))
         return slot.worker
 
     async def _empty(self, slot: _Slot) -> str:
@@ -272,7 +272,7 @@ class ProcessPool:
             raise
 
     def _release(self, slot: _Slot) -> None:
-        self._observe(Activity(worker=slot.index, phase="idle"))
+        self._observe(WorkerActivity(worker=slot.index, phase="idle"))
         while self._waiting:
             waiter = self._waiting.popleft()
             if not waiter.done():

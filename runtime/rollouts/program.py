@@ -42,7 +42,7 @@ def preload() -> None:
     np.random.default_rng(0).normal(size=2)
 
 
-def run(channel: socket.socket, prepared: sandbox.Prepared, bounds: sandbox.Bounds) -> None:
+def run(channel: socket.socket, prepared: sandbox.Prepared, bounds: sandbox.ResourceLimits) -> None:
     """Read a spec and a program, harden the process, and serve until the other side is done."""
     spec = json.loads(program_frames.receive_frame(channel, NO_CAP)[1])
     text = program_frames.receive_frame(channel, NO_CAP)[1].decode("utf-8", "surrogatepass")

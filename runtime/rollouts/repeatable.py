@@ -22,7 +22,7 @@ READING_S: Final = 1e-4     # what one reading moves the clocks on by: 10 ms all
 BEGIN_S: Final = 946_684_800.0      # the time of day at the start of an episode: 2000-01-01, in UTC
 
 
-class Clock:
+class EpisodeClock:
     """The time since the start of the episode, counted in readings."""
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class Clock:
         return BEGIN_S + self.elapsed()
 
 
-CLOCK: Final = Clock()      # read only in a program process, which is forked for one episode
+CLOCK: Final = EpisodeClock()      # read only in a program process, which is forked for one episode
 
 
 class _InPlace(type):

@@ -116,7 +116,7 @@ class Warden:
     def _start(self, channel: int, request: dict[str, Any]) -> None:
         if self.pid:
             raise ValueError("a program is still alive")
-        bounds = sandbox.Bounds(**request["bounds"])
+        bounds = sandbox.ResourceLimits(**request["bounds"])
         reading, writing = os.pipe()
         pid = os.fork()
         if pid == 0:
@@ -200,7 +200,7 @@ def _sweep() -> None:
     raise TimeoutError("descendants of a program would not die")
 
 
-def _become_program(channel: int, output: int, prepared: sandbox.Prepared, bounds: sandbox.Bounds) -> NoReturn:
+def _become_program(channel: int, output: int, prepared: sandbox.Prepared, bounds: sandbox.ResourceLimits) -> NoReturn:
     """In the forked child: drop everything inherited from the warm process and run the program."""
     code = 70
     try:

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.agents.judging import Judges, labelling
-from memento.agents.verdict import MAX_REASON, Unusable, Verdict, read_verdict
+from memento.agents.judging import JudgePanel, labelling
+from memento.agents.verdict import MAX_REASON, JudgeChoice, Unusable, read_verdict
 from memento.core.ballot_files import label
 from memento.core.errors import ModelError
 from memento.core.events import Judge
@@ -22,11 +22,11 @@ from ..support.prompt_samples import BRIEF, EVALUATOR, Scripted, judge_order
 SLOTS = {"A": 4, "B": 0, "C": 7}
 
 
-def panel(*models: Scripted, run_seed: int = 7) -> Judges:
-    return Judges(models=models, prompts=PromptFolder(), brief=BRIEF, run_seed=run_seed)
+def panel(*models: Scripted, run_seed: int = 7) -> JudgePanel:
+    return JudgePanel(models=models, prompts=PromptFolder(), brief=BRIEF, run_seed=run_seed)
 
 
-def verdict(text: str, stop: str = "end") -> Verdict | Unusable:
+def verdict(text: str, stop: str = "end") -> JudgeChoice | Unusable:
     return read_verdict(Reply(text=text, model="m", stop=stop), SLOTS)
 
 
@@ -176,7 +176,7 @@ async def test_a_judges_prompt_is_bounded() -> None:
 )
 def test_usable_answers(text: str, slot: int) -> None:
     found = verdict(text)
-    assert isinstance(found, Verdict)
+    assert isinstance(found, JudgeChoice)
     assert found.slot == slot
 
 
@@ -218,6 +218,6 @@ def test_unusable_answers(text: str, stop: str) -> None:
 )
 def test_no_answer_raises(text: str) -> None:
     found = verdict(text)
-    if isinstance(found, Verdict):
+    if isinstance(found, JudgeChoice):
         assert found.slot in SLOTS.values()
         assert len(found.reason) <= MAX_REASON

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from memento.agents import judging, writing
 from memento.agents.evaluator_evolver import EvaluatorEvolver
-from memento.agents.judging import Judges
+from memento.agents.judging import JudgePanel
 from memento.agents.reply import MAX_REPLY, TOO_LONG, read_program, split, summary_line, within_limit
 from memento.core.events import ProposalFailed
 from memento.core.ports import Reply
@@ -210,6 +210,6 @@ async def test_a_defect_in_reading_spends_the_slot_and_keeps_the_reply(monkeypat
     assert isinstance(failed, ProposalFailed)
     assert (failed.fault.kind, failed.call.reply.text) == (FaultKind.NOT_PYTHON, "the reply")
     assert failed.fault.message == "the reply cannot be read: RecursionError: too deep"
-    vote = await Judges(models=[model], prompts=prompts, brief=BRIEF, run_seed=7).carry_out(judge_order())
+    vote = await JudgePanel(models=[model], prompts=prompts, brief=BRIEF, run_seed=7).carry_out(judge_order())
     assert (vote.choice, vote.reason) == (None, "abstained: it cannot be read: RecursionError")
     assert [call.reply.text for call in (*vote.earlier, vote.call)] == ["the reply"] * 2

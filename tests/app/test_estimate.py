@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from memento.app.estimate import Estimate, Part, as_json, estimate, kinds_of
+from memento.app.estimate import Estimate, EstimatedCalls, as_json, estimate, kinds_of
 from memento.cli.estimate_text import describe_estimate
 from memento.core.errors import UsageError
 from memento.core.methods import METHODS, candidates_expected
@@ -23,7 +23,7 @@ async def found(**given: object) -> Estimate:
     return await estimate(settings(**given))
 
 
-def part(of: Estimate, what: str) -> Part:
+def part(of: Estimate, what: str) -> EstimatedCalls:
     return next(each for each in of.parts if each.what == what)
 
 

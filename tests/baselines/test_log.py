@@ -5,18 +5,20 @@ from pathlib import Path
 
 import pytest
 from memento.baselines import run
-from memento.baselines.log import LOG, BaselineLog, Progress, find_baseline, line_of, pace_of, read_record
+from memento.baselines.log import LOG, BaselineLog, TrainingProgress, find_baseline, line_of, pace_of, read_record
 from memento.baselines.run import plan_again
-from memento.baselines.settings import Given, build
+from memento.baselines.settings import BaselineArguments, build
 from memento.cli import exit_code
 from memento.cli.baseline_text import describe_baseline
 from memento.core.errors import StoreError, UsageError
 from memento.memory.lock import WriterLock
 
-AT = Progress(steps=0, updates=0, episodes=0, wall_s=0.0, cpu_s=0.0, mean_return=None, success=None, reached=None)
+AT = TrainingProgress(
+    steps=0, updates=0, episodes=0, wall_s=0.0, cpu_s=0.0, mean_return=None, success=None, reached=None
+)
 
 
-def at(steps: int, *, updates: int, wall_s: float) -> Progress:
+def at(steps: int, *, updates: int, wall_s: float) -> TrainingProgress:
     return replace(AT, steps=steps, updates=updates, wall_s=wall_s, cpu_s=2 * wall_s, mean_return=-9.5, success=0.25,
                    reached=0.5, episodes=steps // 50)
 
@@ -25,7 +27,7 @@ def at(steps: int, *, updates: int, wall_s: float) -> Progress:
 def folder(tmp_path: Path) -> Path:
     made = tmp_path / "trained"
     made.mkdir()
-    settings = build(Given(domain="hanoi-kinematic", steps=5000, seed=3, salt="none", flags={}))
+    settings = build(BaselineArguments(domain="hanoi-kinematic", steps=5000, seed=3, salt="none", flags={}))
     BaselineLog(made).add("started", {"settings": settings.as_json(), "versions": {"memento": "1"}})
     return made
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from memento import app
 from memento.baselines.measure import measure
-from memento.baselines.settings import Given, build
+from memento.baselines.settings import BaselineArguments, build
 from memento.settings.evaluate import build_evaluate_settings
 
 SALT = "0123456789abcdef0123456789abcdef"
@@ -23,7 +23,7 @@ class FrankaPolicy:
 
 
 async def test_an_agent_is_measured_as_a_program_is(tmp_path: Path) -> None:
-    settings = build(Given(
+    settings = build(BaselineArguments(
         domain="hanoi-kinematic", steps=1, seed=0, salt=SALT, flags=FLAGS, assignments=ASSIGNMENTS, episodes=3,
         measure_seed=7,
     ))

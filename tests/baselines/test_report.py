@@ -3,28 +3,28 @@
 from pathlib import Path
 
 from memento.api.reporting import load
-from memento.baselines.log import BaselineLog, Progress
-from memento.baselines.settings import Given, build
+from memento.baselines.log import BaselineLog, TrainingProgress
+from memento.baselines.settings import BaselineArguments, build
 from memento.evidence.archive import read_archive, write_archive
 from memento.evidence.learned import read_row
-from memento.evidence.page import Frame, render
+from memento.evidence.page import PageOrigin, render
 from memento.evidence.page_tables import baseline_table
 
 from ..evidence.logs import log, store
 
-FRAME = Frame(made="2026-11-21 03:00 UTC", version="0.1.0")
+FRAME = PageOrigin(made="2026-11-21 03:00 UTC", version="0.1.0")
 
 
 def test_a_baseline_is_a_row_that_says_what_was_run(tmp_path: Path) -> None:
     store(tmp_path / "search", log())
     trained = tmp_path / "trained"
     trained.mkdir()
-    settings = build(Given(domain="hanoi", steps=5000, seed=3, salt="none", flags={"randomisation": "none"},
+    settings = build(BaselineArguments(domain="hanoi", steps=5000, seed=3, salt="none", flags={"randomisation": "none"},
                            environments=16))
     written = BaselineLog(trained)
     written.add("started", {"settings": settings.as_json(), "versions": {}})
     for steps in (1000, 5000):
-        written.progress(Progress(
+        written.progress(TrainingProgress(
             steps=steps, updates=steps, episodes=1, wall_s=steps / 10, cpu_s=steps / 5, mean_return=None, success=None,
             reached=None,
         ))
@@ -55,9 +55,9 @@ def test_a_row_without_a_measure_says_what_is_missing(tmp_path: Path) -> None:
         trained = tmp_path / f"at-{steps}"
         trained.mkdir()
         written = BaselineLog(trained)
-        settings = build(Given(domain="hanoi-kinematic", steps=5000, seed=3, salt="none", flags={}))
+        settings = build(BaselineArguments(domain="hanoi-kinematic", steps=5000, seed=3, salt="none", flags={}))
         written.add("started", {"settings": settings.as_json(), "versions": {}})
-        written.progress(Progress(
+        written.progress(TrainingProgress(
             steps=steps, updates=0, episodes=0, wall_s=1.0, cpu_s=1.0, mean_return=None, success=None, reached=None,
         ))
         written.add("checkpoint", {"steps": steps})

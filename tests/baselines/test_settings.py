@@ -3,12 +3,19 @@
 import json
 
 import pytest
-from memento.baselines.settings import Given, Hyperparameters, buffer_bytes, build, hyperparameters, settings_of
+from memento.baselines.settings import (
+    BaselineArguments,
+    Hyperparameters,
+    buffer_bytes,
+    build,
+    hyperparameters,
+    settings_of,
+)
 from memento.core.errors import UsageError
 
 
-def given(**changed: object) -> Given:
-    return Given(**{"domain": "hanoi", "steps": 1000, "seed": 3, "salt": "none", "flags": {}, **changed})
+def given(**changed: object) -> BaselineArguments:
+    return BaselineArguments(**{"domain": "hanoi", "steps": 1000, "seed": 3, "salt": "none", "flags": {}, **changed})
 
 
 def test_the_papers_values_are_the_defaults_and_training_is_fast_while_the_measure_is_exact() -> None:

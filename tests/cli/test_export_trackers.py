@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memento.exports.points import Point, Series
+from memento.exports.points import Series, SeriesPoint
 from memento.exports.sink import source_of
 from memento.memory.store import RunStore
 
@@ -54,7 +54,7 @@ def kill_in_the_middle(finished: Finished, cwd: Path, *arguments: str, **where: 
     assert done.returncode == -signal.SIGKILL, done.stderr
 
 
-def points_of(finished: Finished) -> list[Point]:
+def points_of(finished: Finished) -> list[SeriesPoint]:
     series = Series()
     with RunStore.read(finished.runs / "one") as store:
         return [point for entry in store.facts_after(0) if (point := series.apply(entry)) is not None]

@@ -18,7 +18,7 @@ from memento.memory.lookup import Policy, look_up
 from memento.memory.run_view import view_of_facts
 from memento.memory.store import RunStore
 from memento.runtime.clock import SystemClock
-from memento.search.memento import Slots
+from memento.search.memento import GenerationBudget
 from memento.search.options import SearchOptions
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 from memento.tui.lines import lines_of
@@ -30,7 +30,7 @@ from ..support.keeper_world import Repeating, play
 N_ROLL = 3
 PLAN = RunPlan(
     method=KEEPERS["memento"],
-    slots=Slots(generations=3, hill_climb=4, macro=3, crossover=2),
+    slots=GenerationBudget(generations=3, hill_climb=4, macro=3, crossover=2),
     search_seeds=tuple(range(N_ROLL)),
     final_seeds=(),
     racing=True,

@@ -3,17 +3,17 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.agents.feedback import Spread, spread_of
+from memento.agents.feedback import FitnessSpread, spread_of
 
 
 def test_the_standard_error_is_that_of_the_mean() -> None:
-    assert spread_of([0.0, 1.0]) == Spread(standard_error=0.5, step=0.5)
+    assert spread_of([0.0, 1.0]) == FitnessSpread(standard_error=0.5, step=0.5)
     assert spread_of([0.3] * 5).standard_error == pytest.approx(0.0)
 
 
 @pytest.mark.parametrize("fitnesses", [(), (0.4,)])
 def test_one_episode_has_no_spread(fitnesses: tuple) -> None:
-    assert spread_of(fitnesses) == Spread(standard_error=None, step=None)
+    assert spread_of(fitnesses) == FitnessSpread(standard_error=None, step=None)
 
 
 @pytest.mark.parametrize(("fitnesses", "step"), [

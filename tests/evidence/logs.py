@@ -24,7 +24,7 @@ from memento.evidence.plan import list_jobs, measure_seed
 from memento.evidence.records import RunRecord, read_record
 from memento.memory.store import RunStore
 from memento.search.evaluator_search import EvaluatorBudget
-from memento.search.memento import Slots
+from memento.search.memento import GenerationBudget
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 
 from ..conformance.store import StoppedClock
@@ -32,8 +32,8 @@ from ..support.keeper_world import World, play
 
 HOSTILE = """</pre><script>alert(1)</script><img src=x onerror=alert(2)>"'{{ 7*7 }}{% raw %}\x00\x1b]0\ud800"""
 GENERATIONS = 3
-SLOTS = Slots(generations=GENERATIONS, hill_climb=3, macro=3, crossover=2)
-RANDOM = Slots(generations=GENERATIONS, hill_climb=0, macro=8, crossover=0)
+SLOTS = GenerationBudget(generations=GENERATIONS, hill_climb=3, macro=3, crossover=2)
+RANDOM = GenerationBudget(generations=GENERATIONS, hill_climb=0, macro=8, crossover=0)
 
 
 def started(method: str = "memento", *, seed: int = 1, domain: str = "hanoi", model: str = "offline") -> RunStarted:

@@ -8,12 +8,12 @@ from memento.core.errors import UsageError
 from memento.evidence.archive import read_archive, write_archive
 from memento.evidence.export import write_csv
 from memento.evidence.loading import Evidence, load_comparison
-from memento.evidence.page import Frame, Picture, render, shown_runs
+from memento.evidence.page import PageOrigin, Picture, render, shown_runs
 
 from ..support.memory_use import refusal_of
 from .logs import comparison, hostile_log, record
 
-FRAME = Frame(made="2026-11-21 03:00 UTC", version="0.1.0")
+FRAME = PageOrigin(made="2026-11-21 03:00 UTC", version="0.1.0")
 
 
 @pytest.fixture(scope="module")

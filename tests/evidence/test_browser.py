@@ -2,7 +2,7 @@
 
 import pytest
 from memento.evidence.loading import load_comparison
-from memento.evidence.page import Frame, render
+from memento.evidence.page import PageOrigin, render
 
 from .browser import PROGRAM, browser
 from .logs import comparison
@@ -24,7 +24,7 @@ def page(tmp_path_factory):
     folder = tmp_path_factory.mktemp("page")
     made_up = comparison(folder / "c", methods=["memento", "random", "eureka-elite"], seeds="1-5")
     path = folder / "page.html"
-    frame = Frame(made="2026-11-21", version="0.1.0")
+    frame = PageOrigin(made="2026-11-21", version="0.1.0")
     path.write_text(render(load_comparison(made_up), frame), encoding="utf-8")
     return path.as_uri()
 

@@ -8,11 +8,11 @@ from memento.core.errors import UsageError
 from memento.evidence.archive import join, write_archive
 from memento.evidence.export import write_csv
 from memento.evidence.loading import load_comparison
-from memento.evidence.page import Frame, Picture, render
+from memento.evidence.page import PageOrigin, Picture, render
 
 from .logs import comparison
 
-FRAME = Frame(made="2026-11-23 09:00 UTC", version="0.1.0")
+FRAME = PageOrigin(made="2026-11-23 09:00 UTC", version="0.1.0")
 METHODS = ["memento", "eureka-elite"]
 
 

@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from memento.baselines.log import BaselineLog, Progress, find_baseline
+from memento.baselines.log import BaselineLog, TrainingProgress, find_baseline
 from memento.baselines.settings import build
 from memento.core.errors import UsageError
 from memento.core.extras import missing_modules
@@ -77,7 +77,8 @@ def test_the_page_of_a_comparison_has_the_row_of_a_training_that_is_under_way(tm
     path.mkdir()
     log = BaselineLog(path)
     log.add("started", {"settings": build(given_of(planned, job)).as_json(), "versions": {}})
-    log.progress(Progress(steps=300, updates=9, episodes=4, wall_s=2.0, cpu_s=3600.0, mean_return=-1.0, success=0.0,
+    log.progress(TrainingProgress(steps=300, updates=9, episodes=4, wall_s=2.0, cpu_s=3600.0, mean_return=-1.0,
+    success=0.0,
                           reached=0.0))
     row, = load_comparison(folder).baselines
     assert (row.method, row.reward, row.steps, row.done, row.environments) == ("sac-her", "dense", 300, False, 3)

@@ -6,7 +6,7 @@ from memento.core.events import EpisodeEnded
 from memento.evidence import tables
 from memento.evidence.archive import read_archive, write_archive
 from memento.evidence.loading import Evidence
-from memento.evidence.page import Frame, render
+from memento.evidence.page import PageOrigin, render
 
 from .logs import log, record
 
@@ -35,5 +35,5 @@ def test_the_table_has_the_share_of_every_node_also_from_an_archive(tmp_path) ->
         episodes = sum(each.episodes_run for each in records)
         assert (more[1], less[1]) == ("2", "2") and int(more[2]) + int(less[2]) == episodes
         assert abs(float(more[3].removesuffix(" %")) - 75) < 2 and float(less[4]) > 0
-        page = render(found, Frame(made="now", version="0"))
+        page = render(found, PageOrigin(made="now", version="0"))
         assert more[0] in page and "secret-host" not in page and "10.1.2.3" not in page

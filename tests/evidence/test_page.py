@@ -19,14 +19,16 @@ from memento.evidence.descent import shown
 from memento.evidence.export import write_csv
 from memento.evidence.findings import find, sentences
 from memento.evidence.loading import Evidence, load_comparison
-from memento.evidence.page import Frame, Picture, render
+from memento.evidence.page import PageOrigin, Picture, render
 from memento.evidence.page_tables import paper_generalisation, paper_tables, yardstick_tables
 from memento.evidence.published import SEARCH, TASKS, differences
 from memento.evidence.svg import Dots, Line, Mark, Node, bars, curves, dot_rows, rail, scatter, spread_out
 
 from .logs import HOSTILE, comparison, hostile_log, log, record
 
-FRAME = Frame(made="2026-11-21 03:00 UTC", version="0.1.0", command="memento report", expected_layers=("landlock",))
+FRAME = PageOrigin(
+    made="2026-11-21 03:00 UTC", version="0.1.0", command="memento report", expected_layers=("landlock",)
+)
 
 
 def rows_in(path):

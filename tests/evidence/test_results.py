@@ -7,7 +7,7 @@ import pytest
 from memento.app.required import ISOLATING
 from memento.evidence.archive import SUFFIX, read_archive
 from memento.evidence.findings import find
-from memento.evidence.page import Frame, render
+from memento.evidence.page import PageOrigin, render
 from memento.evidence.page_tables import baseline_table
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
@@ -90,7 +90,7 @@ def test_a_committed_result_is_whole_and_its_reading_true(name: str) -> None:
     assert not evidence.missing
     assert all(record.status == "done" and {*ISOLATING} <= {*record.sandbox} for record in evidence.records)
     assert evidence.measured.keys() == {(record.name, "unseen") for record in evidence.records}
-    page = render(evidence, Frame(made="", version=""))
+    page = render(evidence, PageOrigin(made="", version=""))
     kept = (RESULTS / f"{name}.html").read_text(encoding="utf-8")
     words = page[page.index("<h2>In words") :]
     assert words[: words.index("</ul>")] in kept

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from memento.evidence.experiment import build_experiment
 from memento.evidence.plan import list_jobs
-from memento.evidence.scheduling import OVER, Phase, Progress, Unit, choose, give_up, key_of, units_of
+from memento.evidence.scheduling import OVER, Phase, Progress, WorkUnit, choose, give_up, key_of, units_of
 
 EXPERIMENT = build_experiment(
     {"domains": ["hanoi", "kitchen"], "methods": ["memento", "random", "eureka"], "seeds": "1-3"}, name="t", origin="t"
@@ -26,7 +26,7 @@ def test_everything_ends_and_nothing_begins_too_early(seed, free, failing):
             progress = progress.with_phase(unit, Phase.FAILED)
         for unit in choose(UNITS, progress, free=free - len(running)):
             if unit.measure is not None:
-                assert progress.phase(Unit(job=unit.job)) is Phase.DONE
+                assert progress.phase(WorkUnit(job=unit.job)) is Phase.DONE
             else:
                 assert unit.job.leads or unit.job.beginning in progress.settled
             progress = progress.with_phase(unit, Phase.RUNNING)
@@ -48,7 +48,7 @@ def test_everything_ends_and_nothing_begins_too_early(seed, free, failing):
 
 def test_a_failed_run_holds_up_no_other():
     progress = Progress(phases={}, settled=frozenset(job.beginning for job in JOBS))
-    progress = progress.with_phase(Unit(job=JOBS[0]), Phase.FAILED)
+    progress = progress.with_phase(WorkUnit(job=JOBS[0]), Phase.FAILED)
     lost = give_up(UNITS, progress)
     assert lost
     assert all(unit.job == JOBS[0] and unit.measure is not None for unit in lost)

@@ -5,8 +5,8 @@ import json
 import pytest
 from memento.core.events import AskedAgain, CandidateScored, EpisodeEnded, EpisodeScored, ProposalMade, RunStarted
 from memento.core.values import Call, Document, Program, Usage
-from memento.exports.rows import COLUMNS, METRIC, CallTimes, Tables, extra_columns
-from memento.exports.sink import Source, Texts, column, metric_numbers, shown_settings
+from memento.exports.rows import COLUMNS, METRIC, CallFinder, Tables, extra_columns
+from memento.exports.sink import ExportedRun, Texts, column, metric_numbers, shown_settings
 from memento.memory.run_status import status_of
 from memento.memory.store import Entry
 
@@ -25,11 +25,11 @@ def entries() -> list[Entry]:
 
 
 @pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
-    return Source(folder=tmp_path_factory.mktemp("one"), identity="1" * 64)
+def source(tmp_path_factory: pytest.TempPathFactory) -> ExportedRun:
+    return ExportedRun(folder=tmp_path_factory.mktemp("one"), identity="1" * 64)
 
 
-def tables_of(source: Source, entries: list[Entry], texts: Texts = PLAIN) -> Tables:
+def tables_of(source: ExportedRun, entries: list[Entry], texts: Texts = PLAIN) -> Tables:
     tables = Tables(source, texts)
     for entry in entries:
         tables.apply(entry)
@@ -90,13 +90,13 @@ def test_an_answer_that_was_asked_again_is_one_call_at_its_own_time():
         Call(model="m", prompt=Document("p"), reply=Document("r"), usage=Usage(latency_s=latency))
         for latency in (2.0, 3.0)
     ]
-    times = CallTimes()
+    times = CallFinder()
     first = [*times.of(AskedAgain(order="g1/macro/0", call=calls[0], reason="no program"), 10.0)]
     made = ProposalMade(order="g1/macro/0", program=Program("p"), summary="", call=calls[1], earlier=(calls[0],))
     second = [*times.of(made, 14.0)]
     assert [(each.number, each.began, each.ended) for each in first + second] == [(0, 8.0, 10.0), (1, 11.0, 14.0)]
     # Logs of older versions have no separate fact for the first answer.
-    alone = [*CallTimes().of(made, 14.0)]
+    alone = [*CallFinder().of(made, 14.0)]
     assert [(each.number, each.began, each.ended) for each in alone] == [(0, 9.0, 11.0), (1, 11.0, 14.0)]
 
 

@@ -6,7 +6,7 @@ import pytest
 from memento.core.events import CandidateScored, EliteChanged, EpisodeEnded, ProposalMade
 from memento.exports.otel import endpoint
 from memento.exports.points import SERIES, Series
-from memento.exports.sink import Source, Texts
+from memento.exports.sink import ExportedRun, Texts
 from memento.exports.spans import RUN, Span, Spans, span_id
 from memento.memory.store import Entry
 
@@ -40,7 +40,7 @@ def test_a_trace_has_one_root_and_every_other_span_has_its_parent(entries):
 
 
 def test_ids_follow_from_the_run_and_the_key(tmp_path):
-    one, other = (Source(folder=tmp_path, identity=digit * 64) for digit in "12")
+    one, other = (ExportedRun(folder=tmp_path, identity=digit * 64) for digit in "12")
     assert span_id(one, "g1/hill/0") == span_id(one, "g1/hill/0")
     assert len({span_id(one, "g1/hill/0"), span_id(one, "g1/hill/1"), span_id(other, "g1/hill/0")}) == 3
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from memento.core.errors import UsageError
-from memento.mcp_server.reading import Reading
+from memento.mcp_server.reading import ReadingTools
 from memento.mcp_server.results import LARGEST, TEXT, finished, page, passage, run_named, untrusted
 from memento.memory.store import RunStore
 from memento.runtime.clock import SystemClock
@@ -60,7 +60,7 @@ def test_only_runs_in_the_folder_of_runs_can_be_named(tmp_path: Path, monkeypatc
 def test_a_run_with_every_fact_is_shown_within_bounds(tmp_path: Path) -> None:
     with RunStore.create(tmp_path / "one", clock=SystemClock()) as store:
         store.append(STORY)
-    reading = Reading(tmp_path, {tmp_path / "one": f"it ended {TITLE}"})
+    reading = ReadingTools(tmp_path, {tmp_path / "one": f"it ended {TITLE}"})
     shown = finished(reading.show_run("one"))
     assert shown["untrusted"] == {"error": "it ended ?]0;owned?"}
     rows = reading.list_candidates("one")["rows"]

@@ -19,7 +19,7 @@ from memento.core.events import (
 )
 from memento.core.values import (
     Call,
-    Candidate,
+    CandidateState,
     Document,
     Episode,
     EpisodeNotes,
@@ -98,7 +98,7 @@ def test_what_json_would_bend_is_refused(value):
         StageEntered(stage=("search",)),  # type: ignore[arg-type]
         StageEntered(stage=np.int64(3)),  # type: ignore[arg-type]
         CandidateScored(
-            candidate=Candidate(
+            candidate=CandidateState(
                 id="c", program=Program(""), operator=Operator.MACRO, generation=0, slot=0, parents=["a", "b"]
             )
         ),  # type: ignore[arg-type]
@@ -124,7 +124,7 @@ def test_bottomless_metrics_are_refused():
 
 def candidate_scored() -> CandidateScored:
     return CandidateScored(
-        candidate=Candidate(
+        candidate=CandidateState(
             id="g1/hill/0",
             program=Program("class Policy: ...\n" * 300),
             operator=Operator.HILL_CLIMB,

@@ -27,7 +27,7 @@ from memento.core.events import (
     StageEntered,
     VoteCast,
 )
-from memento.core.values import Call, Candidate, Document, Episode, Fault, FaultKind, Operator, Program, Usage
+from memento.core.values import Call, CandidateState, Document, Episode, Fault, FaultKind, Operator, Program, Usage
 from memento.memory.evaluator_pools import list_pools
 from memento.memory.retention_policy import RetentionPolicy
 from memento.memory.run_status import RunStatus, list_failures, state_of, time_left_s
@@ -36,7 +36,7 @@ from memento.memory.slots import ancestors_of
 from memento.memory.spending import list_calls
 from memento.memory.store import RunStore
 from memento.search.evaluator_search import EvaluatorBudget
-from memento.search.memento import Slots
+from memento.search.memento import GenerationBudget
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 
 from ..conformance.store import StoppedClock
@@ -46,7 +46,7 @@ from ..support.strategies import facts as any_fact
 
 PLAN = RunPlan(
     method=KEEPERS["memento"],
-    slots=Slots(generations=3, hill_climb=3, macro=3, crossover=2),
+    slots=GenerationBudget(generations=3, hill_climb=3, macro=3, crossover=2),
     search_seeds=(1, 2, 3),
     final_seeds=(91, 92),
     evaluator_budget=EvaluatorBudget(pool=3, judges=3, generations=2),
@@ -394,7 +394,7 @@ def test_the_time_left_is_that_of_the_search_so_far():
         name = f"g1/macro/{slot}"
         facts.append(EpisodeEnded(order=f"{name}/e0", episode=Episode(
             index=0, seed=0, steps=9, ended_by="horizon", success=False, wall_s=2.0)))
-        facts.append(CandidateScored(order=name, candidate=Candidate(
+        facts.append(CandidateScored(order=name, candidate=CandidateState(
             id=name, program=Program("x"), operator=Operator.MACRO, generation=1, slot=slot, fitness=0.5)))
     status = view_of(dated(facts)).status
     # Four of ten candidates in eight seconds; then eight episodes of two seconds, two at once.

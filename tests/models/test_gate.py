@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.models.call_limits import SPACING_S, Allowance, CallLimits, Gate
+from memento.models.call_limits import SPACING_S, AdaptiveLimit, CallLimits, Gate
 from memento.models.diagnosis import Failure, wait_s
 
 from .asking import JumpingClock
@@ -17,7 +17,7 @@ LIMITS = CallLimits()
 
 @given(st.integers(1, 64), st.lists(st.booleans(), max_size=200))
 def test_the_allowance_stays_within_its_bounds(ceiling: int, answers: list[bool]) -> None:
-    allowance = Allowance(ceiling=ceiling, level=float(ceiling))
+    allowance = AdaptiveLimit(ceiling=ceiling, level=float(ceiling))
     for answered in answers:
         before = allowance.level
         allowance = allowance.answered() if answered else allowance.overloaded(allowance.epoch)
@@ -27,7 +27,7 @@ def test_the_allowance_stays_within_its_bounds(ceiling: int, answers: list[bool]
 
 
 def test_requests_refused_together_cut_once() -> None:
-    allowance = Allowance(ceiling=16, level=16.0)
+    allowance = AdaptiveLimit(ceiling=16, level=16.0)
     sent_in = allowance.epoch
     for _ in range(10):
         allowance = allowance.overloaded(sent_in)
@@ -36,7 +36,7 @@ def test_requests_refused_together_cut_once() -> None:
 
 
 def test_it_grows_by_about_one_for_a_round_of_answers() -> None:
-    allowance = Allowance(ceiling=16, level=4.0)
+    allowance = AdaptiveLimit(ceiling=16, level=4.0)
     for _ in range(5):
         allowance = allowance.answered()
     assert 4.9 < allowance.level < 5.3

@@ -25,7 +25,7 @@ from memento.models import close_model
 from memento.models.tape import ReplayModel, tape_of
 from memento.runtime.bus import EventBus
 from memento.runtime.supervisor import Agent, Lane, Supervisor
-from memento.search.memento import Slots
+from memento.search.memento import GenerationBudget
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 
 from ..support.services import Act, serving
@@ -36,7 +36,7 @@ from .text_search import ByOperator, HashPool, Log, shelf_program
 async def search(model: Model, *, at_once: int) -> list[Fact]:
     plan = RunPlan(
         method=KEEPERS["memento"],
-        slots=Slots(generations=2, hill_climb=3, macro=3, crossover=2),
+        slots=GenerationBudget(generations=2, hill_climb=3, macro=3, crossover=2),
         search_seeds=(1, 2),
         final_seeds=(9,),
         initial=Program(shelf_program()),

@@ -24,7 +24,7 @@ from memento.models.budget import PastSpending
 from memento.models.tape import ReplayModel, recorded_in, tape_of
 from memento.runtime.bus import EventBus
 from memento.runtime.supervisor import Lane, Supervisor
-from memento.search.memento import Slots
+from memento.search.memento import GenerationBudget
 from memento.search.options import SearchOptions
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 
@@ -66,7 +66,7 @@ class Scripted:
 async def search(model: Model, *, ahead: bool) -> list[Fact]:
     plan = RunPlan(
         method=KEEPERS["hill-only"],
-        slots=Slots(generations=2, hill_climb=10, macro=0, crossover=0),
+        slots=GenerationBudget(generations=2, hill_climb=10, macro=0, crossover=0),
         search_seeds=(1, 2),
         final_seeds=(9,),
         initial=Program(shelf_program()),

@@ -16,7 +16,7 @@ BLOCKS = re.findall(r"```sh\n(.*?)```", GUIDE, flags=re.DOTALL)
 COMMANDS = [line for block in BLOCKS for line in block.splitlines()]
 
 
-def settings_of(given: new_run.Given) -> Settings:
+def settings_of(given: new_run.RunArguments) -> Settings:
     return build_settings(given.flags, assignments=given.assignments, config=given.config, environment={})
 
 
@@ -24,7 +24,7 @@ def settings_of(given: new_run.Given) -> Settings:
 def test_the_command_is_taken(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     taken: list[str] = []
 
-    def run(given: new_run.Given, **keywords: Any) -> None:
+    def run(given: new_run.RunArguments, **keywords: Any) -> None:
         if keywords["replay"] is None:
             require_usable(settings_of(given))
         else:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from memento.agents.evaluator_evolver import EvaluatorEvolver
-from memento.agents.judging import Judges
+from memento.agents.judging import JudgePanel
 from memento.agents.proposers import Crosser, HillClimber, Initiator, Mutator
 from memento.agents.writing import Answers
 from memento.core.events import Judge, Propose, ProposeEvaluator
@@ -13,7 +13,7 @@ from memento.core.ports import Ask
 from memento.core.probes import known_order, violations
 from memento.core.values import (
     Ancestor,
-    Candidate,
+    CandidateState,
     Change,
     EvaluatorCandidate,
     Focus,
@@ -42,7 +42,7 @@ REASONS = (
 )
 
 
-def mature(domain: str, found: Recorded, count: int) -> Candidate:
+def mature(domain: str, found: Recorded, count: int) -> CandidateState:
     """The reference policy as the elite of the first generation."""
     scores = found.scores[:count]
     fitness = mean([score.fitness for score in scores])
@@ -50,14 +50,14 @@ def mature(domain: str, found: Recorded, count: int) -> Candidate:
         id=ELITE, operator=Operator.MACRO, summary="A stage machine with a retry of each grasp", before=(0.1,),
         fitness=fitness,
     )
-    return Candidate(
+    return CandidateState(
         id=ELITE, program=policy_program(domain), operator=Operator.MACRO, generation=1, slot=3, summary=made.summary,
         fitness=fitness, episodes=found.episodes[:count], scores=scores, metrics=aggregate(scores),
         lineage=(FIRST, made),
     )
 
 
-def climbed(elite: Candidate) -> Candidate:
+def climbed(elite: CandidateState) -> CandidateState:
     """A second parent: an edit of the elite, with its scores in another order."""
     scores = tuple(reversed(elite.scores))
     edit = Ancestor(
@@ -70,7 +70,7 @@ def climbed(elite: Candidate) -> Candidate:
     )
 
 
-def rejected(elite: Candidate) -> tuple[Rejection, ...]:
+def rejected(elite: CandidateState) -> tuple[Rejection, ...]:
     """Three edits that did not stay."""
     first = elite.episodes[0]
     worse = Change(
@@ -137,7 +137,7 @@ async def asked(domain: str, kind: str, count: int) -> Ask:
             ))
         case "judge":
             pool = tuple(examined(entry, found, count) for entry in found.pool)
-            await Judges(models=[model], run_seed=7, **common).carry_out(Judge(
+            await JudgePanel(models=[model], run_seed=7, **common).carry_out(Judge(
                 id="eval/g1/judge/0", generation=1, seat=0, pool=pool, success_rate=rate, episodes=episodes,
                 probes=found.probes,
             ))

@@ -11,10 +11,10 @@ from tempfile import TemporaryDirectory
 import pytest
 from memento.agents.calibrating import Calibrator
 from memento.agents.critic import Critic
-from memento.agents.critic_sheets import Prepared, SheetFolder
+from memento.agents.critic_sheets import PreparedSheet, SheetFolder
 from memento.agents.evaluator_evolver import EvaluatorEvolver
 from memento.agents.hints import Hints
-from memento.agents.judging import Judges
+from memento.agents.judging import JudgePanel
 from memento.agents.notes import Notes
 from memento.agents.proposers import Aids, Crosser, HillClimber, Initiator, Mutator
 from memento.agents.writing import Answers
@@ -131,8 +131,8 @@ def critique(parent: str, words: str = SEEN) -> Critique:
 class SheetsOf:
     """The one sheet, evenly spaced for an episode without a score."""
 
-    async def prepared(self, order: Criticise) -> Prepared:
-        return Prepared(sheet=SHEET if order.score else replace(SHEET, focus=""))
+    async def prepared(self, order: Criticise) -> PreparedSheet:
+        return PreparedSheet(sheet=SHEET if order.score else replace(SHEET, focus=""))
 
 
 async def filled(case: str) -> str:
@@ -146,7 +146,7 @@ async def asked(case: str) -> Ask:
     reply = wrong.get(case, program_reply())
     model = Scripted(lambda ask: '{"choice": "none"}' if ask.role == "judge" else reply)
     common = {"prompts": PromptFolder(), "brief": BRIEF}
-    judges = Judges(models=[model], run_seed=7, **common)
+    judges = JudgePanel(models=[model], run_seed=7, **common)
     common["answers"] = Answers(edits="whole" if case.endswith("whole") else "patch", repairs=1)
     policy = {"model": model, "contract": CONTRACT, "limits": policy_limits_in_words(), **common}
     climb = propose(Operator.HILL_CLIMB, candidate(), rejections=REJECTIONS)

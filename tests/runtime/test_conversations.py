@@ -24,8 +24,8 @@ from memento.core.turn_events import Compute, LookCloser, ToolAnswered, TryProgr
 from memento.core.values import Program
 from memento.runtime.bus import EventBus
 from memento.runtime.supervisor import Lane, Supervisor
-from memento.search.conversing import Conversing, Terms
-from memento.search.memento import Slots
+from memento.search.conversing import ConversationTerms, Conversing
+from memento.search.memento import GenerationBudget
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 
 from ..support.keeper_world import World
@@ -33,7 +33,7 @@ from ..support.keeper_world import World
 TURNS, PRACTICE, SEEDS = 4, 2, (71, 72)
 SEARCH_SEEDS, FINAL_SEEDS = (1, 2), (9,)
 PLAN = RunPlan(
-    method=KEEPERS["memento"], slots=Slots(generations=2, hill_climb=2, macro=2, crossover=1),
+    method=KEEPERS["memento"], slots=GenerationBudget(generations=2, hill_climb=2, macro=2, crossover=1),
     search_seeds=SEARCH_SEEDS, final_seeds=FINAL_SEEDS, evaluator=Program("E"), racing=False,
 )
 KINDS = (
@@ -72,7 +72,7 @@ class Scripted:
 
 async def talk(agent: Scripted, log: Log, plan: RunPlan = PLAN) -> None:
     lanes = [Lane(name="all", limit=3, agents=dict.fromkeys(KINDS, agent))]
-    keeper = Conversing(Sequencer(plan), Terms(turns=TURNS, practice_episodes=PRACTICE, seeds=SEEDS))
+    keeper = Conversing(Sequencer(plan), ConversationTerms(turns=TURNS, practice_episodes=PRACTICE, seeds=SEEDS))
     assert await Supervisor(keeper=keeper, bus=EventBus(log), lanes=lanes).run(log.facts()) == "done"
 
 

@@ -19,8 +19,8 @@ from memento.runtime.prompts import PromptFolder
 from memento.runtime.rollouts.limits import Limits
 from memento.runtime.rollouts.pool import ProcessPool
 from memento.runtime.supervisor import Lane, Supervisor
-from memento.search.conversing import Conversing, Terms
-from memento.search.memento import Slots
+from memento.search.conversing import ConversationTerms, Conversing
+from memento.search.memento import GenerationBudget
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 
 from ..models.asking import DIALECT, KEY, client
@@ -84,10 +84,10 @@ class Log:
 async def converse(model: object, folder: Path) -> Log:
     """One climb from SLOW, in one conversation."""
     plan = RunPlan(
-        method=KEEPERS["memento"], slots=Slots(generations=1, hill_climb=1, macro=0, crossover=0),
+        method=KEEPERS["memento"], slots=GenerationBudget(generations=1, hill_climb=1, macro=0, crossover=0),
         search_seeds=(SEEDS["search"],), final_seeds=(SEEDS["final"],), initial=SLOW, evaluator=REACHED,
     )
-    terms = Terms(turns=len(ACTS) - 1, practice_episodes=5, seeds=(SEEDS["practice"],))
+    terms = ConversationTerms(turns=len(ACTS) - 1, practice_episodes=5, seeds=(SEEDS["practice"],))
     climber = HillClimber(model=model, prompts=PromptFolder(), brief=BRIEF, contract=POLICY, limits="none.")
     log, splits = Log(), {name: {"horizon": 20} for name in ("search", "final")}
     async with ProcessPool(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from memento.agents import ballots
-from memento.agents.judging import Judges
+from memento.agents.judging import JudgePanel
 from memento.core.events import (
     EvaluatorChosen,
     Examine,
@@ -34,7 +34,7 @@ from memento.runtime.clock import SystemClock
 from memento.runtime.prompts import PromptFolder
 from memento.runtime.supervisor import Agent, Lane, Supervisor, failed_slot
 from memento.search.evaluator_search import EvaluatorBudget
-from memento.search.memento import Slots
+from memento.search.memento import GenerationBudget
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 
 from ..support.keeper_world import World
@@ -42,7 +42,7 @@ from ..support.prompt_samples import BRIEF, Scripted, judge_order, propose_evalu
 
 PLAN = RunPlan(
     method=KEEPERS["memento"],
-    slots=Slots(generations=2, hill_climb=2, macro=2, crossover=1),
+    slots=GenerationBudget(generations=2, hill_climb=2, macro=2, crossover=1),
     search_seeds=(1, 2),
     final_seeds=(9,),
     evaluator_budget=EvaluatorBudget(pool=3, judges=3, generations=2),
@@ -88,9 +88,9 @@ def supervisor(log: RunStore, agent: Agent, judges: Agent | None = None) -> Supe
     return Supervisor(keeper=Sequencer(PLAN), bus=EventBus(log), lanes=[lane])
 
 
-def panel() -> Judges:
+def panel() -> JudgePanel:
     model = Scripted(lambda ask: '{"reason": "It tells failures apart.", "choice": "A"}')
-    return Judges(models=[model], prompts=PromptFolder(), brief=BRIEF, run_seed=7)
+    return JudgePanel(models=[model], prompts=PromptFolder(), brief=BRIEF, run_seed=7)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 from memento.core.errors import UsageError
 from memento.runtime import servers
 from memento.runtime import servers as status
-from memento.runtime.servers import Line, Source, StatusServer, open_status, prometheus, require_free
+from memento.runtime.servers import FactLine, StatusServer, StatusSource, open_status, prometheus, require_free
 
 
 class Log:
@@ -24,7 +24,7 @@ class Log:
         self.lines = [line(seq) for seq in range(1, count + 1)]
         self.server: StatusServer | None = None
 
-    def after(self, seq: int) -> Iterator[Line]:
+    def after(self, seq: int) -> Iterator[FactLine]:
         return iter(self.lines[seq:])
 
     def add(self, size: int = 0) -> None:
@@ -33,13 +33,13 @@ class Log:
         self.server.on_fact(self.lines[-1])
 
 
-def line(seq: int, size: int = 0) -> Line:
-    return Line(seq=seq, kind="ProposalMade", json=json.dumps({"seq": seq, "text": "x" * size}))
+def line(seq: int, size: int = 0) -> FactLine:
+    return FactLine(seq=seq, kind="ProposalMade", json=json.dumps({"seq": seq, "text": "x" * size}))
 
 
 @asynccontextmanager
 async def served(log: Log) -> AsyncIterator[StatusServer]:
-    source = Source(
+    source = StatusSource(
         status=lambda: {"facts": len(log.lines), "stage": "search"},
         metrics=lambda: {"memento_facts_total": len(log.lines), 'memento_lane_busy{lane="rollouts"}': 2},
         after=log.after,
@@ -184,7 +184,8 @@ async def test_a_port_that_is_taken_is_named() -> None:
         with pytest.raises(UsageError, match=f"127.0.0.1:{port}: .*--status-port"):
             require_free("127.0.0.1", port, "--status-port")
         with pytest.raises(UsageError, match=f"127.0.0.1:{port}"):
-            async with open_status(Source(status=dict, metrics=dict, after=lambda _: ()), host="127.0.0.1", port=port):
+            async with open_status(StatusSource(status=dict, metrics=dict, after=lambda _: ()), host="127.0.0.1",
+            port=port):
                 pass
 
 

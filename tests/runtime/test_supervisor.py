@@ -25,14 +25,14 @@ from memento.core.events import (
 from memento.core.values import Program
 from memento.runtime.bus import EventBus
 from memento.runtime.supervisor import Lane, Supervisor
-from memento.search.memento import Slots
+from memento.search.memento import GenerationBudget
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 
 from ..support.keeper_world import World
 
 PLAN = RunPlan(
     method=KEEPERS["memento"],
-    slots=Slots(generations=2, hill_climb=2, macro=2, crossover=1),
+    slots=GenerationBudget(generations=2, hill_climb=2, macro=2, crossover=1),
     search_seeds=(1, 2),
     final_seeds=(9,),
     evaluator=Program("E"),

@@ -26,7 +26,7 @@ from memento.core.order_ids import CONFIRM, FINAL, parse
 from memento.core.seeds import derive_seed
 from memento.core.values import Episode, Examination, Program, Score
 from memento.runtime.supervisor import Replay
-from memento.search.memento import Slots
+from memento.search.memento import GenerationBudget
 from memento.search.options import dealt
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 
@@ -53,7 +53,7 @@ class Sound(Repeating):
 
 
 def run_plan(method: str, budget: int | None, confirm: int = 0, *, duplicates: bool = True) -> RunPlan:
-    slots = Slots(generations=4, hill_climb=3, macro=2, crossover=1)
+    slots = GenerationBudget(generations=4, hill_climb=3, macro=2, crossover=1)
     return RunPlan(
         method=KEEPERS[method], slots=slots, search_seeds=SEEDS, final_seeds=FINAL_SEEDS, racing=budget is None,
         duplicates=duplicates, initial=Program("program = 0"), evaluator=Program("E*"), budget_episodes=budget,
@@ -188,7 +188,8 @@ def test_a_refuted_candidate_is_no_parent_and_its_program_may_come_again() -> No
 
 def test_attempts_at_a_first_policy_count() -> None:
     plan = RunPlan(
-        method=KEEPERS["memento"], slots=Slots(generations=1, hill_climb=1, macro=0, crossover=0), search_seeds=SEEDS,
+        method=KEEPERS["memento"], slots=GenerationBudget(generations=1, hill_climb=1, macro=0, crossover=0),
+        search_seeds=SEEDS,
         final_seeds=(), evaluator=Program("E*"), budget_episodes=5,
     )
 

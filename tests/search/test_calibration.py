@@ -16,15 +16,15 @@ from memento.core.events import (
 )
 from memento.core.metrics import aggregate
 from memento.core.programs.constants import worth
-from memento.core.values import Candidate, Episode, Fault, FaultKind, Operator, Program, Score
-from memento.search.memento import Slots
+from memento.core.values import CandidateState, Episode, Fault, FaultKind, Operator, Program, Score
+from memento.search.memento import GenerationBudget
 from memento.search.options import PLAIN, SearchOptions
 from memento.search.sequencer import KEEPERS
 from memento.search.trials import RolloutPlan
 
 from ..support.keeper_world import CALL, play
 
-STEPS = Slots(generations=4, hill_climb=0, macro=0, crossover=0)
+STEPS = GenerationBudget(generations=4, hill_climb=0, macro=0, crossover=0)
 PLAN = RolloutPlan(split="search", seeds=(1, 2), evaluator=Program("E_R"))
 # Per step: successes of the two trials, and the progress of both.
 TRIALS = {1: (0, 0.2), 2: (2, 1.0), 3: (0, 0.9), 4: (2, 1.0)}
@@ -34,7 +34,7 @@ def episode(index: int, *, success: bool) -> Episode:
     return Episode(index=index, seed=index, steps=9, ended_by="success" if success else "stopped", success=success)
 
 
-INITIAL = Candidate(
+INITIAL = CandidateState(
     id="init/0", program=Program("GAIN = 0.1\n"), operator=Operator.INITIAL, generation=0, slot=0,
     episodes=(episode(0, success=False),) * 2, scores=(Score(fitness=0.0, metrics={"progress": 0.1}),) * 2,
     metrics=aggregate([Score(fitness=0.0, metrics={"progress": 0.1})]), success_rate=0.0,
@@ -110,7 +110,7 @@ def test_a_step_without_a_usable_reply_is_spent_and_the_next_one_asks_from_the_s
 
 def test_success_counts_before_progress_and_a_failure_below_all() -> None:
     assert worth(INITIAL) == (0.0, 0.0, 0.1)
-    broken = Candidate(
+    broken = CandidateState(
         id="x", program=Program("("), operator=Operator.CALIBRATE, generation=1, slot=0,
         fault=Fault(kind=FaultKind.NOT_STARTED, message="no"),
     )

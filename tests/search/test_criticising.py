@@ -11,10 +11,10 @@ from memento.core.critic_events import Criticise, Criticised
 from memento.core.events import CandidateScored, EliteChanged, Fact, Judge, Order, Propose, SpeculationEnded
 from memento.core.values import Episode, Program
 from memento.runtime.supervisor import Replay
-from memento.search.conversing import Conversing, Terms
+from memento.search.conversing import ConversationTerms, Conversing
 from memento.search.criticising import Criticising, worst
 from memento.search.evaluator_search import EvaluatorBudget
-from memento.search.memento import Slots
+from memento.search.memento import GenerationBudget
 from memento.search.options import SearchOptions
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 
@@ -25,7 +25,9 @@ METHODS = ("memento", "eureka", "revolve", "without-crossover")
 
 def plan_of(method: str, **more: object) -> RunPlan:
     return RunPlan(
-        method=KEEPERS[method], slots=Slots(generations=3, hill_climb=3, macro=3, crossover=2), search_seeds=(1, 2),
+        method=KEEPERS[method], slots=GenerationBudget(
+            generations=3, hill_climb=3, macro=3, crossover=2), search_seeds=(1, 2
+        ),
         final_seeds=(9,), evaluator=Program("E"), **more,
     )
 
@@ -101,7 +103,7 @@ def test_a_critic_that_nobody_follows_changes_no_decision(
 def test_replay_at_any_moment_gives_the_same_state(seed: int, arrival: int, cut: int, turns: bool) -> None:
     def keeper():
         inner = Criticising(Sequencer(plan_of("memento")))
-        return Conversing(inner, Terms(turns=2, practice_episodes=1, seeds=(7,))) if turns else inner
+        return Conversing(inner, ConversationTerms(turns=2, practice_episodes=1, seeds=(7,))) if turns else inner
 
     log, last = play(keeper(), Sound(seed), picks(arrival), steps=cut)
     again = Replay(keeper()).replay(log)

@@ -24,10 +24,10 @@ from memento.core.values import Examination, Fault, FaultKind, Operator, Program
 from memento.memory.gate_report import gate_report
 from memento.memory.run_view import view_of_facts
 from memento.runtime.supervisor import Replay
-from memento.search.conversing import Conversing, Terms
+from memento.search.conversing import ConversationTerms, Conversing
 from memento.search.criticising import Criticising
 from memento.search.gate import Gated, GateTerms, clearly_below, why_stopped
-from memento.search.memento import Slots
+from memento.search.memento import GenerationBudget
 from memento.search.options import SearchOptions
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 
@@ -38,7 +38,7 @@ METHODS = ("memento", "hill-only", "eureka", "eureka-elite", "revolve")
 
 def plan_of(method: str = "memento", **more: object) -> RunPlan:
     return RunPlan(**{
-        "method": KEEPERS[method], "slots": Slots(generations=3, hill_climb=3, macro=3, crossover=2, tune=1,
+        "method": KEEPERS[method], "slots": GenerationBudget(generations=3, hill_climb=3, macro=3, crossover=2, tune=1,
                                                   tune_episodes=4),
         "search_seeds": (1, 2), "final_seeds": (9,), "evaluator": Program("E"), "racing": False, **more,
     })
@@ -177,7 +177,7 @@ def test_what_is_stopped_gets_no_episode_and_spends_its_slot(method: str, seed: 
 def test_replay_at_any_moment_gives_the_same_state(seed: int, arrival: int, cut: int, around: bool) -> None:
     def keeper() -> Gated | Conversing:
         inner = gated(plan_of())
-        terms = Terms(turns=2, practice_episodes=1, seeds=(7,))
+        terms = ConversationTerms(turns=2, practice_episodes=1, seeds=(7,))
         return Conversing(Criticising(inner), terms) if around else inner
 
     log, last = play(keeper(), Graded(seed), picks(arrival), steps=cut)

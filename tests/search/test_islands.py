@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.core.values import Candidate, Fault, FaultKind, Operator, Program
+from memento.core.values import CandidateState, Fault, FaultKind, Operator, Program
 from memento.search.revolve import (
     CAPACITY,
     ISLANDS,
@@ -29,13 +29,13 @@ FAULT = Fault(kind=FaultKind.NOT_PYTHON, message="does not parse")
 fitnesses = st.sampled_from([0.0, 0.1, 0.25, 0.25, 0.5, 0.9, 1.0])
 
 
-def program(name: str, fitness: float, fault: Fault | None = None) -> Candidate:
-    return Candidate(
+def program(name: str, fitness: float, fault: Fault | None = None) -> CandidateState:
+    return CandidateState(
         id=name, program=Program(name), operator=Operator.MACRO, generation=1, slot=0, fitness=fitness, fault=fault
     )
 
 
-def island(*fitness: float, name: str = "p") -> tuple[Candidate, ...]:
+def island(*fitness: float, name: str = "p") -> tuple[CandidateState, ...]:
     return tuple(program(f"{name}{place}", value) for place, value in enumerate(fitness))
 
 
@@ -138,7 +138,7 @@ def test_children_as_fit_as_the_mean_are_admitted_and_the_least_fit_go(
 
 
 @given(islands_strategy, st.integers(0, 10**6))
-def test_a_reset_renews_the_weaker_half(islands: tuple[tuple[Candidate, ...], ...], seed: int) -> None:
+def test_a_reset_renews_the_weaker_half(islands: tuple[tuple[CandidateState, ...], ...], seed: int) -> None:
     after, weak = reset(islands, random.Random(seed).random)
     means = [mean_fitness(one) for one in islands]
     strong = [place for place in range(4) if place not in weak]

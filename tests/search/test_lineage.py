@@ -6,9 +6,9 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memento.core.events import CandidateRejected, CandidateScored, Order, Propose
-from memento.core.values import Ancestor, Candidate, EpisodeNotes, Operator, Program, Rejection, Verdict
+from memento.core.values import Ancestor, CandidateState, EpisodeNotes, Operator, Program, Rejection, Verdict
 from memento.memory.codec import encode
-from memento.search.memento import Slots
+from memento.search.memento import GenerationBudget
 from memento.search.sequencer import KEEPERS
 from memento.search.trials import brief_of
 from memento.search.tried import LINEAGE, TRIED, inherited, not_chosen
@@ -36,7 +36,9 @@ class Noting(Repeating):
         return super().answer(order)
 
 
-def noted(method: str, slots: Slots, seed: int, arrival: int, *, racing: bool, duplicates: bool) -> tuple[Noting, list]:
+def noted(
+    method: str, slots: GenerationBudget, seed: int, arrival: int, *, racing: bool, duplicates: bool
+) -> tuple[Noting, list]:
     world = Noting(seed)
     keeper = make(method, slots, seed, (racing, duplicates, False), full_memory=True, macro_focus=True)
     log, _ = play(keeper, world, random.Random(arrival).randrange)
@@ -46,7 +48,7 @@ def noted(method: str, slots: Slots, seed: int, arrival: int, *, racing: bool, d
 @settings(max_examples=80, deadline=None)
 @given(methods, budgets, seeds, seeds, seeds, st.booleans(), st.booleans())
 def test_what_a_prompt_tells_depends_neither_on_arrival_nor_on_savings(
-    method: str, slots: Slots, seed: int, one: int, other: int, racing: bool, duplicates: bool
+    method: str, slots: GenerationBudget, seed: int, one: int, other: int, racing: bool, duplicates: bool
 ) -> None:
     plain, _ = noted(method, slots, seed, one, racing=False, duplicates=False)
     saved, _ = noted(method, slots, seed, other, racing=racing, duplicates=duplicates)
@@ -56,7 +58,7 @@ def test_what_a_prompt_tells_depends_neither_on_arrival_nor_on_savings(
 @settings(max_examples=30, deadline=None)
 @given(seeds, seeds)
 def test_lineage_and_attempts_are_bounded_true_and_in_no_fact(seed: int, arrival: int) -> None:
-    slots = Slots(generations=4, hill_climb=12, macro=3, crossover=2)
+    slots = GenerationBudget(generations=4, hill_climb=12, macro=3, crossover=2)
     world, log = noted("memento", slots, seed, arrival, racing=True, duplicates=True)
     scored = {fact.candidate.id: fact.candidate for fact in log if isinstance(fact, CandidateScored)}
     for order in world.orders:
@@ -91,7 +93,7 @@ def test_a_fact_names_no_metric_that_no_episode_has() -> None:
 def test_each_kind_of_rejection_is_noted() -> None:
     verdicts: set[Verdict] = set()
     for seed in range(12):
-        slots = Slots(generations=2, hill_climb=8, macro=3, crossover=1)
+        slots = GenerationBudget(generations=2, hill_climb=8, macro=3, crossover=1)
         world, _ = noted("memento", slots, seed, 0, racing=True, duplicates=True)
         verdicts |= {one.verdict for order in world.orders for one in (*order.rejections, *order.tried)}
     assert verdicts == {*Verdict} - {Verdict.STOPPED}       # a gate stops; tests of the gate see it
@@ -112,11 +114,11 @@ def test_lost_candidates_are_compared_with_the_elite_only_where_all_are_measured
 
 
 def test_a_crossover_inherits_the_edits_of_both_parents_in_order() -> None:
-    def parent(*names: str) -> Candidate:
+    def parent(*names: str) -> CandidateState:
         edits = tuple(
             Ancestor(id=name, operator=Operator.HILL_CLIMB, summary=name, before=(0.0,), fitness=0.0) for name in names
         )
-        return Candidate(
+        return CandidateState(
             id=names[-1], program=Program(""), operator=Operator.HILL_CLIMB, generation=1, slot=0, lineage=edits
         )
 

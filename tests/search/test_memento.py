@@ -18,9 +18,9 @@ from memento.core.events import (
     ProposalMade,
     SearchEnded,
 )
-from memento.core.values import Candidate, Fault, FaultKind, Operator, Program
+from memento.core.values import CandidateState, Fault, FaultKind, Operator, Program
 from memento.runtime.supervisor import Replay
-from memento.search.memento import MementoKeeper, Slots
+from memento.search.memento import EliteKeeper, GenerationBudget
 from memento.search.selection import best_of
 from memento.search.trials import RolloutPlan
 
@@ -29,7 +29,7 @@ from ..support.keeper_world import World, play
 PLAN = RolloutPlan(split="search", seeds=(11, 12), evaluator=Program("E*"))
 
 slots_strategy = st.builds(
-    Slots,
+    GenerationBudget,
     generations=st.integers(0, 3),
     hill_climb=st.integers(0, 4),
     macro=st.integers(0, 4),
@@ -37,8 +37,8 @@ slots_strategy = st.builds(
 )
 
 
-def keeper(slots: Slots, fitness: float = 0.25, *, racing: bool = True) -> MementoKeeper:
-    initial = Candidate(
+def keeper(slots: GenerationBudget, fitness: float = 0.25, *, racing: bool = True) -> EliteKeeper:
+    initial = CandidateState(
         id="init/0",
         program=Program("p0"),
         operator=Operator.INITIAL,
@@ -46,10 +46,10 @@ def keeper(slots: Slots, fitness: float = 0.25, *, racing: bool = True) -> Memen
         slot=0,
         fitness=fitness,
     )
-    return MementoKeeper(initial=initial, plan=replace(PLAN, racing=racing), slots=slots)
+    return EliteKeeper(initial=initial, plan=replace(PLAN, racing=racing), slots=slots)
 
 
-def run(slots: Slots, seed: int, arrival: int, **world: float) -> list[Fact]:
+def run(slots: GenerationBudget, seed: int, arrival: int, **world: float) -> list[Fact]:
     pick = random.Random(arrival).randrange
     log, last = play(keeper(slots), World(seed, **world), pick)
     assert not last.orders
@@ -63,7 +63,7 @@ def of(log: list[Fact], kind: type) -> list:
 
 @settings(max_examples=60, deadline=None)
 @given(slots_strategy, st.integers(0, 10**6), st.integers(0, 10**6))
-def test_every_slot_is_spent_exactly_once(slots: Slots, seed: int, arrival: int) -> None:
+def test_every_slot_is_spent_exactly_once(slots: GenerationBudget, seed: int, arrival: int) -> None:
     log = run(slots, seed, arrival)
     spent = Counter(fact.candidate.id for fact in of(log, CandidateScored))
     expected = {
@@ -80,7 +80,7 @@ def test_every_slot_is_spent_exactly_once(slots: Slots, seed: int, arrival: int)
 @settings(max_examples=60, deadline=None)
 @given(slots_strategy, st.integers(0, 10**6), st.integers(0, 10**6))
 def test_the_elite_never_gets_worse_and_a_failed_program_is_never_taken(
-    slots: Slots, seed: int, arrival: int
+    slots: GenerationBudget, seed: int, arrival: int
 ) -> None:
     log = run(slots, seed, arrival, failure_rate=0.5)
     elites = of(log, EliteChanged)
@@ -96,7 +96,7 @@ def test_the_elite_never_gets_worse_and_a_failed_program_is_never_taken(
 @settings(max_examples=60, deadline=None)
 @given(slots_strategy, st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6))
 def test_arrival_order_never_changes_accepts_winners_or_elites(
-    slots: Slots, seed: int, one: int, other: int
+    slots: GenerationBudget, seed: int, one: int, other: int
 ) -> None:
     def verdicts(log: list[Fact]) -> list[list[Fact]]:
         accepted = sorted(of(log, CandidateAccepted), key=lambda fact: fact.candidate)
@@ -110,7 +110,7 @@ def test_arrival_order_never_changes_accepts_winners_or_elites(
 @settings(max_examples=60, deadline=None)
 @given(slots_strategy, st.integers(0, 10**6), st.integers(0, 10**6), st.integers(1, 40))
 def test_racing_never_changes_accepts_winners_or_elites(
-    slots: Slots, seed: int, arrival: int, levels: int
+    slots: GenerationBudget, seed: int, arrival: int, levels: int
 ) -> None:
     def verdicts(racing: bool) -> list[Fact]:
         pick = random.Random(arrival).randrange
@@ -124,7 +124,7 @@ def test_racing_never_changes_accepts_winners_or_elites(
 
 
 def test_racing_withdraws_what_cannot_win() -> None:
-    log, _ = play(keeper(Slots(generations=2, hill_climb=3, macro=3, crossover=2)), World(1), lambda n: 0)
+    log, _ = play(keeper(GenerationBudget(generations=2, hill_climb=3, macro=3, crossover=2)), World(1), lambda n: 0)
     cut = [fact.candidate for fact in of(log, CandidateScored) if fact.candidate.bound is not None]
     assert cut
     ran = {fact.order for fact in of(log, EpisodeEnded)}
@@ -136,7 +136,7 @@ def test_racing_withdraws_what_cannot_win() -> None:
 @settings(max_examples=60, deadline=None)
 @given(slots_strategy, st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 200))
 def test_replaying_the_log_gives_the_same_state_and_the_same_open_orders(
-    slots: Slots, seed: int, arrival: int, cut: int
+    slots: GenerationBudget, seed: int, arrival: int, cut: int
 ) -> None:
     pick = random.Random(arrival).randrange
     log, last = play(keeper(slots), World(seed), pick, steps=cut)
@@ -151,7 +151,7 @@ def test_replaying_the_log_gives_the_same_state_and_the_same_open_orders(
 def test_the_rejection_memory_holds_rejected_edits_only_in_order(
     climbs: int, seed: int, arrival: int
 ) -> None:
-    slots = Slots(generations=2, hill_climb=climbs, macro=1, crossover=1)
+    slots = GenerationBudget(generations=2, hill_climb=climbs, macro=1, crossover=1)
     pick = random.Random(arrival).randrange
     world = World(seed)
     shown: dict[str, tuple[str, ...]] = {}
@@ -175,7 +175,7 @@ def test_the_rejection_memory_holds_rejected_edits_only_in_order(
 
 
 def test_a_duplicate_answer_changes_nothing() -> None:
-    subject = keeper(Slots(generations=1, hill_climb=1, macro=1, crossover=0))
+    subject = keeper(GenerationBudget(generations=1, hill_climb=1, macro=1, crossover=0))
     world = World(3, failure_rate=0.0)
     begun = subject.start()
     fact = world.answer(begun.orders[0])
@@ -186,8 +186,8 @@ def test_a_duplicate_answer_changes_nothing() -> None:
     assert not twice.facts
 
 
-def scored(fitness: float, operator: Operator, slot: int, fault: Fault | None = None) -> Candidate:
-    return Candidate(
+def scored(fitness: float, operator: Operator, slot: int, fault: Fault | None = None) -> CandidateState:
+    return CandidateState(
         id=f"g1/{operator}/{slot}",
         program=Program(f"{operator} {slot}"),
         operator=operator,
@@ -225,7 +225,7 @@ class Levels(World):
 
 
 def origin(levels: dict[str, float]) -> tuple[Operator, bool]:
-    slots = Slots(generations=1, hill_climb=1, macro=1, crossover=1)
+    slots = GenerationBudget(generations=1, hill_climb=1, macro=1, crossover=1)
     log, _ = play(keeper(slots, fitness=0.5), Levels(levels), lambda n: 0)
     elite = of(log, EliteChanged)[-1]
     return elite.origin, elite.changed
@@ -240,7 +240,7 @@ def test_ties_at_elite_selection_go_by_origin() -> None:
 
 
 def test_a_faulty_episode_counts_as_zero_and_is_not_scored() -> None:
-    slots = Slots(generations=1, hill_climb=0, macro=1, crossover=0)
+    slots = GenerationBudget(generations=1, hill_climb=0, macro=1, crossover=0)
     subject = keeper(slots)
     world = World(0, failure_rate=0.0)
     begun = subject.start()
@@ -264,8 +264,8 @@ def test_a_faulty_episode_counts_as_zero_and_is_not_scored() -> None:
 
 def test_a_failure_of_the_service_is_not_a_rejected_edit() -> None:
     """The next climb is asked as if the slot had not been: the service said nothing about an edit."""
-    began = keeper(Slots(generations=1, hill_climb=3, macro=0, crossover=0)).start()
-    decide = keeper(Slots(generations=1, hill_climb=3, macro=0, crossover=0)).decide
+    began = keeper(GenerationBudget(generations=1, hill_climb=3, macro=0, crossover=0)).start()
+    decide = keeper(GenerationBudget(generations=1, hill_climb=3, macro=0, crossover=0)).decide
     down = Fault(kind=FaultKind.MODEL_FAILED, message="the service is down")
     bad = Fault(kind=FaultKind.NOT_PYTHON, message="line 3")
     second = decide(began.state, ProposalFailed(order="g1/hill/0", fault=down, summary="gain up"))

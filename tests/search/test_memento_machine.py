@@ -21,19 +21,9 @@ from memento.core.events import (
     SearchEnded,
     Withdraw,
 )
-from memento.core.values import (
-    Call,
-    Candidate,
-    Document,
-    Episode,
-    Fault,
-    FaultKind,
-    Operator,
-    Program,
-    Score,
-)
+from memento.core.values import Call, CandidateState, Document, Episode, Fault, FaultKind, Operator, Program, Score
 from memento.runtime.supervisor import Replay
-from memento.search.memento import MementoKeeper, Slots
+from memento.search.memento import EliteKeeper, GenerationBudget
 from memento.search.options import SearchOptions
 from memento.search.trials import RolloutPlan
 
@@ -51,8 +41,8 @@ class Search(RuleBasedStateMachine):
     def begin(
         self, generations: int, hill: int, macro: int, cross: int, fitness: float, duplicates: bool, speculation: bool
     ) -> None:
-        self.slots = Slots(generations=generations, hill_climb=hill, macro=macro, crossover=cross)
-        initial = Candidate(
+        self.slots = GenerationBudget(generations=generations, hill_climb=hill, macro=macro, crossover=cross)
+        initial = CandidateState(
             id="init/0",
             program=Program("p0"),
             operator=Operator.INITIAL,
@@ -62,7 +52,7 @@ class Search(RuleBasedStateMachine):
         )
         plan = replace(PLAN, duplicates=duplicates)
         options = SearchOptions(speculation=speculation)
-        self.keeper = MementoKeeper(initial=initial, plan=plan, slots=self.slots, options=options)
+        self.keeper = EliteKeeper(initial=initial, plan=plan, slots=self.slots, options=options)
         self.log: list[Fact] = []
         self.open: dict[str, Order] = {}
         decision = self.keeper.start()

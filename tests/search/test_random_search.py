@@ -15,16 +15,16 @@ from memento.core.events import (
     Propose,
     SearchEnded,
 )
-from memento.core.values import Candidate, Operator, Program
+from memento.core.values import CandidateState, Operator, Program
 from memento.runtime.supervisor import Replay
-from memento.search.memento import Slots
+from memento.search.memento import GenerationBudget
 from memento.search.random_search import RandomKeeper
 from memento.search.sequencer import KEEPERS
 from memento.search.trials import RolloutPlan
 
 from ..support.keeper_world import World, play
 
-P0 = Candidate(
+P0 = CandidateState(
     id="init/0", program=Program("p0"), operator=Operator.INITIAL, generation=0, slot=0, fitness=0.25
 )
 counts = st.tuples(st.integers(0, 3), st.integers(0, 5))
@@ -112,5 +112,5 @@ def test_all_programs_are_requested_at_once_and_never_as_the_first_attempt() -> 
 
 def test_its_budget_is_that_of_all_branches_together() -> None:
     plan = RolloutPlan(split="search", seeds=(1,), evaluator=Program("E*"))
-    slots = Slots(generations=2, hill_climb=3, macro=2, crossover=1)
+    slots = GenerationBudget(generations=2, hill_climb=3, macro=2, crossover=1)
     assert len(KEEPERS["random"](P0, plan, slots).start().orders) == 12

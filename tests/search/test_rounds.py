@@ -21,8 +21,8 @@ from memento.core.events import (
     ScoreEpisode,
     SearchEnded,
 )
-from memento.core.values import Candidate, Operator, Program, Score
-from memento.search.memento import Slots
+from memento.core.values import CandidateState, Operator, Program, Score
+from memento.search.memento import GenerationBudget
 from memento.search.options import SearchOptions
 from memento.search.revolve import CAPACITY, ISLANDS
 from memento.search.sequencer import KEEPERS, climbing, uncrossed
@@ -31,19 +31,19 @@ from memento.search.trials import RolloutPlan
 from ..support.keeper_world import World, play
 
 seeds = st.integers(0, 10**6)
-P0 = Candidate(
+P0 = CandidateState(
     id="init/0", program=Program("p0"), operator=Operator.INITIAL, generation=0, slot=0, fitness=0.25
 )
 ROUNDS = ("eureka", "eureka-elite", "revolve", "zero-shot")
 
 
-def keeper(method: str, slots: Slots, *, seed: int = 0, racing: bool = False):
+def keeper(method: str, slots: GenerationBudget, *, seed: int = 0, racing: bool = False):
     plan = RolloutPlan(split="search", seeds=(11, 12), evaluator=Program("E*"), racing=racing)
     return KEEPERS[method](P0, plan, slots, SearchOptions(seed=seed))
 
 
-def budget(generations: int, candidates: int) -> Slots:
-    return Slots(generations=generations, hill_climb=0, macro=candidates, crossover=0)
+def budget(generations: int, candidates: int) -> GenerationBudget:
+    return GenerationBudget(generations=generations, hill_climb=0, macro=candidates, crossover=0)
 
 
 class Watched(World):
@@ -68,7 +68,7 @@ class Watched(World):
 
 
 def run(
-    method: str, slots: Slots, world: World, *, arrival: int = 0, seed: int = 0, racing: bool = False
+    method: str, slots: GenerationBudget, world: World, *, arrival: int = 0, seed: int = 0, racing: bool = False
 ) -> list[Fact]:
     subject = keeper(method, slots, seed=seed, racing=racing)
     log, last = play(subject, world, random.Random(arrival).randrange)
@@ -97,7 +97,7 @@ proposing = st.sampled_from(sorted(KEEPERS.keys() - {"cma-es", "calibrate"}))  #
 def test_every_method_asks_for_exactly_its_budget_and_failed_replies_count(
     method: str, generations: int, shares: tuple[int, int, int], seed: int, arrival: int
 ) -> None:
-    slots = Slots(generations=generations, hill_climb=shares[0], macro=shares[1], crossover=shares[2])
+    slots = GenerationBudget(generations=generations, hill_climb=shares[0], macro=shares[1], crossover=shares[2])
     log = run(method, slots, World(seed, failure_rate=0.4), arrival=arrival)
     asked = Counter(fact.order.split("/")[0] for fact in log if isinstance(fact, ProposalMade | ProposalFailed))
     rounds = 1 if method == "zero-shot" else generations
@@ -109,10 +109,10 @@ def test_every_method_asks_for_exactly_its_budget_and_failed_replies_count(
 
 
 def test_the_ablations_share_out_the_same_budget() -> None:
-    paper = Slots(generations=5, hill_climb=10, macro=10, crossover=4)
-    assert climbing(paper) == Slots(generations=5, hill_climb=24, macro=0, crossover=0)
-    assert uncrossed(paper) == Slots(generations=5, hill_climb=12, macro=12, crossover=0)
-    odd = Slots(generations=1, hill_climb=0, macro=7, crossover=0)
+    paper = GenerationBudget(generations=5, hill_climb=10, macro=10, crossover=4)
+    assert climbing(paper) == GenerationBudget(generations=5, hill_climb=24, macro=0, crossover=0)
+    assert uncrossed(paper) == GenerationBudget(generations=5, hill_climb=12, macro=12, crossover=0)
+    odd = GenerationBudget(generations=1, hill_climb=0, macro=7, crossover=0)
     assert (uncrossed(odd).hill_climb, uncrossed(odd).macro) == (4, 3)
 
 

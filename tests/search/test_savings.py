@@ -28,10 +28,10 @@ from memento.core.events import (
 )
 from memento.core.order_ids import slot_of
 from memento.core.programs.program_text import digest
-from memento.core.values import Candidate, Episode, Fault, FaultKind, Operator, Program, Score
+from memento.core.values import CandidateState, Episode, Fault, FaultKind, Operator, Program, Score
 from memento.runtime.supervisor import Replay
 from memento.search import trials
-from memento.search.memento import Slots
+from memento.search.memento import GenerationBudget
 from memento.search.options import SearchOptions
 from memento.search.sequencer import KEEPERS
 
@@ -43,7 +43,8 @@ savings = st.tuples(st.booleans(), st.booleans(), st.booleans())  # racing, dupl
 
 
 def run(
-    method: str, slots: Slots, seed: int, arrival: int, saving: tuple[bool, bool, bool], *, failure_rate: float = 0.2,
+    method: str, slots: GenerationBudget, seed: int, arrival: int, saving: tuple[bool, bool, bool], *,
+    failure_rate: float = 0.2,
     **options: bool,
 ) -> list[Fact]:
     keeper = make(method, slots, seed, saving, **options)
@@ -68,7 +69,7 @@ def verdicts(log: list[Fact], *, method: str = "memento", racing: bool = False) 
 @settings(max_examples=150, deadline=None)
 @given(methods, budgets, seeds, seeds, seeds, savings)
 def test_no_saving_in_any_order_of_arrival_changes_an_accept_a_winner_or_an_elite(
-    method: str, slots: Slots, seed: int, one: int, other: int, saving: tuple[bool, bool, bool]
+    method: str, slots: GenerationBudget, seed: int, one: int, other: int, saving: tuple[bool, bool, bool]
 ) -> None:
     plain = run(method, slots, seed, one, (False, False, False))
     saved = run(method, slots, seed, other, saving)
@@ -79,7 +80,7 @@ def test_no_saving_in_any_order_of_arrival_changes_an_accept_a_winner_or_an_elit
 @settings(max_examples=100, deadline=None)
 @given(methods, budgets, seeds, seeds, savings)
 def test_every_slot_is_spent_once_whatever_is_saved(
-    method: str, slots: Slots, seed: int, arrival: int, saving: tuple[bool, bool, bool]
+    method: str, slots: GenerationBudget, seed: int, arrival: int, saving: tuple[bool, bool, bool]
 ) -> None:
     log = run(method, slots, seed, arrival, saving)
     spent = Counter((fact.candidate.generation, fact.candidate.id) for fact in of(log, CandidateScored))
@@ -94,7 +95,7 @@ def test_every_slot_is_spent_once_whatever_is_saved(
 @settings(max_examples=100, deadline=None)
 @given(methods, budgets, seeds, seeds, savings, st.integers(0, 120))
 def test_replaying_the_log_at_any_moment_gives_the_same_state(
-    method: str, slots: Slots, seed: int, arrival: int, saving: tuple[bool, bool, bool], cut: int
+    method: str, slots: GenerationBudget, seed: int, arrival: int, saving: tuple[bool, bool, bool], cut: int
 ) -> None:
     keeper = make(method, slots, seed, saving)
     log, last = play(keeper, Repeating(seed), random.Random(arrival).randrange, steps=cut)
@@ -108,7 +109,7 @@ def test_replaying_the_log_at_any_moment_gives_the_same_state(
 
 
 def test_a_known_program_is_not_rolled_out_again() -> None:
-    slots = Slots(generations=2, hill_climb=4, macro=4, crossover=2)
+    slots = GenerationBudget(generations=2, hill_climb=4, macro=4, crossover=2)
     plain = run("memento", slots, 5, 1, (False, False, False), failure_rate=0.0)
     saved = run("memento", slots, 5, 1, (False, True, False), failure_rate=0.0)
     found = of(saved, DuplicateFound)
@@ -124,7 +125,7 @@ def test_a_known_program_is_not_rolled_out_again() -> None:
 def test_only_the_latest_programs_are_remembered_which_changes_nothing_but_what_is_saved(
     monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    slots = Slots(generations=3, hill_climb=4, macro=4, crossover=2)
+    slots = GenerationBudget(generations=3, hill_climb=4, macro=4, crossover=2)
     plain = run("memento", slots, 5, 1, (False, False, False), failure_rate=0.0)
     all_known = run("memento", slots, 5, 1, (False, True, False), failure_rate=0.0)
     monkeypatch.setattr(trials, "KNOWN", most)
@@ -136,7 +137,7 @@ def test_only_the_latest_programs_are_remembered_which_changes_nothing_but_what_
 
 
 def test_a_shape_in_the_log_is_not_worked_out_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    slots = Slots(generations=2, hill_climb=4, macro=4, crossover=2)
+    slots = GenerationBudget(generations=2, hill_climb=4, macro=4, crossover=2)
     keeper = make("memento", slots, 5, (False, True, False))
     log, last = play(keeper, Repeating(5), random.Random(1).randrange)
     shaped = [replace(fact, shape=digest(fact.program)) if isinstance(fact, ProposalMade) else fact for fact in log]
@@ -153,7 +154,7 @@ def test_a_shape_in_the_log_is_not_worked_out_again(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_program_of_p0_is_known() -> None:
-    slots = Slots(generations=1, hill_climb=0, macro=6, crossover=0)
+    slots = GenerationBudget(generations=1, hill_climb=0, macro=6, crossover=0)
     saved = run("memento", slots, 3, 1, (False, True, False), failure_rate=0.0)
     assert "init/0" in {fact.of for fact in of(saved, DuplicateFound)}
 
@@ -190,13 +191,13 @@ class Script:
         self.tell(EpisodeEnded(order=f"{trial}/e{index}", episode=episode))
         self.tell(Repeating(0).answer(self.open[f"{trial}/e{index}/score"]))
 
-    def candidate(self, name: str) -> Candidate | None:
+    def candidate(self, name: str) -> CandidateState | None:
         scored = (fact.candidate for fact in self.facts if isinstance(fact, CandidateScored))
         return next((candidate for candidate in scored if candidate.id == name), None)
 
 
 def macros(count: int, *, racing: bool = False, fitness: float = 0.0) -> Script:
-    slots = Slots(generations=1, hill_climb=0, macro=count, crossover=0)
+    slots = GenerationBudget(generations=1, hill_climb=0, macro=count, crossover=0)
     plan = replace(PLAN, racing=racing, duplicates=True)
     first = replace(initial(0), fitness=fitness, episodes=(), scores=())
     return Script(KEEPERS["memento"](first, plan, slots, SearchOptions()))
@@ -309,7 +310,7 @@ def test_a_fault_in_the_log_of_an_older_version_is_not_scored() -> None:
 def test_a_speculative_request_is_kept_exactly_if_the_verdict_was_a_rejection(
     climbs: int, seed: int, arrival: int
 ) -> None:
-    slots = Slots(generations=2, hill_climb=climbs, macro=1, crossover=1)
+    slots = GenerationBudget(generations=2, hill_climb=climbs, macro=1, crossover=1)
     log = run("memento", slots, seed, arrival, (True, False, True))
     accepted = {fact.candidate for fact in of(log, CandidateAccepted)}
     for fact in of(log, SpeculationEnded):
@@ -325,7 +326,7 @@ def test_a_speculative_request_is_kept_exactly_if_the_verdict_was_a_rejection(
 
 
 def test_both_outcomes_and_both_times_of_the_answer_occur() -> None:
-    slots = Slots(generations=2, hill_climb=6, macro=1, crossover=0)
+    slots = GenerationBudget(generations=2, hill_climb=6, macro=1, crossover=0)
     seen = {
         (fact.kept, fact.answered)
         for seed, arrival in itertools.product(range(6), range(4))
@@ -335,7 +336,7 @@ def test_both_outcomes_and_both_times_of_the_answer_occur() -> None:
 
 
 def test_with_a_full_memory_climbs_are_neither_speculative_nor_pruned() -> None:
-    slots = Slots(generations=2, hill_climb=6, macro=0, crossover=0)
+    slots = GenerationBudget(generations=2, hill_climb=6, macro=0, crossover=0)
     log = run("memento", slots, 4, 0, (True, False, True), failure_rate=0.0, full_memory=True)
     assert not of(log, SpeculationEnded)
     assert all(fact.rejection.fitness_difference is not None for fact in of(log, CandidateRejected))
@@ -345,7 +346,7 @@ def test_with_a_full_memory_climbs_are_neither_speculative_nor_pruned() -> None:
 
 @pytest.mark.parametrize("lasting", [False, True])
 def test_the_memory_lasts_a_generation_or_the_run(lasting: bool) -> None:
-    slots = Slots(generations=3, hill_climb=3, macro=0, crossover=0)
+    slots = GenerationBudget(generations=3, hill_climb=3, macro=0, crossover=0)
     world = Repeating(1, failure_rate=0.0)
     shown: dict[str, list[str]] = {}
     answer = world.answer

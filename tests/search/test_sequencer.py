@@ -29,7 +29,7 @@ from memento.core.events import (
 )
 from memento.core.methods import METHODS
 from memento.core.values import (
-    Candidate,
+    CandidateState,
     Episode,
     Examination,
     Fault,
@@ -41,7 +41,7 @@ from memento.core.values import (
 )
 from memento.runtime.supervisor import Replay
 from memento.search.evaluator_search import EvaluatorBudget, EvaluatorKeeper, majority
-from memento.search.memento import Slots
+from memento.search.memento import GenerationBudget
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 from memento.search.stages import score_baseline
 
@@ -49,7 +49,7 @@ from ..support.keeper_world import World, play
 
 PLAN = RunPlan(
     method=KEEPERS["memento"],
-    slots=Slots(generations=2, hill_climb=2, macro=2, crossover=1),
+    slots=GenerationBudget(generations=2, hill_climb=2, macro=2, crossover=1),
     search_seeds=(1, 2),
     final_seeds=(91, 92, 93),
     evaluator_budget=EvaluatorBudget(pool=3, judges=3, generations=2),
@@ -237,7 +237,7 @@ def test_no_vote_at_all_is_an_error() -> None:
 
 def test_a_later_pool_without_a_valid_evaluator_carries_the_choice_over() -> None:
     episode = Episode(index=0, seed=1, steps=5, ended_by="horizon", success=False)
-    baseline = Candidate(
+    baseline = CandidateState(
         id="init/0",
         program=Program("p0"),
         operator=Operator.INITIAL,
@@ -281,7 +281,7 @@ def test_an_episode_ended_by_a_fault_scores_zero_in_c0() -> None:
         Episode(index=0, seed=1, steps=5, ended_by="horizon", success=False),
         Episode(index=1, seed=2, steps=5, ended_by="fault", success=False, fault=fault),
     )
-    baseline = Candidate(
+    baseline = CandidateState(
         id="init/0",
         program=Program("p0"),
         operator=Operator.INITIAL,

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from memento.core.events import BranchEnded, CandidateScored, EliteChanged, EpisodeEnded, Fact, Propose
 from memento.core.programs.constants import constants_of
 from memento.core.tuning_events import ConstantsTried, TryConstants, TuningEnded
-from memento.core.values import Candidate, FaultKind, Operator, Program, Score
+from memento.core.values import CandidateState, FaultKind, Operator, Program, Score
 from memento.runtime.supervisor import Replay
-from memento.search.memento import MementoKeeper, Slots
+from memento.search.memento import EliteKeeper, GenerationBudget
 from memento.search.options import SearchOptions
 from memento.search.trials import RolloutPlan
 from memento.search.tuning import (
@@ -35,23 +35,23 @@ PLAN = RolloutPlan(split="search", seeds=(11, 12), evaluator=Program("E*"), raci
 NAMES = ("A", "B", "C", "D", "E")
 
 
-def elite(text: str, fitness: float = 0.1) -> Candidate:
+def elite(text: str, fitness: float = 0.1) -> CandidateState:
     """A program with these constants, all of which it reads."""
     read = ", ".join(line.partition(" = ")[0] for line in text.splitlines() if " = " in line)
-    return Candidate(
+    return CandidateState(
         id="init/0", program=Program(f"{text}\nprint({read})"), operator=Operator.INITIAL, generation=0, slot=0,
         fitness=fitness, scores=(Score(fitness=fitness),) * 2,
     )
 
 
-def tuned(parent: Candidate, episodes: int, fitness, shuffle: int = 0) -> tuple[TuningEnded, list[ConstantsTried]]:
+def tuned(parent: CandidateState, episodes: int, fitness, shuffle: int = 0) -> tuple[TuningEnded, list[ConstantsTried]]:
     """One slot in a world where `fitness` of the constants is the fitness of every episode."""
     tuning, facts = carried_out(parent, episodes, fitness, shuffle=shuffle)
     return ended(tuning), facts
 
 
 def carried_out(
-    parent: Candidate, episodes: int, fitness, *, shuffle: int = 0, after: Learned | None = None
+    parent: CandidateState, episodes: int, fitness, *, shuffle: int = 0, after: Learned | None = None
 ) -> tuple[Tuning, list[ConstantsTried]]:
     pick = random.Random(shuffle)
     tuning, orders = begun("g1/tune/0", parent, PLAN, episodes=episodes, seed=5 if after is None else 6, after=after)
@@ -226,7 +226,7 @@ class Tuned(World):
 
 
 slots_strategy = st.builds(
-    Slots,
+    GenerationBudget,
     generations=st.integers(1, 2),
     hill_climb=st.integers(0, 2),
     macro=st.integers(0, 2),
@@ -236,13 +236,13 @@ slots_strategy = st.builds(
 )
 
 
-def keeper(slots: Slots, plan: RolloutPlan = PLAN) -> MementoKeeper:
-    return MementoKeeper(
+def keeper(slots: GenerationBudget, plan: RolloutPlan = PLAN) -> EliteKeeper:
+    return EliteKeeper(
         initial=elite("A = 0.5\nB = 2\n"), plan=plan, slots=slots, options=SearchOptions(seed=3, full_memory=True)
     )
 
 
-def run(slots: Slots, seed: int, arrival: int, plan: RolloutPlan = PLAN) -> list[Fact]:
+def run(slots: GenerationBudget, seed: int, arrival: int, plan: RolloutPlan = PLAN) -> list[Fact]:
     log, last = play(keeper(slots, plan), Tuned(seed), random.Random(arrival).randrange)
     assert keeper(slots).finished(last.state) and not last.orders
     return log
@@ -256,7 +256,9 @@ def verdicts(log: list[Fact]) -> list[object]:
 
 @settings(max_examples=30, deadline=None)
 @given(slots_strategy, st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6))
-def test_the_result_does_not_depend_on_the_order_of_arrival(slots: Slots, seed: int, one: int, other: int) -> None:
+def test_the_result_does_not_depend_on_the_order_of_arrival(
+    slots: GenerationBudget, seed: int, one: int, other: int
+) -> None:
     assert verdicts(run(slots, seed, one)) == verdicts(run(slots, seed, other))
 
 
@@ -265,7 +267,7 @@ def test_the_result_does_not_depend_on_the_order_of_arrival(slots: Slots, seed: 
 def test_the_last_of_several_tunings_begins_with_crossover_on_the_best_program_so_far(
     seed: int, arrival: int, tune: int
 ) -> None:
-    slots = Slots(generations=1, hill_climb=2, macro=2, crossover=1, tune=tune, tune_episodes=6)
+    slots = GenerationBudget(generations=1, hill_climb=2, macro=2, crossover=1, tune=tune, tune_episodes=6)
     log = run(slots, seed, arrival, replace(PLAN, racing=False))
     scored = {fact.candidate.id: fact.candidate for fact in log if isinstance(fact, CandidateScored)}
     places = {str(fact.order): place for place, fact in enumerate(log) if isinstance(fact, ConstantsTried)}
@@ -292,8 +294,8 @@ def test_the_last_of_several_tunings_begins_with_crossover_on_the_best_program_s
 
 
 def test_recorded_runs_of_older_rules_tune_the_elite_in_every_slot() -> None:
-    slots = Slots(generations=1, hill_climb=1, macro=0, crossover=1, tune=2, tune_episodes=6)
-    old = MementoKeeper(
+    slots = GenerationBudget(generations=1, hill_climb=1, macro=0, crossover=1, tune=2, tune_episodes=6)
+    old = EliteKeeper(
         initial=elite("A = 0.5\nB = 2\n"), plan=PLAN, slots=slots, options=SearchOptions(late_tuning=False)
     )
     assert {order.id.split("/v")[0] for order in old.start().orders if isinstance(order, TryConstants)} == {
@@ -307,9 +309,9 @@ def test_recorded_runs_of_older_rules_tune_the_elite_in_every_slot() -> None:
 def test_recorded_runs_of_older_rules_begin_each_tuning_again() -> None:
     """The points of the second generation differ, although its elite is still p_0."""
     def points(lasting: bool) -> list[tuple[str, tuple[float, ...]]]:
-        searching = MementoKeeper(
+        searching = EliteKeeper(
             initial=elite(WIDE, fitness=1.0), plan=PLAN, options=SearchOptions(lasting_tuning=lasting),
-            slots=Slots(generations=2, hill_climb=1, macro=0, crossover=0, tune=1, tune_episodes=16),
+            slots=GenerationBudget(generations=2, hill_climb=1, macro=0, crossover=0, tune=1, tune_episodes=16),
         )
         log, _ = play(searching, Tuned(1, failure_rate=0.0), random.Random(0).randrange)
         return sorted((fact.order, fact.point) for fact in log if isinstance(fact, ConstantsTried))
@@ -323,7 +325,7 @@ def test_recorded_runs_of_older_rules_begin_each_tuning_again() -> None:
 
 @settings(max_examples=20, deadline=None)
 @given(slots_strategy, st.integers(0, 10**6), st.integers(0, 10**6))
-def test_racing_changes_no_elite(slots: Slots, seed: int, arrival: int) -> None:
+def test_racing_changes_no_elite(slots: GenerationBudget, seed: int, arrival: int) -> None:
     def elites(plan: RolloutPlan) -> list[tuple[str, float]]:
         return [(fact.candidate, fact.fitness) for fact in run(slots, seed, arrival, plan)
                 if isinstance(fact, EliteChanged)]
@@ -333,7 +335,9 @@ def test_racing_changes_no_elite(slots: Slots, seed: int, arrival: int) -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(slots_strategy, st.integers(0, 10**6), st.integers(0, 10**6), st.floats(0, 1))
-def test_a_killed_search_replays_to_the_same_state(slots: Slots, seed: int, arrival: int, where: float) -> None:
+def test_a_killed_search_replays_to_the_same_state(
+    slots: GenerationBudget, seed: int, arrival: int, where: float
+) -> None:
     log = run(slots, seed, arrival)
     at = round(where * len(log))
     replayed = Replay(keeper(slots)).replay(log[:at])
@@ -353,7 +357,7 @@ def test_a_killed_search_replays_to_the_same_state(slots: Slots, seed: int, arri
 
 @settings(max_examples=30, deadline=None)
 @given(slots_strategy, st.integers(0, 10**6), st.integers(0, 10**6))
-def test_every_tuning_slot_is_spent_once_and_reports_a_winner(slots: Slots, seed: int, arrival: int) -> None:
+def test_every_tuning_slot_is_spent_once_and_reports_a_winner(slots: GenerationBudget, seed: int, arrival: int) -> None:
     log = run(slots, seed, arrival)
     tunings = [fact.candidate for fact in log
                if isinstance(fact, CandidateScored) and fact.candidate.operator is Operator.TUNE]
@@ -378,9 +382,9 @@ def test_a_tuned_program_that_is_fitter_becomes_elite_and_a_parent_of_crossover(
             return fact
 
     programs: dict[str, Program] = {}
-    searching = MementoKeeper(
+    searching = EliteKeeper(
         initial=elite("A = 0.5  # tune: 0..2\n"), plan=PLAN,
-        slots=Slots(generations=1, hill_climb=1, macro=1, crossover=1, tune=1, tune_episodes=20),
+        slots=GenerationBudget(generations=1, hill_climb=1, macro=1, crossover=1, tune=1, tune_episodes=20),
     )
     world, decision = Better(1, failure_rate=0.0), searching.start()
     state, orders, asked = decision.state, list(decision.orders), []
@@ -403,7 +407,7 @@ def test_a_tuned_program_that_is_fitter_becomes_elite_and_a_parent_of_crossover(
 @settings(max_examples=30, deadline=None)
 @given(slots_strategy, st.integers(0, 60), st.integers(0, 3), seeds := st.integers(0, 10**6), seeds)
 def test_a_budget_of_episodes_is_never_exceeded(
-    slots: Slots, limit: int, confirm: int, seed: int, arrival: int
+    slots: GenerationBudget, limit: int, confirm: int, seed: int, arrival: int
 ) -> None:
     plan = replace(PLAN, racing=False, episodes=limit, confirm_episodes=confirm)
     log = run(slots, seed, arrival, plan)

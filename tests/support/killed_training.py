@@ -9,7 +9,7 @@ from typing import Any
 
 from memento.baselines.checkpoints import PREFIX
 from memento.baselines.log import BaselineLog
-from memento.baselines.settings import BaselineSettings, Given, build
+from memento.baselines.settings import BaselineArguments, BaselineSettings, build
 from memento.baselines.training import train
 
 OPTIONS = (
@@ -20,7 +20,7 @@ OPTIONS = (
 
 def small(**changed: Any) -> BaselineSettings:
     """A training of seconds."""
-    return build(Given(**{
+    return build(BaselineArguments(**{
         "domain": "hanoi-kinematic", "steps": 1200, "seed": 3, "salt": "none", "flags": {}, "environments": 2,
         "checkpoint": 100, "assignments": OPTIONS, **changed,
     }))

@@ -11,7 +11,7 @@ from memento.core.values import (
     Ancestor,
     Brief,
     CallTimes,
-    Candidate,
+    CandidateState,
     Contract,
     Episode,
     EpisodeNotes,
@@ -118,9 +118,9 @@ SCORES = (
 def candidate(
     program: Program = POLICY, *, name: str = "g1/macro/3", success_rate: float = 0.25, fault: Fault | None = None,
     lineage: tuple[Ancestor, ...] = (),
-) -> Candidate:
+) -> CandidateState:
     whole = fault is None
-    return Candidate(
+    return CandidateState(
         id=name,
         program=program,
         operator=Operator.MACRO,
@@ -220,7 +220,7 @@ def different_evaluator(slot: int) -> Program:
     return Program(EVALUATOR.text.replace('{"rows"', f'{{"number": {slot}, "rows"'))
 
 
-def propose(operator: Operator, *parents: Candidate, rejections: tuple[Rejection, ...] = ()) -> Propose:
+def propose(operator: Operator, *parents: CandidateState, rejections: tuple[Rejection, ...] = ()) -> Propose:
     return Propose(id="g2/x/5", operator=operator, generation=2, slot=5, parents=parents, rejections=rejections)
 
 

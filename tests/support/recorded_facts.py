@@ -1,7 +1,7 @@
 """Hand-made facts about recordings: rolled-out episodes, and the candidates and elites that they belong to."""
 
 from memento.core.events import CandidateScored, EliteChanged, EpisodeEnded
-from memento.core.values import Candidate, Episode, Fault, FaultKind, Operator, Program
+from memento.core.values import CandidateState, Episode, Fault, FaultKind, Operator, Program
 
 CRASH = Fault(kind=FaultKind.CRASHED, message="it raised")
 
@@ -17,7 +17,7 @@ def episode(order: str, key: str | None = None, *, fault: Fault | None = None) -
 
 
 def scored(name: str, generation: int = 1, fitness: float = 0.0) -> CandidateScored:
-    candidate = Candidate(
+    candidate = CandidateState(
         id=name, program=Program(name), operator=Operator.MACRO, generation=generation, slot=0, fitness=fitness
     )
     return CandidateScored(order=name, candidate=candidate)

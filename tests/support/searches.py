@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 from memento.core.events import Roll
-from memento.core.values import Candidate, Operator, Program, Score
-from memento.search.memento import Slots
+from memento.core.values import CandidateState, Operator, Program, Score
+from memento.search.memento import GenerationBudget
 from memento.search.options import SearchOptions
 from memento.search.sequencer import KEEPERS
 from memento.search.trials import RolloutPlan
@@ -14,7 +14,7 @@ from .keeper_world import Repeating
 
 seeds = st.integers(0, 10**6)
 budgets = st.builds(
-    Slots,
+    GenerationBudget,
     generations=st.integers(0, 3),
     hill_climb=st.integers(0, 4),
     macro=st.integers(0, 4),
@@ -23,20 +23,20 @@ budgets = st.builds(
 PLAN = RolloutPlan(split="search", seeds=(11, 12, 13), evaluator=Program("E*"))
 
 
-def initial(seed: int) -> Candidate:
+def initial(seed: int) -> CandidateState:
     """C_0 is one of the world's programs, with its episodes."""
     program = Program("program = 0\n")
     world = Repeating(seed, failure_rate=0.0)
     rolls = [Roll(id="r", program=program, split="search", index=i, seed=s) for i, s in enumerate(PLAN.seeds)]
     episodes = tuple(world.answer(roll).episode for roll in rolls)
     scores = tuple(Score(fitness=episode.info["fitness"]) for episode in episodes)
-    return Candidate(
+    return CandidateState(
         id="init/0", program=program, operator=Operator.INITIAL, generation=0, slot=0,
         fitness=sum(score.fitness for score in scores) / len(scores), episodes=episodes, scores=scores,
     )
 
 
-def make(method: str, slots: Slots, seed: int, saving: tuple[bool, bool, bool], **options: bool):
+def make(method: str, slots: GenerationBudget, seed: int, saving: tuple[bool, bool, bool], **options: bool):
     racing, duplicates, speculation = saving
     plan = replace(PLAN, racing=racing, duplicates=duplicates)
     choices = SearchOptions(seed=seed, speculation=speculation, **options)

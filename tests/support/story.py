@@ -27,7 +27,7 @@ from memento.core.events import (
 )
 from memento.core.values import (
     Call,
-    Candidate,
+    CandidateState,
     Document,
     Episode,
     EvaluatorCandidate,
@@ -55,14 +55,14 @@ def episode(index: int) -> EpisodeEnded:
     return EpisodeEnded(order=f"init/0/e{index}", episode=ended)
 
 
-def candidate(slot: int, operator: Operator, fitness: float, word: str, summary: str = "") -> Candidate:
-    return Candidate(
+def candidate(slot: int, operator: Operator, fitness: float, word: str, summary: str = "") -> CandidateState:
+    return CandidateState(
         id=f"g1/{word}/{slot}", program=PROGRAM, operator=operator, generation=1, slot=slot, fitness=fitness,
         success_rate=0.5 if fitness > 0.4 else 0.0, summary=summary,
     )
 
 
-def scored(candidate: Candidate) -> CandidateScored:
+def scored(candidate: CandidateState) -> CandidateScored:
     return CandidateScored(order=candidate.id, candidate=candidate)
 
 

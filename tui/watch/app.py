@@ -23,7 +23,7 @@ from textual.worker import get_current_worker
 from ...core.errors import MementoError
 from ...memory.activity import ActivityNote, read_note
 from ...memory.run_view import RunView
-from ...memory.tail import Follower, Piece
+from ...memory.tail import Follower, LogPiece
 from ..snapshot import RunSnapshot
 from .keys import CONTINUE, PAUSE, REQUESTS, RunControls, bindings
 from .screens.candidate import CandidateScreen
@@ -96,7 +96,7 @@ class _Reader:
         self._view = RunView()
         self._current = RunSnapshot(folder=folder)
 
-    def take(self, piece: Piece, note: ActivityNote | None) -> None:
+    def take(self, piece: LogPiece, note: ActivityNote | None) -> None:
         """Add the result of one read."""
         old = self._current
         if piece.trouble is not None:

@@ -27,7 +27,7 @@ FOREIGN: Final = ("site-packages", "dist-packages", "sitecustomize.py")     # in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class ResourceLimits:
     """Resource limits of one program process."""
 
     address_bytes: int
@@ -73,12 +73,12 @@ def _nothing() -> None:
     """What invalidating the memory of a folder does that cannot be read again."""
 
 
-def harden(prepared: Prepared, bounds: Bounds) -> list[str]:
+def harden(prepared: Prepared, bounds: ResourceLimits) -> list[str]:
     """Put on every layer that this machine has; returns their names. Raises OSError where one fails."""
     return list(_harden(prepared, bounds))
 
 
-def _harden(prepared: Prepared, bounds: Bounds) -> Iterator[str]:
+def _harden(prepared: Prepared, bounds: ResourceLimits) -> Iterator[str]:
     kernel.die_first()      # as long as this process may write it
     _bound(bounds)
     yield "rlimits"
@@ -101,7 +101,7 @@ def _harden(prepared: Prepared, bounds: Bounds) -> Iterator[str]:
         yield "seccomp"
 
 
-def _bound(bounds: Bounds) -> None:
+def _bound(bounds: ResourceLimits) -> None:
     """Set the resource limits. The hard CPU limit is a second later, so that SIGXCPU comes first."""
     wanted = {
         resource.RLIMIT_AS: (bounds.address_bytes, bounds.address_bytes),

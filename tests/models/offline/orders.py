@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from memento.core.events import Order, Propose
 from memento.core.ports import Ask, Environment, Reply, Shelf
-from memento.core.values import JSON, Candidate, Operator, Program, Rejection
+from memento.core.values import JSON, CandidateState, Operator, Program, Rejection
 from memento.domains.hanoi.shelf import shelf
 from memento.models.offline import OfflineModel
 
@@ -17,12 +17,14 @@ SHELF: Shelf = shelf(4)
 
 
 def candidate(text: str, *, fitness: float = 0.0, metrics: Mapping[str, JSON] | None = None,
-              name: str = "init/0") -> Candidate:
-    return Candidate(id=name, program=Program(text), operator=Operator.INITIAL, generation=0, slot=0,
+              name: str = "init/0") -> CandidateState:
+    return CandidateState(id=name, program=Program(text), operator=Operator.INITIAL, generation=0, slot=0,
                      fitness=fitness, metrics=metrics or {})
 
 
-def proposal(operator: Operator, *parents: Candidate, slot: int = 0, rejections: tuple[Rejection, ...] = ()) -> Propose:
+def proposal(
+    operator: Operator, *parents: CandidateState, slot: int = 0, rejections: tuple[Rejection, ...] = ()
+) -> Propose:
     return Propose(id=f"g0/{operator}/{slot}", operator=operator, generation=0, slot=slot, parents=parents,
                    rejections=rejections)
 

@@ -4,7 +4,7 @@ import json
 
 from memento.core.metrics import aggregate
 from memento.core.ports import Ask
-from memento.core.values import Candidate, Operator, Program, Score
+from memento.core.values import CandidateState, Operator, Program, Score
 from memento.models.offline import OfflineModel
 from memento.models.offline.model import next_point, next_values
 
@@ -13,8 +13,8 @@ from ...support.prompt_samples import propose
 BOUNDS = {"LIFT": (0.0, 0.1), "STEPS": (5.0, 60.0), "SLOW": (0.0, 1.0)}
 
 
-def result(text: str, progress: float) -> Candidate:
-    return Candidate(
+def result(text: str, progress: float) -> CandidateState:
+    return CandidateState(
         id="g1/calibrate/0", program=Program(text), operator=Operator.CALIBRATE, generation=1, slot=0,
         metrics=aggregate([Score(fitness=0.0, metrics={"progress": progress})]),
     )

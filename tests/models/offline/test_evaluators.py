@@ -13,7 +13,7 @@ from memento.core.recording import Recording
 from memento.core.values import EvaluatorCandidate, Examination, Program, Score
 from memento.domains.hanoi_kinematic import DOMAIN
 from memento.models.offline.edits import Workshop
-from memento.models.offline.source import Edit, Source
+from memento.models.offline.source import Edit, ParsedProgram
 
 from .orders import SHELF, answer, program_of, roll, run_class, summary_of
 
@@ -115,7 +115,7 @@ def test_later_evaluators_are_changed_parents_that_mostly_work():
     replies = [answer(writer_order(slot, parent)) for slot in range(10)]
     programs = [program_of(reply) for reply in replies]
     assert len(set(programs)) == 10
-    assert all(Source(text, 'Evaluator').history()[-1] == summary_of(reply)
+    assert all(ParsedProgram(text, 'Evaluator').history()[-1] == summary_of(reply)
                for reply, text in zip(replies, programs, strict=True))
     assert sum(scored(Program(text)) is not None for text in programs) >= 7
 

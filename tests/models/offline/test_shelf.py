@@ -4,7 +4,7 @@ import pytest
 from memento.core.values import Operator, Program
 from memento.domains.hanoi_kinematic import DOMAIN
 from memento.models.offline.edits import Workshop
-from memento.models.offline.source import Edit, Source, alternative_of, fits
+from memento.models.offline.source import Edit, ParsedProgram, alternative_of, fits
 
 from .orders import SHELF, answer, program_of, proposal, roll, run_class
 
@@ -13,7 +13,7 @@ CONSTANTS = [part for part in SHELF.parts if part.kind == "constant"]
 
 
 def test_the_initial_program_is_made_of_the_first_alternatives():
-    source = Source(SHELF.initial.text, "FrankaPolicy")
+    source = ParsedProgram(SHELF.initial.text, "FrankaPolicy")
     for part in METHODS:
         assert source.shape(part.name) == alternative_of(part.alternatives[0]).shape
     for part in CONSTANTS:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from memento.runtime.cluster.link import ClusterLink
-from memento.runtime.cluster.members import Terms
+from memento.runtime.cluster.members import NodeTerms
 from memento.runtime.cluster.pool import ClusterPool
 from memento.runtime.rollouts.limits import Limits
 
@@ -44,11 +44,11 @@ def make_pool(link: ClusterLink, tmp_path: Path) -> Callable[..., ClusterPool]:
     """Makes pools over the toy domain, which the nodes import through PYTHONPATH."""
 
     def make(workers: int | None = None, *, limits: Limits = SHORT, folder: str = "trajectories", observer=None,
-             terms: Terms | None = None, stays=None, **options: object) -> ClusterPool:
+             terms: NodeTerms | None = None, stays=None, **options: object) -> ClusterPool:
         splits = {"search": {"horizon": 20, **options}, "long": {"horizon": 10**9}, "json": {"json": True}}
         return ClusterPool(
             link, domain="toy_domain:DOMAIN", splits=splits, limits=limits, trajectories=tmp_path / folder,
-            observer=observer, terms=terms or Terms(workers=workers), stays=stays,
+            observer=observer, terms=terms or NodeTerms(workers=workers), stays=stays,
         )
 
     return make

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memento.core.values import Program
 from memento.runtime.cluster.about import About, about_here, lost_layers, why_unfit
-from memento.runtime.cluster.dispatch import MOST_LOSSES, Dispatcher, Job
+from memento.runtime.cluster.dispatch import MOST_LOSSES, Dispatcher, NodeJob
 from memento.runtime.cluster.link import gateway_environment
 from memento.runtime.cluster.node import Recordings
 from memento.runtime.cluster.wire import pack_call, unpack_call
@@ -19,7 +19,7 @@ def two_nodes() -> Dispatcher:
 
 def test_orders_begin_in_their_order_on_all_nodes():
     dispatcher = two_nodes()
-    jobs = [Job(order=f"o{n}") for n in range(3)]
+    jobs = [NodeJob(order=f"o{n}") for n in range(3)]
     for job in jobs:
         dispatcher.submit(job)
     first, second = dispatcher.assign(), dispatcher.assign()
@@ -31,7 +31,7 @@ def test_orders_begin_in_their_order_on_all_nodes():
 
 def test_the_orders_of_a_lost_node_are_given_out_again_before_others_and_its_late_answer_is_dropped():
     dispatcher = two_nodes()
-    lost, other, waiting = (Job(order=name) for name in ("lost", "other", "waiting"))
+    lost, other, waiting = (NodeJob(order=name) for name in ("lost", "other", "waiting"))
     for job in (lost, other, waiting):
         dispatcher.submit(job)
     given_away, kept = dispatcher.assign(), dispatcher.assign()
@@ -46,9 +46,9 @@ def test_the_orders_of_a_lost_node_are_given_out_again_before_others_and_its_lat
 def test_an_evaluator_goes_where_the_recording_is():
     dispatcher = two_nodes()
     dispatcher.made("b", "key")
-    dispatcher.submit(Job(order="key", wants=("key",)))
+    dispatcher.submit(NodeJob(order="key", wants=("key",)))
     assert dispatcher.assign().node == "b"
-    dispatcher.submit(Job(order="key", wants=("key",)))
+    dispatcher.submit(NodeJob(order="key", wants=("key",)))
     assert dispatcher.assign().node == "a", "the holder has no free place"
     dispatcher.sent("a", "key")
     dispatcher.made("b", "key")
@@ -62,7 +62,7 @@ def test_whatever_happens_every_order_is_open_once_and_no_place_is_lost(steps, r
     done: set[str] = set()
     for step in steps:
         if step == "submit":
-            jobs.append(Job(order=f"o{len(jobs)}"))
+            jobs.append(NodeJob(order=f"o{len(jobs)}"))
             dispatcher.submit(jobs[-1])
         elif step == "join":
             count += 1

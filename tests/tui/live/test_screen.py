@@ -22,7 +22,7 @@ from memento.core.events import (
     ProposalMade,
 )
 from memento.core.values import Episode
-from memento.runtime.rollouts.pool import Activity
+from memento.runtime.rollouts.pool import WorkerActivity
 from memento.runtime.supervisor import Lane
 from memento.tui.display import Attentive, PlainLines, Silence, open_display
 from memento.tui.live.display import RichDisplay
@@ -306,7 +306,7 @@ async def test_an_attentive_display_gets_orders_and_workers() -> None:
     display, seen_by_others = Hearing(), list[object]()
     [lane] = announced([Lane(name="rollouts", limit=1, agents={Order: Answering()})], display)
     assert (await lane.agents[Order].carry_out(Order(id="g1/hill/0"))).order == "g1/hill/0"
-    idle = Activity(worker=0, phase="idle")
+    idle = WorkerActivity(worker=0, phase="idle")
     observed(seen_by_others.append, display)(idle)
     assert display.heard == ["g1/hill/0", idle]
     assert seen_by_others == [idle]

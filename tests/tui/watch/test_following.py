@@ -13,7 +13,7 @@ from memento.memory.activity import NOTE, read_note
 from memento.memory.run_view import RunView, view_of
 from memento.memory.store import RunStore
 from memento.memory.tail import Follower, matching, read_view, window
-from memento.runtime.rollouts.pool import Activity
+from memento.runtime.rollouts.pool import WorkerActivity
 from memento.tui.display import Attentive, Silence
 from memento.tui.noting import noted
 from memento.tui.snapshot import RunSnapshot
@@ -172,7 +172,7 @@ class Attending(Silence):
 def test_the_note_tells_what_is_under_way_and_is_taken_away(tmp_path: Path) -> None:
     now = [BEGAN]
     inner = Attending()
-    doing = Activity(worker=0, phase="working", doing="roll", order="g1_hill_0_e0", steps=40)
+    doing = WorkerActivity(worker=0, phase="working", doing="roll", order="g1_hill_0_e0", steps=40)
     with noted(inner, tmp_path, clock=lambda: now[0]) as display:
         assert isinstance(display, Attentive)
         display.begun("g1/hill/0/e0")

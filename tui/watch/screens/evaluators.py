@@ -10,7 +10,7 @@ from textual.content import Content
 from ....core.events import VoteCast
 from ....core.order_ids import evaluator as evaluator_id
 from ....core.text import number, one_line
-from ....memory.evaluator_pools import Pool, list_pools
+from ....memory.evaluator_pools import EvaluatorPool, list_pools
 from ...snapshot import RunSnapshot
 from ...words import fault_words
 from ..colours import BAD, DIM, GOOD
@@ -86,7 +86,7 @@ class EvaluatorsScreen(Page):
             self.post_message(self.Open(order))
 
 
-def _rows(pool: Pool) -> list[tuple[str, list[Cell]]]:
+def _rows(pool: EvaluatorPool) -> list[tuple[str, list[Cell]]]:
     rows: list[tuple[str, list[Cell]]] = []
     chosen = None if pool.chosen is None else pool.chosen.id
     for entry in pool.entries:

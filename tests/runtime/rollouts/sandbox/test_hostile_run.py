@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from memento.agents.evaluator_evolver import EvaluatorEvolver
-from memento.agents.judging import Judges
+from memento.agents.judging import JudgePanel
 from memento.agents.proposers import Crosser, HillClimber, Mutator
 from memento.agents.rollout_agents import Examiner, Roller, Scorer
 from memento.core.events import (
@@ -32,7 +32,7 @@ from memento.runtime.prompts import PromptFolder
 from memento.runtime.rollouts.limits import Limits, policy_limits_in_words
 from memento.runtime.supervisor import Lane, Supervisor
 from memento.search.evaluator_search import EvaluatorBudget
-from memento.search.memento import Slots
+from memento.search.memento import GenerationBudget
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 
 from ....support import ON_PATH
@@ -46,7 +46,7 @@ STILL = Program("class Policy:\n    def reset(self):\n        pass\n\n    def co
 POLICY = Contract(class_name="Policy", methods=(("reset", 0), ("compute_action", 1)))
 EVALUATOR = Contract(class_name="Evaluator", methods=(("evaluate", 1),))
 BRIEF = Brief(task="Reach 1.", policy_interface="A class Policy.", evaluator_interface="A class Evaluator.")
-SLOTS = Slots(generations=1, hill_climb=12, macro=12, crossover=3)
+SLOTS = GenerationBudget(generations=1, hill_climb=12, macro=12, crossover=3)
 LOUD = ("pleads", "floods", "recurses", "forges", "exits", "raises", "reads-a-secret", "bombs", "kills", "loops-deaf")
 MAX_PROMPT = 60_000     # characters
 
@@ -134,7 +134,7 @@ async def _run(model: HostileModel, log: Log, folder: Path) -> str:
     async with pool(folder / "trajectories", limits, workers=2) as running:
         agents = {
             Propose: Proposers(), ProposeEvaluator: EvaluatorEvolver(contract=EVALUATOR, **parts),
-            Judge: Judges(models=[model], prompts=parts["prompts"], brief=BRIEF, run_seed=1),
+            Judge: JudgePanel(models=[model], prompts=parts["prompts"], brief=BRIEF, run_seed=1),
             Roll: Roller(pool=running), ScoreEpisode: Scorer(pool=running), Examine: Examiner(pool=running),
         }
         lane = Lane(name="all", limit=4, agents=agents)
