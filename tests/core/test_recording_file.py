@@ -176,7 +176,7 @@ def test_a_file_that_unpacks_to_a_gigabyte_costs_no_memory(tmp_path, member):
             stream.write(npy("'|u1'", f"({2**30},)"))
             for _ in range(64):
                 stream.write(bytes(2**24))
-    kilobytes, sentence = refusal_of("memento.core.recording:load_recording", tmp_path / "a.npz")
+    kilobytes, sentence = refusal_of("memento.core.recording_file:load_recording", tmp_path / "a.npz")
     assert "would unpack to more than 512 MiB" in sentence
     assert kilobytes < 50_000
 

@@ -19,7 +19,7 @@ except MementoError as error:
 
 
 def refusal_of(reader: str, path: Path) -> tuple[int, str]:
-    """The kilobytes that `reader`, such as "memento.core.recording:load_recording", took, and its sentence."""
+    """The kilobytes that `reader`, such as "memento.core.recording_file:load_recording", took, and its sentence."""
     done = subprocess.run(
         [sys.executable, "-c", _SCRIPT, reader, str(path)], capture_output=True, text=True, check=True, timeout=50
     )
