@@ -16,7 +16,8 @@ import structlog
 from ..app.log import log_to_stderr
 from ..core.errors import MementoError, first_of, unknown
 from ..core.extras import explain
-from ..tui.display import Display, PlainLines, open_display
+from ..core.ports import Display
+from ..tui.display import PlainLines, open_display
 
 T = TypeVar("T")
 CLEAN_UP_S: Final = 60.0        # for work that was interrupted

@@ -8,20 +8,19 @@ from pathlib import Path
 
 from ..core.errors import UsageError
 from ..core.events import RunResumed, RunStarted
-from ..core.ports import Domain
+from ..core.ports import Display, Domain
 from ..core.seeds import new_salt
 from ..core.values import JSON, Program
 from ..core.version import __version__
 from ..domains import load as load_domain
 from ..domains import require_installed
+from ..memory.noting import noted
 from ..memory.origin import sign
 from ..memory.runs import new_run
 from ..memory.store import RunStore
 from ..models.budget import require_room
 from ..runtime.clock import SystemClock
 from ..settings import MOST_WORKERS, Settings, with_budgets
-from ..tui.display import Display
-from ..tui.noting import noted
 from .budgets import balance_of, require_usable
 from .cluster import Cluster, machines
 from .given_files import read_evaluator, read_initial, read_prompts

@@ -13,7 +13,7 @@ from ..agents.notes import Notes
 from ..core.ballot_files import BALLOTS
 from ..core.events import AskedAgain, Fact, HintGiven, ReplayDiffered, RunResumed, RunStarted, RunStopped
 from ..core.keeper import Keeper
-from ..core.ports import Domain, interpreter_of
+from ..core.ports import Attentive, Display, Domain, interpreter_of
 from ..core.values import Call
 from ..domains import import_string
 from ..memory.runs import TRAJECTORIES
@@ -29,7 +29,6 @@ from ..search.criticising import Criticising
 from ..search.gate import GATE_SPLIT, Gated
 from ..search.sequencer import RunPlan, Sequencer
 from ..settings import Settings
-from ..tui.display import Attentive, Display
 from .budgets import ActiveTime, balance_of
 from .cluster import Bringing, Machines, Rollouts, staying
 from .history import PastUse

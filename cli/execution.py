@@ -16,7 +16,8 @@ from ..app import StatusAddress
 from ..app.log import log_to_stderr
 from ..app.results import RunResult
 from ..core.errors import UsageError
-from ..tui.display import Display, open_display
+from ..core.ports import Display
+from ..tui.display import open_display
 from .output import print_json_line, print_text, say
 from .result_text import describe_run
 

@@ -12,12 +12,12 @@ from typing import Final
 from ..core.ballot_files import BALLOTS, Ballot, answer_to, open_ballots, vote
 from ..core.errors import StoreError
 from ..core.events import RunResumed, RunStarted
+from ..core.ports import Display
 from ..core.text import one_line
 from ..memory.store import RunStore
 from ..models.asked import NAME as ASK
 from ..models.spec import parse_specs
 from ..settings import Settings, settings_in
-from ..tui.display import Display
 from .flags import DisplayKind
 from .output import print_note, say
 

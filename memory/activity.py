@@ -1,47 +1,19 @@
 """The current activity of a live run: its open orders and its workers' tasks. It is too short-lived for facts.
 
-The controller keeps it (`UnderWay`) for its display, and writes it to a note for other processes.
+The controller keeps it (`UnderWay`) for its display, and writes it to a note for other processes (`memory/noting.py`).
 """
 
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from ..core.events import AskedAgain, CandidateScored, EliteChanged, Fact, SpeculationEnded, StageEntered
 from ..core.order_ids import SEARCH, owner_of, parse
+from ..core.ports import Activity
 
 NOTE = "activity.json"
 STALE_S = 15.0            # an older note is ignored: its writer hangs, or was killed
-
-
-class Activity(Protocol):
-    """The current task of one worker: the fields of the rollout pool's report that displays show."""
-
-    @property
-    def worker(self) -> int:
-        """Its index, from 0."""
-
-    @property
-    def phase(self) -> str:
-        """Such as "idle", "starting", "environment", "working"."""
-
-    @property
-    def doing(self) -> str | None:
-        """Such as "roll", "score", "examine"."""
-
-    @property
-    def order(self) -> str | None:
-        """The id of its order."""
-
-    @property
-    def steps(self) -> int:
-        """The steps of its episode so far."""
-
-    @property
-    def node(self) -> str | None:
-        """The node of a cluster that it is on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

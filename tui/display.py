@@ -1,53 +1,17 @@
-"""Displays of a live run: the controller passes every fact to a display, and calls `tick` at intervals.
-
-A display may also be `Attentive`: then it also gets the started orders and the workers' tasks.
-"""
+"""Displays of a live run: none, and plain lines; the live screen is in `tui/live`."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Protocol, TextIO, runtime_checkable
+from typing import TextIO
 
 from ..core.events import Fact
+from ..core.ports import Activity, Display
 from ..core.text import printable_line
-from ..memory.activity import Activity
 from .lines import lines_of, still_working, waiting
 from .live_view import LiveView, steady_clock
 
 QUIET_S = 20.0            # after this time without a line, print that work goes on
 LONGEST_QUIET_S = 1800.0  # while nothing changes, the interval doubles up to this
-
-
-class Display(Protocol):
-    """The controller's interface to a display. A display never slows a run down and never ends it."""
-
-    folder: Path | None
-    """The run's folder; None before `opened`."""
-
-    def opened(self, folder: Path) -> None:
-        """The run is in `folder`."""
-
-    def recall(self, facts: Iterable[Fact]) -> None:
-        """Read the facts from before a resume, without showing them again."""
-
-    def show(self, fact: Fact) -> None:
-        """A fact was committed."""
-
-    def tick(self) -> None:
-        """Time has passed; a display may print or draw."""
-
-    def close(self) -> None:
-        """The controller has ended; the display shows nothing after this."""
-
-
-@runtime_checkable
-class Attentive(Protocol):
-    """A display that also needs events that are not facts. Neither method may take long."""
-
-    def begun(self, order: str) -> None:
-        """An agent started the order with this id."""
-
-    def observe(self, activity: Activity) -> None:
-        """A worker of the rollout pool changed its task."""
 
 
 class Silence:

@@ -10,10 +10,10 @@ from ..core.critic_events import Criticised
 from ..core.events import EliteConfirmed, FinalMeasured
 from ..core.gate_events import GateDecided
 from ..core.metrics import return_of
+from ..core.ports import Activity
 from ..core.text import DASH, both, cost, counted, number, one_line, share, token_count, two_digits
 from ..core.turn_events import ToolAnswered, TurnTaken
 from ..core.values import Episode, Examination, Fault, kind_words
-from ..memory.activity import Activity
 from ..memory.gate_report import GateReport
 from ..memory.pace import Pace
 from ..memory.run_status import NodeUse, RunStatus, state_of, time_left_s

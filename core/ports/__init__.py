@@ -6,6 +6,7 @@ determinism, exceptions, and deadlines. `tests/conformance` has one class of tes
 
 from .auditing import Auditable, AuditProgram
 from .clock import Clock
+from .display import Activity, Attentive, Display
 from .domain import (
     Calibrating,
     Domain,
@@ -37,10 +38,10 @@ from .shelf import Part, Shelf
 from .store import Store
 
 __all__ = [
-    "Action", "Artist", "Ask", "AuditProgram", "Auditable", "Calibrating", "Choosing", "Clock", "Domain", "DrawTask",
-    "Drawable", "Drawn", "Encoding", "Environment", "Furnishing", "Generalising", "ImageFile", "Interpreted",
-    "InvalidAction", "KnowingOrder", "KnownEpisode", "Model", "Narrating", "Numeric", "Observation", "Part", "Periodic",
-    "Picture", "Playback", "Pool", "Practice", "ProbeTask", "Prober", "Prompts", "Renderer", "Reply", "Rig", "RollTask",
-    "Shelf", "Starting", "Store", "Succeeding", "Twin", "Twinned", "has_success", "interpreter_of", "shelf_of",
-    "twin_for",
+    "Action", "Activity", "Artist", "Ask", "Attentive", "AuditProgram", "Auditable", "Calibrating", "Choosing", "Clock",
+    "Display", "Domain", "DrawTask", "Drawable", "Drawn", "Encoding", "Environment", "Furnishing", "Generalising",
+    "ImageFile", "Interpreted", "InvalidAction", "KnowingOrder", "KnownEpisode", "Model", "Narrating", "Numeric",
+    "Observation", "Part", "Periodic", "Picture", "Playback", "Pool", "Practice", "ProbeTask", "Prober", "Prompts",
+    "Renderer", "Reply", "Rig", "RollTask", "Shelf", "Starting", "Store", "Succeeding", "Twin", "Twinned",
+    "has_success", "interpreter_of", "shelf_of", "twin_for",
 ]

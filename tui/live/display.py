@@ -22,8 +22,8 @@ from ...core.events import (
     RunStopped,
     StageEntered,
 )
+from ...core.ports import Activity
 from ...core.text import printable_line
-from ...memory.activity import Activity
 from ..lines import lines_of
 from ..live_view import LiveView, steady_clock
 from ..snapshot import RunSnapshot

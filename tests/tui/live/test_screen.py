@@ -21,10 +21,11 @@ from memento.core.events import (
     Order,
     ProposalMade,
 )
+from memento.core.ports import Attentive
 from memento.core.values import Episode
 from memento.runtime.rollouts.pool import WorkerActivity
 from memento.runtime.supervisor import Lane
-from memento.tui.display import Attentive, PlainLines, Silence, open_display
+from memento.tui.display import PlainLines, Silence, open_display
 from memento.tui.live.display import RichDisplay
 from memento.tui.live.screen import SHORTEST, draw
 from memento.tui.live_view import LiveView

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 from memento.core.events import EpisodeEnded, RunPaused, StageEntered
+from memento.core.ports import Attentive
 from memento.core.values import Episode
 from memento.memory.activity import NOTE, read_note
+from memento.memory.noting import noted
 from memento.memory.run_view import RunView, view_of
 from memento.memory.store import RunStore
 from memento.memory.tail import Follower, matching, read_view, window
 from memento.runtime.rollouts.pool import WorkerActivity
-from memento.tui.display import Attentive, Silence
-from memento.tui.noting import noted
+from memento.tui.display import Silence
 from memento.tui.snapshot import RunSnapshot
 from memento.tui.watch.app import follow
 from memento.tui.watch.screens.runs import read_runs

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from ..core.events import Fact
 from ..core.files import replace_file
-from ..memory.activity import NOTE, Activity, UnderWay, as_json
-from .display import Attentive, Display
+from ..core.ports import Activity, Attentive, Display
+from .activity import NOTE, UnderWay, as_json
 
 EVERY_S = 1.0
 AT_LEAST_EVERY_S = 5.0
