@@ -27,6 +27,7 @@ def called(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, st
     return status, captured.out, captured.err
 
 
+@pytest.mark.slow
 def test_a_machine_that_has_everything(capsys) -> None:
     status, out, _ = called(capsys)
     assert status == 0
@@ -34,6 +35,7 @@ def test_a_machine_that_has_everything(capsys) -> None:
     assert all(name in out for name in LAYERS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layer", ["landlock", "seccomp", "rlimits"])
 def test_a_missing_layer_is_reported_with_its_fix(capsys, monkeypatch, layer) -> None:
     found = {**LAYERS, layer: sandbox.Layer(live=False, found="the kernel is old")}
@@ -49,6 +51,7 @@ def test_every_layer_has_a_promise_in_words() -> None:
     assert set(doctor_checks.PROMISES) == set(probing.NAMES)
 
 
+@pytest.mark.slow
 def test_keys_are_named_and_never_shown(capsys, monkeypatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-value")
     monkeypatch.setenv("GROQ_API_KEY", "gsk-value")
@@ -61,6 +64,7 @@ def test_keys_are_named_and_never_shown(capsys, monkeypatch) -> None:
     assert findings["ANTHROPIC_API_KEY"] == "absent"
 
 
+@pytest.mark.slow
 def test_json_is_one_object_and_the_words_go_to_stderr(capsys, monkeypatch) -> None:
     monkeypatch.setattr(doctor_checks.machine_checks, "free_disk_bytes", lambda folder: 1000)
     status, out, err = called(capsys, "--json")
@@ -72,6 +76,7 @@ def test_json_is_one_object_and_the_words_go_to_stderr(capsys, monkeypatch) -> N
     assert "something essential is missing: disk" in err
 
 
+@pytest.mark.slow
 def test_no_renderer_is_not_an_error(capsys, monkeypatch) -> None:
     unusable = {"egl": "no display", "osmesa": "no library"}
     monkeypatch.setattr(doctor_checks.machine_checks, "renderers", lambda: unusable)
@@ -80,6 +85,7 @@ def test_no_renderer_is_not_an_error(capsys, monkeypatch) -> None:
     assert "no renderer works here" in out and "libegl1" in out
 
 
+@pytest.mark.slow
 def test_a_unity_build_of_another_client_is_none(capsys, monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     build = tmp_path / ".ai2thor/releases/thor-CloudRendering-abc"

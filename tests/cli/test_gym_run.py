@@ -3,8 +3,6 @@
 import json
 from typing import Any
 
-import pytest
-
 from ..support.program import Call
 
 RUN = (
@@ -13,7 +11,6 @@ RUN = (
 )
 
 
-@pytest.mark.slow
 def test_a_run_that_a_budget_stopped_ends_like_one_at_one_go(memento: Call) -> None:
     def result(*arguments: str, code: int = 0) -> dict[str, Any]:
         done = memento(*arguments)

@@ -73,7 +73,6 @@ async def test_an_agent_starts_a_run_follows_it_and_reads_it(tmp_path: Path) -> 
     wait_until_gone(started)
 
 
-@pytest.mark.slow
 async def test_what_is_wrong_with_a_call_is_a_sentence_and_starts_nothing(tmp_path: Path) -> None:
     async with connected(tmp_path) as memento:
         for words, arguments in {
@@ -175,6 +174,7 @@ async def test_a_call_ends_at_its_deadline_and_its_work_counts_until_it_ends(mon
     assert calls.acquire(timeout=30)
 
 
+@pytest.mark.slow
 def test_a_client_that_sends_no_json_gets_an_answer_to_what_follows(tmp_path: Path) -> None:
     process = served(tmp_path)
     process.stdin.write("hello\n\x00\n[1]\n")

@@ -61,6 +61,7 @@ def test_every_call_of_x32_kills(number) -> None:
     assert verdict(number) == KILL
 
 
+@pytest.mark.slow
 @given(st.lists(words, min_size=6, max_size=6))
 def test_what_is_not_on_the_list_is_refused_whatever_its_arguments(arguments) -> None:
     listed = {*seccomp.ALLOWED.values(), *(number for _, number in (*seccomp.CONDITIONAL, *seccomp.REFUSED))}
