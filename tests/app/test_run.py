@@ -49,7 +49,7 @@ def test_a_killed_run_resumes_to_the_same_elite_and_repeats_nothing(runs: Runs) 
     draw = random.Random(7)
     process = runs.start("run", "hanoi-kinematic", *SMALL, "--name", "killed", "--json")
     kills = 0
-    for _ in range(6):
+    for _ in range(3):
         runs.await_first_fact("killed")
         time.sleep(draw.random() * length_s * 0.6)
         if process.poll() is not None:

@@ -75,6 +75,7 @@ def test_commands_that_read_load_nothing(foreign: Path, arguments: tuple[str, ..
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_a_program_in_the_options_is_not_started(made: Path, tmp_path: Path) -> None:
     shutil.copytree(made / "runs", tmp_path / "runs")
     program = tmp_path / "player"

@@ -73,6 +73,7 @@ async def test_an_agent_starts_a_run_follows_it_and_reads_it(tmp_path: Path) -> 
     wait_until_gone(started)
 
 
+@pytest.mark.slow
 async def test_what_is_wrong_with_a_call_is_a_sentence_and_starts_nothing(tmp_path: Path) -> None:
     async with connected(tmp_path) as memento:
         for words, arguments in {

@@ -195,7 +195,7 @@ def test_a_result_without_isolation_says_so_as_loudly_as_the_start() -> None:
 HARDEN = """
 import os, sys
 from memento.runtime.rollouts import sandbox
-bounds = sandbox.Bounds(address_bytes=1 << 30, cpu_s=5, open_files=16)
+bounds = sandbox.ResourceLimits(address_bytes=1 << 30, cpu_s=5, open_files=16)
 prepared = sandbox.prepare([])
 {change}
 print(" ".join(sandbox.harden(prepared, bounds)), flush=True)
