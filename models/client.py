@@ -13,8 +13,7 @@ from ..core.errors import ModelError, UsageError
 from ..core.ports import Ask, ImageFile, Reply
 from ..core.seeds import derive_seed
 from ..core.values import Document, Usage
-from .call_limits import CallLimits, Elapsed, Gate, Sleep
-from .diagnosis import Failure, shared_wait_s, wait_note, wait_s
+from .call_limits import CallLimits, Elapsed, Failure, Gate, Sleep, shared_wait_s, wait_note, wait_s
 
 # What helps a service's prompt cache: where a prompt may be cut, and which of several equal calls goes first.
 

@@ -30,9 +30,9 @@ from pydantic_ai.tools import ToolDefinition
 from ..core.ports import ImageFile
 from ..core.text import fenced, one_line
 from ..core.turns import COMPUTE, LOOK, SUBMIT, TRY
-from .call_limits import CallLimits
+from .call_limits import CallLimits, Failure
 from .client import Answer, Sampling, pieces
-from .diagnosis import Failure, diagnose, refused_to_answer, without_keys
+from .diagnosis import diagnose, refused_to_answer, without_keys
 from .prices import Price, cost_usd
 from .providers import calls_tools, open_client, takes_cache_points, typed_mode
 from .spec import ModelSpec

@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -10,6 +11,7 @@ from memento.runtime.rollouts.worker_handle import common_kernels
 
 from .support.nightly import is_sampled
 from .support.processes import end_started
+from .support.progress import Progress
 
 # Machines are slow at times. How long one example takes says nothing about it.
 settings.register_profile("memento", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -30,6 +32,21 @@ def _processes_end_with_their_test() -> Iterator[None]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--nightly", action="store_true", help="run every nightly test, not only a sample of them")
+    parser.addoption("--progress", action="store_true", help="show a line on how far the tests are, instead of dots")
+
+
+class _PlainRoot:
+    """The checkout is the package `memento` itself; for pytest it is a folder, which may have any name."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collect_directory(self, path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+        return pytest.Dir.from_parent(parent, path=path) if path == parent.config.rootpath else None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(_PlainRoot(), "memento-root")
+    if config.getoption("--progress") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Progress(config), "memento-progress")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memento.agents.episode_table import MAX_COLUMNS, compare, informative, ranking
@@ -95,6 +96,7 @@ def test_informative_metrics_go_with_fitness_whatever_the_sign() -> None:
 numbers = st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=3)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.floats(0, 1), numbers), min_size=1, max_size=8))
 def test_informative_is_a_share_and_a_spread_for_any_values(pairs: list) -> None:
     fitnesses, values = zip(*pairs, strict=True)

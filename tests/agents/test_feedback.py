@@ -103,6 +103,7 @@ values = st.none() | st.booleans() | st.integers(-9, 9) | st.floats(-1e3, 1e3) |
 measured = st.recursive(values, lambda inner: st.lists(inner, max_size=9) | st.dictionaries(labels, inner, max_size=4))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("detail", ["stories", "metrics"])
 @given(data=st.data(), count=st.integers(1, 6))
 @settings(deadline=None, max_examples=40)

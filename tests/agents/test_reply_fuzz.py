@@ -50,6 +50,7 @@ def read(program: str, *, evaluator: bool) -> str:
     return below(150, READERS, drawn, evaluator=evaluator)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**60))
 @SHORT
 def test_a_drawn_reply_is_read_without_harm(seed: int) -> None:
@@ -72,6 +73,7 @@ def test_any_text_is_a_reply(text: str, stop: str) -> None:
     below(0, READERS, Drawn(how="test", text=text, stop=stop), evaluator=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("evaluator", [False, True], ids=["policy", "evaluator"])
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_programs_are_read_without_harm(text: str, evaluator: bool) -> None:

@@ -43,6 +43,7 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_the_examples_leave_a_finished_run(names: dict[str, Any]) -> None:
     run = memento.load("fir", runs=names["folder"] / "runs")
     assert (run.name, run.state, run.result.status) == ("first", "done", "done")
@@ -74,6 +75,7 @@ def test_a_frame_needs_pandas(names: dict[str, Any], monkeypatch: pytest.MonkeyP
         names["run"].frame()
 
 
+@pytest.mark.slow
 def test_a_frame_has_a_row_for_each_candidate(names: dict[str, Any]) -> None:
     pytest.importorskip("pandas", reason="pandas is not installed; it is the user's own")
     frame = names["run"].frame()

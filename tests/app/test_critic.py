@@ -155,6 +155,7 @@ def check_sheet(run: Path, fact: Criticised) -> None:
     assert fact.call.usage.input_tokens == 11
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 async def test_a_critic_that_refuses_pictures_is_off_and_the_search_goes_on(runs: Runs, evaluator: Path) -> None:
     def refusing(number: int, prompt: str) -> Act:
@@ -203,6 +204,7 @@ async def test_pixels_go_to_the_writers_themselves(runs: Runs, evaluator: Path) 
     assert prompts_of(facts) == prompts_of(runs.facts("again"))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 async def test_judges_may_read_it_too(runs: Runs, evaluator: Path) -> None:
     more = ["--set", "critic_judges=on", "--set", "generations=1", "--set", "evaluator_pool=2"]
@@ -218,6 +220,7 @@ async def test_judges_may_read_it_too(runs: Runs, evaluator: Path) -> None:
     assert len({fact.order for fact in of(facts, Criticised)}) == len(of(facts, Criticised))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_what_cannot_see_or_draw_is_refused_before_anything_is_spent(runs: Runs, evaluator: Path) -> None:
     def blind(number: int, prompt: str) -> Act:

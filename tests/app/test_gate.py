@@ -1,25 +1,20 @@
 """A run with a gate: what it stops, on any number of workers, in a replay, after kills, and what is refused at once."""
 
-import random
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 from memento.core.errors import UsageError
-from memento.core.events import CandidateScored, EliteChanged, EpisodeEnded, Fact, ProposalMade, RunResumed
+from memento.core.events import CandidateScored, EliteChanged, EpisodeEnded, Fact, ProposalMade
 from memento.core.gate_events import GateDecided, TwinTried
 from memento.core.order_ids import owner_of
 from memento.core.ports import RollTask, Twinned
 from memento.core.values import is_stopped
 from memento.domains import import_string, load
-from memento.memory.runs import is_run
 from memento.runtime.rollouts.pool import ProcessPool
 from memento.settings import build_settings
 
 from ..support import ON_PATH
-from ..support.nightly import first_and_nightly
-from ..support.processes import kill_nine, wait_until_gone
 from ..support.program import PROGRAM, clean_environment
 from .conftest import Runs
 
@@ -54,6 +49,7 @@ def decided(facts: list[Fact]) -> list[str]:
     return sorted(repr(fact) for fact in facts if isinstance(fact, GateDecided | CandidateScored | EliteChanged))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_a_gate_stops_the_same_candidates_on_any_number_of_workers_and_in_a_replay(runs: Runs) -> None:
     evaluator = runs.folder / "travelled.py"
@@ -87,55 +83,7 @@ def test_a_gate_stops_the_same_candidates_on_any_number_of_workers_and_in_a_repl
     assert f"{result['gate_stopped']} of {len(gated)} candidates stopped" in shown and "on the twin" in shown
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> list[Fact]:
-    """The log of the run that nobody disturbs."""
-    folder = tmp_path_factory.mktemp("whole")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(ON_PATH))
-        Runs(folder).call(*gated_run(folder), "--name", "whole")
-    return Runs(folder).facts("whole")
-
-
-def gated_run(folder: Path) -> list[str]:
-    """The command of a run with a gate, with its evaluator in that folder."""
-    (folder / "travelled.py").write_text(TRAVELLED)
-    return [*RUN, "--evaluator", str(folder / "travelled.py"), "--workers", "2"]
-
-
 @pytest.mark.slow
-@pytest.mark.timeout(200)
-@pytest.mark.parametrize("seed", first_and_nightly(*range(8)))
-def test_a_run_with_a_gate_that_is_killed_twice_concludes_the_same(
-    runs: Runs, whole: list[Fact], seed: int
-) -> None:
-    """Each kill comes among the episodes on the twin, after as many as the seed draws."""
-    draw = random.Random(seed)
-    tries = sum(isinstance(fact, TwinTried) for fact in whole)
-    process = runs.start(*gated_run(runs.folder), "--name", "one")
-    for moment in sorted(draw.sample(range(1, tries - 1), 2)):
-        kill_after(runs, process, moment, everything=draw.random() < 0.5)
-        process = runs.start("resume", "one", "--json")
-    runs.finish(process, within_s=100)
-    facts = runs.facts("one")
-    assert decided(facts) == decided(whole)
-    tried = [fact.order for fact in facts if isinstance(fact, TwinTried)]
-    assert len(tried) == len(set(tried)) == tries, "no episode on the twin is run again once its result is in the log"
-    assert sum(isinstance(fact, RunResumed) for fact in facts) == 2
-
-
-def kill_after(runs: Runs, process: "subprocess.Popen[str]", tries: int, *, everything: bool) -> None:
-    """Kill the controller, or it and its workers, once so many episodes on the twin are in the log."""
-    deadline_s = time.monotonic() + 80
-    while not is_run(runs.folder / "one") or sum(isinstance(fact, TwinTried) for fact in runs.facts("one")) < tries:
-        assert process.poll() is None, "the run ended before the kill"
-        assert time.monotonic() < deadline_s
-        time.sleep(0.02)
-    members = kill_nine(process.pid, everything=everything)
-    process.communicate(timeout=20)
-    wait_until_gone(members)
-
-
 def test_a_twin_whose_programs_differ_is_refused_before_anything_is_spent(runs: Runs) -> None:
     refused = memento("run", "gated_toy:MISFIT", *RUN[2:], "--name", "none", "--runs", str(runs.folder))
     assert refused.returncode == 2
@@ -167,6 +115,7 @@ def test_the_settings_of_a_gate_repeat_a_run() -> None:
     assert "gate_episodes" not in build_settings(given, environment={}).as_toml()
 
 
+@pytest.mark.slow
 async def test_the_twin_of_the_tower_of_hanoi_runs_the_same_programs(tmp_path: Path) -> None:
     domain = load("hanoi")
     assert isinstance(domain, Twinned)

@@ -77,6 +77,7 @@ class Counting:
         self.shown.append(fact)
 
 
+@pytest.mark.slow
 def test_no_fact_stays_in_memory(store: RunStore, settings: Settings) -> None:
     before = sum(isinstance(each, Fact) for each in gc.get_objects())
     started = outline_of(store).started

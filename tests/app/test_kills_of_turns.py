@@ -20,13 +20,13 @@ from memento.memory.spending import calls_of
 
 from ..support import ON_PATH
 from ..support.language_server import Service, program_reply, serving
-from ..support.nightly import first_and_nightly
 from ..support.processes import kill_nine, wait_until_gone
 from ..support.services import Act
 from .conftest import Runs
 from .served import finish, of, start
 
 KILLS = 2       # of a run
+SEED = 0        # of their moments
 AT_ONCE = 4     # calls under way: at most so many are lost by one kill
 RUN = [
     "run", "painter:DOMAIN", "--preset", "smoke", "--seed", "5", "--workers", "2", "--set", "n_roll=2",
@@ -150,13 +150,13 @@ async def disturbed(runs: Runs, seed: int, service: Service, evaluator: Path, re
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("seed", first_and_nightly(*range(15)))
 async def test_a_killed_run_has_the_same_log_and_nothing_is_paid_for_twice(
-    runs: Runs, evaluator: Path, whole: list[Fact], seed: int
+    runs: Runs, evaluator: Path, whole: list[Fact]
 ) -> None:
+    """Of the moments of a kill, runtime/test_kills_at_every_fact.py tries every one."""
     paid = sum(len(calls_of(fact)) for fact in whole)
     async with serving(answer) as service:
-        kills = await disturbed(runs, seed, service, evaluator, requests=paid)
+        kills = await disturbed(runs, SEED, service, evaluator, requests=paid)
     facts = runs.facts("one")
     assert {TurnTaken, ToolAnswered, Criticised, ProposalMade} <= {type(fact) for fact in facts}
     assert log_of(facts) == log_of(whole)

@@ -28,6 +28,8 @@ from ..support.services import Act
 from .conftest import Runs
 from .served import SHORT, call, finish, of, start
 
+pytestmark = pytest.mark.slow
+
 SMALL = [*SHORT, "--set", "k_macro=3", "--set", "k_hc=2"]
 
 
@@ -54,7 +56,6 @@ def unreliable(number: int, prompt: str) -> Act:
     return Act(text=sound_reply(number, prompt))
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_a_hundred_candidates_through_a_bad_service_and_the_key_stays_in_the_controller(runs: Runs) -> None:
     async with serving(unreliable) as service:
@@ -127,7 +128,6 @@ def everything_in(folder: Path, facts: Sequence[Fact]) -> dict[str, bytes]:
 # ------------------------------------------------------------------------------------------- budgets
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_a_spent_budget_ends_the_run_cleanly_and_a_larger_one_goes_on(runs: Runs) -> None:
     async with serving() as service:
@@ -160,7 +160,6 @@ async def test_wall_time_is_a_budget_of_everything(runs: Runs) -> None:
 # ------------------------------------------------------------------------------------ kills and replays
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_a_killed_run_pays_for_no_finished_call_twice_and_its_replay_calls_no_service(runs: Runs) -> None:
     held: list[str] = []  # the further question that gets no answer
@@ -227,7 +226,6 @@ def answered_before_each_resume(facts: Sequence[Fact]) -> Counter[str | None]:
     return Counter(fact.order for fact in of(facts, ProposalMade, ProposalFailed, VoteCast))
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_a_tape_of_another_prompt_and_settings_with_a_replay_are_refused(runs: Runs) -> None:
     whole = await call(runs, "run", "hanoi-kinematic", *SHORT, "--name", "one", "--evaluator", "reference")

@@ -136,6 +136,7 @@ exit $((code * 10 + $?))
 """
 
 
+@pytest.mark.slow
 @own_disk
 def test_a_run_on_a_read_only_disk_can_be_read_and_not_resumed(small_disk: Path) -> None:
     done = on_a_disk(small_disk, READ_ONLY.format(options=" ".join(QUICK)))
@@ -146,6 +147,7 @@ def test_a_run_on_a_read_only_disk_can_be_read_and_not_resumed(small_disk: Path)
     assert "out of budget" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("damage", "words"), [
     (lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]), "is damaged: run.sqlite is cut off"),
     (lambda path: path.write_bytes(b"Lorem ipsum " * 1000), "is damaged: run.sqlite is not a database"),
@@ -182,6 +184,7 @@ def until_search(runs: Runs, name: str, process: "subprocess.Popen[str]") -> Non
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", first_and_nightly("everything", "controller", "workers"))
 def test_a_process_that_is_stopped_and_continued_changes_nothing(runs: Runs, small: Runs, which: str) -> None:
     process = runs.start("run", "hanoi-kinematic", *QUICK, "--name", "one", "--json")
@@ -199,6 +202,7 @@ def test_a_process_that_is_stopped_and_continued_changes_nothing(runs: Runs, sma
     wait_until_gone(workers)
 
 
+@pytest.mark.slow
 def test_a_second_controller_is_refused_with_the_holder_of_the_run(runs: Runs) -> None:
     process = runs.start("run", "hanoi-kinematic", *QUICK, "--name", "one", "--json")
     until_search(runs, "one", process)
@@ -223,6 +227,7 @@ class _Clock:
 # ------------------------------------------------------------------------------------------------ Ctrl-C
 
 
+@pytest.mark.slow
 def test_one_interrupt_stops_cleanly_and_leaves_a_fact(runs: Runs, small: Runs) -> None:
     process = runs.start("run", "hanoi-kinematic", *QUICK, "--name", "one")
     until_search(runs, "one", process)
@@ -239,6 +244,7 @@ def test_one_interrupt_stops_cleanly_and_leaves_a_fact(runs: Runs, small: Runs) 
     assert verdicts(runs.facts("one")) == verdicts(small.facts("one"))
 
 
+@pytest.mark.slow
 def test_a_second_interrupt_ends_at_once_though_the_first_waits(runs: Runs) -> None:
     process = runs.start("run", "hanoi-kinematic", *QUICK, "--name", "one")
     until_search(runs, "one", process)
@@ -280,6 +286,7 @@ def resumed_elsewhere(runs: Runs, *arguments: str) -> "subprocess.CompletedProce
     )
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_with_fewer_layers_says_so_and_its_result_too(runs: Runs) -> None:
     runs.call("run", "hanoi-kinematic", *QUICK, "--name", "one", "--budget-calls", "5")
     done = resumed_elsewhere(runs, "--budget-calls", "500", "--json")
@@ -293,6 +300,7 @@ def test_a_run_that_goes_on_with_fewer_layers_says_so_and_its_result_too(runs: R
     assert "NOT ISOLATED" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", first_and_nightly("at the start", "at the resume"))
 def test_a_run_that_requires_the_sandbox_is_not_resumed_without_it(runs: Runs, asked: str) -> None:
     flag = ["--require-sandbox"]

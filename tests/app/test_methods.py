@@ -8,7 +8,7 @@ from ..support.methods import OTHERS, SMALL, budget, verdicts
 from ..support.nightly import first_and_nightly
 from .conftest import Runs
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 @pytest.mark.parametrize("method", first_and_nightly("memento", *OTHERS))

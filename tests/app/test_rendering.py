@@ -35,6 +35,7 @@ def recording_of(name: str) -> tuple[Recording, dict]:
         return environment.recording(), options
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["hanoi-kinematic", "kitchen"])
 def test_a_misfit_is_one_sentence(name: str) -> None:
     recording, options = recording_of(name)

@@ -18,6 +18,7 @@ from ..support.processes import members_of, wait_until_gone
 from .conftest import SMALL, Runs, kill, verdicts
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_run_on_any_number_of_workers(runs: Runs) -> None:
     first = runs.call("run", "hanoi-kinematic", *SMALL, "--name", "one", "--workers", "1")
     second = runs.call("run", "hanoi-kinematic", *SMALL, "--name", "two", "--workers", "2")
@@ -29,6 +30,7 @@ def test_the_same_seed_gives_the_same_run_on_any_number_of_workers(runs: Runs) -
     assert first["candidates"] == 5
 
 
+@pytest.mark.slow
 def test_every_slot_is_accounted_for(runs: Runs) -> None:
     runs.call("run", "hanoi-kinematic", *SMALL, "--name", "one")
     facts = runs.facts("one")
@@ -47,7 +49,7 @@ def test_a_killed_run_resumes_to_the_same_elite_and_repeats_nothing(runs: Runs) 
     draw = random.Random(7)
     process = runs.start("run", "hanoi-kinematic", *SMALL, "--name", "killed", "--json")
     kills = 0
-    for _ in range(6):
+    for _ in range(3):
         runs.await_first_fact("killed")
         time.sleep(draw.random() * length_s * 0.6)
         if process.poll() is not None:
@@ -70,12 +72,14 @@ def test_a_killed_run_resumes_to_the_same_elite_and_repeats_nothing(runs: Runs) 
         assert len(orders) == len(set(orders)), "no finished work is done again"
 
 
+@pytest.mark.slow
 def test_a_run_that_is_done_gives_its_result_again(runs: Runs) -> None:
     first = runs.call("run", "hanoi-kinematic", *SMALL, "--name", "one")
     again = runs.call("resume", "one")
     assert again == {**first, "wall_s": again["wall_s"]}
 
 
+@pytest.mark.slow
 def test_stop_ends_the_session_and_resume_continues_the_run(runs: Runs) -> None:
     process = runs.start("run", "hanoi-kinematic", *SMALL, "--name", "one", "--json")
     runs.await_first_fact("one")
@@ -88,6 +92,7 @@ def test_stop_ends_the_session_and_resume_continues_the_run(runs: Runs) -> None:
     assert whole["elite"]
 
 
+@pytest.mark.slow
 def test_a_live_run_is_not_resumed_by_a_second_controller(runs: Runs) -> None:
     process = runs.start("run", "hanoi-kinematic", *SMALL, "--name", "one", "--json")
     runs.await_first_fact("one")
@@ -100,6 +105,7 @@ def test_a_live_run_is_not_resumed_by_a_second_controller(runs: Runs) -> None:
     assert runs.finish(process)["status"] == "done"
 
 
+@pytest.mark.slow
 def test_trajectories_are_kept_of_p0_elites_and_the_final_measure_unless_all_are(runs: Runs) -> None:
     def kept(name: str) -> set[str]:
         return {path.stem.rpartition("_")[0] for path in (runs.folder / name / "trajectories").glob("*.npz")}

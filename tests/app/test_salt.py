@@ -11,6 +11,8 @@ from memento.memory.store import RunStore
 
 from ..support.program import PROGRAM, clean_environment
 
+pytestmark = pytest.mark.slow
+
 SMALL = ("--preset", "smoke", "--seed", "3", "--set", "hanoi-kinematic.horizon=20", "--json", "--display", "none")
 POLICY = """import numpy as np
 class FrankaPolicy:
@@ -38,7 +40,6 @@ def seeds_of(folder: Path) -> tuple[str, list[int]]:
     return str(salt), [fact.episode.seed for fact in facts if isinstance(fact, EpisodeEnded)]
 
 
-@pytest.mark.slow
 def test_two_runs_of_one_seed_have_other_episodes_and_the_salt_gives_them_back(tmp_path: Path) -> None:
     for name in ("one", "two"):
         memento(tmp_path, "run", "hanoi-kinematic", *SMALL, "--name", name)

@@ -54,6 +54,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: arguments[0])
 def test_a_domain_in_the_log_is_not_imported(foreign: Path, arguments: tuple[str, ...]) -> None:
     if arguments[0] == "resume":        # a finished run imports nothing at all
@@ -64,6 +65,7 @@ def test_a_domain_in_the_log_is_not_imported(foreign: Path, arguments: tuple[str
     assert "did not write" in done.stderr and "import 'evil:DOMAIN'" in done.stderr and "--trust" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [
     ("show", "one"), ("show", "one", "p_0"), ("show",), ("report", "one", "--out", "r.html"),
     ("export", "one", "--out", "e.py"),
@@ -73,6 +75,7 @@ def test_commands_that_read_load_nothing(foreign: Path, arguments: tuple[str, ..
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_a_program_in_the_options_is_not_started(made: Path, tmp_path: Path) -> None:
     shutil.copytree(made / "runs", tmp_path / "runs")
     program = tmp_path / "player"
@@ -85,6 +88,7 @@ def test_a_program_in_the_options_is_not_started(made: Path, tmp_path: Path) -> 
     assert not (tmp_path / "started").exists()
 
 
+@pytest.mark.slow
 def test_ones_own_run_needs_no_trust_and_a_changed_one_does(made: Path, tmp_path: Path) -> None:
     shutil.copytree(made / "runs", tmp_path / "runs")
     assert memento(tmp_path, "run", "--replay", "one", "--name", "two", "--display", "none").returncode == 0
@@ -96,6 +100,7 @@ def test_ones_own_run_needs_no_trust_and_a_changed_one_does(made: Path, tmp_path
     assert "http://127.0.0.1:9/v1" in done.stderr and "planted" not in done.stderr
 
 
+@pytest.mark.slow
 def test_without_a_place_for_the_secret_a_run_works_all_the_same(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")

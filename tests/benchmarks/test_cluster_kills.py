@@ -11,7 +11,7 @@ SEARCH = ("generations=3", "k_hc=3", "k_macro=2", "k_cross=1", "n_roll=2", "hano
 SETTINGS = ("--preset", "smoke", "--seed", "3", *(word for setting in SEARCH for word in ("--set", setting)))
 
 pytestmark = [
-    needs_ray, pytest.mark.nightly, pytest.mark.timeout(600),
+    needs_ray, pytest.mark.slow, pytest.mark.nightly, pytest.mark.timeout(600),
     pytest.mark.skipif(sys.platform != "linux", reason="finds the processes of a run in /proc"),
 ]
 

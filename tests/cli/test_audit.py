@@ -22,6 +22,7 @@ class Evaluator:
 SMALL = ["--set", "hanoi-kinematic.horizon=40", "--episodes", "1"]
 
 
+@pytest.mark.slow
 def test_a_lenient_evaluator_is_found_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     evaluator = tmp_path / "lenient.py"
     evaluator.write_text(LENIENT)

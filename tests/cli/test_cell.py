@@ -27,6 +27,7 @@ def cell(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_good_cell_is_found_good(cell: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert exit_code(["cell", "check", "--cell", str(cell), "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
@@ -35,6 +36,7 @@ def test_a_good_cell_is_found_good(cell: Path, capsys: pytest.CaptureFixture[str
     ]
 
 
+@pytest.mark.slow
 def test_a_stopped_trial_is_reported_with_the_reason(
     cell: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -48,6 +50,7 @@ def test_a_stopped_trial_is_reported_with_the_reason(
     assert trial["metrics"]["grasps"] == 0 and trial["metrics"]["tower_seen_on_c"] is False
 
 
+@pytest.mark.slow
 def test_the_first_trial_is_a_film(cell: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     policy, film = tmp_path / "policy.py", tmp_path / "film.gif"
     policy.write_text(INTO_THE_TABLE, "utf-8")

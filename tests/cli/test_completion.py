@@ -23,6 +23,7 @@ def a_run(tmp_path: Path) -> None:
         store.append(STORY)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "offered"),
     [

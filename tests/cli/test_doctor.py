@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from memento.cli import doctor_checks, exit_code
-from memento.cli import doctor_checks as machine_checks
 from memento.runtime.rollouts import sandbox
 from memento.runtime.rollouts.sandbox import probing
 
@@ -15,10 +14,10 @@ LAYERS = {name: sandbox.Layer(live=True, found="tried") for name in doctor_check
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine that has everything; drawing is tried by one test only."""
-    monkeypatch.setattr(doctor_checks.machine_checks, "renderers", lambda: {"egl": None, "osmesa": "no library"})
+    monkeypatch.setattr(doctor_checks, "renderers", lambda: {"egl": None, "osmesa": "no library"})
     monkeypatch.setattr(doctor_checks.sandbox, "layers", lambda: LAYERS)
-    monkeypatch.setattr(doctor_checks.machine_checks, "memory_bytes", lambda: 16 << 30)
-    monkeypatch.setattr(doctor_checks.machine_checks, "free_disk_bytes", lambda folder: 16 << 30)
+    monkeypatch.setattr(doctor_checks, "memory_bytes", lambda: 16 << 30)
+    monkeypatch.setattr(doctor_checks, "free_disk_bytes", lambda folder: 16 << 30)
 
 
 def called(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -27,6 +26,7 @@ def called(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, st
     return status, captured.out, captured.err
 
 
+@pytest.mark.slow
 def test_a_machine_that_has_everything(capsys) -> None:
     status, out, _ = called(capsys)
     assert status == 0
@@ -34,6 +34,7 @@ def test_a_machine_that_has_everything(capsys) -> None:
     assert all(name in out for name in LAYERS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layer", ["landlock", "seccomp", "rlimits"])
 def test_a_missing_layer_is_reported_with_its_fix(capsys, monkeypatch, layer) -> None:
     found = {**LAYERS, layer: sandbox.Layer(live=False, found="the kernel is old")}
@@ -49,6 +50,7 @@ def test_every_layer_has_a_promise_in_words() -> None:
     assert set(doctor_checks.PROMISES) == set(probing.NAMES)
 
 
+@pytest.mark.slow
 def test_keys_are_named_and_never_shown(capsys, monkeypatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-value")
     monkeypatch.setenv("GROQ_API_KEY", "gsk-value")
@@ -61,8 +63,9 @@ def test_keys_are_named_and_never_shown(capsys, monkeypatch) -> None:
     assert findings["ANTHROPIC_API_KEY"] == "absent"
 
 
+@pytest.mark.slow
 def test_json_is_one_object_and_the_words_go_to_stderr(capsys, monkeypatch) -> None:
-    monkeypatch.setattr(doctor_checks.machine_checks, "free_disk_bytes", lambda folder: 1000)
+    monkeypatch.setattr(doctor_checks, "free_disk_bytes", lambda folder: 1000)
     status, out, err = called(capsys, "--json")
     assert status == 1
     assert len(out.splitlines()) == 1
@@ -72,14 +75,16 @@ def test_json_is_one_object_and_the_words_go_to_stderr(capsys, monkeypatch) -> N
     assert "something essential is missing: disk" in err
 
 
+@pytest.mark.slow
 def test_no_renderer_is_not_an_error(capsys, monkeypatch) -> None:
     unusable = {"egl": "no display", "osmesa": "no library"}
-    monkeypatch.setattr(doctor_checks.machine_checks, "renderers", lambda: unusable)
+    monkeypatch.setattr(doctor_checks, "renderers", lambda: unusable)
     status, out, _ = called(capsys)
     assert status == 0
     assert "no renderer works here" in out and "libegl1" in out
 
 
+@pytest.mark.slow
 def test_a_unity_build_of_another_client_is_none(capsys, monkeypatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     build = tmp_path / ".ai2thor/releases/thor-CloudRendering-abc"
@@ -92,16 +97,16 @@ def test_a_unity_build_of_another_client_is_none(capsys, monkeypatch, tmp_path: 
 
 def test_a_renderer_that_crashes_or_hangs_is_reported(monkeypatch) -> None:
     monkeypatch.undo()
-    monkeypatch.setattr(machine_checks, "_DRAW", "import os; os.abort()")
-    assert all("code -6" in flaw for flaw in machine_checks.renderers().values())
-    monkeypatch.setattr(machine_checks, "_DRAW", "import time; time.sleep(100)")
-    monkeypatch.setattr(machine_checks, "RENDER_S", 0.2)
-    assert all("did not draw within 0.2 s" in flaw for flaw in machine_checks.renderers().values())
-    monkeypatch.setattr(machine_checks, "_DRAW", "raise ImportError('no libEGL')")
-    monkeypatch.setattr(machine_checks, "RENDER_S", 30)
-    assert set(machine_checks.renderers().values()) == {"ImportError: no libEGL"}
+    monkeypatch.setattr(doctor_checks, "_DRAW", "import os; os.abort()")
+    assert all("code -6" in flaw for flaw in doctor_checks.renderers().values())
+    monkeypatch.setattr(doctor_checks, "_DRAW", "import time; time.sleep(100)")
+    monkeypatch.setattr(doctor_checks, "RENDER_S", 0.2)
+    assert all("did not draw within 0.2 s" in flaw for flaw in doctor_checks.renderers().values())
+    monkeypatch.setattr(doctor_checks, "_DRAW", "raise ImportError('no libEGL')")
+    monkeypatch.setattr(doctor_checks, "RENDER_S", 30)
+    assert set(doctor_checks.renderers().values()) == {"ImportError: no libEGL"}
 
 
 def test_the_machine_is_really_looked_at() -> None:
-    assert machine_checks.version_of("numpy") and machine_checks.version_of("no-such-package") is None
-    assert machine_checks.free_disk_bytes(Path("no/such/folder")) > 0
+    assert doctor_checks.version_of("numpy") and doctor_checks.version_of("no-such-package") is None
+    assert doctor_checks.free_disk_bytes(Path("no/such/folder")) > 0

@@ -3,8 +3,12 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from ..support.program import SMOKE
 from .conftest import Finished
+
+pytestmark = pytest.mark.slow
 
 
 def test_it_spends_nothing_and_holds_the_calls_of_a_real_run(finished: Finished, memento, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from memento.domains import load as load_domain
 
 from ..support.program import Call
@@ -11,6 +12,7 @@ from .conftest import Finished
 POLICY_CLASS = f"class {load_domain('hanoi-kinematic').contract.class_name}"
 
 
+@pytest.mark.slow
 def test_an_exported_elite_can_be_evaluated(finished: Finished, memento: Call, tmp_path: Path) -> None:
     assert memento("export", "one", "--out", "elite.py", "--runs", finished.runs).returncode == 0
     assert POLICY_CLASS in (tmp_path / "elite.py").read_text()

@@ -13,6 +13,8 @@ from ..support.processes import start_process
 from ..support.program import DEADLINE_S, Call, clean_environment
 from .conftest import Finished
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("opentelemetry.exporter.otlp.proto.http", reason="the extra otel is not installed")
 
 SMALL = "import memento.exports.otel as otel; otel.BATCH = 5; from memento.cli import main; main()"

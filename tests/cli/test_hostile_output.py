@@ -46,6 +46,7 @@ def shown_by(arguments: list[str], folder: Path) -> str:
         return screen.shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [
     ["show"], ["show", "one"], ["show", "one", "init/1"], ["show", "one", "g1/cross/0\x1b]0;owned\x07\x1b[8m\x9b2J"],
     ["show", "one", "nothing"], ["show", "one", "--settings"], ["show", "one", "init/1", "--code"],
@@ -56,6 +57,7 @@ def test_show_of_a_foreign_run(arguments: list[str], foreign: Path, tmp_path: Pa
     assert "Traceback" not in shown
 
 
+@pytest.mark.slow
 def test_watch_of_a_foreign_run(foreign: Path, tmp_path: Path) -> None:
     with terminal([*PROGRAM, "watch", "one"], tmp_path) as screen:
         screen.read("owned")
@@ -69,6 +71,7 @@ def test_watch_of_a_foreign_run(foreign: Path, tmp_path: Path) -> None:
         assert payload not in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["evaluate", "render"])
 def test_a_policy_that_raises_escape_sequences(command: str, tmp_path: Path) -> None:
     (tmp_path / "policy.py").write_text(HOSTILE_POLICY)

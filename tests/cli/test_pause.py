@@ -2,9 +2,12 @@
 
 import json
 
+import pytest
+
 from ..support.program import DEADLINE_S, LONG, Call, Start, until
 
 
+@pytest.mark.slow
 def test_a_live_run_pauses_continues_and_stops(memento_live: Start, memento: Call) -> None:
     live = memento_live(*LONG, "--json")
     until(lambda: memento("pause", "long").returncode == 0)

@@ -43,6 +43,7 @@ def red(picture: np.ndarray) -> float:
     return float(np.argwhere(near)[:, 1].mean())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("policy")
 def test_a_film_shows_every_step_in_order(memento: Call, tmp_path: Path) -> None:
     done = memento("render", *DRAWN, "--out", "film.mp4", "--json", **OWN)
@@ -61,6 +62,7 @@ def test_a_film_shows_every_step_in_order(memento: Call, tmp_path: Path) -> None
     assert not list(tmp_path.glob(".*partial*"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("policy")
 def test_a_gif_moves_too(memento: Call, tmp_path: Path) -> None:
     done = memento("render", *DRAWN, "--out", "film.gif", "--every", "3", **OWN)
@@ -73,6 +75,7 @@ def test_a_gif_moves_too(memento: Call, tmp_path: Path) -> None:
     assert places[-1] > places[0] + 20
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("policy")
 def test_a_png_is_one_moment_or_a_sheet(memento: Call, tmp_path: Path) -> None:
     assert memento("render", *DRAWN, "--out", "a.png", "--at", "4", **OWN).returncode == 0
@@ -84,6 +87,7 @@ def test_a_png_is_one_moment_or_a_sheet(memento: Call, tmp_path: Path) -> None:
         assert sheet.height > 3 * 60
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("policy")
 def test_a_file_that_is_there_is_replaced_whole(memento: Call, tmp_path: Path) -> None:
     (tmp_path / "a.png").write_text("old")
@@ -91,6 +95,7 @@ def test_a_file_that_is_there_is_replaced_whole(memento: Call, tmp_path: Path) -
     Image.open(tmp_path / "a.png").verify()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("policy")
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
@@ -214,6 +219,7 @@ def test_the_renderer_of_the_guide_draws() -> None:
     assert not np.array_equal(first[:60], last[:60])
 
 
+@pytest.mark.slow
 def test_without_a_renderer_nothing_is_rolled_out_and_the_mend_is_named(memento: Call, tmp_path: Path) -> None:
     (tmp_path / "arm.py").write_text(POLICY.replace("class P:", "class FrankaPolicy:"))
     # EGL finds no driver, wherever this runs.

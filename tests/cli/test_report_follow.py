@@ -26,6 +26,7 @@ def test_what_cannot_be_followed_is_refused(line: str, capsys: pytest.CaptureFix
     assert REFUSED[line] in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_page_is_served_until_a_signal(finished: Finished) -> None:
     process = subprocess.Popen(
         [*PROGRAM, "report", "one", "--follow", "--runs", str(finished.runs)], env=clean_environment(),

@@ -20,6 +20,7 @@ def test_json_is_the_last_line_and_all_else_goes_to_stderr(finished: Finished) -
     assert "== policies" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_shown_settings_repeat_the_run(finished: Finished, memento: Call, tmp_path: Path) -> None:
     text = memento("show", "one", "--settings", "--runs", finished.runs).stdout
     (tmp_path / "again.toml").write_text(text)
@@ -37,6 +38,7 @@ def test_a_taken_name_is_refused(finished: Finished, memento: Call) -> None:
     assert "memento resume one" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_says_how_to_resume_and_does(
     number: signal.Signals, memento_live: Start, memento: Call, tmp_path: Path
@@ -56,6 +58,7 @@ def test_an_interrupted_run_says_how_to_resume_and_does(
     assert "resumed" in errors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

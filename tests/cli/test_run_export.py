@@ -41,6 +41,7 @@ def counted(database: Path, kind: str) -> int:
         return connection.execute("SELECT count(*) FROM facts WHERE kind = ?", [kind]).fetchone()[0]
 
 
+@pytest.mark.slow
 def test_a_finished_run_as_parquet(finished: Finished, memento: Call, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
     export = ("export", "one", "--to", "parquet", "--out", "tables", "--runs", finished.runs)
@@ -57,6 +58,7 @@ def test_a_finished_run_as_parquet(finished: Finished, memento: Call, tmp_path: 
     assert all("class " in row["program"] for row in rows_of(tmp_path / "tables", "candidates"))
 
 
+@pytest.mark.slow
 def test_a_folder_with_another_runs_export_is_refused(finished: Finished, memento: Call, tmp_path: Path) -> None:
     arrow = pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
     from pyarrow import parquet
@@ -68,6 +70,7 @@ def test_a_folder_with_another_runs_export_is_refused(finished: Finished, mement
     assert done.returncode == 2 and "another run (other)" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_live_run_is_followed_to_its_end_also_after_a_kill(
     memento_live: Start, memento: Call, tmp_path: Path
 ) -> None:

@@ -21,6 +21,7 @@ def shell(line: str, folder: Path, *arguments: str | Path, **environment: str) -
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", [
     pytest.param('"$@" 2> /dev/full', marks=[needs_full, pytest.mark.nightly], id="a full disk"),
     pytest.param('"$@" 2>&-', marks=pytest.mark.nightly, id="closed"), pytest.param('"$@" 2>&- <&-', id="both closed"),
@@ -53,6 +54,7 @@ def test_a_closed_stdout(finished: Finished) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
 @pytest.mark.parametrize("arguments", [["show", "one"], ["show", "one", "g1/macro/0"], ["show", "nöthing…"]])
 def test_output_in_a_narrow_encoding(encoding: str, arguments: list[str], finished: Finished) -> None:

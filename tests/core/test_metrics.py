@@ -4,6 +4,7 @@ import json
 import math
 import random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memento.core.metrics import (
@@ -100,6 +101,7 @@ def test_bounded_json_and_independent_of_order(each: list[dict], seed: int):
     assert list(shuffled.items()) == list(summary.items())
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(st.lists(metrics, max_size=4))
 def test_no_metric_is_lost(each: list[dict]):
@@ -131,6 +133,7 @@ plain_trees = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.dictionaries(letters, plain_trees, max_size=6), max_size=4))
 def test_few_metrics_give_the_same_summary_whole_and_bounded(given):
     bounded = [bounded_metrics(each) for each in given]

@@ -193,7 +193,7 @@ def test_a_killed_writer_leaves_all_or_nothing(tmp_path):
     code = (
         "import sys, numpy as np, pathlib\n"
         "from memento.core.recording import Recording\n"
-        "from memento.core.recording import save_recording\n"
+        "from memento.core.recording_file import save_recording\n"
         "one = Recording(states={'x': np.ones(2_000_000)}, actions={})\n"
         "print('ready', flush=True)\n"
         "while True: save_recording(pathlib.Path(sys.argv[1]), one)\n"

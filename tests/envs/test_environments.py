@@ -74,6 +74,7 @@ def made(name: str, **options: Any) -> Any:
     return gymnasium.make(f"memento.envs:{name}", **{**MADE[name], **options})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", IDS)
 def test_gymnasium_finds_no_fault(name: str) -> None:
     env = made(name)
@@ -104,6 +105,7 @@ def played(name: str, *, index: int, seed: int) -> tuple[Recording, dict[str, An
     return recording, info
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", IDS)
 async def test_an_episode_is_that_of_a_worker_with_the_same_seed(name: str, tmp_path: Path) -> None:
     """The policy runs here, and in its own process as in `memento evaluate`: the recordings are equal bit for bit."""
@@ -218,6 +220,7 @@ def test_the_kitchen_takes_rows_and_names() -> None:
             env.step(wrong)
 
 
+@pytest.mark.slow
 def test_two_environments_are_drawn_in_turn() -> None:
     if not drawable():
         pytest.skip("no graphics back end works on this machine")

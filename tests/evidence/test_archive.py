@@ -82,6 +82,7 @@ def test_another_file_is_told(tmp_path, content):
         read_archive(tmp_path / "a.json.xz")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [
     b'{"title": "x", "records": [' + b"0," * 16_000_000 + b"0]}",
     b'{"title": "x", "records": [], "missing": {' + b",".join(b'"%d":0' % n for n in range(3_000_000)) + b"}}",

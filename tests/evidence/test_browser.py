@@ -29,6 +29,7 @@ def page(tmp_path_factory):
     return path.as_uri()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [320, 390, 820, 1280])
 async def test_nothing_hangs_over_the_edge_and_letters_can_be_read(page, width):
     async with browser() as tab:
@@ -57,6 +58,7 @@ async def test_light_and_dark_differ_and_can_both_be_read(page):
     assert seen[False][0] > 0.9 > 0.1 > seen[True][0]
 
 
+@pytest.mark.slow
 async def test_it_prints(page):
     async with browser() as tab:
         await tab.open(page, width=718)     # A4 within its margins

@@ -17,7 +17,6 @@ from memento.memory.store import RunStore
 from ..support.processes import members_of, start_process, wait_until_gone
 from ..support.program import PROGRAM, clean_environment
 
-pytestmark = pytest.mark.slow
 SMALL = ("--domain", "hanoi-kinematic", "--preset", "smoke", "--episodes", "2", "--jobs", "2", "--display", "plain")
 
 
@@ -31,6 +30,7 @@ def facts(folder: ComparisonFolder, name: str, *kinds: type) -> list:
         return list(store.facts(only=kinds))
 
 
+@pytest.mark.slow
 def test_methods_share_p_0_evaluator_and_seeds_and_are_measured_on_others(tmp_path):
     done = memento(tmp_path, "compare", *SMALL, "--method", "memento", "--method", "random", "--seeds", "5", "--json")
     assert done.returncode == 0, done.stderr
@@ -83,6 +83,7 @@ def test_it_goes_on_past_a_failed_run_and_says_so_in_the_end(tmp_path):
     assert set(result["not_done"]) == {name, f"{name}.m"}
 
 
+@pytest.mark.slow
 def test_an_interrupted_comparison_leaves_nothing_behind_and_is_gone_on_with(tmp_path):
     words = ["compare", *SMALL, "--method", "memento", "--method", "random", "--seeds", "1-2", "--set", "k_hc=30",
              "--name", "c"]
@@ -112,6 +113,7 @@ def test_an_interrupted_comparison_leaves_nothing_behind_and_is_gone_on_with(tmp
     assert len(interrupted) == 1, "it was continued, not restarted"
 
 
+@pytest.mark.slow
 def test_a_run_that_cannot_be_read_fails_by_itself(tmp_path):
     """As if a process was killed at the moment it made its database, or a disk lost something."""
     words = ("compare", *SMALL, "--method", "random", "--method", "eureka", "--seeds", "1", "--name", "c",
@@ -129,6 +131,7 @@ def test_a_run_that_cannot_be_read_fails_by_itself(tmp_path):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_after_a_kill_the_runs_that_go_on_by_themselves_are_waited_for(tmp_path):
     words = ["compare", *SMALL, "--method", "random", "--method", "eureka", "--seeds", "1", "--name", "c",
              "--evaluator", "reference", "--no-measure", "--set", "k=20"]
@@ -148,6 +151,7 @@ def test_after_a_kill_the_runs_that_go_on_by_themselves_are_waited_for(tmp_path)
     assert len(facts(folder, begun.name, RunStarted)) == 1
 
 
+@pytest.mark.slow
 def test_a_run_out_of_budget_goes_on_with_a_larger_one(tmp_path):
     words = ("compare", *SMALL, "--method", "random", "--seeds", "1", "--name", "c", "--evaluator", "reference",
              "--json")

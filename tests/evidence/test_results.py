@@ -76,6 +76,7 @@ def luck_table(evidence) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.slow
 def test_the_committed_open_tasks_are_those_of_their_page() -> None:
     evidence, _ = read_archive(RESULTS / f"open-tasks{SUFFIX}")
     page = (RESULTS / "open-tasks.md").read_text(encoding="utf-8")
@@ -83,6 +84,7 @@ def test_the_committed_open_tasks_are_those_of_their_page() -> None:
     assert luck_table(evidence) in page, luck_table(evidence)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["kinematic", "open-tasks"])
 def test_a_committed_result_is_whole_and_its_reading_true(name: str) -> None:
     evidence, _ = read_archive(RESULTS / f"{name}{SUFFIX}")

@@ -79,6 +79,7 @@ def test_the_tables_are_complete() -> None:
     assert complete((*EVERYWHERE, *PAPER), FOLDER)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", cases((*EVERYWHERE, *STRICT)))
 def test_strict_rules(played: Arena, attack: Attack) -> None:
     check(attack, outcomes(played, attack, "strict"))

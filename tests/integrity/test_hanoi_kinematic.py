@@ -90,6 +90,7 @@ def test_strict_rules(played: Arena, attack: Attack) -> None:
     check(attack, outcomes(played, attack, "strict"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", cases((*EVERYWHERE, *PAPER)))
 def test_the_papers_rules(played: Arena, attack: Attack) -> None:
     check(attack, outcomes(played, attack, "paper"))

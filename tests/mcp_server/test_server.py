@@ -175,6 +175,7 @@ async def test_a_call_ends_at_its_deadline_and_its_work_counts_until_it_ends(mon
     assert calls.acquire(timeout=30)
 
 
+@pytest.mark.slow
 def test_a_client_that_sends_no_json_gets_an_answer_to_what_follows(tmp_path: Path) -> None:
     process = served(tmp_path)
     process.stdin.write("hello\n\x00\n[1]\n")

@@ -30,15 +30,10 @@ from memento.core.values import (
     Score,
     Stage,
 )
-from memento.memory.codec import FACTS, Blob, decode, encode, references, revive
+from memento.memory.codec import FACTS, Blob, decode, encode, revive
 
 from ..support.strategies import FACT_CLASSES, PATIENT, instances
-
-
-def round_trip(fact: Fact) -> Fact:
-    kind, order, body, blobs = encode(fact)
-    found = {ref: revive(ref, blobs[ref].content) for ref in references(body) if ref in blobs}
-    return decode(kind, order, body, found)
+from ..support.volatile_store import round_trip
 
 
 def with_types(value: object) -> str:

@@ -115,6 +115,7 @@ def meta_of(folder: Path) -> dict[str, str]:
         return dict(database.execute("SELECT key, value FROM meta"))
 
 
+@pytest.mark.slow
 def test_a_run_that_is_seen_can_be_read_from_its_first_moment(tmp_path):
     """Viewers and comparisons look for a run's database while another process makes it."""
     count, deadline_s = 30, time.monotonic() + 60
@@ -205,6 +206,7 @@ def read_as_nobody(folder: Path) -> int:
     return int(process.stdout)
 
 
+@pytest.mark.slow
 def test_a_second_writer_is_refused_with_the_holder(folder):
     writer = start_writer(folder)
     try:

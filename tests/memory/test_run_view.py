@@ -222,6 +222,7 @@ def dated(facts, step_s=1.0):
     return [At(BEGAN + step_s * place, fact) for place, fact in enumerate(facts, start=1)]
 
 
+@pytest.mark.slow
 @settings(PATIENT, max_examples=60)
 @given(log=st.lists(any_fact, max_size=30), data=st.data())
 def test_folding_in_pieces_is_folding_at_once_and_a_copy_stays_as_it_is(log, data):
@@ -238,6 +239,7 @@ def test_folding_in_pieces_is_folding_at_once_and_a_copy_stays_as_it_is(log, dat
     assert kept == first
 
 
+@pytest.mark.slow
 @settings(PATIENT, max_examples=60)
 @given(log=st.lists(any_fact, max_size=20))
 def test_any_facts_have_a_view(log):

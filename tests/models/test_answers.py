@@ -104,6 +104,7 @@ async def test_a_service_that_counts_no_tokens_has_no_known_cost(kind: str, stre
     assert (usage.input_tokens, usage.output_tokens, usage.cost_usd) == (0, 0, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 async def test_no_more_requests_than_places(kind: str) -> None:
     slow = Act(text="a b c", interval_s=0.02)
@@ -160,6 +161,7 @@ async def test_a_key_in_the_real_environment_causes_no_warning(monkeypatch: pyte
     assert "token-own" not in json.dumps(service.headers)
 
 
+@pytest.mark.slow
 def test_making_a_model_imports_no_client_library() -> None:
     code = (
         "import sys\n"

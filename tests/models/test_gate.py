@@ -6,8 +6,7 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.models.call_limits import SPACING_S, AdaptiveLimit, CallLimits, Gate
-from memento.models.diagnosis import Failure, wait_s
+from memento.models.call_limits import SPACING_S, AdaptiveLimit, CallLimits, Failure, Gate, wait_s
 
 from .asking import JumpingClock
 
@@ -52,6 +51,7 @@ def test_waits(failures: int, seed: int, asked_s: float) -> None:
     assert asked_s <= wait_s(failures, failure, LIMITS, Random(seed)) <= asked_s * 1.1
 
 
+@pytest.mark.slow
 @given(st.integers(1, 5), st.lists(st.integers(0, 3), min_size=1, max_size=30), st.data())
 async def test_the_gate_loses_no_place(ceiling: int, steps: list[int], data: st.DataObject) -> None:
     gate = Gate(ceiling)

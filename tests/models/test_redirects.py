@@ -8,6 +8,7 @@ from ..support.services import Act, serving
 from .asking import DIALECT, KINDS, ask, client
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("kind", KINDS)

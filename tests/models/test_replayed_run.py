@@ -78,6 +78,7 @@ def conclusions(facts: Iterable[Fact]) -> dict[object, Fact]:
     return concluded
 
 
+@pytest.mark.slow
 async def test_a_replayed_search_is_the_same_search() -> None:
     async with serving(*acts(), dialect="openai-chat") as service:
         model = client("compatible", service.url)

@@ -30,6 +30,8 @@ from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 
 from .text_search import ByOperator, HashPool, Log, shelf_program
 
+pytestmark = pytest.mark.slow
+
 
 class SlowPool(HashPool):
     """Rollouts that take a moment, so that replies come before and after verdicts."""

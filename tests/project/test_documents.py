@@ -52,6 +52,7 @@ def test_every_setting_says_what_it_is() -> None:
     assert all(field.description for field in Settings.model_fields.values())
 
 
+@pytest.mark.slow
 def test_the_example_policy_runs(
     memento: Callable[..., "CompletedProcess[str]"], tmp_path: Path
 ) -> None:

@@ -103,6 +103,7 @@ def test_a_changed_lock_is_installed_anew(checkout: Checkout, name: str) -> None
     assert checkout.syncs() == 2
 
 
+@pytest.mark.slow
 def test_a_set_up_that_was_killed_is_begun_again(checkout: Checkout) -> None:
     checkout.broken.touch()
     status, _, errors = checkout.call("x")
@@ -125,6 +126,7 @@ def test_a_working_environment_is_kept_when_the_lock_changes(checkout: Checkout)
     assert kept.exists()
 
 
+@pytest.mark.slow
 def test_two_first_uses_at_once_set_up_once(tmp_path: Path) -> None:
     checkout = Checkout(tmp_path, slow_s=2.0)
     both = [checkout.start("x") for _ in range(2)]

@@ -6,6 +6,8 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 OUTSIDE = {"tests", "benchmarks", "docs"}
@@ -64,6 +66,7 @@ def absolute_imports(path: Path) -> set[str]:
     return words
 
 
+@pytest.mark.slow
 def test_no_module_is_imported_under_a_second_name() -> None:
     """From the root `import agents` would load a second copy of memento.agents."""
     own = {path.relative_to(ROOT).parts[0].removesuffix(".py") for path in IN_PACKAGE} - {"__init__"}
@@ -71,6 +74,7 @@ def test_no_module_is_imported_under_a_second_name() -> None:
     assert not {str(path): found for path in SOURCES if (found := absolute_imports(path) & own)}
 
 
+@pytest.mark.slow
 def test_the_package_imports_itself_relatively() -> None:
     assert not [path for path in IN_PACKAGE if "memento" in absolute_imports(path)]
 
@@ -116,6 +120,7 @@ def test_no_test_module_is_imported() -> None:
         assert not in_strings, f"{path}: {in_strings}"
 
 
+@pytest.mark.slow
 def test_tests_import_the_product_absolutely_and_one_another_relatively() -> None:
     for path in TESTS:
         for node in ast.walk(ast.parse(path.read_text())):

@@ -108,6 +108,7 @@ async def converse(model: object, folder: Path) -> Log:
 FORMS = [f"{kind} {how}" for kind in ("openai", "openai-chat", "anthropic") for how in ("streamed", "whole")]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("form", first_and_nightly(*FORMS))
 async def test_a_conversation_with_hostile_drafts(

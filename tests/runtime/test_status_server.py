@@ -124,6 +124,7 @@ async def test_the_end_of_a_run_gives_the_last_facts_and_waits_for_nobody() -> N
     writer.close()
 
 
+@pytest.mark.slow
 async def test_a_slow_listener_is_dropped_and_never_slows_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(status, "WRITE_S", 2.0)    # the quick one keeps within it on a busy machine too
     log = Log()
@@ -233,6 +234,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 async def test_more_connections_than_open_files_leave_it_alive() -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", FEW_FILES, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE

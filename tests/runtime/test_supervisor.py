@@ -158,6 +158,7 @@ async def test_a_spent_budget_stops_cleanly() -> None:
     assert await supervisor(store, Doer(world())).run(store.facts()) == "done"
 
 
+@pytest.mark.slow
 async def test_pause_and_stop_are_heeded() -> None:
     asked: list[str] = ["pause"]
 

@@ -7,8 +7,15 @@ from collections.abc import Collection, Iterable, Iterator
 
 from memento.core.events import Fact
 from memento.core.ports import Clock
-from memento.memory.codec import encode
+from memento.memory.codec import decode, encode, references, revive
 from memento.memory.store import Entry
+
+
+def round_trip(fact: Fact) -> Fact:
+    """The fact as it comes back from a store."""
+    kind, order, body, blobs = encode(fact)
+    found = {ref: revive(ref, blobs[ref].content) for ref in references(body) if ref in blobs}
+    return decode(kind, order, body, found)
 
 
 class VolatileStore:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import pytest
 from memento.domains.cell.cell_file import Cell
 from memento.domains.cell.checking import check
 from memento.domains.cell.hardware import Hardware
@@ -37,6 +38,7 @@ def found(cell: Cell, twin: Twin, arm: object) -> dict[str, tuple[bool, str]]:
     return {finding.what: (finding.ok, finding.found) for finding in check(short, hardware)}
 
 
+@pytest.mark.slow
 def test_a_colour_that_nothing_has_and_an_arm_that_sticks_are_found(cell: Cell, twin: Twin) -> None:
     colours = dict(cell.segmenter.colours)
     colours["small"] = colours["small"].model_copy(update={"mean": (0.05, 0.05)})

@@ -52,6 +52,7 @@ def test_objects_are_as_the_camera_sees_them_and_the_arm_is_exact(environment: C
     assert 0.0 < error.max() < 0.015
 
 
+@pytest.mark.slow
 def test_a_film_shows_what_the_camera_sees_and_marks_where_cubes_were_seen(environment: CellEnvironment) -> None:
     environment.reset(index=0, seed=3)
     for _ in range(3):
@@ -73,6 +74,7 @@ def test_a_film_shows_what_the_camera_sees_and_marks_where_cubes_were_seen(envir
     assert (np.abs(pictures[1] - ideal) <= 1.0).all(axis=2).mean() > 0.999     # recordings are of single precision
 
 
+@pytest.mark.slow
 def test_silence_stops_an_arm_in_the_worlds_time() -> None:
     cell = {**LIGHT, "arm": {"pace": "real"}, "limits": {"dead_man_s": 0.3}}
     environment = CellEnvironment(DOMAIN.options({"cell": cell}, preset="paper"))

@@ -16,6 +16,7 @@ from .conftest import Twin
 CAMERA = np.array([0.75, 0.0, 1.5])
 
 
+@pytest.mark.slow
 def test_the_errors_are_small_under_the_full_noise_model(cell: Cell) -> None:
     errors = measure(cell, scenes=8)
     assert np.nanmedian(errors.cube_mm) < 2.5 and np.nanpercentile(errors.cube_mm, 95) < 6.0

@@ -30,6 +30,7 @@ def advance(guard: Guarded, action: np.ndarray, now: ArmState, before: ArmState,
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(
     start=st.tuples(*(st.floats(low, high) for low, high in zip(LOW, HIGH, strict=True))),

@@ -78,6 +78,7 @@ def environment() -> Iterator[CellEnvironment]:
     environment.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", first_and_nightly(*HOSTILE))
 def test_the_measured_hand_keeps_every_limit(environment: CellEnvironment, name: str) -> None:
     environment.reset(index=0, seed=7)

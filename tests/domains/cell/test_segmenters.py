@@ -41,6 +41,7 @@ def test_a_command_labels_every_frame() -> None:
         segmenter.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "sentence"), [
     ("import sys; sys.exit(1)", "gone|ended"),
     ("import sys; sys.stdin.buffer.readline(); sys.stdout.buffer.write(b'x'); sys.stdout.close()", "ended|gone"),

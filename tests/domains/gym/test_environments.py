@@ -24,6 +24,7 @@ def completed(name: str, **given: Any) -> dict[str, Any]:
     return load(name).options(given, preset="smoke")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "said"), [
     ("gym:CartPoll-v1", "did you mean 'CartPole-v1'"),
     ("gym:no_such_package:Thing-v0", "there is no module 'no_such_package'"),

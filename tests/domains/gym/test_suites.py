@@ -13,6 +13,8 @@ from memento.core.ports import shelf_of
 from memento.domains import load
 from memento.domains.gym.options import settings
 
+pytestmark = pytest.mark.slow
+
 SHORT = {"max_episode_steps": 20}   # random episodes are played to know an environment: short ones are soon over
 ONE_EACH = {
     "gymnasium_robotics": "FetchReach-v4", "minigrid": "MiniGrid-DoorKey-5x5-v0", "highway_env": "parking-v0",

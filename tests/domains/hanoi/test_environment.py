@@ -40,6 +40,7 @@ def roll(environment: HanoiEnvironment, seed: int, steps: int = STEPS) -> tuple[
     return np.array(states), np.array(seen)
 
 
+@pytest.mark.slow
 def test_same_seed_same_episode_whatever_came_before(environment: HanoiEnvironment) -> None:
     states, seen = roll(environment, 7)
     for earlier in (1, 2):

@@ -62,6 +62,7 @@ def test_exact_has_the_bits_of_stock_for_long(drive: Driver, goal_update: str) -
     assert compare(drive, goal_update, 800, (1, 2)) >= 1500
 
 
+@pytest.mark.slow
 def test_exact_with_random_torn_actions() -> None:
     exact, stock = make("exact", "desired"), make("stock", "desired")
     actions = np.random.default_rng(0).uniform(-1.5, 1.5, (40, 7))
@@ -74,6 +75,7 @@ def test_exact_with_random_torn_actions() -> None:
         assert np.array_equal(state(exact)[0], state(stock)[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal_update", ["achieved", "desired"])
 def test_near_exact_torques_agree_to_a_billionth(drive: Driver, goal_update: str) -> None:
     near, exact = make("near-exact", goal_update), make("exact", goal_update)
@@ -101,6 +103,7 @@ def test_near_exact_torques_agree_to_a_billionth(drive: Driver, goal_update: str
         exact.step(action)      # 25 more, so that the comparison covers the whole drive
 
 
+@pytest.mark.slow
 def test_near_exact_control_steps_agree_to_a_billionth_but_for_a_few(drive: Driver) -> None:
     """From the same state, 25 substeps: all but a few agree to 1e-9, unless contacts amplify the rounding.
 
@@ -128,6 +131,7 @@ def test_near_exact_control_steps_agree_to_a_billionth_but_for_a_few(drive: Driv
     assert max(apart) < 1e-5
 
 
+@pytest.mark.slow
 def test_fast_stays_close_and_puts_the_tower_to_sleep() -> None:
     fast, exact = make("fast", "achieved"), make("exact", "achieved")
     for environment in (fast, exact):
@@ -141,6 +145,7 @@ def test_fast_stays_close_and_puts_the_tower_to_sleep() -> None:
     assert [each.recording().info["timestep_s"] for each in (fast, exact)] == [1 / 280, 1 / 500]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal_update", ["achieved", "desired"])
 def test_fast_is_stable_whatever_a_policy_does(goal_update: str) -> None:
     """Alternating full commands, and pressing down on the tower: MuJoCo gives no warning, no cube is lost."""
@@ -157,6 +162,7 @@ def test_fast_is_stable_whatever_a_policy_does(goal_update: str) -> None:
         assert fast.simulation.truth.cube_block[:, 2].min() > 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("physics", ["exact", "near-exact", "fast"])
 def test_compiled_paths_repeat_themselves(drive: Driver, physics: str) -> None:
     environment = make(physics, randomisation="hard")

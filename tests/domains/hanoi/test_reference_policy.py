@@ -53,6 +53,7 @@ async def test_it_moves_other_towers(tmp_path: Path, options: dict[str, JSON]) -
     solved(await rolled(tmp_path, POLICY, seed=SEED + 1, **options))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sandbox.layers()["landlock"].live, reason="without Landlock programs can read files")
 async def test_no_candidate_can_read_it(tmp_path: Path) -> None:
     spy = (

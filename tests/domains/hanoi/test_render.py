@@ -57,12 +57,14 @@ def test_both_domains_can_be_drawn() -> None:
     assert isinstance(KINEMATIC, Drawable)
 
 
+@pytest.mark.slow
 def test_a_picture_shows_the_recorded_state(drawn: Playback, episode: tuple[Recording, Array]) -> None:
     recording, rows = episode
     for row in (0, 1, 30, recording.steps):
         assert np.abs(drawn.pose(row) - rows[row]).max() < 2.0 ** -23, "to the resolution of stored states"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("physics", ["exact", "fast"])
 def test_the_stored_actions_replay_the_episode_bit_for_bit(physics: str, tmp_path: Path) -> None:
     environment, rows = rolled(physics, 9, 80)

@@ -87,6 +87,7 @@ def test_correlated_noise_has_the_same_std_and_the_given_correlation_across_bloc
     assert starts.std() == pytest.approx(0.01, rel=0.1), "it starts in its stationary state"
 
 
+@pytest.mark.slow
 def test_the_bias_drifts_by_the_square_root_of_time() -> None:
     ends = np.array([errors(drawn(bias_drift_m_per_sqrt_s=0.001), 1001, seed)[-1] for seed in range(150)])
     assert np.ptp(ends, axis=1).max() < 1e-12, "all objects share it"

@@ -56,6 +56,7 @@ def test_one_cube_is_taken_to_c_in_one_move() -> None:
     assert story.notes[0].startswith("cubes let go elsewhere than taken: 1, at least 1 needed; at the end 1 of 1 cubes")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["cube", "asymmetric", "cylinder"])
 def test_each_variant_stands_and_can_be_lifted(variant: str) -> None:
     given: dict[str, JSON] = {"physics": "fast", "randomisation": "none", "variant": variant}
@@ -70,6 +71,7 @@ def test_each_variant_stands_and_can_be_lifted(variant: str) -> None:
     assert environment.recording().info["variant"] == variant
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_cubes", [2, 3, 5, 6])
 def test_other_towers_stand(n_cubes: int) -> None:
     given: dict[str, JSON] = {"physics": "fast", "randomisation": "table", "n_cubes": n_cubes}

@@ -28,6 +28,7 @@ def test_fingers_and_grip_are_the_models(rig: measured.Rig) -> None:
     }, rel=0.05)
 
 
+@pytest.mark.slow
 def test_the_opening_depends_on_the_strength() -> None:
     assert measured.open_fingers(0.85) == pytest.approx(interface.OPEN_M[0.85], abs=0.0006)
 

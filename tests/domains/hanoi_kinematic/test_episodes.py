@@ -13,6 +13,7 @@ from .driving import HALF, SMALL, carry, drive, pick, restless, started
 # Solvable and reproducible
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal_update", ["achieved", "desired"])
 def test_a_careful_policy_solves_the_papers_randomisation(goal_update: str) -> None:
     env = kinematic(randomisation="table", goal_update=goal_update)
@@ -36,6 +37,7 @@ def test_other_towers_can_be_solved_too(n_cubes: int) -> None:
     assert bool(recording.states["success"][-1]) and not recording.states["success"][:-1].any()
 
 
+@pytest.mark.slow
 def test_hard_defeats_a_policy_that_trusts_one_common_bias() -> None:
     env = kinematic(randomisation="hard")
     assert sum(solve(env, seed) == "success" for seed in range(12)) <= 6

@@ -61,6 +61,7 @@ def first(client: Any, kind: str) -> Any:
     return next(row for row in client.last_event.metadata["objects"] if row["objectType"] == kind)
 
 
+@pytest.mark.slow
 def test_the_metadata_has_ai2thors_keys(client: Any) -> None:
     metadata = client.last_event.metadata
     assert {*metadata} == {*EVENT.split()} and len(metadata) == 37
@@ -90,6 +91,7 @@ def test_actions_work_or_fail_as_in_ai2thor(client: Any) -> None:
     assert moved.metadata["lastActionSuccess"] or "is blocking Agent 0" in moved.metadata["errorMessage"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("action", "given", "words"), [
     ("Fly", {}, "Fly"), ("PickupObject", {}, "objectId"), ("MoveAhead", {"moveMagnitude": 0.1}, "0.25"),
     ("RotateLeft", {"degrees": 45}, "90"), ("OpenObject", {"objectId": "x", "forceAction": True}, "forceAction"),
@@ -121,6 +123,7 @@ def test_stop_ends_the_player(client: Any) -> None:
     assert not alive(pid)
 
 
+@pytest.mark.slow
 def test_a_player_ends_when_its_client_is_gone(tmp_path: Path) -> None:
     """A killed client cannot close the connection."""
     code = (
@@ -140,6 +143,7 @@ def test_a_player_ends_when_its_client_is_gone(tmp_path: Path) -> None:
     assert not alive(pid)
 
 
+@pytest.mark.slow
 def test_a_player_ends_when_its_client_died_before_it_opened_its_pipe(tmp_path: Path) -> None:
     pipes = {f"AI2THOR_FIFO_{who}_PIPE_PATH": str(tmp_path / who) for who in ("SERVER", "CLIENT")}
     for path in pipes.values():
@@ -160,6 +164,7 @@ def test_a_player_ends_when_its_client_died_before_it_opened_its_pipe(tmp_path: 
     assert not alive(pid)
 
 
+@pytest.mark.slow
 def test_a_player_without_a_client_explains_how_to_start_it() -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AI2THOR_")}
     done = subprocess.run(

@@ -39,6 +39,7 @@ def test_the_training_kitchens_start_the_apple_in_three_ways() -> None:
     assert starts[0] in ("CounterTop", "DiningTable") and starts[1:] == ["Fridge", "SinkBasin"]
 
 
+@pytest.mark.slow
 def test_their_numbers_are_those_of_real_kitchens() -> None:
     kitchens = [drafted(number) for number in range(1, 61)]
     objects = [len(kitchen.things) for kitchen in kitchens]

@@ -67,6 +67,7 @@ def test_a_failing_player_leaves_no_partial_file(tmp_path: Path) -> None:
     assert not folder.exists()
 
 
+@pytest.mark.slow
 def test_the_command_records_and_explains_how_to_play(tmp_path: Path) -> None:
     program, folder = build(tmp_path), tmp_path / "recordings"
     command = [sys.executable, "-m", "memento", "kitchen", "record", "Kitchen3", "--out", str(folder)]

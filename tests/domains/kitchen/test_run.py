@@ -65,6 +65,7 @@ def test_held_out_kitchens_that_were_not_recorded_are_not_used(tmp_path: Path) -
     assert DOMAIN.options(given, preset="quick")["final_scenes"] == ["FloorPlan1", "FloorPlan2", "FloorPlan3"]
 
 
+@pytest.mark.slow
 def test_an_evaluation_reports_each_scene(tmp_path: Path) -> None:
     done = memento(
         "evaluate", str(POLICY), "--domain", "kitchen", "--scenes", "Kitchen1,Kitchen2", "--episodes", "4",
@@ -98,6 +99,7 @@ def test_without_a_unity_build_every_command_explains_how_to_get_one(
     assert [*tmp_path.iterdir()] == [], "ai2thor was not even imported"
 
 
+@pytest.mark.slow
 def test_doctor_reports_whether_a_unity_build_is_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

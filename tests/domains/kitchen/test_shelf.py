@@ -79,6 +79,7 @@ def test_parts_name_metrics_of_the_reference_evaluator() -> None:
     assert {name for part in SHELF.parts for name in part.metrics} <= metrics.keys()
 
 
+@pytest.mark.slow
 def test_the_initial_program_fails_everywhere() -> None:
     for number in range(1, 7):
         env = environment(generated.load(f"Kitchen{number}"))

@@ -86,6 +86,7 @@ def assert_same_episode(one: KitchenEnvironment, other: KitchenEnvironment, poli
     return ended
 
 
+@pytest.mark.slow
 def test_an_episode_is_the_same_through_the_client_as_directly(program: Path) -> None:
     through, directly = pair(program, ["Kitchen1", "Kitchen2"])
     try:
@@ -160,6 +161,7 @@ BAD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", BAD.values(), ids=BAD.keys())
 def test_a_bad_player_is_reported_within_the_deadline(tmp_path: Path, body: str) -> None:
     noted = f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n"
@@ -184,6 +186,7 @@ def test_a_player_that_is_killed_ends_the_episode(unity: Unity) -> None:
         unity.move("rotate_left")
 
 
+@pytest.mark.slow
 def test_a_player_that_hangs_is_ended(unity: Unity) -> None:
     unity.begin("Kitchen1", seed=None)
     pid = unity.client.pid
@@ -193,6 +196,7 @@ def test_a_player_that_hangs_is_ended(unity: Unity) -> None:
     assert not alive(pid)
 
 
+@pytest.mark.slow
 def test_a_player_killed_during_an_action_is_noticed_long_before_the_deadline(program: Path) -> None:
     unity = Unity(program, ["Kitchen1"], deadlines=Deadlines(step_s=50.0))
     unity.begin("Kitchen1", seed=None)
@@ -243,6 +247,7 @@ async def rolled(folder: Path, program: Path) -> Any:
         return await pool.roll(RollTask(order="a", program=WALKER, split="search", index=0, seed=0))
 
 
+@pytest.mark.slow
 async def test_a_worker_plays_it_and_leaves_no_player_behind(tmp_path: Path) -> None:
     program = tmp_path / "noting"
     inner = build(tmp_path)
@@ -253,11 +258,13 @@ async def test_a_worker_plays_it_and_leaves_no_player_behind(tmp_path: Path) -> 
     assert not alive(int((tmp_path / "pid").read_text()))
 
 
+@pytest.mark.slow
 async def test_a_player_that_dies_again_and_again_is_a_rollout_error(tmp_path: Path) -> None:
     with pytest.raises(RolloutError, match="AI2-THOR player bad ended with code 9"):
         await rolled(tmp_path, bad_build(tmp_path, "sys.exit(9)"))
 
 
+@pytest.mark.slow
 async def test_one_death_of_a_player_is_made_good(tmp_path: Path) -> None:
     """The episode is retried once, on a fresh worker with a fresh player."""
     program, inner = tmp_path / "first-time-bad", build(tmp_path)

@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+import pytest
+
 from ...conformance.domain import DomainContract
 from ...conformance.environment import EnvironmentContract
 from ...conformance.renderer import RendererContract
@@ -33,5 +35,6 @@ class TestTwoArmDomain(TwoArms, DomainContract):
     pass
 
 
+@pytest.mark.slow
 class TestTwoArmEnvironment(TwoArms, EnvironmentContract):
     pass

@@ -37,6 +37,7 @@ def play(name: str, changes: dict[str, str], seed: int) -> str:
     return ended
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "changes", "word"), [
     ("Lift", {}, "horizon"), ("Lift", GOOD, "success"), ("Stack", GOOD, "success"),
 ])

@@ -162,6 +162,7 @@ def test_a_task_without_compiled_physics_says_so() -> None:
     assert "own step" in domain.brief(domain.options({}, preset="paper")).task
 
 
+@pytest.mark.slow
 def test_sensor_noise_is_hanois_on_objects_only() -> None:
     drawn = NOISES["hard"].draw(np.random.default_rng(0), 2)
     sensors = ObjectSensors(

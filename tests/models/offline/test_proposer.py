@@ -55,6 +55,7 @@ def test_the_first_program_is_that_of_the_shelf_and_others_are_drawn():
     assert identity(program_of(answer(proposal(Operator.INITIAL, slot=3)))) != identity(again)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operator", CHANGING)
 def test_a_reply_is_one_program_whose_history_ends_with_the_summary(operator):
     for slot in range(12):
@@ -75,6 +76,7 @@ def test_the_same_order_gets_the_same_reply_whatever_the_prompt(operator):
     assert answer(order).text != answer(order, attempt=1).text
 
 
+@pytest.mark.slow
 def test_another_process_gives_the_same_reply():
     code = ("from memento.core.values import Operator; from memento.tests.models.offline.orders import *;"
             "print(answer(proposal(Operator.MACRO, candidate(SHELF.initial.text), slot=2)).text, end='')")
@@ -83,6 +85,7 @@ def test_another_process_gives_the_same_reply():
     assert other.stdout == answer(proposal(Operator.MACRO, candidate(P0), slot=2)).text
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(run_seed=st.integers(0, 10**6))
 def test_a_rejected_edit_never_comes_again(run_seed):
@@ -97,6 +100,7 @@ def test_a_rejected_edit_never_comes_again(run_seed):
         programs.add(program)
 
 
+@pytest.mark.slow
 def test_a_constant_is_not_moved_to_nearly_a_rejected_value():
     rejected = tuple(rejection(f"GAIN: 4.0 -> {value}") for value in (10.0, 20.0, 40.0))
     for slot in range(150):
@@ -106,6 +110,7 @@ def test_a_constant_is_not_moved_to_nearly_a_rejected_value():
             assert all(abs(value - other) > 0.04 * other for other in (10.0, 20.0, 40.0))
 
 
+@pytest.mark.slow
 def test_crossover_takes_from_both_parents_and_nothing_else():
     workshop = Workshop(SHELF)
     for slot in range(8):
@@ -127,6 +132,7 @@ def test_crossover_of_equal_parents_is_something_new():
     assert len(programs) > 1
 
 
+@pytest.mark.slow
 def test_metrics_steer_edits_to_the_first_milestone_that_is_not_reached():
     def share(metrics, parts):
         parent = candidate(P0, metrics=metrics)
@@ -153,6 +159,7 @@ def test_a_program_written_by_hand_can_be_edited(operator):
         assert [node.name for node in policy.body] == ["reset", "compute_action"]
 
 
+@pytest.mark.slow
 def test_a_shelf_method_is_added_only_where_it_is_called():
     text = BY_HAND.replace("return a", "a[3:6] = self.turn()\n        return a").replace(
         "self.t = 0", "self.t = 0\n        self.quat = self.home = zeros(4)")

@@ -5,7 +5,7 @@ import pytest
 from ...conformance.pool import OpenPool, PoolContract
 from ...support.ray_cluster import needs_ray
 
-pytestmark = [needs_ray, pytest.mark.nightly, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [needs_ray, pytest.mark.slow, pytest.mark.nightly, pytest.mark.asyncio(loop_scope="module")]
 
 
 class TestClusterPool(PoolContract):

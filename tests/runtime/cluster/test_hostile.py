@@ -15,7 +15,7 @@ from ..rollouts.sandbox.arena import attack_all, require_expected, targets
 from ..rollouts.sandbox.attacks import ATTACKS
 
 pytestmark = [
-    needs_ray,
+    needs_ray, pytest.mark.slow,
     pytest.mark.skipif(
         (sys.platform, platform.machine()) != ("linux", "x86_64"),
         reason="not isolated here: the filter is written for Linux on x86-64",

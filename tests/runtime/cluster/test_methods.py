@@ -8,7 +8,7 @@ from ...app.conftest import Runs
 from ...support.methods import OTHERS, SMALL, budget, verdicts
 from ...support.ray_cluster import CLIENTS, RayCluster, needs_ray
 
-pytestmark = [needs_ray, pytest.mark.nightly, pytest.mark.timeout(400)]
+pytestmark = [needs_ray, pytest.mark.slow, pytest.mark.nightly, pytest.mark.timeout(400)]
 
 
 @pytest.fixture

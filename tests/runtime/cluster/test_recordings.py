@@ -14,7 +14,7 @@ from ...conformance.pool import ENDLESS, FAULTS, HALF, FaultKind, task
 from ...support import hostile
 from ...support.ray_cluster import needs_ray
 
-pytestmark = [needs_ray, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(200)]
+pytestmark = [needs_ray, pytest.mark.slow, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(200)]
 
 
 async def rolled_on(pool: ClusterPool, node: str, *, first: int = 0) -> tuple[RollTask, Episode]:

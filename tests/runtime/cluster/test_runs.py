@@ -18,7 +18,7 @@ from ...support.processes import wait_until_gone
 from ...support.program import PROGRAM
 from ...support.ray_cluster import TOKEN, RayCluster, needs_ray
 
-pytestmark = [needs_ray, pytest.mark.timeout(300)]
+pytestmark = [needs_ray, pytest.mark.slow, pytest.mark.timeout(300)]
 
 SMALL = [
     "hanoi-kinematic", "--preset", "smoke", "--seed", "3", "--display", "none", "--set", "k_hc=2", "--set", "k_macro=2",
@@ -67,7 +67,6 @@ def conclusions(runs: Runs, name: str) -> tuple[object, ...]:
     return (ended, runs.elite(name))
 
 
-@pytest.mark.slow
 def test_the_elite_is_the_same_as_on_one_machine(cluster: RayCluster, runs: Runs) -> None:
     far = runs.start("run", *SMALL, "--name", "far", "--cluster", cluster.address, "--json")
     near = runs.call("run", *SMALL, "--name", "near")
@@ -101,7 +100,6 @@ def started(cluster: RayCluster, runs: Runs, address: str) -> tuple["subprocess.
     return live, there
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("how", first_and_nightly("kill -9", "Ctrl-C", "stop", "kill -9, ray://"))
 def test_the_end_of_a_controller_leaves_no_process_on_any_node(cluster: RayCluster, runs: Runs, how: str) -> None:
     live, there = started(cluster, runs, cluster.client_address if "ray://" in how else cluster.address)

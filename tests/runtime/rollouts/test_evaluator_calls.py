@@ -68,6 +68,7 @@ FAILED = {
 }
 
 
+@pytest.mark.slow
 async def test_scores_that_count_and_scores_that_do_not(make_pool):
     async with make_pool() as pool:
         episode = await rolled(pool)
@@ -84,6 +85,7 @@ async def test_scores_that_count_and_scores_that_do_not(make_pool):
     }
 
 
+@pytest.mark.slow
 async def test_a_valid_evaluator_is_examined_on_every_episode(make_pool):
     async with make_pool(2) as pool:
         episodes = [await rolled(pool, number) for number in range(3)]
@@ -108,6 +110,7 @@ INVALID = {
 }
 
 
+@pytest.mark.slow
 async def test_what_makes_an_evaluator_invalid(make_pool):
     async with make_pool(2) as pool:
         episodes = [await rolled(pool, number) for number in range(2)]

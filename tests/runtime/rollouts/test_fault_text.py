@@ -19,6 +19,7 @@ def task(program, order="g1/hill/0/e0", split="search", index=0, seed=1):
     return RollTask(order=order, program=program, split=split, index=index, seed=seed)
 
 
+@pytest.mark.slow
 async def test_every_hostile_policy_gets_its_fault_and_good_ones_are_unharmed(make_pool, tmp_path):
     batch = []
     for number, (program, _) in enumerate(programs.HOSTILE.values()):
@@ -84,6 +85,7 @@ async def test_what_a_program_forks_dies_with_it(make_pool):
         assert episode.success or episode.fault.kind is FaultKind.CRASHED  # the sandbox may forbid fork
 
 
+@pytest.mark.slow
 async def test_total_limits_hold_over_an_episode(make_pool, short_limits):
     """Each step is within its limit, but all together are not."""
     burn = "t = sum(os.times()[:2])\nwhile sum(os.times()[:2]) - t < 0.25: pass\nreturn [0, 0, 0]"
@@ -96,6 +98,7 @@ async def test_total_limits_hold_over_an_episode(make_pool, short_limits):
     assert sleeper.fault.kind is FaultKind.TIMED_OUT and "in all" in sleeper.fault.message
 
 
+@pytest.mark.slow
 async def test_a_slow_start_is_allowed_more_cpu_than_a_step(make_pool):
     burn = "if not hasattr(self, 'n'):\n    self.n = 1\n    t = sum(os.times()[:2])\n" \
            "    while sum(os.times()[:2]) - t < 0.8: pass\nreturn [0.2, 0, 0]"

@@ -144,6 +144,7 @@ async def test_cancelling_frees_the_worker_at_once_and_keeps_it(make_pool, short
         assert workers_of(os.getpid()) == worker
 
 
+@pytest.mark.slow
 async def test_cancelling_a_hung_simulator_replaces_its_worker(make_pool, tmp_path):
     flag = tmp_path / "flag"
     async with make_pool(trap="hang-once", flag=str(flag)) as pool:
@@ -174,6 +175,7 @@ async def test_a_domain_that_cannot_be_imported_is_an_error_at_the_start(make_po
             pass
 
 
+@pytest.mark.slow
 async def test_leaving_the_pool_with_work_under_way_ends_it_all(make_pool, short_limits):
     limits = short_limits(step_cpu_s=100, start_cpu_s=100, step_wall_s=100)
     async with make_pool(2, limits=limits) as pool:

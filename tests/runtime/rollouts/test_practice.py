@@ -33,6 +33,7 @@ def practise(program: Program, **practice: float):
     return replace(task(program), practice=Practice(**practice))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", ["search", "json"])
 async def test_a_stopped_draft_shows_what_it_printed_and_reported(make_pool: MakePool, split: str) -> None:
     async with make_pool() as pool:
@@ -55,6 +56,7 @@ async def test_a_faulty_draft_shows_its_report(make_pool: MakePool, ending: str,
     assert "call 3" in episode.fault.traceback + episode.notes.printed
 
 
+@pytest.mark.slow
 async def test_practice_may_use_so_much_cpu_time_and_more_for_each_step(make_pool: MakePool) -> None:
     async with make_pool() as pool:
         whole = await pool.roll(practise(SEARCHES))
@@ -81,6 +83,7 @@ async def test_forged_reports_end_the_episode_alone(make_pool: MakePool, name: s
     assert after.fault is None and after.success
 
 
+@pytest.mark.slow
 async def test_an_answer_shows_cpu_times_with_two_digits_and_the_run_s_step_limit_holds(make_pool: MakePool) -> None:
     async with make_pool() as pool:
         slow = await Practiser(roller=Roller(pool=pool, step_limit_ms=4.0), pool=pool).carry_out(order(SEARCHES))
@@ -93,6 +96,7 @@ async def test_an_answer_shows_cpu_times_with_two_digits_and_the_run_s_step_limi
         assert fact.cpu_s == fact.episode.notes.cpu_s and fact.score.cpu_s == 0.0
 
 
+@pytest.mark.slow
 async def test_a_replay_repeats_what_cpu_time_decided(make_pool: MakePool, tmp_path) -> None:
     times = CallTimes(median_ms=4.321, p99_ms=12.34, most_ms=43.21, start_ms=123.4)
     async with make_pool() as pool:

@@ -244,6 +244,7 @@ def test_no_color_is_respected(monkeypatch: pytest.MonkeyPatch, terminal_of: Cal
     assert not any(f"\x1b[{code}m".encode() in terminal.seen for code in (31, 32, 33, 36, "1;36", "1;32"))
 
 
+@pytest.mark.slow
 def test_a_terminal_that_takes_nothing_holds_up_nobody(terminal_of: Callable[..., Terminal]) -> None:
     terminal = terminal_of(reads=False)
     display = RichDisplay(terminal.stream)

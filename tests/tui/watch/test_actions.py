@@ -17,6 +17,7 @@ from .recording import SetClock, begin
 from .watching import Recorded, press, settled, text_of, the, until, watching
 
 
+@pytest.mark.slow
 async def test_the_screens_are_reached_by_key_and_by_mouse(done: Path) -> None:
     async with watching(done) as pilot:
         for key, name in enumerate(("overview", "candidates", "evaluators", "lineage", "memory", "models", "log"), 1):
@@ -47,6 +48,7 @@ async def test_a_candidate_is_opened_by_key_and_by_mouse_and_walked(done: Path) 
         assert isinstance(pilot.app.screen, CandidateScreen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "tab", "word"),
     [("c", "code", "class"), ("f", "parent", "->"), ("l", "elite", "->"), ("m", "metrics", "moved by"),
@@ -59,6 +61,7 @@ async def test_the_parts_of_a_candidate(key: str, tab: str, word: str, done: Pat
         assert word in text_of(pilot)
 
 
+@pytest.mark.slow
 async def test_candidates_are_filtered_and_sorted(done: Path) -> None:
     async with watching(done) as pilot:
         await press(pilot, "2", "slash", *"macro-mut", "enter")
@@ -72,6 +75,7 @@ async def test_candidates_are_filtered_and_sorted(done: Path) -> None:
         assert text_of(pilot).splitlines()[5].startswith("g3/cross/0"), "best first"
 
 
+@pytest.mark.slow
 async def test_the_lineage_of_the_elites_or_of_all(done: Path) -> None:
     async with watching(done) as pilot:
         await press(pilot, "4")
@@ -82,6 +86,7 @@ async def test_the_lineage_of_the_elites_or_of_all(done: Path) -> None:
         assert isinstance(pilot.app.screen, CandidateScreen)
 
 
+@pytest.mark.slow
 async def test_an_evaluator_and_a_vote_are_opened(done: Path) -> None:
     async with watching(done) as pilot:
         await press(pilot, "3", "enter")
@@ -90,6 +95,7 @@ async def test_an_evaluator_and_a_vote_are_opened(done: Path) -> None:
         assert "judge offline" in text_of(pilot)
 
 
+@pytest.mark.slow
 async def test_a_rejection_and_a_call_are_opened(done: Path) -> None:
     async with watching(done) as pilot:
         await press(pilot, "5", "enter")
@@ -99,6 +105,7 @@ async def test_a_rejection_and_a_call_are_opened(done: Path) -> None:
         assert pilot.app.screen.candidate == "g3/cross/0"
 
 
+@pytest.mark.slow
 async def test_the_log_is_filtered_and_opens_what_a_fact_is_about(done: Path) -> None:
     async with watching(done) as pilot:
         await press(pilot, "7", "slash", *"episodeended g1/macro", "enter")
@@ -110,6 +117,7 @@ async def test_the_log_is_filtered_and_opens_what_a_fact_is_about(done: Path) ->
         assert pilot.app.screen.candidate == "g1/macro/1"
 
 
+@pytest.mark.slow
 async def test_exporting_asks_where_and_writes(done: Path, tmp_path: Path) -> None:
     out = tmp_path / "policy.py"
     async with watching(done, controls=CliControls()) as pilot:
@@ -127,6 +135,7 @@ async def test_exporting_asks_where_and_writes(done: Path, tmp_path: Path) -> No
         assert not isinstance(pilot.app.screen, ExportScreen)
 
 
+@pytest.mark.slow
 async def test_rendering_is_a_process_of_its_own(done: Path, tmp_path: Path) -> None:
     controls = Recorded(command=[sys.executable, "-c", f"open({str(tmp_path / 'film')!r}, 'w').write('film')"])
     async with watching(done, controls=controls) as pilot:
@@ -138,6 +147,7 @@ async def test_rendering_is_a_process_of_its_own(done: Path, tmp_path: Path) -> 
         await until(pilot, lambda: "could not be rendered" in text_of(pilot))
 
 
+@pytest.mark.slow
 async def test_pause_continue_and_every_stop_are_rows_for_the_controller(live: LiveRun) -> None:
     def taken() -> list[str]:
         return [request.kind for request in live.store.take_requests()]
@@ -166,6 +176,7 @@ async def test_a_paused_run_is_asked_to_go_on(live: LiveRun) -> None:
         assert controls.asked == [("live", "continue")]
 
 
+@pytest.mark.slow
 async def test_a_hint_is_written_in_a_dialog(live: LiveRun) -> None:
     controls = Recorded()
     async with watching(live.folder, controls=controls) as pilot:
@@ -183,6 +194,7 @@ async def test_a_run_that_is_over_cannot_be_asked(done: Path) -> None:
         assert controls.asked == []
 
 
+@pytest.mark.slow
 async def test_the_palette_and_the_help(done: Path) -> None:
     async with watching(done) as pilot:
         await press(pilot, "ctrl+p", *"go to lineage")

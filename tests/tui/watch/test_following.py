@@ -90,6 +90,7 @@ async def test_a_live_run_grows_on_the_screen(live: LiveRun) -> None:
         await until(pilot, lambda: not the(pilot).snapshot.live)
 
 
+@pytest.mark.slow
 async def test_a_store_that_vanishes_is_waited_for_and_a_replaced_one_is_read_anew(
     done: Path, facts: list, tmp_path: Path
 ) -> None:

@@ -19,6 +19,7 @@ SCREENS = {
 LARGE = ("run", "candidates", "evaluators", "diff")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCREENS)
 async def test_a_screen_at_80_by_24(name: str, done: Path, tmp_path: Path) -> None:
     async with watching(done) as pilot:
@@ -26,6 +27,7 @@ async def test_a_screen_at_80_by_24(name: str, done: Path, tmp_path: Path) -> No
         same_picture(pilot, f"{name}-80x24", tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LARGE)
 async def test_a_screen_at_200_by_60(name: str, done: Path, tmp_path: Path) -> None:
     async with watching(done, size=(200, 60)) as pilot:
@@ -33,6 +35,7 @@ async def test_a_screen_at_200_by_60(name: str, done: Path, tmp_path: Path) -> N
         same_picture(pilot, f"{name}-200x60", tmp_path)
 
 
+@pytest.mark.slow
 async def test_a_light_screen(done: Path, tmp_path: Path) -> None:
     async with watching(done) as pilot:
         await press(pilot, "2", "d")

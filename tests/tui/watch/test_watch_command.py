@@ -29,7 +29,6 @@ def memento(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]
     return call
 
 
-@pytest.mark.slow
 def test_a_run_is_watched_in_a_terminal_and_left(done: Path) -> None:
     with terminal([*PROGRAM, "watch", "first"], done.parent.parent) as screen:
         screen.read("no process works")
@@ -62,6 +61,7 @@ def test_a_run_goes_on_when_the_program_that_watches_it_is_closed(tmp_path: Path
         assert type([*store.facts()][-1]).__name__ == "StageEntered", "the run came to its end"
 
 
+@pytest.mark.slow
 def test_without_a_terminal_it_says_so_and_begins_nothing(memento, tmp_path: Path, done: Path) -> None:
     for arguments in (("watch",), ("watch", str(done)), ("run", "hanoi-kinematic", "--preset", "smoke", "--tui")):
         refused = memento(*arguments)
@@ -70,12 +70,14 @@ def test_without_a_terminal_it_says_so_and_begins_nothing(memento, tmp_path: Pat
     assert [each.name for each in (tmp_path / "runs").iterdir()] == ["first"]
 
 
+@pytest.mark.slow
 def test_a_run_that_is_not_there_is_named(memento, done: Path) -> None:
     refused = memento("watch", "firts")
     assert refused.returncode == 2
     assert "did you mean 'first'" in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_run_with_settings_that_cannot_be_is_refused_before_it_is_watched(memento, tmp_path: Path) -> None:
     refused = memento("run", "hanoi-kinematic", "--tui", "--workers", "0")
     assert refused.returncode == 2

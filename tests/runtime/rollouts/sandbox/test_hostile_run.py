@@ -141,6 +141,7 @@ async def _run(model: HostileModel, log: Log, folder: Path) -> str:
         return await Supervisor(keeper=Sequencer(plan), bus=EventBus(log), lanes=[lane]).run()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 def test_a_hostile_run_ends_with_every_slot_spent(hostile_run) -> None:
     status, model, log = hostile_run

@@ -61,6 +61,7 @@ def test_every_call_of_x32_kills(number) -> None:
     assert verdict(number) == KILL
 
 
+@pytest.mark.slow
 @given(st.lists(words, min_size=6, max_size=6))
 def test_what_is_not_on_the_list_is_refused_whatever_its_arguments(arguments) -> None:
     listed = {*seccomp.ALLOWED.values(), *(number for _, number in (*seccomp.CONDITIONAL, *seccomp.REFUSED))}
@@ -194,7 +195,7 @@ def test_a_result_without_isolation_says_so_as_loudly_as_the_start() -> None:
 HARDEN = """
 import os, sys
 from memento.runtime.rollouts import sandbox
-bounds = sandbox.Bounds(address_bytes=1 << 30, cpu_s=5, open_files=16)
+bounds = sandbox.ResourceLimits(address_bytes=1 << 30, cpu_s=5, open_files=16)
 prepared = sandbox.prepare([])
 {change}
 print(" ".join(sandbox.harden(prepared, bounds)), flush=True)

@@ -1,0 +1,147 @@
+"""A run that was killed after any of its facts, and resumed, has the log of one that nobody disturbed.
+
+Keeper, supervisor and codec are the real ones; agents are scripted. A kill is a store that takes no further fact: what
+was under way is lost, and what is in the log has come back from bytes. A real kill of real processes is in
+app/test_run.py, and with a language model in app/test_kills_of_turns.py.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from memento.core.critic_events import Criticise, Criticised
+from memento.core.errors import StoreError
+from memento.core.events import (
+    EliteChanged,
+    EliteConfirmed,
+    EvaluatorExamined,
+    Examine,
+    Fact,
+    Judge,
+    Order,
+    ProbesRecorded,
+    ProposalMade,
+    Propose,
+    ProposeEvaluator,
+    RecordProbes,
+    Roll,
+    ScoreEpisode,
+    VoteCast,
+)
+from memento.core.gate_events import GateDecided, TryOnTwin, TwinTried
+from memento.core.keeper import Keeper
+from memento.core.tuning_events import ConstantsTried, TryConstants, TuningEnded
+from memento.core.turn_events import Compute, LookCloser, ToolAnswered, TryProgram, TurnTaken
+from memento.core.values import Program
+from memento.runtime.bus import EventBus
+from memento.runtime.supervisor import Lane, Supervisor
+from memento.search.conversing import ConversationTerms, Conversing
+from memento.search.criticising import Criticising
+from memento.search.evaluator_search import EvaluatorBudget
+from memento.search.gate import Gated, GateTerms
+from memento.search.memento import GenerationBudget
+from memento.search.options import SearchOptions
+from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+
+from ..support.keeper_world import Sound
+from ..support.volatile_store import round_trip
+from .test_supervisor import Doer, Log
+
+ORDERS = (
+    Propose, ProposeEvaluator, Judge, Roll, ScoreEpisode, Examine, RecordProbes, TryConstants, TryProgram, LookCloser,
+    Compute, Criticise, TryOnTwin,
+)
+PLAN = RunPlan(
+    method=KEEPERS["memento"], slots=GenerationBudget(generations=2, hill_climb=2, macro=1, crossover=1),
+    search_seeds=(1, 2), final_seeds=(9,), evaluator=Program("E"), racing=False,
+)
+TERMS = ConversationTerms(turns=2, practice_episodes=1, seeds=(7,))
+GATE = GateTerms(twin="toy", seeds=tuple(range(5)), audit=0.3, seed=4)
+TUNED = GenerationBudget(generations=2, hill_climb=1, macro=0, crossover=0, tune=1, tune_episodes=9)
+JUDGED = EvaluatorBudget(pool=3, judges=3, generations=2)
+
+
+class Programs(Sound):
+    """Its programs have constants, so that they can be tuned."""
+
+    def _propose(self, order: Order, draw: random.Random) -> Fact:
+        fact = super()._propose(order, draw)
+        text = f"A = 0.5\nB = 2.0\nprint(A, B)  # {order.id}\n"
+        return replace(fact, program=Program(text)) if hasattr(fact, "program") else fact
+
+
+def of_method(method: str) -> Callable[[], Keeper[Any]]:
+    slots = replace(PLAN.slots, tune_episodes=9)
+    return lambda: Sequencer(replace(PLAN, method=KEEPERS[method], slots=slots, options=SearchOptions(seed=3)))
+
+
+KEEPERS_OF: dict[str, Callable[[], Keeper[Any]]] = {
+    **{method: of_method(method) for method in KEEPERS},
+    "gate": lambda: Gated(Sequencer(PLAN), GATE),
+    "critic": lambda: Criticising(Sequencer(PLAN)),
+    "turns": lambda: Conversing(Sequencer(PLAN), TERMS),
+    "turns, critic and gate": lambda: Conversing(Criticising(Gated(Sequencer(PLAN), GATE)), TERMS),
+    "tuning": lambda: Sequencer(replace(PLAN, slots=TUNED)),
+    "judges, probes and critic": lambda: Criticising(
+        Sequencer(replace(PLAN, evaluator=None, evaluator_budget=JUDGED, probe_seed=7)), judges=True
+    ),
+    "budget and confirmation": lambda: Sequencer(
+        replace(PLAN, budget_episodes=24, confirm_episodes=2, confirm_seed=7, duplicates=True)
+    ),
+}
+
+
+HOLDS: dict[str, set[type[Fact]]] = {
+    "cma-es": {ConstantsTried, TuningEnded},
+    "calibrate": {ProposalMade},
+    "gate": {TwinTried, GateDecided},
+    "critic": {Criticised},
+    "turns": {TurnTaken, ToolAnswered},
+    "turns, critic and gate": {TurnTaken, ToolAnswered, Criticised, TwinTried, GateDecided},
+    "tuning": {ConstantsTried, TuningEnded},
+    "judges, probes and critic": {VoteCast, ProbesRecorded, Criticised, EvaluatorExamined},
+    "budget and confirmation": {EliteConfirmed},
+}
+"""Facts that show that a log is about what its name says."""
+
+
+@dataclass
+class Stored(Log):
+    """The log, as it comes back from a disk."""
+
+    kept: list[Fact] = field(default_factory=list)
+    capacity: int | None = None
+
+    def append(self, facts: Iterable[Fact]) -> None:
+        super().append([round_trip(fact) for fact in facts])
+
+
+async def carried_out(keeper: Keeper[Any], store: Stored, *, jitter: int) -> Doer:
+    """What is left of a run after the log in `store`."""
+    doer = Doer(Programs(4, failure_rate=0.2), jitter)
+    lane = Lane(name="all", limit=3, agents=dict.fromkeys(ORDERS, doer))
+    assert await Supervisor(keeper=keeper, bus=EventBus(store), lanes=[lane]).run(store.facts()) == "done"
+    return doer
+
+
+@pytest.mark.parametrize("name", KEEPERS_OF)
+async def test_resuming_after_a_kill_at_any_fact_gives_the_same_log_and_repeats_nothing(name: str) -> None:
+    keeper, whole = KEEPERS_OF[name], Stored()
+    doer = await carried_out(keeper(), whole, jitter=0)
+    expected, asked = Counter(map(repr, whole.kept)), set(doer.asked)
+    assert len(doer.asked) == len(asked)
+    assert HOLDS.get(name, {EliteChanged}) <= {type(fact) for fact in whole.kept}
+    for cut in range(1, len(whole.kept)):
+        killed = Stored(capacity=cut)
+        with pytest.raises(StoreError):
+            await carried_out(keeper(), killed, jitter=cut)
+        assert len(killed.kept) <= cut
+        answered = {fact.order for fact in killed.kept if fact.order}
+        killed.capacity = None
+        again = await carried_out(keeper(), killed, jitter=cut + 1)
+        assert Counter(map(repr, killed.kept)) == expected
+        assert not answered & set(again.asked), "what is in the log is not paid for again"
+        assert answered & asked | set(again.asked) == asked
