@@ -64,7 +64,7 @@ class Checkout:
     def call(self, *arguments: str, program: Path | None = None, cwd: Path | None = None,
              path: str | None = None) -> tuple[int, str, str]:
         process = self.start(*arguments, program=program, cwd=cwd, path=path)
-        out, errors = process.communicate(timeout=50)
+        out, errors = process.communicate(timeout=150)
         return process.returncode, out, errors
 
     def syncs(self) -> int:
@@ -130,7 +130,7 @@ def test_a_working_environment_is_kept_when_the_lock_changes(checkout: Checkout)
 def test_two_first_uses_at_once_set_up_once(tmp_path: Path) -> None:
     checkout = Checkout(tmp_path, slow_s=2.0)
     both = [checkout.start("x") for _ in range(2)]
-    outputs = [process.communicate(timeout=50) for process in both]
+    outputs = [process.communicate(timeout=150) for process in both]
     assert [process.returncode for process in both] == [0, 0], outputs
     assert checkout.syncs() == 1
     assert sum("waiting for it" in errors for _, errors in outputs) == 1
@@ -143,7 +143,7 @@ def test_a_killed_set_up_leaves_no_lock(tmp_path: Path) -> None:
     while "setting up" not in first.stderr.readline():
         pass
     first.kill()
-    first.communicate(timeout=50)
+    first.communicate(timeout=150)
     subprocess.run(["rm", "-f", checkout.tools / "uv"], check=True)
     checkout.install_uv(0.0)
     status, out, errors = checkout.call("x")
