@@ -1,4 +1,4 @@
-"""What the supervisor needs in a test: a log in memory that can be full, and an agent that answers from a scripted world."""
+"""For tests of the supervisor: a log in memory that can be full, and an agent that answers from a scripted world."""
 
 import asyncio
 import random
