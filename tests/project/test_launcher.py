@@ -25,8 +25,10 @@ case "$*" in
     *--editable*)
         sleep {slow_s}
         printf '#!/bin/sh\\necho "memento got $# arguments: $*"\\n' >"{root}/.venv/bin/memento"
-        printf '#!/bin/sh\\necho "pytest got $*"\\n' >"{root}/.venv/bin/pytest"
-        chmod +x "{root}/.venv/bin/memento" "{root}/.venv/bin/pytest" ;;
+        for tool in pytest ruff mypy lint-imports; do
+            printf '#!/bin/sh\\necho "%s got $*"\\n[ ! -e "{root}/%s-fails" ]\\n' $tool $tool >"{root}/.venv/bin/$tool"
+        done
+        chmod +x "{root}"/.venv/bin/* ;;
 esac
 """
 
@@ -163,6 +165,30 @@ def test_through_links_and_from_anywhere(checkout: Checkout, tmp_path: Path) -> 
 
 def test_arguments_of_test_go_to_pytest(checkout: Checkout) -> None:
     assert checkout.call("test", "-k", "a or b")[1] == "pytest got -k a or b\n"
+
+
+def test_without_arguments_all_checks_and_the_fast_tests_are_run(checkout: Checkout) -> None:
+    status, out, errors = checkout.call("test")
+    assert (status, out) == (0, "pytest got -n 3 --dist worksteal -m not slow --progress\n"), errors
+    assert "ruff got check ." in errors and "lint-imports got" in errors
+    assert "mypy" not in errors, "only what is wrong with the types is shown"
+
+
+@pytest.mark.parametrize(("tool", "what"), [
+    ("ruff", "lint"), ("lint-imports", "contracts"), ("mypy", "types"), ("pytest", "tests"),
+])
+def test_each_check_can_fail_and_the_others_are_made_all_the_same(checkout: Checkout, tool: str, what: str) -> None:
+    checkout.call("x")
+    (checkout.root / f"{tool}-fails").touch()
+    status, out, errors = checkout.call("test")
+    assert status == 1 and out.startswith("pytest got")
+    assert errors.splitlines()[-1] == f"memento: FAILED: {what}"
+    assert ("mypy got -p memento" in errors) == (tool == "mypy")
+
+
+def test_the_slow_tests_are_the_rest_and_all_are_all(checkout: Checkout) -> None:
+    assert checkout.call("test", "--rest", "-x")[1] == "pytest got -n 3 --dist worksteal -m slow --progress -x\n"
+    assert checkout.call("test", "--all")[1] == "pytest got -n 3 --dist worksteal -m  --progress\n"
 
 
 def test_without_a_fitting_python_it_says_so(checkout: Checkout, tmp_path: Path) -> None:
