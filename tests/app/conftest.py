@@ -44,7 +44,7 @@ class Runs:
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), start_new_session=True
         )
 
-    def finish(self, process: "subprocess.Popen[str]", *, within_s: float = 50) -> dict:
+    def finish(self, process: "subprocess.Popen[str]", *, within_s: float = 150) -> dict:
         out, err = process.communicate(timeout=within_s)
         assert process.returncode == 0, err
         return json.loads(out.splitlines()[-1])
@@ -52,7 +52,7 @@ class Runs:
     def call(self, *arguments: str) -> dict:
         return self.finish(self.start(*arguments, "--json"))
 
-    def await_first_fact(self, name: str, *, within_s: float = 30) -> None:
+    def await_first_fact(self, name: str, *, within_s: float = 100) -> None:
         """A run killed before its first fact does not exist yet."""
         deadline_s = time.monotonic() + within_s
         while not (is_run(self.folder / name) and self.facts(name)):
@@ -88,4 +88,4 @@ def verdicts(facts: list[Fact]) -> dict[str, list]:
 def kill(process: "subprocess.Popen[str]") -> None:
     """kill -9 of the controller alone: its child processes must notice it."""
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=20)
+    process.communicate(timeout=60)

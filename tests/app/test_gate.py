@@ -41,7 +41,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runs:
 
 
 def memento(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run([*PROGRAM, *arguments], env=clean_environment(), capture_output=True, text=True, timeout=50)
+    return subprocess.run([*PROGRAM, *arguments], env=clean_environment(), capture_output=True, text=True, timeout=150)
 
 
 def decided(facts: list[Fact]) -> list[str]:

@@ -159,7 +159,7 @@ def test_a_damaged_store_is_reported_by_every_command(small: Runs, tmp_path: Pat
     for left in (tmp_path / "damaged" / "one").glob("run.sqlite-*"):
         left.unlink()
     process = Runs(tmp_path / "damaged").start(command, "one")
-    _, errors = process.communicate(timeout=40)
+    _, errors = process.communicate(timeout=150)
     assert process.returncode == 3
     assert words in errors and errors.count("\n") == 1
 
@@ -209,7 +209,7 @@ def test_a_second_controller_is_refused_with_the_holder_of_the_run(runs: Runs) -
     process.send_signal(signal.SIGSTOP)         # alive, for as long as the second takes
     try:
         second = runs.start("resume", "one", "--budget-calls", "99")
-        _, errors = second.communicate(timeout=40)
+        _, errors = second.communicate(timeout=150)
         with pytest.raises(StoreError, match=f"process {process.pid} on "):
             RunStore.open(runs.folder / "one", clock=_Clock())
     finally:

@@ -8,7 +8,7 @@ import pytest
 
 from ..support.processes import start_process
 
-DEADLINE_S = 30
+DEADLINE_S = 150
 PROGRAM = """
 import asyncio, signal, sys
 from memento.cli.execution import run_until_signalled

@@ -25,8 +25,10 @@ case "$*" in
     *--editable*)
         sleep {slow_s}
         printf '#!/bin/sh\\necho "memento got $# arguments: $*"\\n' >"{root}/.venv/bin/memento"
-        printf '#!/bin/sh\\necho "pytest got $*"\\n' >"{root}/.venv/bin/pytest"
-        chmod +x "{root}/.venv/bin/memento" "{root}/.venv/bin/pytest" ;;
+        for tool in pytest ruff mypy lint-imports; do
+            printf '#!/bin/sh\\necho "%s got $*"\\n[ ! -e "{root}/%s-fails" ]\\n' $tool $tool >"{root}/.venv/bin/$tool"
+        done
+        chmod +x "{root}"/.venv/bin/* ;;
 esac
 """
 
@@ -64,7 +66,7 @@ class Checkout:
     def call(self, *arguments: str, program: Path | None = None, cwd: Path | None = None,
              path: str | None = None) -> tuple[int, str, str]:
         process = self.start(*arguments, program=program, cwd=cwd, path=path)
-        out, errors = process.communicate(timeout=50)
+        out, errors = process.communicate(timeout=150)
         return process.returncode, out, errors
 
     def syncs(self) -> int:
@@ -130,7 +132,7 @@ def test_a_working_environment_is_kept_when_the_lock_changes(checkout: Checkout)
 def test_two_first_uses_at_once_set_up_once(tmp_path: Path) -> None:
     checkout = Checkout(tmp_path, slow_s=2.0)
     both = [checkout.start("x") for _ in range(2)]
-    outputs = [process.communicate(timeout=50) for process in both]
+    outputs = [process.communicate(timeout=150) for process in both]
     assert [process.returncode for process in both] == [0, 0], outputs
     assert checkout.syncs() == 1
     assert sum("waiting for it" in errors for _, errors in outputs) == 1
@@ -143,7 +145,7 @@ def test_a_killed_set_up_leaves_no_lock(tmp_path: Path) -> None:
     while "setting up" not in first.stderr.readline():
         pass
     first.kill()
-    first.communicate(timeout=50)
+    first.communicate(timeout=150)
     subprocess.run(["rm", "-f", checkout.tools / "uv"], check=True)
     checkout.install_uv(0.0)
     status, out, errors = checkout.call("x")
@@ -163,6 +165,30 @@ def test_through_links_and_from_anywhere(checkout: Checkout, tmp_path: Path) -> 
 
 def test_arguments_of_test_go_to_pytest(checkout: Checkout) -> None:
     assert checkout.call("test", "-k", "a or b")[1] == "pytest got -k a or b\n"
+
+
+def test_without_arguments_all_checks_and_the_fast_tests_are_run(checkout: Checkout) -> None:
+    status, out, errors = checkout.call("test")
+    assert (status, out) == (0, "pytest got -n 3 --dist worksteal -m not slow --progress\n"), errors
+    assert "ruff got check ." in errors and "lint-imports got" in errors
+    assert "mypy" not in errors, "only what is wrong with the types is shown"
+
+
+@pytest.mark.parametrize(("tool", "what"), [
+    ("ruff", "lint"), ("lint-imports", "contracts"), ("mypy", "types"), ("pytest", "tests"),
+])
+def test_each_check_can_fail_and_the_others_are_made_all_the_same(checkout: Checkout, tool: str, what: str) -> None:
+    checkout.call("x")
+    (checkout.root / f"{tool}-fails").touch()
+    status, out, errors = checkout.call("test")
+    assert status == 1 and out.startswith("pytest got")
+    assert errors.splitlines()[-1] == f"memento: FAILED: {what}"
+    assert ("mypy got -p memento" in errors) == (tool == "mypy")
+
+
+def test_the_slow_tests_are_the_rest_and_all_are_all(checkout: Checkout) -> None:
+    assert checkout.call("test", "--rest", "-x")[1] == "pytest got -n 3 --dist worksteal -m slow --progress -x\n"
+    assert checkout.call("test", "--all")[1] == "pytest got -n 3 --dist worksteal -m  --progress\n"
 
 
 def test_without_a_fitting_python_it_says_so(checkout: Checkout, tmp_path: Path) -> None:

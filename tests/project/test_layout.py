@@ -141,3 +141,9 @@ def test_no_file_knows_a_machine() -> None:
             continue
         found += [f"{path.relative_to(ROOT)}: {word}" for word in forbidden if word in text]
     assert not found
+
+
+def test_a_checkout_in_a_folder_of_any_name_can_be_tested(request: pytest.FixtureRequest) -> None:
+    """Otherwise pytest imports the root as a package by the folder's name, which fails for a name with a hyphen."""
+    [root] = [node for node in request.node.listchain() if node.path == ROOT and not isinstance(node, pytest.Session)]
+    assert type(root) is pytest.Dir

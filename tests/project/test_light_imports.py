@@ -14,7 +14,7 @@ HEAVY = {
 
 def modules_after(statement: str) -> set[str]:
     code = f"{statement}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)), file=sys.stderr)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=50)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=150)
     return {name.partition(".")[0] for name in json.loads(done.stderr.strip().splitlines()[-1])}
 
 

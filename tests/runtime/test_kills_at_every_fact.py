@@ -47,8 +47,8 @@ from memento.search.options import SearchOptions
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 
 from ..support.keeper_world import Sound
+from ..support.supervised import Doer, Log
 from ..support.volatile_store import round_trip
-from .test_supervisor import Doer, Log
 
 ORDERS = (
     Propose, ProposeEvaluator, Judge, Roll, ScoreEpisode, Examine, RecordProbes, TryConstants, TryProgram, LookCloser,

@@ -26,7 +26,7 @@ def tracked(root: Path = ROOT) -> list[Path]:
     """The files under version control, and new ones that are not ignored; relative."""
     done = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=root, capture_output=True, text=True, check=True, timeout=50,
+        cwd=root, capture_output=True, text=True, check=True, timeout=150,
     )
     return [Path(name) for name in done.stdout.split("\0") if name and (root / name).is_file()]
 
@@ -55,7 +55,7 @@ def _built(kind: str, source: Path, folder: Path) -> Path:
 
 def install(wheel: Path, folder: Path) -> Path:
     """Make an environment of this wheel and of what it requires without extras; returns its folder of programs."""
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=50)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True, timeout=150)
     subprocess.run(
         [sys.executable, "-m", "pip", "--python", folder / "bin" / "python", "install", "--quiet", "--no-deps",
          "--no-index", wheel],

@@ -21,7 +21,7 @@ except MementoError as error:
 def refusal_of(reader: str, path: Path) -> tuple[int, str]:
     """The kilobytes that `reader`, such as "memento.core.recording_file:load_recording", took, and its sentence."""
     done = subprocess.run(
-        [sys.executable, "-c", _SCRIPT, reader, str(path)], capture_output=True, text=True, check=True, timeout=50
+        [sys.executable, "-c", _SCRIPT, reader, str(path)], capture_output=True, text=True, check=True, timeout=150
     )
     kilobytes, _, sentence = done.stdout.partition(" ")
     return int(kilobytes), sentence

@@ -23,7 +23,7 @@ RUN_KEYS = (
 PROGRAM = [sys.executable, "-c", "from memento.cli import main; main()"]
 SMOKE = ("run", "hanoi-kinematic", "--preset", "smoke", "--workers", "1")
 LONG = (*SMOKE, "--set", "generations=500", "--name", "long")
-DEADLINE_S = 40
+DEADLINE_S = 150     # a busy machine is no failure
 STATE_HOME = Path(tempfile.gettempdir()) / f"memento-tests-{os.getuid()}"      # not the state of whoever runs the tests
 Call = Callable[..., "subprocess.CompletedProcess[str]"]
 Start = Callable[..., "subprocess.Popen[str]"]
@@ -51,7 +51,7 @@ def memento(tmp_path: Path) -> Call:
     def call(*arguments: str | Path, **environment: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
             [*PROGRAM, *map(str, arguments)], cwd=tmp_path, env=clean_environment() | environment,
-            capture_output=True, text=True, timeout=50,
+            capture_output=True, text=True, timeout=150,
         )
 
     return call

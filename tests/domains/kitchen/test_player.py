@@ -169,12 +169,12 @@ def test_a_player_without_a_client_explains_how_to_start_it() -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AI2THOR_")}
     done = subprocess.run(
         [sys.executable, "-m", "memento.domains.kitchen.player"], env=environment, capture_output=True, text=True,
-        timeout=50,
+        timeout=150,
     )
     assert done.returncode == 2 and "start the player through the ai2thor client" in done.stderr
     done = subprocess.run(
         [sys.executable, "-m", "memento.domains.kitchen.player", "--recordings", "/nowhere"], env=environment,
-        capture_output=True, text=True, timeout=50,
+        capture_output=True, text=True, timeout=150,
     )
     assert done.returncode == 2 and "no recorded kitchens" in done.stderr
 

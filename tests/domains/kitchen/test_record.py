@@ -72,15 +72,15 @@ def test_the_command_records_and_explains_how_to_play(tmp_path: Path) -> None:
     program, folder = build(tmp_path), tmp_path / "recordings"
     command = [sys.executable, "-m", "memento", "kitchen", "record", "Kitchen3", "--out", str(folder)]
     done = subprocess.run(
-        [*command, "--unity-build", str(program)], capture_output=True, text=True, timeout=50, check=True
+        [*command, "--unity-build", str(program)], capture_output=True, text=True, timeout=150, check=True
     )
     assert done.stdout.startswith("Kitchen3: ") and "kitchen.backend=recorded" in done.stderr
     assert recorded.scene_names(folder) == ("Kitchen3",)
-    missing = subprocess.run(command, capture_output=True, text=True, timeout=50)
+    missing = subprocess.run(command, capture_output=True, text=True, timeout=150)
     assert missing.returncode == 2 and missing.stderr.startswith("memento: no Unity build of AI2-THOR is in")
     assert "Traceback" not in missing.stderr and "download_only=True" in missing.stderr
     unwritable = subprocess.run(
-        [*command[:-1], "/proc/nowhere", "--unity-build", str(program)], capture_output=True, text=True, timeout=50
+        [*command[:-1], "/proc/nowhere", "--unity-build", str(program)], capture_output=True, text=True, timeout=150
     )
     assert unwritable.returncode == 3 and "cannot be written to /proc/nowhere" in unwritable.stderr
     assert "Traceback" not in unwritable.stderr

@@ -27,6 +27,7 @@ class TestLiftEnvironment(OneArm, EnvironmentContract):
     pass
 
 
+@pytest.mark.slow
 class TestLiftRenderer(OneArm, RendererContract):
     pass
 

@@ -22,7 +22,7 @@ def memento(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]
 
     def call(*arguments: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
-            [*PROGRAM, *arguments], cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, timeout=50,
+            [*PROGRAM, *arguments], cwd=tmp_path, env=clean_environment(), capture_output=True, text=True, timeout=150,
             stdin=subprocess.DEVNULL,
         )
 

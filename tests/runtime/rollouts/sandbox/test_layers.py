@@ -129,7 +129,7 @@ def test_layers_are_the_same_for_an_ordinary_user() -> None:
         "kernel.prctl(kernel.PR_SET_DUMPABLE, 1)\n"     # as a process has it that was started as this user
         "trials.main()\n"
     )
-    out = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, timeout=50).stdout
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, timeout=150).stdout
     assert {name: live for name, (live, _) in json.loads(out).items()} == {
         name: layer.live for name, layer in sandbox.layers().items()
     }
@@ -204,7 +204,7 @@ print(" ".join(sandbox.harden(prepared, bounds)), flush=True)
 
 def harden(change: str) -> "subprocess.CompletedProcess[str]":
     script = HARDEN.format(change=change)
-    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=50, check=False)
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=150, check=False)
 
 
 @linux
@@ -227,7 +227,7 @@ def test_a_program_dies_first_and_has_no_capability_to_regain() -> None:
     change = "prepared = sandbox.Prepared(ruleset=None, filter=None)"
     looks = "print(open('/proc/self/oom_score_adj').read(), open('/proc/self/status').read())"
     script = HARDEN.format(change=change) + looks
-    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=50, check=True).stdout
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=150, check=True).stdout
     assert out.splitlines()[1] == "1000"
     status = dict(line.split(":", 1) for line in out.splitlines() if ":" in line)
     for kept in ("CapInh", "CapPrm", "CapEff", "CapAmb", *(["CapBnd"] if os.getuid() == 0 else [])):
