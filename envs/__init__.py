@@ -9,6 +9,11 @@
 
 An environment lives in the caller's process, without a sandbox: the agent that steps it is trusted code. Generated
 programs belong in `memento.evaluate`, which gives each one a separate process.
+
+    episodes  the common part of the Gymnasium environments: a domain's environment, its seeds
+    goals     the rewards of the Tower of Hanoi as a goal environment (paper, appendix on SAC + HER)
+    hanoi     the two Towers of Hanoi as Gymnasium goal environments
+    kitchen   the household task as a Gymnasium environment
 """
 
 import gymnasium

@@ -1,1 +1,22 @@
-"""Evidence: comparisons of methods, their numbers, and the page that shows them."""
+"""Evidence: comparisons of methods, their numbers, and the page that shows them.
+
+    archive      evidence as one small file: a report can be stored, sent and rendered again without its runs
+    comparing    carries out a comparison: `memento run`, `resume` and `evaluate` as processes
+    descent      the descent of an elite for a page: nodes on a rail, and the change at each step
+    experiment   an experiment: tasks × models × arms × seeds and the final measures, from a TOML file or from flags
+    export       the rows behind a report, as CSV files: every number on the page can be computed from them
+    findings     the findings of a report: spreads, tests, correlations, rates and costs
+    folder       the folder of a comparison: its plan, its runs, their shared programs, its measures and its journal
+    learned      learned baselines as arms of a comparison
+    loading      loads the evidence of a report: single runs, or a comparison with its measures
+    page         the report as one self-contained HTML page: no scripts, nothing from elsewhere
+    page_tables  the page's further tables: the paper's layout, published values, budgets of episodes
+    plan         the runs of an experiment, their arguments, and a check that all of them can be run
+    published    published values to compare with: the paper's and others', their settings
+    records      one run as evidence: the numbers of its log for tables and curves
+    scheduling   chooses the next units of a comparison from its progress
+    statistics   the statistics of a comparison, by scipy
+    summary      the results of a comparison so far, one row per task, model and arm
+    svg          charts as SVG text
+    tables       the tables of a report, as text in rows and columns
+"""

@@ -2,4 +2,13 @@
 
 The pure half turns facts into what other tools know: tables (`rows`), series (`points`), spans (`spans`). A sink per
 tool (`sink.Sink`) writes them, and `follow` hands it the facts.
+
+    mlflow   writes the series of a run to MLflow: a tracking server, or a database on this machine
+    otel     sends the trace of a run to an OpenTelemetry collector, with OTLP over HTTP.
+    parquet  writes the tables of a run as Parquet files
+    points   A run as series of numbers over candidates and over generations, for trackers of experiments
+    rows     A run as tables, one row per candidate, episode, model call and generation, and one for the run
+    sink     what an export writes to, and what it may write
+    spans    A run as a trace: the run, its generations, candidates, model calls and rollouts as spans
+    wandb    writes the series of a run for Weights & Biases, offline unless WANDB_MODE says otherwise
 """

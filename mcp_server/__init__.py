@@ -2,4 +2,10 @@
 
 It offers what the commands do, with the functions of `api/`, `app/` and `memory/`, and the same rules. Only
 `mcp_server/server.py` imports the protocol's package, so its tools can be called without it.
+
+    acting    the tools that act: start, stop, pause and continue runs, give hints
+    reading   the tools that read: runs, candidates, differences, metrics, reports
+    results   results of tools: of bounded size, printable, and with the texts of programs and models marked as such
+    server    the server: offers the tools over stdin and stdout, each call with a deadline
+    spending  what runs that the server starts may spend: nothing, or what the person who started the server allowed
 """

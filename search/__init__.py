@@ -1,1 +1,20 @@
-"""The keepers: one pure decision function per search method, and the sequencer that joins the stages of a run."""
+"""The search: pure decisions, one keeper per method, and the sequencer that joins the stages of a run.
+
+    conversing        proposals as conversations: a keeper around the keeper of a run
+    criticising       looks of a critic before prompts: a keeper around the keeper of a run
+    evaluator_search  evaluator evolution (paper, Algorithm 1): a pool of programs, scored on T_0
+    gate              the gate: a candidate is tried on the domain's cheap twin before its expensive episodes
+    memento           single-elite memetic policy search (paper, Algorithm 2): hill-climb with memory, macro-mutation
+    options           the options of a search, and how many slots of a generation a budget of episodes allows
+    outcomes          the conclusions of a search: the result of a branch, the elite of a generation, and the end
+    random_search     random search: independent programs from the initial prompt, the best of them kept
+    revolve           REvolve, adapted to policies: islands of programs, bred by crossover and macro-mutation
+    rounds            search in rounds: a generation's proposals are requested together
+    selection         the state of the memetic search and its selection: accepts, branch winners, the elite
+    sequencer         the sequencer joins the stages of a run: p_0 and its rollouts T_0, evaluator, policy search
+    stages            the first and the last stage of a run: p_0 with T_0, its rollouts
+    trials            A trial: one program between proposal and evaluated candidate, the same in every search method
+    tried             the lineage of a candidate, and what was tried and did not stay
+    tuning            one slot of the tuning branch: an optimiser tries other constants for a program
+    tuning_search     the optimisers of a tuning: they ask for points in the unit cube and learn the fitness of each
+"""

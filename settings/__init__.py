@@ -1,4 +1,15 @@
-"""A run's settings: their definition, their sources, and their text form, which repeats the run."""
+"""A run's settings: their definition, their sources, and their text form, which repeats the run.
+
+    building   the settings of a run, from all their sources and checked
+    checks     checks of settings
+    evaluate   the settings of `memento evaluate`: a policy file, a domain with its options
+    model      A run's settings and their allowed values
+    presets    budgets by name: the paper's, one that shows a rising curve soon, and one for tests
+    recorded   the settings of a recorded run
+    schedule   the schedule of a search within a budget of episodes
+    sources    where settings come from: the command line, the environment, a file
+    toml_text  settings as TOML text
+"""
 
 from .building import build_settings, parse_budgets, settings_in, usable_cpus, with_budgets
 from .checks import evaluator_file

@@ -2,6 +2,20 @@
 
 Each module states the duties of an implementation: callers and threads, ownership of arguments and results,
 determinism, exceptions, and deadlines. `tests/conformance` has one class of tests per port.
+
+    auditing     a domain that brings programs for an audit of evaluators
+    clock        time as an explicit dependency
+    display      a display of a live run: the controller passes every fact to it, and calls `tick` at intervals
+    domain       a task
+    environment  one task in one simulator, stepped by a worker
+    model        a model: a language model or its substitute
+    narrating    a domain that tells what happened in an episode
+    pool         the pool that runs generated programs
+    prompts      the prompt files
+    rendering    a domain that draws its recorded episodes
+    sheets       what draws sheets of recorded episodes
+    shelf        the parts from which the offline model builds programs of a domain
+    store        the store of a run's facts
 """
 
 from .auditing import Auditable, AuditProgram

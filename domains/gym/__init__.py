@@ -1,6 +1,17 @@
 """Any Gymnasium environment as a domain: the attribute "CartPole-v1" of this module is the domain of that id.
 
 Gymnasium and the simulators are imported by workers and by a short-lived helper process, never by the controller.
+
+    description  what is known of an environment without importing it: spaces, texts
+    domain       the domain interface of a Gymnasium environment
+    environment  A Gymnasium environment behind MEMENTO's port
+    helper       the helper process that looks at an environment and describes it
+    loading      makes Gymnasium environments
+    names        the ids of Gymnasium environments, and the packages that register them
+    options      the options of a Gymnasium environment: names, defaults and validation
+    render       pictures of a recorded episode: its actions are repeated in an environment that draws itself
+    spaces       spaces of observations and actions as plain data: a flat list of leaves, each with a name
+    trace        the recording of an episode: fields, actions, rewards, endings and the numbers of `info` as arrays
 """
 
 from .domain import GymDomain, domain_of

@@ -1,4 +1,21 @@
-"""Tower of Hanoi with a simulated Franka Panda arm (paper, appendix A)."""
+"""Tower of Hanoi with a simulated Franka Panda arm (paper, appendix A).
+
+    domain          the domain interface of a Hanoi task; the robosuite and the kinematic domain are its two instances
+    environment     tower of Hanoi in robosuite: the environment that a trusted worker steps (paper, appendix A)
+    interface       the prompt texts of the Hanoi task under given options: exact shapes, units
+    known_episodes  episodes of known order for the simulated arm: those of the kinematic twin
+    narration       describes a recorded episode step by step: the current move, its phase, and the state of the tower
+    options         the options of a Hanoi environment: names, defaults and validation
+    randomisation   what differs between episodes: ranges by preset, and one draw from them (paper
+    recording       the recording of an episode, the same for every Hanoi environment: true states, actions
+    referee         the step-by-step judge of an episode: success, illegal moves, placements
+    render          pictures of a recorded episode
+    scene           the robosuite scene: a Panda at a table with three containers and a tower of objects
+    sensors         the observation of a policy: the flat vector, and the sensor noise added to the true state
+    simulation      the parts of a simulated Hanoi environment: scene, draws applied to it, physics, and true state
+    story           the story of a Hanoi episode for those who write policies: moves, phases, what is held
+    task            the predicates of the Tower-of-Hanoi task: geometry, container gates, stacking, success, illegal
+"""
 
 from collections.abc import Iterable, Mapping
 from math import ceil

@@ -1,4 +1,11 @@
-"""Tower of Hanoi without a physics engine: the same interface and rules, thousands of steps per second."""
+"""Tower of Hanoi without a physics engine: the same interface and rules, thousands of steps per second.
+
+    cubes           the cubes and containers of the kinematic world: support, pushes, falls and topples
+    environment     the environment of the kinematic Hanoi task: world, sensors, referee and trace, stepped together
+    hand            the arm of the kinematic world: the motion of the hand under commands, with lag, sag and limits
+    known_episodes  episodes of known order of merit for probes: a scripted hand in the kinematic world
+    world           the hand among the cubes of the kinematic world: where contacts stop it, what it pushes
+"""
 
 from collections.abc import Iterable, Mapping
 

@@ -1,4 +1,12 @@
-"""robosuite's own tasks, "robosuite:TASK": state observations, OSC pose control at 20 Hz, robosuite's own success."""
+"""robosuite's own tasks, "robosuite:TASK": state observations, OSC pose control at 20 Hz, robosuite's own success.
+
+    domain       the domain interface of robosuite's tasks
+    environment  A robosuite task as a trusted worker steps it
+    options      the options of robosuite's tasks: horizon, physics, goal update, sensor noise
+    render       pictures of a recorded episode of a robosuite task: its recorded joint positions, drawn off screen
+    scenes       robosuite's environments, made lean: no renderer, cameras or observables, little memory
+    tasks        robosuite's tasks as data: robots, observed fields, horizon, texts
+"""
 
 from typing import cast
 

@@ -1,4 +1,10 @@
-"""The offline model: a deterministic structural mutator that replaces a language model if none is configured."""
+"""The offline model: a deterministic structural mutator that replaces a language model if none is configured.
+
+    edits     the edits of a program with a shelf: methods replaced by alternatives, constants changed
+    model     answers a proposer, an evaluator writer or a judge without a language model
+    proposer  policy proposals without a language model: q_hc, q_macro and q_cross as random edits from a shelf
+    source    A program text as named pieces that can be replaced in place: the methods and constants of its class
+"""
 
 from .model import OfflineModel
 

@@ -1,1 +1,22 @@
-"""Execution of generated programs: the pool of worker processes, the sandboxed program processes, their messages."""
+"""Execution of generated programs: the pool of worker processes, the sandboxed program processes, their messages.
+
+    evaluator_calls  one call of an evaluator program over one recording, and what makes an evaluator valid
+    fault_text       the text of faults: bounded, and identical on every machine and in every run
+    limits           resource limits of generated programs and workers
+    owned_process    A process of the controller's own, with a channel to it: start it, keep the end of its output
+    policy_notes     the trusted side of what a policy says of itself: stages and report, bounded and checked
+    policy_process   A policy in its own process, from the worker's side: observations in, actions out
+    pool             the rollout pool: runs episodes and evaluator calls on worker processes, first come, first served
+    probes           probes on record, inside a worker: cut rollouts, an idle and a random episode
+    program          the inside of a program process: load the generated text, run it as policy or evaluator
+    program_frames   length-prefixed frames over a stream socket, for both sides of a program process
+    program_json     the inside of a program process: values of a program as JSON. Standard library and numpy only
+    program_notes    the inside of a program process: what a policy says of itself
+    program_process  the trusted side of a program process: start it, exchange frames, check the answers, end it
+    repeatable       clocks and entropy inside a program process, derived from the episode's seed
+    sheets           draws sheets of recorded episodes for a critic, in a worker
+    worker           the trusted worker process: steps the environment, records, computes success, isolates programs
+    worker_handle    the controller's hold on one worker process: start it, give it a task, read its answer
+    worker_messages  messages between the controller and a worker: a JSON header and raw bytes, each with its length
+    zygote           the warm process of a worker: it forks a fresh process for each program and ends it
+"""

@@ -142,9 +142,20 @@ def test_named_modules_exist(path: Path) -> None:
 def test_the_architecture_has_a_row_for_every_folder() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     newcomers = "\n".join(text.splitlines()[:42])      # what a person reads before looking for a file
-    rows = {row.rstrip("/") for row in re.findall(r"^\| `([\w./]+/)` \|", newcomers, flags=re.MULTILINE)}
+    rows = {
+        folder for row in re.findall(r"^\| (`[^|]+/`) \|", newcomers, flags=re.MULTILINE)
+        for folder in re.findall(r"`(\w+)/`", row)
+    }
     folders = {path.relative_to(ROOT).parts[0] for path in tracked() if path.parent != ROOT}
     assert {folder for folder in folders if not folder.startswith(".")} <= rows
+
+
+def test_the_first_screen_names_the_papers_agents_with_their_files() -> None:
+    screen = "\n".join((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()[:35])
+    for name in ("HillClimber", "Mutator", "Crosser", "JudgePanel", "EvaluatorEvolver", "EventBus", "EliteKeeper"):
+        [row] = [line for line in screen.splitlines() if f"`{name}`" in line]
+        files = [ROOT / found for found in re.findall(r"`([\w/]+\.py)`", row)]
+        assert any(f"class {name}" in path.read_text(encoding="utf-8") for path in files), name
 
 
 def test_the_architecture_draws_the_layers_that_are_checked() -> None:

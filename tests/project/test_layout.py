@@ -55,6 +55,33 @@ def test_data_files_of_packages_are_shipped() -> None:
     assert not missing, f"add a pattern to package-data for {missing}"
 
 
+PROGRAMS = {"audit", "evaluators", "texts"}     # folders of texts, not of modules
+
+
+def test_every_package_lists_its_modules_in_a_line_each() -> None:
+    wrong = []
+    for path in IN_PACKAGE:
+        folder = path.parent
+        if path.name != "__init__.py" or folder == ROOT or folder.name in PROGRAMS:
+            continue
+        modules = {each.stem for each in folder.glob("*.py")} - {"__init__", "__main__"}
+        listed = set(re.findall(r"^    (\w+)  +\S", ast.get_docstring(ast.parse(path.read_text()), clean=False) or "", re.M))
+        wrong += [f"{folder.relative_to(ROOT)}: {sorted(modules ^ listed)}"] if modules != listed else []
+    assert not wrong
+
+
+def test_a_class_name_has_one_meaning() -> None:
+    """Outside the domains, where every task has its options, environment and trace."""
+    homes: dict[str, list[str]] = {}
+    for path in IN_PACKAGE:
+        if path.relative_to(ROOT).parts[0] == "domains":
+            continue
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert not {name: found for name, found in homes.items() if len(found) > 1}
+
+
 def absolute_imports(path: Path) -> set[str]:
     """The first words of what a file imports absolutely."""
     words = set()

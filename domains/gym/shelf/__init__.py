@@ -3,6 +3,9 @@
 The parts are feedback and switches for one number of the action, rhythms for several, goal-seeking for goal
 environments, and rules for discrete choices. Nothing is made for a particular environment: names, indices and sizes
 come from the spaces, the documentation's tables and the ranges of random episodes.
+
+    parts    the parts of a shelf that the spaces decide: constants and alternatives with the names of what moves
+    signals  what the numbers of an observation are: places and speeds of what moves
 """
 
 from functools import cache

@@ -1,13 +1,11 @@
 """The embedded kitchen simulator: AI2-THOR's kitchens without Unity.
 
-    simulator       the back end: implements `kitchen.simulator.Simulator`
-    world           one kitchen and its agent, and the effect of each action
-    contents        the state of the objects: position, container, open, on, held
-    bodies          boxes of one state, for collisions and visibility
-    doors, hand, placing    geometry: moving doors, the held item, positions on receptacles
-    sight, loops    visibility from a pose, and its compiled inner loops
-    preconditions   which actions the state allows, for every back end
-    planner         plans the whole task with full knowledge, to prove that a kitchen is solvable
-
-The task itself, its observations and the kitchens (`scene`, `rules`, `procedural`, `recorded`) are one folder up.
+    contents       the current state of the objects of one kitchen: position, container, open, on, held
+    doors          doors and drawers: their positions when open, and the obstacles to their movement
+    loops          the inner loops: points in view, their occluders, and free space for a box
+    planner        plans the whole task with full knowledge of a kitchen, to prove that the kitchen is solvable
+    preconditions  the actions that the state of an object and of the hand allows: AI2-THOR's preconditions
+    sight          visibility from a pose: sample points on boxes, range, frustum, and occluding boxes
+    simulator      the embedded simulator as a back end: generated and recorded kitchens
+    world          one kitchen of the embedded simulator, its agent, and the effect of AI2-THOR's actions on them
 """

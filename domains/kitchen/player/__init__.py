@@ -4,4 +4,6 @@
 
 The client starts it like a Unity build. It provides kitchens, the physics of the embedded simulator and
 AI2-THOR 5.0.0's metadata; it renders no images.
+
+    actions  executes the client's actions: AI2-THOR's names and arguments, mapped to the embedded simulator
 """

@@ -2,6 +2,9 @@
 
 Kitchen1 to 3 are for training: the Apple starts on a counter, in the closed fridge, in the sink. A plan
 proves every kitchen solvable when it is generated.
+
+    furnish  turns the rows of a generated room into objects: appliances, counters, drawers, cabinets
+    room     the room of a generated kitchen: its walls, and the rows of units along them
 """
 
 from random import Random

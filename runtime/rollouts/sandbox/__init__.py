@@ -3,6 +3,12 @@
 `prepare` runs once in the warm process. `harden` runs in the forked program process, after everything it
 needs is loaded and before the program's text is compiled. It raises OSError where a layer that this machine
 has cannot be put on, so that no program runs with less than `layers()` promises.
+
+    kernel    calls into the kernel that Python has no name for
+    landlock  landlock: the files a program may read, and no others; no TCP; no signal to anything outside
+    probing   which layers are live on this machine, found out by trying what each of them must stop
+    seccomp   the seccomp filter: which system calls a program may make
+    trials    tries each layer in a forked process: puts it on, then does what it must stop
 """
 
 import os
