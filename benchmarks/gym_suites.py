@@ -16,8 +16,7 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,6 +26,7 @@ from ..core.ports import Action, Choosing, Environment
 from ..core.values import JSON, Contract, Program
 from ..domains import load
 from ..domains.robosuite.tasks import TASKS
+from .timing import LIMIT_S, fastest
 
 SUITES: Final[Mapping[str, tuple[str, ...]]] = {
     "classic control": ("CartPole-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Acrobot-v1", "Pendulum-v1"),
@@ -54,9 +54,7 @@ SUITES: Final[Mapping[str, tuple[str, ...]]] = {
 COLUMNS: Final = ("suite", "environment", "numbers seen", "numbers acted", "episode begins", "brief", "layout", "seeds",
                   "score", "leftovers",
                   "bare steps per CPU s", "steps per CPU s", "share", "overhead")
-LIMIT_S: Final = 600.0
 DIGEST_STEPS: Final = 40
-CHUNKS: Final = 10
 POLICY: Final = '''
 class Policy:
     def reset(self):
@@ -181,24 +179,6 @@ def speeds(
     finally:
         launcher.close()
     return bare, whole
-
-
-def fastest(step: Callable[[], bool], begin: Callable[[], object], seconds: float) -> float:
-    """CPU seconds per step in the fastest chunk; the first step and the beginning of an episode do not count."""
-    if step():      # what is compiled or loaded at first use does not count either
-        begin()
-    best, begun = np.inf, time.process_time()
-    while best == np.inf or time.process_time() - begun < seconds:
-        spent, steps = 0.0, 0
-        while spent < seconds / CHUNKS:
-            started = time.process_time()
-            over = step()
-            spent += time.process_time() - started
-            steps += 1
-            if over:
-                begin()
-        best = min(best, spent / steps)
-    return float(best)
 
 
 # ------------------------------------------------------------------------------------------------- the whole run

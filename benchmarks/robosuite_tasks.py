@@ -24,7 +24,7 @@ from ..domains.robosuite.tasks import TASKS
 from ..runtime.rollouts.limits import Limits
 from ..runtime.rollouts.policy_process import PolicyProcess
 from ..runtime.rollouts.program_process import ProgramLauncher
-from .gym_suites import LIMIT_S, fastest
+from .timing import LIMIT_S, fastest
 
 STEPS: Final = 200                  # before an episode of the measurement starts again
 DIGEST_STEPS: Final = 40
