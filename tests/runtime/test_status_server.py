@@ -222,10 +222,10 @@ async def test_connections_are_few_and_none_waits_for_ever(monkeypatch: pytest.M
 FEW_FILES = """
 import asyncio, resource, sys
 resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
-from memento.runtime.servers import Source, open_status
+from memento.runtime.servers import StatusSource, open_status
 
 async def main():
-    source = Source(status=lambda: {"alive": True}, metrics=dict, after=lambda seq: ())
+    source = StatusSource(status=lambda: {"alive": True}, metrics=dict, after=lambda seq: ())
     async with open_status(source, host="127.0.0.1", port=0) as server:
         print(server.url, flush=True)
         await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
