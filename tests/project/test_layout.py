@@ -65,7 +65,8 @@ def test_every_package_lists_its_modules_in_a_line_each() -> None:
         if path.name != "__init__.py" or folder == ROOT or folder.name in PROGRAMS:
             continue
         modules = {each.stem for each in folder.glob("*.py")} - {"__init__", "__main__"}
-        listed = set(re.findall(r"^    (\w+)  +\S", ast.get_docstring(ast.parse(path.read_text()), clean=False) or "", re.M))
+        text = ast.get_docstring(ast.parse(path.read_text()), clean=False) or ""
+        listed = set(re.findall(r"^    (\w+)  +\S", text, re.MULTILINE))
         wrong += [f"{folder.relative_to(ROOT)}: {sorted(modules ^ listed)}"] if modules != listed else []
     assert not wrong
 
