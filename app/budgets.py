@@ -72,7 +72,7 @@ def require_usable(settings: Settings) -> None:
     }
     every = {name: spec for role in specs.values() for name, spec in role.items()}
     _refuse_asking_elsewhere(specs)
-    _refuse_critic_without_effect(settings, specs)
+    _refuse_critic_of_offline(settings, specs)
     _require_known_prices(settings, specs, every)
     _refuse_without_effect(settings, specs, every)
 
@@ -80,17 +80,11 @@ def require_usable(settings: Settings) -> None:
 Specs = Mapping[str, ModelSpec]
 
 
-def _refuse_critic_without_effect(settings: Settings, specs: Mapping[str, Specs]) -> None:
-    """A critic serves writers that read prompts; its other settings need one."""
+def _refuse_critic_of_offline(settings: Settings, specs: Mapping[str, Specs]) -> None:
+    """A critic serves writers that read prompts."""
     if settings.looks and _all_offline(specs["proposer"]):
         name = "'critic'" if settings.critic is not None else "critic_mode = 'pixels'"
         raise UsageError(f"{name} has no effect with the offline model, which reads no prompts: remove it")
-    if settings.critic is not None:
-        return
-    given = [f"{table}.{CRITIC}" for table in ("budget", "sampling") if CRITIC in getattr(settings, table)]
-    given += ["critic_judges"] if settings.critic_judges == "on" else []
-    if given:
-        raise UsageError(f"{given[0]!r} has no effect without a critic: name one with --critic MODEL, or remove it")
 
 
 def _require_known_prices(settings: Settings, specs: Mapping[str, Specs], every: Specs) -> None:

@@ -1,10 +1,10 @@
 """The inputs of a run's decisions, from its settings."""
 
 from ..core.events import RULES
-from ..core.methods import method_named
+from ..core.methods import MethodPart, method_named, slots_for
 from ..core.ports import Domain, has_success
 from ..core.seeds import derive_seed
-from ..core.values import Program
+from ..core.values import Operator, Program
 from ..search.conversing import ConversationTerms
 from ..search.evaluator_search import EvaluatorBudget
 from ..search.gate import GateTerms
@@ -62,7 +62,7 @@ def plan_of(
 
 def _final_episodes(settings: Settings) -> int:
     """The held-out episodes; 0 for a method that has no final measure, such as a calibration on a robot."""
-    return settings.final_episodes if "final_episodes" in method_named(settings.method).settings else 0
+    return settings.final_episodes if MethodPart.FINAL in method_named(settings.method).parts else 0
 
 
 def _fitness_of(settings: Settings, domain: Domain) -> str:
@@ -72,11 +72,13 @@ def _fitness_of(settings: Settings, domain: Domain) -> str:
 
 def slots_of(settings: Settings) -> GenerationBudget:
     """The budget of a generation: by branch, or `k` slots in one branch for a method that divides them itself."""
-    if "k" in method_named(settings.method).settings:
+    if MethodPart.SLOTS in method_named(settings.method).parts:
         return GenerationBudget(generations=settings.generations, hill_climb=0, macro=settings.k, crossover=0)
+    known = settings.as_json()
     return GenerationBudget(
-        generations=settings.generations, hill_climb=settings.k_hc, macro=settings.k_macro, crossover=settings.k_cross,
-        tune=settings.k_tune, tune_episodes=settings.tune_episodes,
+        generations=settings.generations, hill_climb=slots_for(known, Operator.HILL_CLIMB),
+        macro=slots_for(known, Operator.MACRO), crossover=slots_for(known, Operator.CROSSOVER),
+        tune=slots_for(known, Operator.TUNE), tune_episodes=settings.tune_episodes,
     )
 
 

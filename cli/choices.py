@@ -39,7 +39,7 @@ def presets() -> Iterable[str]:
 
 def evaluators() -> Iterable[str]:
     """The values of `memento run --evaluator` other than a file."""
-    from ..settings.model import EVALUATORS
+    from ..settings.groups import EVALUATORS
 
     return EVALUATORS
 

@@ -1,29 +1,33 @@
-"""The search methods: their names, the settings that affect them, and the branches of their generations."""
+"""The search methods: their names, their parts, and the branches of their generations."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import Enum, auto
 
 from .errors import unknown
 from .operators import OPERATORS
 from .order_ids import RANDOM
 from .values import JSON, Operator
 
-_ALWAYS = frozenset({
-    "domain", "method", "preset", "model", "judges", "evaluator", "initial", "prompts", "seed", "salt", "workers",
-    "require_sandbox", "n_roll", "final_episodes", "keep_trajectories", "trajectories_limit_mb",
-    "evaluator_pool", "evaluator_generations", "evaluator_judges", "probes", "judge_reasons", "duplicates",
-    "reply", "repairs", "budget_episodes", "step_limit_ms",
-})
-_EDITS = frozenset({
-    "feedback", "proposer_turns", "practice_episodes", "notes", "critic", "critic_mode", "critic_judges",
-    "gate", "gate_episodes", "gate_audit",
-})
-_CLIMB = _EDITS | frozenset({"generations", "racing", "speculation", "memory_detail", "memory_scope"})
-_MACROS = frozenset({"macro_focus"})
-_ELITE = frozenset({"confirm_episodes"})  # of methods whose elite lasts over generations
 CALIBRATE = "calibrate"  # the name of the method that needs a robot
-_TUNING = frozenset({"tune_episodes"})
-_CALIBRATION = (_ALWAYS - {"final_episodes"}) | {"generations"}  # its result is measured by `memento cell run`
+
+
+class MethodPart(Enum):
+    """A part of a search method. Settings of a part have no effect in a method without it (`settings/groups.py`)."""
+
+    GENERATIONS = auto()  # as many as the user wants
+    BRANCHES = auto()     # each branch of a generation has slots that the user sets
+    SLOTS = auto()        # the method divides the `k` slots of a generation itself
+    EDITS = auto()        # models write edits of programs
+    CLIMB = auto()        # hill-climbing with a memory of rejected edits
+    MACRO = auto()        # macro-mutations
+    TUNING = auto()       # constants are tuned without a model
+    ELITE = auto()        # an elite lasts over generations
+    RACING = auto()       # a candidate that cannot win may be pruned
+    FINAL = auto()        # p_0 and the elite are compared on held-out episodes
+
+
+_EVOLUTION = frozenset({MethodPart.GENERATIONS, MethodPart.EDITS, MethodPart.ELITE, MethodPart.FINAL})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,14 +51,14 @@ Branches = Callable[[Mapping[str, JSON]], tuple[Branch, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """A search method. A setting that is not in `settings` is refused, because it would silently have no effect.
+    """A search method. `parts` decides which settings have an effect.
 
     `published` is the paper's name of the method; None if the method is not in the paper.
     """
 
     name: str
     title: str
-    settings: frozenset[str]
+    parts: frozenset[MethodPart]
     branches: Branches
     published: str | None = None
 
@@ -126,68 +130,72 @@ METHODS: Mapping[str, Method] = {
         Method(
             name="memento",
             title="hill-climbing with a memory of rejected edits, macro-mutation and crossover; one elite (the paper)",
-            settings=_ALWAYS | _ELITE | _CLIMB | _MACROS | _TUNING | {"k_hc", "k_macro", "k_cross", "k_tune"},
+            parts=_EVOLUTION | {
+                MethodPart.BRANCHES, MethodPart.CLIMB, MethodPart.MACRO, MethodPart.TUNING, MethodPart.RACING,
+            },
             branches=_memento,
             published="MEMENTO",
         ),
         Method(
             name="hill-only",
             title="memento with all slots in the climb (the paper's ablation)",
-            settings=_ALWAYS | _ELITE | _CLIMB | {"k"},
+            parts=_EVOLUTION | {MethodPart.SLOTS, MethodPart.CLIMB, MethodPart.RACING},
             branches=_one_branch(Operator.HILL_CLIMB),
             published="Hill-only",
         ),
         Method(
             name="without-crossover",
             title="memento with half of the slots in the climb and half macro-mutations (the paper's ablation)",
-            settings=_ALWAYS | _ELITE | _CLIMB | _MACROS | {"k"},
+            parts=_EVOLUTION | {MethodPart.SLOTS, MethodPart.CLIMB, MethodPart.MACRO, MethodPart.RACING},
             branches=_two_branches,
             published="Without-Crossover",
         ),
         Method(
             name="eureka",
             title="macro-mutations of the best of the last generation; no population, no memory",
-            settings=_ALWAYS | _ELITE | _EDITS | _MACROS | {"generations", "k", "racing"},
+            parts=_EVOLUTION | {MethodPart.SLOTS, MethodPart.MACRO, MethodPart.RACING},
             branches=_one_branch(Operator.MACRO),
             published="Eureka",
         ),
         Method(
             name="eureka-elite",
             title="macro-mutations of the best program so far; no population, no memory (the paper's Eureka)",
-            settings=_ALWAYS | _ELITE | _EDITS | _MACROS | {"generations", "k", "racing"},
+            parts=_EVOLUTION | {MethodPart.SLOTS, MethodPart.MACRO, MethodPart.RACING},
             branches=_one_branch(Operator.MACRO),
             published="Eureka",
         ),
         Method(
             name="revolve",
             title="four islands of programs, bred by crossover and macro-mutation, the weaker half reset now and then",
-            settings=_ALWAYS | _ELITE | _EDITS | _MACROS | {"generations", "k"},
+            parts=_EVOLUTION | {MethodPart.SLOTS, MethodPart.MACRO},
             branches=_islands,
             published="REvolve",
         ),
         Method(
             name="zero-shot",
             title="one round of programs from the initial prompt, the best one taken (the paper's ablation)",
-            settings=_ALWAYS | {"k", "racing"},
+            parts=frozenset({MethodPart.SLOTS, MethodPart.RACING, MethodPart.FINAL}),
             branches=_one_branch(Operator.INITIAL, label="programs"),
             published="Zero-shot",
         ),
         Method(
             name="random",
             title="independent programs from the initial prompt, the best one kept; the floor for every method",
-            settings=_ALWAYS | _ELITE | {"generations", "k", "racing"},
+            parts=frozenset({
+                MethodPart.GENERATIONS, MethodPart.SLOTS, MethodPart.ELITE, MethodPart.RACING, MethodPart.FINAL,
+            }),
             branches=_one_branch(Operator.INITIAL, word=RANDOM),
         ),
         Method(
             name="cma-es",
             title="the constants of the first program tuned by an optimiser, without further programs; a baseline",
-            settings=_ALWAYS | _TUNING | {"racing"},
+            parts=frozenset({MethodPart.TUNING, MethodPart.RACING, MethodPart.FINAL}),
             branches=_tuning_alone,
         ),
         Method(
             name=CALIBRATE,
             title="other values of named constants for a robot cell, from the metrics of a few trials (the paper's)",
-            settings=_CALIBRATION,
+            parts=frozenset({MethodPart.GENERATIONS}),  # its result is measured by `memento cell run`
             branches=_calibration,
         ),
     ]
@@ -238,6 +246,11 @@ def tuning_episodes(settings: Mapping[str, JSON]) -> int:
     return _number(settings, "generations") * tuning_slots(settings) * _number(settings, "tune_episodes")
 
 
+def slots_for(settings: Mapping[str, JSON], operator: Operator) -> int:
+    """The slots of a generation in the branches that use this operator."""
+    return sum(branch.slots for branch in branches_of(settings) if operator in branch.operators)
+
+
 def tuning_slots(settings: Mapping[str, JSON]) -> int:
     """The slots of a generation that tune constants."""
-    return sum(branch.slots for branch in branches_of(settings) if Operator.TUNE in branch.operators)
+    return slots_for(settings, Operator.TUNE)

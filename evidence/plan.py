@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import UsageError
-from ..core.methods import candidates_expected, method_named
+from ..core.methods import candidates_expected
 from ..core.seeds import UNSALTED, derive_seed, salted
 from ..core.values import JSON
 from ..domains import load as load_domain
-from ..settings import BRANCHES, OPTIONS, Settings, build_settings, without_effect
+from ..settings import BRANCHES, OPTIONS, Settings, build_settings, fits
 from ..settings.presets import preset_named
 from .experiment import (
     AS_SEARCHED,
@@ -209,7 +209,7 @@ def arguments_of(experiment: Experiment, job: Job, beginning: Beginning | None) 
     if initial is not None:
         flags["initial"] = initial
     applied = {
-        key: value for key, value in _common(experiment, job.arm).items() if _has_effect(key, job.arm.method, evaluator)
+        key: value for key, value in _common(experiment, job.arm).items() if fits(key, job.arm.method, evaluator)
     }
     options = {**job.task.options, **job.arm.options}
     settings = applied | dict(job.arm.settings) | {f"{OPTIONS}.{key}": value for key, value in options.items()}
@@ -229,14 +229,9 @@ def _common(experiment: Experiment, arm: Arm) -> dict[str, JSON]:
     common = {"salt": UNSALTED, "k_tune": 0, **experiment.settings}    # the same candidates for every method
     slots = [common.get(key, preset_named(experiment.preset)[key]) for key in BRANCHES]
     changed = any(key in common for key in BRANCHES)
-    if changed and "k" not in common and "k" in method_named(arm.method).settings:
+    if changed and "k" not in common and fits("k", arm.method, arm.evaluator):
         common["k"] = sum(slot for slot in slots if isinstance(slot, int))
     return common
-
-
-def _has_effect(key: str, method: str, evaluator: str) -> bool:
-    silent = without_effect(method, evaluator)
-    return key not in silent and key.replace("_", "-").rpartition(".")[0] not in silent
 
 
 def text_of(key: str, value: JSON) -> str:
@@ -338,7 +333,7 @@ def resume_arguments(experiment: Experiment, job: Job, run: Path) -> list[str]:
     plain = {key: str(value) for key, value in budgets.items() if "." not in key}
     evaluator = _evaluator(experiment, job, None)
     own = [f"{key}={text_of(key, value)}" for key, value in budgets.items()
-           if "." in key and _has_effect(key, job.arm.method, evaluator if job.leads else "reference")]
+           if "." in key and fits(key, job.arm.method, evaluator if job.leads else "reference")]
     words = (word for assignment in own for word in ("--set", assignment))
     return ["resume", str(run), "--display", "none", "--json", *_flags(plain), *words]
 

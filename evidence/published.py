@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from ..core.methods import METHODS
 from ..core.text import one_line
 from ..core.values import JSON
-from ..settings import without_effect
+from ..settings import fits
 from .experiment import Measure
 from .records import RunRecord
 
@@ -140,12 +140,12 @@ def differences(record: RunRecord) -> tuple[str, ...]:
     options = record.settings.get("options")
     found = options if isinstance(options, Mapping) else {}
     different = [_words(key, found.get(key)) for key, value in wanted.items() if found.get(key) != value]
-    known = METHODS[record.method].settings if record.method in METHODS else frozenset()
-    if known:
-        known -= without_effect(record.method, str(record.settings.get("evaluator", "evolve")))
+    if record.method not in METHODS:
+        return tuple(different)
+    evaluator = str(record.settings.get("evaluator", "evolve"))
     return (*different, *(
         _words(key, record.settings[key]) for key, value in SEARCH.items()
-        if key in known and key in record.settings and record.settings[key] != value
+        if fits(key, record.method, evaluator) and key in record.settings and record.settings[key] != value
     ))
 
 

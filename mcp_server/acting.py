@@ -23,7 +23,7 @@ from ..memory.runs import is_run, new_run
 from ..memory.store import RunStore
 from ..runtime.clock import SystemClock
 from ..settings import Settings, build_settings, parse_budgets, with_budgets
-from ..settings.model import EVALUATORS
+from ..settings.groups import EVALUATORS
 from ..settings.sources import ELSEWHERE, PREFIX
 from .reading import RunName
 from .results import Result, run_named

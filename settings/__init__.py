@@ -3,6 +3,7 @@
     building   the settings of a run, from all their sources and checked
     checks     checks of settings
     evaluate   the settings of `memento evaluate`: a policy file, a domain with its options
+    groups     the groups of settings: each says which parts of a run its settings need to have an effect
     model      A run's settings and their allowed values
     presets    budgets by name: the paper's, one that shows a rising curve soon, and one for tests
     recorded   the settings of a recorded run
@@ -13,19 +14,8 @@
 
 from .building import build_settings, parse_budgets, settings_in, usable_cpus, with_budgets
 from .checks import evaluator_file
-from .model import (
-    ALL,
-    BRANCHES,
-    CRITIC,
-    MOST_WORKERS,
-    OPTIONS,
-    SALT_PATTERN,
-    Asking,
-    RoleBudget,
-    Settings,
-    roles_of,
-    without_effect,
-)
+from .groups import CRITIC, roles_of
+from .model import ALL, BRANCHES, MOST_WORKERS, OPTIONS, SALT_PATTERN, Asking, RoleBudget, Settings, fits
 from .recorded import recorded_settings
 from .sources import parse_assignments
 
@@ -41,6 +31,7 @@ __all__ = [
     "Settings",
     "build_settings",
     "evaluator_file",
+    "fits",
     "parse_assignments",
     "parse_budgets",
     "recorded_settings",
@@ -48,5 +39,4 @@ __all__ = [
     "settings_in",
     "usable_cpus",
     "with_budgets",
-    "without_effect",
 ]

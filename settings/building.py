@@ -18,19 +18,16 @@ from .checks import (
     model_tables,
     refuse_empty_search,
     refuse_gate_without_twin,
-    refuse_small_budget,
     refuse_unknown,
     refuse_without_effect,
     settle_paths,
-    settle_search,
     settle_step_limit,
-    settle_tuning,
     validated,
 )
 from .model import BRANCHES, OPTIONS, Settings
 from .presets import DEFAULT_PRESET, preset_named
 from .recorded import recorded_settings
-from .schedule import settle_episodes
+from .schedule import refuse_small_budget, settle_episodes, settle_generations, settle_tuning
 from .sources import ALIASES, GivenValue, from_command_line, from_environment, from_file
 
 
@@ -73,7 +70,7 @@ def build_settings(
     values: dict[str, Any] = {"workers": usable_cpus(), **preset_named(preset)}
     values["k"] = sum(values[branch] for branch in BRANCHES)   # every method has the same budget
     values |= {key: entry.value for key, entry in plain.items()}
-    settle_search(values, plain)
+    settle_generations(values, plain)
     settle_episodes(values, plain)
     settle_paths(values)
     values |= model_tables(given)
@@ -85,7 +82,7 @@ def build_settings(
     refuse_empty_search(settings)
     refuse_gate_without_twin(settings, domain)
     refuse_small_budget(settings)
-    return settings
+    return settings.settled()
 
 
 def parse_budgets(flags: Mapping[str, JSON], assignments: Sequence[str]) -> dict[str, JSON]:

@@ -8,13 +8,12 @@ from pydantic import ValidationError
 
 from ..core.call_times import REAL_TIME
 from ..core.errors import UsageError, nearest, unknown
-from ..core.methods import method_named
-from ..core.ports import Domain, Numeric, Periodic, twin_for
+from ..core.ports import Domain, Periodic, twin_for
 from ..core.values import JSON
 from ..domains import names as domain_names
-from .model import ALL, BRANCHES, EVALUATORS, OPTIONS, ROLES, TABLES, Settings, without_effect
-from .presets import DEFAULT_PRESET, TUNES
-from .schedule import room_for_tuning
+from .groups import EVALUATORS, ROLES, Values
+from .model import ALL, BRANCHES, OPTIONS, TABLES, Settings, fits, group_of
+from .presets import DEFAULT_PRESET
 from .sources import GivenValue
 
 
@@ -42,66 +41,6 @@ def domain_options(given: Mapping[str, GivenValue], domain: str) -> dict[str, JS
         else:
             raise UsageError(f"{unknown('settings table', table, {*domain_names(), domain, OPTIONS})} ({entry.origin})")
     return own
-
-
-def settle_search(values: dict[str, Any], plain: Mapping[str, GivenValue]) -> None:
-    """Derive settings of the search from other settings. Raises UsageError for a setting without effect."""
-    if values.get("memory_detail") == "full":
-        _leave_out_speculation(values, plain, (
-            "with memory_detail = 'full', which shows every verdict before the next question: remove it, or set "
-            "memory_detail to 'summary'"
-        ))
-    if values.get("proposer_turns"):
-        _leave_out_speculation(values, plain, (
-            "with proposer_turns, since conversations for nothing cost too much: remove it, or set proposer_turns to 0"
-        ))
-    elif "practice_episodes" in plain:
-        raise UsageError(
-            "'practice_episodes' has no effect without proposer_turns: remove it, or set proposer_turns "
-            f"({plain['practice_episodes'].origin})"
-        )
-    _settle_gate(values, plain)
-    if "generations" not in plain and "generations" not in method_named(str(values.get("method", "memento"))).settings:
-        values["generations"] = 1
-
-
-def _settle_gate(values: dict[str, Any], plain: Mapping[str, GivenValue]) -> None:
-    """With a gate nothing is asked ahead of a verdict. Raises UsageError for a setting without effect."""
-    if values.get("gate", "off") == "off":
-        for key in ("gate_episodes", "gate_audit"):
-            if key in plain:
-                raise UsageError(f"{key!r} has no effect without a gate: remove it, or set gate to 'on' "
-                                 f"({plain[key].origin})")
-        return
-    _leave_out_speculation(values, plain, (
-        "with a gate, whose verdict comes before the next question: remove it, or set gate to 'off'"
-    ))
-
-
-def _leave_out_speculation(values: dict[str, Any], plain: Mapping[str, GivenValue], why: str) -> None:
-    """Ask nothing ahead of a verdict. Raises UsageError if speculation was asked for."""
-    given = plain.get("speculation")
-    if given is not None and given.value is True:
-        raise UsageError(f"'speculation' has no effect {why} ({given.origin})")
-    values["speculation"] = False
-
-
-def settle_tuning(
-    values: dict[str, Any], plain: Mapping[str, GivenValue], domain: Domain, options: Mapping[str, JSON]
-) -> None:
-    """Tune constants by default where the offline model needs it, and the preset and a budget of episodes have room.
-
-    The number of candidates of a user who sets `k_tune` stays what it is.
-    """
-    if values.get("preset", DEFAULT_PRESET) not in TUNES or "k_tune" in plain or not isinstance(domain, Numeric):
-        return
-    model = Settings.model_fields["model"].default
-    offline = values.get("model", model) == model
-    able = "k_tune" in method_named(str(values.get("method", "memento"))).settings
-    episodes = domain.tuning_episodes(options) if offline and able else 0
-    room = room_for_tuning(values)
-    if episodes and (room is None or room >= episodes):
-        values |= {"k_tune": 1, "tune_episodes": values.get("tune_episodes", room or episodes)}
 
 
 def settle_step_limit(
@@ -182,24 +121,26 @@ def validated(values: dict[str, Any], given: Mapping[str, GivenValue], options: 
 
 
 def refuse_without_effect(settings: Settings, given: Mapping[str, GivenValue]) -> None:
-    """Raises UsageError for a setting without effect with this method and this choice of evaluator."""
-    method_alone = without_effect(settings.method, "evolve")
-    silent = without_effect(settings.method, settings.evaluator)
+    """Raises UsageError for a given setting without effect in this run."""
+    values = settings.as_json()
     for key in sorted(given):
-        if key in silent or key.replace("_", "-").rpartition(".")[0] in silent:
-            where = f"method {settings.method!r}" if key in method_alone else f"evaluator {settings.evaluator!r}"
-            raise UsageError(f"{key!r} has no effect with the {where}: remove it ({given[key].origin})")
+        why = _without_effect(key, given[key].value, values)
+        if why:
+            raise UsageError(f"{key!r} has no effect {why} ({given[key].origin})")
 
 
-def refuse_small_budget(settings: Settings) -> None:
-    """Raises UsageError if the budget of episodes has no room for p_0, one candidate and its confirmation."""
-    practice = settings.practice_episodes if settings.proposer_turns else 0
-    limit, least = settings.budget_episodes, 2 * settings.n_roll + 2 * settings.confirm_episodes + practice
-    if limit is not None and limit < least:
-        raise UsageError(
-            f"budget_episodes = {limit} has no room for the first policy and one candidate, which take {least} "
-            "episodes: raise it, or lower n_roll or confirm_episodes"
-        )
+def _without_effect(key: str, value: JSON, values: Values) -> str:
+    """Why the setting has no effect, as the end of a sentence; "" if it has one.
+
+    To turn off what is off without a switch anyway is no mistake.
+    """
+    group, method, evaluator = group_of(key), str(values["method"]), str(values["evaluator"])
+    if not group.fits(method, "evolve"):
+        return f"with the method {method!r}: remove it"
+    if not group.fits(method, evaluator):
+        return f"with the evaluator {evaluator!r}: remove it"
+    missing = None if value is False or value == "off" else group.switched_off(key, values)
+    return "" if missing is None else missing.otherwise
 
 
 def refuse_gate_without_twin(settings: Settings, domain: Domain) -> None:
@@ -210,6 +151,6 @@ def refuse_gate_without_twin(settings: Settings, domain: Domain) -> None:
 
 def refuse_empty_search(settings: Settings) -> None:
     """Raises UsageError if no branch of the method would propose anything."""
-    slots = {*BRANCHES} & method_named(settings.method).settings
+    slots = [key for key in BRANCHES if fits(key, settings.method, settings.evaluator)]
     if slots and not any(getattr(settings, key) for key in slots):
         raise UsageError(f"{', '.join(sorted(slots))} are all 0: nothing would be proposed; set one of them")

@@ -5,18 +5,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ..core.methods import method_named
 from ..core.programs.patch_form import Form
 from ..core.seeds import salted
 from ..core.values import JSON, FeedbackDetail, MemoryDetail
+from . import groups
+from .groups import SettingGroup
 from .presets import DEFAULT_PRESET, PRACTICE
 from .toml_text import is_bare, table_lines, toml, toml_key
 
-EVALUATORS = ("evolve", "reference", "zero-shot")  # anything else is a file
 OPTIONS = "options"  # the table for the options of any domain
 BRANCHES = ("k_hc", "k_macro", "k_cross")  # the slots of a generation of memento
-ROLES = ("proposer", "evaluator-writer", "judge", "critic")  # the roles of models, as in core.ports.Ask
-CRITIC = "critic"
 ALL = "all"  # the key in `sampling` of the settings that all roles share
 
 Count = Annotated[int, Field(ge=0, le=1_000_000)]
@@ -87,71 +85,87 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    domain: str = Field(description="the task, one of `memento domains`")
-    method: str = Field("memento", description="the search method, one of `memento methods`")
-    preset: str = Field(DEFAULT_PRESET, description="where unset numbers come from: smoke, quick or paper")
-    model: str = Field("offline", description="the model that writes programs, one of `memento models`")
-    evaluator_model: str | None = Field(None, description="the model that writes evaluators; none: `model`")
-    judges: tuple[str, ...] = Field((), description="models of the judges, seats dealt in turn; none: `model`")
-    critic: str | None = Field(None, description="the model that looks at pictures of episodes; none is the paper's")
-    calls_at_once: Positive = Field(8, description="model calls in flight, per role and per account")
-    budget_calls: Limit | None = Field(None, description="model calls that the run may begin")
-    budget_tokens: Limit | None = Field(None, description="tokens that the run may use, input and output together")
-    budget_usd: Amount | None = Field(None, description="US dollars that the run may spend on models")
-    budget_wall_s: Amount | None = Field(None, description="seconds that the run may take, pauses not counted")
-    budget_episodes: Limit | None = Field(None, description="episodes that the search may roll out, p_0's included")
-    budget: dict[Role, RoleBudget] = Field(default_factory=dict, description="budgets of single roles")
-    sampling: dict[Role | Literal["all"], Asking] = Field(default_factory=dict, description="how models are called")
-    prices: dict[str, TokenPrice] = Field(default_factory=dict, description="prices of models, by model name")
-    replay: str | None = Field(None, description="the recorded run whose replies are repeated; set by --replay")
-    replay_loosely: bool = Field(False, description="replies are repeated by order, also where a prompt has changed")
-    evaluator: str = Field("evolve", description="evolve, reference, zero-shot or the path of a Python file")
-    initial: str | None = Field(None, description="the path of a policy file to begin with as p_0")
-    prompts: str | None = Field(None, description="the path of a folder whose prompts replace those of MEMENTO")
-    seed: int = Field(0, ge=0, lt=2**63, description="all randomness of the run comes from it and from the salt")
-    salt: Salt | None = Field(None, description="128 bits that no program can guess; none given: drawn for the run")
-    workers: Workers = Field(1, description="rollouts at once; the result does not depend on it")
-    require_sandbox: bool = Field(False, description="refuse to run where generated code cannot be isolated")
-
-    generations: Positive = Field(description="G, generations of policy search")
-    k_hc: Count = Field(description="hill-climb proposals per generation")
-    k_macro: Count = Field(description="macro-mutations per generation")
-    k_cross: Count = Field(description="crossovers per generation")
-    k_tune: Count = Field(0, description="tunings of the elite's constants per generation, without a model")
-    tune_episodes: Positive = Field(200, description="episodes on which one tuning tries constants")
-    k: Positive = Field(24, description="candidates per generation, in methods with one kind of proposal")
-    n_roll: Positive = Field(description="N_roll, episodes per candidate")
-    confirm_episodes: Count = Field(0, description="fresh episodes between a new elite and the old; 0 is the paper's")
-    gate: Literal["on", "off"] = Field("off", description="candidates are tried on the domain's cheap twin first")
-    gate_episodes: GateEpisodes = Field(6, description="episodes on the cheap twin, the same for all candidates")
-    gate_audit: Share = Field(0.1, description="share of stopped candidates that is rolled out in full, as a check")
-    evaluator_pool: Positive = Field(description="n, evaluators in a pool")
-    evaluator_generations: Positive = Field(description="T, generations of evaluator search, the first pool among them")
-    evaluator_judges: Positive = Field(description="k, judges who vote on a pool")
-    probes: Literal["on", "off"] = Field("on", description="evaluators are compared on more recordings than T_0")
-    judge_reasons: bool = Field(True, description="writers of evaluators read why the last judges voted as they did")
-    racing: bool = Field(True, description="end a candidate's rollouts once it cannot win; changes no result")
-    duplicates: bool = Field(False, description="a known program takes its episodes over; changes no result")
-    speculation: bool = Field(False, description="ask for the next climb before the verdict; changes no result")
-    feedback: FeedbackDetail = Field("stories", description="stories of episodes, or metrics alone as in the paper")
-    memory_detail: MemoryDetail = Field("full", description="what prompts show of edits that did not stay")
-    memory_scope: Literal["generation", "run"] = Field("generation", description="how long rejected edits are kept")
-    macro_focus: bool = Field(True, description="each macro-mutation and crossover of a generation gets another focus")
-    reply: Form = Field("patch", description="what climbs and evaluator revisions send: a patch, or the whole program")
-    repairs: Repairs = Field(1, description="further questions after an answer that cannot be used; 0 is the paper's")
-    step_limit_ms: Amount | None = Field(None, description="CPU time of a policy's call; real-time: its control step")
-    proposer_turns: Turns = Field(0, description="calls of tools before a proposer submits; 0 is the paper's")
-    practice_episodes: Practice = Field(PRACTICE, description="episodes in which one proposal may try drafts")
-    notes: Literal["on", "off"] = Field("off", description="writers of policies leave notes for later ones")
-    critic_mode: Literal["words", "pixels"] = Field(
-        "words", description="what writers of policies get of a critic's pictures: words, or the pictures too"
+    domain: str = groups.RUN.field(..., "the task, one of `memento domains`")
+    method: str = groups.RUN.field("memento", "the search method, one of `memento methods`")
+    preset: str = groups.RUN.field(DEFAULT_PRESET, "where unset numbers come from: smoke, quick or paper")
+    model: str = groups.MODELS.field("offline", "the model that writes programs, one of `memento models`")
+    evaluator_model: str | None = groups.EVALUATOR_WRITER.field(None, "the model that writes evaluators; none: `model`")
+    judges: tuple[str, ...] = groups.EVALUATOR_SEARCH.field(
+        (), "models of the judges, seats dealt in turn; none: `model`"
     )
-    critic_judges: Literal["on", "off"] = Field("off", description="judges read what the critic said of T_0, too")
-    keep_trajectories: bool = Field(False, description="keep every recorded episode, not T_0's and the elites' only")
-    trajectories_limit_mb: Amount | None = Field(None, description="room for recorded episodes; the least needed go")
-    final_episodes: Positive = Field(description="held-out episodes on which p_0 and the elite are compared")
+    critic: str | None = groups.LOOKS.field(None, "the model that looks at pictures of episodes; none is the paper's")
+    calls_at_once: Positive = groups.MODELS.field(8, "model calls in flight, per role and per account")
+    budget_calls: Limit | None = groups.BUDGET.field(None, "model calls that the run may begin")
+    budget_tokens: Limit | None = groups.BUDGET.field(None, "tokens that the run may use, input and output together")
+    budget_usd: Amount | None = groups.BUDGET.field(None, "US dollars that the run may spend on models")
+    budget_wall_s: Amount | None = groups.BUDGET.field(None, "seconds that the run may take, pauses not counted")
+    budget_episodes: Limit | None = groups.BUDGET.field(None, "episodes that the search may roll out, p_0's included")
+    budget: dict[Role, RoleBudget] = groups.BUDGET.field({}, "budgets of single roles")
+    sampling: dict[Role | Literal["all"], Asking] = groups.MODELS.field({}, "how models are called")
+    prices: dict[str, TokenPrice] = groups.MODELS.field({}, "prices of models, by model name")
+    replay: str | None = groups.MODELS.field(None, "the recorded run whose replies are repeated; set by --replay")
+    replay_loosely: bool = groups.MODELS.field(False, "replies are repeated by order, also where a prompt has changed")
+    evaluator: str = groups.RUN.field("evolve", "evolve, reference, zero-shot or the path of a Python file")
+    initial: str | None = groups.RUN.field(None, "the path of a policy file to begin with as p_0")
+    prompts: str | None = groups.RUN.field(None, "the path of a folder whose prompts replace those of MEMENTO")
+    seed: int = groups.RUN.field(0, "all randomness of the run comes from it and from the salt", ge=0, lt=2**63)
+    salt: Salt | None = groups.RUN.field(None, "128 bits that no program can guess; none given: drawn for the run")
+    workers: Workers = groups.RUN.field(1, "rollouts at once; the result does not depend on it")
+    require_sandbox: bool = groups.RUN.field(False, "refuse to run where generated code cannot be isolated")
 
-    options: dict[str, Any] = Field(default_factory=dict, description="the domain's own options, all of them")
+    generations: Positive = groups.GENERATIONS.field(..., "G, generations of policy search")
+    k_hc: Count = groups.BRANCHES.field(..., "hill-climb proposals per generation")
+    k_macro: Count = groups.BRANCHES.field(..., "macro-mutations per generation")
+    k_cross: Count = groups.BRANCHES.field(..., "crossovers per generation")
+    k_tune: Count = groups.BRANCHES.field(0, "tunings of the elite's constants per generation, without a model")
+    tune_episodes: Positive = groups.TUNING.field(200, "episodes on which one tuning tries constants")
+    k: Positive = groups.SLOTS.field(24, "candidates per generation, in methods with one kind of proposal")
+    n_roll: Positive = groups.ROLLOUTS.field(..., "N_roll, episodes per candidate")
+    confirm_episodes: Count = groups.CONFIRMATION.field(
+        0, "fresh episodes between a new elite and the old; 0 is the paper's"
+    )
+    gate: Literal["on", "off"] = groups.GATE.field("off", "candidates are tried on the domain's cheap twin first")
+    gate_episodes: GateEpisodes = groups.GATE.field(6, "episodes on the cheap twin, the same for all candidates")
+    gate_audit: Share = groups.GATE.field(0.1, "share of stopped candidates that is rolled out in full, as a check")
+    evaluator_pool: Positive = groups.EVALUATOR_SEARCH.field(..., "n, evaluators in a pool")
+    evaluator_generations: Positive = groups.EVALUATOR_SEARCH.field(
+        ..., "T, generations of evaluator search, the first pool among them"
+    )
+    evaluator_judges: Positive = groups.EVALUATOR_SEARCH.field(..., "k, judges who vote on a pool")
+    probes: Literal["on", "off"] = groups.EVALUATOR_SEARCH.field(
+        "on", "evaluators are compared on more recordings than T_0"
+    )
+    judge_reasons: bool = groups.EVALUATOR_SEARCH.field(
+        True, "writers of evaluators read why the last judges voted as they did"
+    )
+    racing: bool = groups.RACING.field(True, "end a candidate's rollouts once it cannot win; changes no result")
+    duplicates: bool = groups.ROLLOUTS.field(False, "a known program takes its episodes over; changes no result")
+    speculation: bool = groups.SPECULATION.field(False, "ask for the next climb before the verdict; changes no result")
+    feedback: FeedbackDetail = groups.EDITS.field("stories", "stories of episodes, or metrics alone as in the paper")
+    memory_detail: MemoryDetail = groups.MEMORY.field("full", "what prompts show of edits that did not stay")
+    memory_scope: Literal["generation", "run"] = groups.MEMORY.field("generation", "how long rejected edits are kept")
+    macro_focus: bool = groups.FOCI.field(True, "each macro-mutation and crossover of a generation gets another focus")
+    reply: Form = groups.REPLY.field("patch", "what climbs and evaluator revisions send: a patch, or the whole program")
+    repairs: Repairs = groups.MODELS.field(1, "further questions after an answer that cannot be used; 0 is the paper's")
+    step_limit_ms: Amount | None = groups.RUN.field(None, "CPU time of a policy's call; real-time: its control step")
+    proposer_turns: Turns = groups.CONVERSATION.field(0, "calls of tools before a proposer submits; 0 is the paper's")
+    practice_episodes: Practice = groups.CONVERSATION.field(PRACTICE, "episodes in which one proposal may try drafts")
+    notes: Literal["on", "off"] = groups.EDITS.field("off", "writers of policies leave notes for later ones")
+    critic_mode: Literal["words", "pixels"] = groups.LOOKS.field(
+        "words", "what writers of policies get of a critic's pictures: words, or the pictures too"
+    )
+    critic_judges: Literal["on", "off"] = groups.LOOKS_OF_JUDGES.field(
+        "off", "judges read what the critic said of T_0, too"
+    )
+    keep_trajectories: bool = groups.RECORDINGS.field(
+        False, "keep every recorded episode, not T_0's and the elites' only"
+    )
+    trajectories_limit_mb: Amount | None = groups.RECORDINGS.field(
+        None, "room for recorded episodes; the least needed go"
+    )
+    final_episodes: Positive = groups.FINAL.field(..., "held-out episodes on which p_0 and the elite are compared")
+
+    options: dict[str, Any] = groups.RUN.field({}, "the domain's own options, all of them")
 
     @property
     def looks(self) -> bool:
@@ -163,54 +177,45 @@ class Settings(BaseModel):
         """The seed from which all seeds of the run derive."""
         return salted(self.seed, self.salt)
 
+    def settled(self) -> "Settings":
+        """The same run, whose flags without effect are off."""
+        known = self.as_json()
+        flags = [key for key, value in known.items() if value is True and group_of(key).switched_off(key, known)]
+        return self.model_copy(update=dict.fromkeys(flags, False))
+
     def as_json(self) -> dict[str, JSON]:
         """Plain values, for the log and for reports."""
         values: dict[str, JSON] = self.model_dump(mode="json")
         return values
 
     def as_toml(self) -> str:
-        """A file for `--config` that repeats this run. It names only what has an effect."""
-        left_out = without_effect(self.method, self.evaluator) | {OPTIONS, *TABLES, "replay", "replay_loosely"}
-        if not self.proposer_turns:
-            left_out |= {"practice_episodes"}
-        if self.gate == "off":
-            left_out |= {"gate_episodes", "gate_audit"}
-        if self.critic is None:
-            left_out |= {"critic_judges"}
-        values = {key: value for key, value in self.as_json().items() if key not in left_out}
+        """A file for `--config` that repeats this run. It names only what has an effect, and flags that are off."""
+        known = self.as_json()
+        values = {
+            key: value for key, value in known.items()
+            if key not in (OPTIONS, *TABLES, "replay", "replay_loosely") and fits(key, self.method, self.evaluator)
+            and (value is False or group_of(key).switched_off(key, known) is None)
+        }
         lines = [f"{key} = {toml(value)}" for key, value in values.items() if value not in (None, [])]
-        lines += [line for name in TABLES for line in table_lines(name, self.as_json()[name], everyone=ALL)]
+        lines += [line for name in TABLES for line in table_lines(name, known[name], everyone=ALL)]
         options = [f"{toml_key(key)} = {toml(value)}" for key, value in self.options.items() if value is not None]
         table = self.domain if is_bare(self.domain) else OPTIONS
         return "\n".join([*lines, "", f"[{table}]", *options]) + "\n"
 
 
 TABLES: Mapping[str, type[_Part]] = {"budget": RoleBudget, "sampling": Asking, "prices": TokenPrice}
-_OF_MODELS = frozenset({
-    "model", "evaluator_model", "judges", "calls_at_once", "budget_calls", "budget_tokens", "budget_usd",
-    "budget_wall_s", "replay", "replay_loosely", *TABLES,
-})  # apply to every method
 
 
-def without_effect(method: str, evaluator: str) -> frozenset[str]:
-    """The settings without effect with this method and this choice of evaluator."""
-    silent = frozenset(Settings.model_fields) - method_named(method).settings - {OPTIONS} - _OF_MODELS
-    silent |= {
-        f"{table}.{role}" for table in ("budget", "sampling") for role in ROLES
-        if role not in roles_of(evaluator) and role != CRITIC  # which depends on the setting `critic` alone
-    }
-    if "evaluator-writer" not in roles_of(evaluator):
-        silent |= {"evaluator_model"}
-    if evaluator != "evolve" and "memory_detail" in silent:
-        silent |= {"reply"}  # no climb and no revision of an evaluator
-    if "judge" not in roles_of(evaluator):
-        silent |= {"critic_judges"}
-        silent |= {"evaluator_pool", "evaluator_generations", "evaluator_judges", "judges", "probes", "judge_reasons"}
-    return silent
+def group_of(key: str) -> SettingGroup:
+    """The group of a setting, given by its full name, such as "gate_audit" or "budget.judge.calls"."""
+    table, _, rest = key.partition(".")
+    role = rest.rpartition(".")[0].replace("_", "-")
+    if table in ("budget", "sampling") and role in groups.CALLS_OF:
+        return groups.CALLS_OF[role]
+    field = Settings.model_fields.get(table)
+    return groups.RUN if field is None else groups.of_field(field)     # a table of none is that of a domain's options
 
 
-def roles_of(evaluator: str) -> frozenset[str]:
-    """The roles of models in a run with this choice of evaluator, besides the critic."""
-    if evaluator == "evolve":
-        return frozenset(ROLES) - {CRITIC}
-    return frozenset({"proposer", "evaluator-writer"} if evaluator == "zero-shot" else {"proposer"})
+def fits(key: str, method: str, evaluator: str) -> bool:
+    """Whether a setting can have an effect with this method and this choice of evaluator. Raises UsageError."""
+    return group_of(key).fits(method, evaluator)

@@ -4,34 +4,33 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..core.errors import UsageError
-from ..core.methods import candidates_expected, method_named, tuning_episodes, tuning_slots
-from .presets import PRACTICE
+from ..core.methods import MethodPart, candidates_expected, method_named, tuning_episodes, tuning_slots
+from ..core.ports import Domain, Numeric
+from ..core.values import JSON
+from .model import Settings
+from .presets import DEFAULT_PRESET, PRACTICE, TUNES
 from .sources import GivenValue
 
 TUNED = 3  # at least one part in so many of a budget goes to tuning, where it has slots
 FEWEST = 2  # episodes per candidate: with one, luck cannot be distinguished from skill
 
 
-def settle_episodes(values: dict[str, Any], plain: Mapping[str, GivenValue]) -> None:
-    """Derive n_roll, confirm_episodes, tune_episodes and racing from a budget of episodes, where they are not given.
+def settle_generations(values: dict[str, Any], plain: Mapping[str, GivenValue]) -> None:
+    """A method without generations has one."""
+    if "generations" not in plain and MethodPart.GENERATIONS not in _parts(values):
+        values["generations"] = 1
 
-    Raises UsageError for a given `racing` that would have no effect.
-    """
+
+def settle_episodes(values: dict[str, Any], plain: Mapping[str, GivenValue]) -> None:
+    """Derive n_roll, confirm_episodes and tune_episodes from a budget of episodes, where they are not given."""
     limit = values.get("budget_episodes")
     if not isinstance(limit, int):
         return  # none, or one that is refused later
-    racing = plain.get("racing")
-    if racing is not None and racing.value is True:
-        raise UsageError(
-            "'racing' has no effect with budget_episodes, in which every episode of a candidate counts: remove it "
-            f"({racing.origin})"
-        )
-    values["racing"] = False
     if "tune_episodes" not in plain and tuning_slots(values):
-        _settle_tuning(values, limit)
+        _settle_tuning_episodes(values, limit)
     if "n_roll" in plain:
         return
-    confirms = "confirm_episodes" in method_named(str(values.get("method", "memento"))).settings
+    confirms = MethodPart.ELITE in _parts(values)
     given = values.get("confirm_episodes", 0) if "confirm_episodes" in plain or not confirms else None
     if not all(isinstance(each, int) for each in (values["n_roll"], values["generations"], given or 0)):
         return  # refused later
@@ -48,12 +47,30 @@ def settle_episodes(values: dict[str, Any], plain: Mapping[str, GivenValue]) -> 
         values["confirm_episodes"] = confirm
 
 
-def _settle_tuning(values: dict[str, Any], limit: int) -> None:
+def _settle_tuning_episodes(values: dict[str, Any], limit: int) -> None:
     """The episodes of one tuning slot: what all candidates leave of the budget, but at least a third of it in all."""
     left = room_for_tuning(values)
     if left is not None:
         tunings = max(1, values["generations"]) * tuning_slots(values)
         values["tune_episodes"] = max(1, left // tuning_slots(values), limit // (TUNED * tunings))
+
+
+def settle_tuning(
+    values: dict[str, Any], plain: Mapping[str, GivenValue], domain: Domain, options: Mapping[str, JSON]
+) -> None:
+    """Tune constants by default where the offline model needs it, and the preset and a budget of episodes have room.
+
+    The number of candidates of a user who sets `k_tune` stays what it is.
+    """
+    if values.get("preset", DEFAULT_PRESET) not in TUNES or "k_tune" in plain or not isinstance(domain, Numeric):
+        return
+    model = Settings.model_fields["model"].default
+    offline = values.get("model", model) == model
+    able = MethodPart.BRANCHES in _parts(values)
+    episodes = domain.tuning_episodes(options) if offline and able else 0
+    room = room_for_tuning(values)
+    if episodes and (room is None or room >= episodes):
+        values |= {"k_tune": 1, "tune_episodes": values.get("tune_episodes", room or episodes)}
 
 
 def room_for_tuning(values: Mapping[str, Any]) -> int | None:
@@ -66,6 +83,11 @@ def room_for_tuning(values: Mapping[str, Any]) -> int | None:
         return None
     left = limit - n_roll * (1 + candidates_expected({**values, "budget_episodes": None}))
     return left // max(1, generations)
+
+
+def _parts(values: Mapping[str, Any]) -> frozenset[MethodPart]:
+    """The parts of the method of settings that are not checked yet. Raises UsageError if there is no such method."""
+    return method_named(str(values.get("method", Settings.model_fields["method"].default))).parts
 
 
 def schedule(
@@ -91,3 +113,14 @@ def schedule(
     ]
     chosen = max(fitting, default=fewest)
     return chosen, confirmed(chosen)
+
+
+def refuse_small_budget(settings: Settings) -> None:
+    """Raises UsageError if the budget of episodes has no room for p_0, one candidate and its confirmation."""
+    practice = settings.practice_episodes if settings.proposer_turns else 0
+    limit, least = settings.budget_episodes, 2 * settings.n_roll + 2 * settings.confirm_episodes + practice
+    if limit is not None and limit < least:
+        raise UsageError(
+            f"budget_episodes = {limit} has no room for the first policy and one candidate, which take {least} "
+            "episodes: raise it, or lower n_roll or confirm_episodes"
+        )

@@ -8,7 +8,7 @@ from pathlib import Path
 from ..core.errors import UsageError
 from ..core.files import read_bounded
 from ..core.values import JSON
-from .model import EVALUATORS
+from .groups import EVALUATORS
 
 PREFIX = "MEMENTO_"
 MOST_BYTES = 1_000_000     # of a settings file

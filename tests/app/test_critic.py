@@ -246,7 +246,7 @@ async def test_what_cannot_see_or_draw_is_refused_before_anything_is_spent(runs:
         (["model=openai:m", "critic=openai:gpt-3.5-turbo"], "takes no images, so it cannot be the critic"),
         (["model=openai:o3-mini", "critic_mode=pixels"], "cannot be the model with critic_mode = 'pixels'"),
         (["model=openai:m", "critic_judges=on"], "'critic_judges' has no effect without a critic"),
-        (["model=openai:m", "budget.critic.calls=3"], "'budget.critic' has no effect without a critic"),
+        (["model=openai:m", "budget.critic.calls=3"], "'budget.critic.calls' has no effect without a critic"),
         (["model=openai:m", "critic=openai:m", "method=random"], "'critic' has no effect"),
         (["model=openai:m", "critic=openai:m", "critic_judges=on", "evaluator=reference"], "'critic_judges' has no"),
         (["model=openai:gpt-5.2", "critic=openai:unpriced", "budget_usd=3"], "unpriced"),

@@ -4,16 +4,19 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import patch
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from memento.app.plan import slots_of
 from memento.core.errors import UsageError, unknown
 from memento.core.methods import METHODS, branches_of
 from memento.core.values import JSON
 from memento.search.sequencer import KEEPERS
-from memento.settings import Settings, build_settings, building, checks, parse_assignments
+from memento.settings import Settings, build_settings, building, checks, fits, groups, parse_assignments
+from memento.settings.groups import ROLES
+from memento.settings.model import TABLES
 from memento.settings.presets import PRESETS
 
 
@@ -236,9 +239,68 @@ def test_every_method_has_a_keeper_and_every_keeper_is_listed() -> None:
     assert set(METHODS) == set(KEEPERS)
 
 
-def test_methods_apply_only_settings_that_exist() -> None:
-    for method in METHODS.values():
-        assert method.settings <= set(Settings.model_fields)
+FIELDS = sorted({*Settings.model_fields} - {"domain", "method", "evaluator", "preset", "options", *TABLES, "replay",
+                                            "replay_loosely"})
+CALLS = [f"{table}.{role}.{name}" for table, name in (("budget", "calls"), ("sampling", "temperature"))
+         for role in ROLES]
+SWITCHES = ({}, {"proposer_turns": 2}, {"gate": "on"}, {"critic": "openai:m"}, {"budget_episodes": 900},
+            {"memory_detail": "full"}, {"proposer_turns": 2, "gate": "on", "critic": "openai:m"})
+WHERE_NONE: Mapping[str, JSON] = {"judges": ["openai:m"], "salt": "none", "initial": "p.py", "prompts": "folder"}
+
+
+def given_value(key: str, run: Settings) -> JSON:
+    """A value that a user might give: on for what is off, something for nothing, else that of the run."""
+    value = run.as_json().get(key)
+    if value is False:
+        return True
+    if value in (None, []):
+        return WHERE_NONE.get(key, "openai:m" if key in ("critic", "evaluator_model") else 900 if key in FIELDS else 1)
+    return "on" if value == "off" else value
+
+
+def found(key: str, text: str) -> JSON:
+    """The value of a setting in a settings text; None if it is not there."""
+    value: JSON = tomllib.loads(text)
+    for part in key.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
+def test_every_setting_names_its_group() -> None:
+    used = {groups.of_field(field).name for field in Settings.model_fields.values()}
+    assert used == {*groups.GROUPS}, "and every group has a setting"
+
+
+@given(
+    method=st.sampled_from(sorted(METHODS)), evaluator=st.sampled_from(["evolve", "reference", "zero-shot", "/e.py"]),
+    preset=st.sampled_from(["paper", "quick"]), switches=st.sampled_from(SWITCHES),
+    key=st.sampled_from([*FIELDS, *CALLS]),
+)
+@settings(max_examples=200)
+def test_a_setting_is_refused_where_the_text_of_the_run_leaves_it_out(
+    method: str, evaluator: str, preset: str, switches: Mapping[str, JSON], key: str
+) -> None:
+    """What has an effect is decided in one place: for what is given, and for what is written."""
+    flags: dict[str, JSON] = {"method": method, "evaluator": evaluator, "preset": preset}
+    assume(key not in switches)
+    made = {name: value for name, value in switches.items() if fits(name, method, evaluator)}
+    with patch.object(building, "refuse_gate_without_twin"):
+        run = build({**flags, **made})
+        try:
+            other = build({**flags, **made, key: given_value(key, run)})
+        except UsageError as error:
+            assert f"'{key}' has no effect" in str(error)
+            assert found(key, run.as_toml()) in (None, False), "a flag that is off may stand there"
+        else:
+            assert found(key, other.as_toml()) is not None
+
+
+@pytest.mark.parametrize("key", ["racing", "speculation"])
+def test_a_flag_may_be_off_where_it_would_have_no_effect(key: str) -> None:
+    on_together: dict[str, JSON] = {"preset": "paper", "memory_detail": "full", "budget_episodes": 900}
+    assert f"{key} = false" in build(on_together).as_toml(), "a preset turns it on"
+    assert build({**on_together, key: False}) == build(on_together)
+    assert f"'{key}' has no effect" in refusal({**on_together, key: True})
 
 
 def test_an_assignment_keeps_everything_after_the_first_equals_sign() -> None:

@@ -1,0 +1,150 @@
+"""The groups of settings: each says which parts of a run its settings need to have an effect.
+
+A field of `Settings` names its group. Whether it has an effect is decided here alone, from the method's parts, the
+choice of evaluator, and the switches: settings without which others mean nothing.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import Field
+from pydantic.fields import FieldInfo
+
+from ..core.methods import MethodPart, method_named
+from ..core.values import JSON
+
+EVALUATORS = ("evolve", "reference", "zero-shot")  # anything else is a file
+ROLES = ("proposer", "evaluator-writer", "judge", "critic")  # the roles of models, as in core.ports.Ask
+PROPOSER, WRITER, JUDGE, CRITIC = ROLES
+
+Values = Mapping[str, JSON]
+"""The values of all settings of a run, by name."""
+
+
+def roles_of(evaluator: str) -> frozenset[str]:
+    """The roles of models in a run with this choice of evaluator, besides the critic."""
+    if evaluator == "evolve":
+        return frozenset({PROPOSER, WRITER, JUDGE})
+    return frozenset({PROPOSER, WRITER} if evaluator == "zero-shot" else {PROPOSER})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Switch:
+    """A choice that the settings of a group need, except the setting `name`, which makes it.
+
+    `otherwise` ends the sentence "'KEY' has no effect ..." of a run that made another choice.
+    """
+
+    name: str
+    on: Callable[[Values], bool]
+    otherwise: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingGroup:
+    """Settings that have an effect in the same runs.
+
+    They need a method with all `parts`, an evaluator that is made with all `roles`, and all `switches` on; one of
+    `either`, a part or a role, is enough. Without a need they always have an effect.
+    """
+
+    name: str
+    parts: frozenset[MethodPart] = frozenset()
+    roles: frozenset[str] = frozenset()
+    either: frozenset[MethodPart | str] = frozenset()
+    switches: tuple[Switch, ...] = ()
+
+    def field(self, default: Any, description: str, **limits: Any) -> Any:
+        """A field of `Settings` in this group; `...` for one that a preset or the user gives. `limits` as in Field."""
+        return Field(default, description=description, json_schema_extra={"group": self.name}, **limits)
+
+    def fits(self, method: str, evaluator: str) -> bool:
+        """Whether the method and the choice of evaluator have what these settings need. Raises UsageError."""
+        parts, roles = method_named(method).parts, roles_of(evaluator)
+        return self.parts <= parts and self.roles <= roles and (not self.either or bool(self.either & (parts | roles)))
+
+    def switched_off(self, name: str, values: Values) -> Switch | None:
+        """The first switch without which the setting `name` of this group means nothing; None if all are on."""
+        return next((each for each in self.switches if each.name != name and not each.on(values)), None)
+
+
+_TURNS = Switch(
+    name="proposer_turns", on=lambda values: bool(values["proposer_turns"]),
+    otherwise="without proposer_turns: remove it, or set proposer_turns",
+)
+_GATE = Switch(
+    name="gate", on=lambda values: values["gate"] == "on",
+    otherwise="without a gate: remove it, or set gate to 'on'",
+)
+_CRITIC = Switch(
+    name="critic", on=lambda values: values["critic"] is not None,
+    otherwise="without a critic: name one with --critic MODEL, or remove it",
+)
+_VERDICTS_UNREAD = Switch(
+    name="memory_detail", on=lambda values: values["memory_detail"] != "full",
+    otherwise="with memory_detail = 'full', which shows every verdict before the next question: remove it, or set "
+    "memory_detail to 'summary'",
+)
+_ONE_ANSWER = Switch(
+    name="proposer_turns", on=lambda values: not values["proposer_turns"],
+    otherwise="with proposer_turns, since conversations for nothing cost too much: remove it, or set proposer_turns "
+    "to 0",
+)
+_NO_GATE = Switch(
+    name="gate", on=lambda values: values["gate"] == "off",
+    otherwise="with a gate, whose verdict comes before the next question: remove it, or set gate to 'off'",
+)
+_UNCOUNTED = Switch(
+    name="budget_episodes", on=lambda values: values["budget_episodes"] is None,
+    otherwise="with budget_episodes, in which every episode of a candidate counts: remove it",
+)
+_EDITS = frozenset({MethodPart.EDITS})
+
+RUN = SettingGroup(name="run")
+MODELS = SettingGroup(name="models")
+BUDGET = SettingGroup(name="budget")
+ROLLOUTS = SettingGroup(name="rollouts")
+RECORDINGS = SettingGroup(name="recordings")
+GENERATIONS = SettingGroup(name="generations", parts=frozenset({MethodPart.GENERATIONS}))
+BRANCHES = SettingGroup(name="branches", parts=frozenset({MethodPart.BRANCHES}))
+SLOTS = SettingGroup(name="slots", parts=frozenset({MethodPart.SLOTS}))
+TUNING = SettingGroup(name="tuning", parts=frozenset({MethodPart.TUNING}))
+CONFIRMATION = SettingGroup(name="confirmation", parts=frozenset({MethodPart.ELITE}))
+RACING = SettingGroup(name="racing", parts=frozenset({MethodPart.RACING}), switches=(_UNCOUNTED,))
+MEMORY = SettingGroup(name="memory", parts=frozenset({MethodPart.CLIMB}))
+SPECULATION = SettingGroup(
+    name="speculation", parts=frozenset({MethodPart.CLIMB}), switches=(_VERDICTS_UNREAD, _ONE_ANSWER, _NO_GATE)
+)
+FOCI = SettingGroup(name="foci", parts=frozenset({MethodPart.MACRO}))
+EDITS = SettingGroup(name="edits", parts=_EDITS)
+REPLY = SettingGroup(name="reply", either=frozenset({MethodPart.CLIMB, JUDGE}))  # climbs and revisions of evaluators
+CONVERSATION = SettingGroup(name="conversation", parts=_EDITS, switches=(_TURNS,))
+GATE = SettingGroup(name="gate", parts=_EDITS, switches=(_GATE,))
+LOOKS = SettingGroup(name="critic", parts=_EDITS)
+LOOKS_OF_JUDGES = SettingGroup(name="critic for judges", parts=_EDITS, roles=frozenset({JUDGE}), switches=(_CRITIC,))
+EVALUATOR_WRITER = SettingGroup(name="evaluator writer", roles=frozenset({WRITER}))
+EVALUATOR_SEARCH = SettingGroup(name="evaluator search", roles=frozenset({JUDGE}))
+FINAL = SettingGroup(name="final", parts=frozenset({MethodPart.FINAL}))
+
+GROUPS: Mapping[str, SettingGroup] = {
+    group.name: group
+    for group in (
+        RUN, MODELS, BUDGET, ROLLOUTS, RECORDINGS, GENERATIONS, BRANCHES, SLOTS, TUNING, CONFIRMATION, RACING, MEMORY,
+        SPECULATION, FOCI, EDITS, REPLY, CONVERSATION, GATE, LOOKS, LOOKS_OF_JUDGES, EVALUATOR_WRITER,
+        EVALUATOR_SEARCH, FINAL,
+    )
+}
+CALLS_OF: Mapping[str, SettingGroup] = {
+    PROPOSER: MODELS, WRITER: EVALUATOR_WRITER, JUDGE: EVALUATOR_SEARCH,
+    CRITIC: SettingGroup(name="critic's calls", parts=_EDITS, switches=(_CRITIC,)),
+}
+"""The group of a role's tables, such as `[budget.judge]`."""
+
+
+def of_field(field: FieldInfo) -> SettingGroup:
+    """The group that a field of `Settings` names."""
+    extra = field.json_schema_extra
+    if not isinstance(extra, dict):
+        raise TypeError("a setting is declared by the method `field` of its group")
+    return GROUPS[str(extra["group"])]
