@@ -11,6 +11,7 @@ from ..search.gate import GateTerms
 from ..search.memento import GenerationBudget
 from ..search.options import SearchOptions
 from ..search.sequencer import KEEPERS, RunPlan
+from ..search.trials import Confirmation, RolloutPlan
 from ..settings import Settings
 from .required import twin_of
 
@@ -30,9 +31,18 @@ def plan_of(
     return RunPlan(
         method=KEEPERS[settings.method],
         slots=slots_of(settings),
-        search_seeds=tuple(derive_seed(settings.root_seed, "search", e) for e in range(settings.n_roll)),
-        racing=settings.racing,
-        duplicates=settings.duplicates,
+        search=RolloutPlan(
+            split="search",
+            seeds=tuple(derive_seed(settings.root_seed, "search", e) for e in range(settings.n_roll)),
+            evaluator=evaluator,
+            racing=settings.racing,
+            duplicates=settings.duplicates,
+            has_success=has_success(domain, settings.options),
+            fitness=_fitness_of(settings, domain),
+            episodes=settings.budget_episodes,
+            practice=settings.practice_episodes if settings.proposer_turns else 0,
+            confirmation=Confirmation(episodes=settings.confirm_episodes, seed=settings.root_seed),
+        ),
         options=SearchOptions(
             seed=settings.root_seed,
             speculation=settings.speculation,
@@ -46,16 +56,9 @@ def plan_of(
         ),
         final_seeds=tuple(derive_seed(settings.root_seed, "final", e) for e in range(_final_episodes(settings))),
         initial=initial,
-        evaluator=evaluator,
         evaluator_budget=budget if settings.evaluator == "evolve" else None,
         probe_seed=derive_seed(settings.root_seed, "probes") if settings.probes == "on" else None,
         reference=domain.reference_evaluator(),
-        has_success=has_success(domain, settings.options),
-        fitness=_fitness_of(settings, domain),
-        practice=settings.practice_episodes if settings.proposer_turns else 0,
-        budget_episodes=settings.budget_episodes,
-        confirm_episodes=settings.confirm_episodes,
-        confirm_seed=settings.root_seed,
         refuses_dead=rules >= 2,
     )
 

@@ -45,6 +45,7 @@ from ..runtime.rollouts.limits import policy_limits_in_words
 from ..runtime.supervisor import Agent, Lane, Supervisor
 from ..search.memento import GenerationBudget
 from ..search.sequencer import KEEPERS, RunPlan, Sequencer
+from ..search.trials import RolloutPlan
 
 IN_FLIGHT = (16, 32, 64)
 LATENCY_S = 1.0
@@ -182,10 +183,9 @@ def _plan(in_flight: int, rounds: int) -> RunPlan:
     return RunPlan(
         method=KEEPERS["random"],
         slots=GenerationBudget(generations=rounds, hill_climb=0, macro=in_flight, crossover=0),
-        search_seeds=(0,),
+        search=RolloutPlan(split="search", seeds=(0,), evaluator=load("hanoi").reference_evaluator(), racing=True),
         final_seeds=(1000,),
         initial=Program(shelf_program()),
-        evaluator=load("hanoi").reference_evaluator(),
     )
 
 

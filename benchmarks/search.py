@@ -244,7 +244,8 @@ def _plan(settings: Settings, saving: Sequence[bool]) -> RunPlan:
     plan = plan_of(settings, domain, None, domain.reference_evaluator())
     racing, duplicates, speculation = saving
     options = replace(plan.options, speculation=speculation)
-    return replace(plan, racing=racing, duplicates=duplicates, options=options, final_seeds=())
+    search = replace(plan.search, racing=racing, duplicates=duplicates)
+    return replace(plan, search=search, options=options, final_seeds=())
 
 
 def conclusions(facts: Iterable[Fact]) -> list[str]:

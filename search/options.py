@@ -71,7 +71,7 @@ def tunable(plan: RolloutPlan, ordered: int, slots: int, episodes: int) -> tuple
 
 def confirmation(plan: RolloutPlan) -> int:
     """The most episodes that the confirmation of one generation can order."""
-    return CONFIRMED * plan.confirm_episodes
+    return CONFIRMED * plan.confirmation.episodes
 
 
 def is_spent(plan: RolloutPlan, ordered: int) -> bool:

@@ -15,7 +15,6 @@ from ..core.events import (
     ProposalMade,
 )
 from ..core.keeper import Decision
-from ..core.seeds import derive_seed
 from ..core.values import CandidateState, Operator, Rejection, in_words, is_service_failure
 from .trials import RolloutPlan, Step, Trial, Trials, bound, chained, failed
 from .tried import detailed
@@ -49,9 +48,7 @@ def challenged(
     """Begin the comparison. If both are the same program, it is rolled out once."""
     fresh = RolloutPlan(
         split=plan.split,
-        seeds=tuple(
-            derive_seed(plan.confirm_seed, "confirm", generation, index) for index in range(plan.confirm_episodes)
-        ),
+        seeds=plan.confirmation.seeds(generation),
         evaluator=plan.evaluator,
         has_success=plan.has_success,
     )
@@ -114,7 +111,7 @@ Adopt = Callable[[S, CandidateState], Decision[S]]
 def confirmed(state: S, elite: CandidateState, adopt: Adopt[S]) -> Decision[S]:
     """Adopt the elite of the generation; a new one may have to be confirmed on fresh episodes first."""
     plan = state.trials.plan
-    if not plan.confirm_episodes or elite.id == state.elite.id:
+    if not plan.confirmation.episodes or elite.id == state.elite.id:
         return adopt(state, elite)
     challenge, orders = challenged(plan, state.generation, elite, state.elite)
     ordered = state.trials.ordered + challenge.trials.ordered

@@ -107,22 +107,13 @@ class RunPlan:
 
     method: MakeKeeper
     slots: GenerationBudget
-    search_seeds: tuple[int, ...]
+    search: RolloutPlan  # of p_0 and all candidates; its evaluator is a given E*
     final_seeds: tuple[int, ...]
-    racing: bool = True
-    duplicates: bool = False
     options: SearchOptions = PLAIN
     initial: Program | None = None  # a given p_0; None requests one from the model
-    evaluator: Program | None = None  # a given E*
-    evaluator_budget: EvaluatorBudget | None = None  # evolve E*; None without `evaluator`: request one evaluator
+    evaluator_budget: EvaluatorBudget | None = None  # evolve E*; None without a given one: request one evaluator
     probe_seed: int | None = None  # the seed of the probes in the evolution of E*; None: no probes
     reference: Program | None = None  # scores the final measure
-    has_success: bool = True  # whether the task has a success predicate
-    fitness: str = ""  # what f_e measures under a given `evaluator`, for prompts
-    practice: int = 0  # episodes in which one proposal may try drafts
-    budget_episodes: int | None = None  # of p_0, the search and its confirmations together; None: no budget
-    confirm_episodes: int = 0  # fresh episodes on which a candidate is compared with the elite; 0: none
-    confirm_seed: int = 0  # from which the seeds of these derive
     refuses_dead: bool = True  # request p_0 again if it does nothing in any episode; not by rules of version 1
 
 
@@ -150,9 +141,10 @@ class Sequencer:
 
     def start(self) -> Decision[Stages]:
         """Begin with p_0, given or requested."""
+        search = self._plan.search
         keeper = InitialKeeper(
-            given=self._plan.initial, seeds=self._plan.search_seeds, refuses_dead=self._plan.refuses_dead,
-            has_success=self._plan.has_success, episodes=self._plan.budget_episodes, fitness=self._plan.fitness,
+            given=self._plan.initial, seeds=search.seeds, refuses_dead=self._plan.refuses_dead,
+            has_success=search.has_success, episodes=search.episodes, fitness=search.fitness,
         )
         return self._enter("initial", keeper, lambda ended: self._begin_evaluator(ended.baseline, ended.ordered))
 
@@ -167,7 +159,7 @@ class Sequencer:
         return state.stage is None
 
     def _begin_evaluator(self, baseline: CandidateState, ordered: int) -> Decision[Stages]:
-        budget, given = self._plan.evaluator_budget, self._plan.evaluator
+        budget, given = self._plan.evaluator_budget, self._plan.search.evaluator
         keeper: Keeper[Any] = (
             EvaluatorKeeper(baseline=baseline, budget=budget, probe_seed=self._plan.probe_seed)
             if budget is not None and given is None
@@ -178,19 +170,10 @@ class Sequencer:
     def _begin_search(self, baseline: CandidateState, chosen: EvaluatorCandidate, ordered: int) -> Decision[Stages]:
         if chosen.program is None:
             raise SearchError("the chosen evaluator has no program")
-        limit = self._plan.budget_episodes
-        plan = RolloutPlan(
-            split="search",
-            seeds=self._plan.search_seeds,
-            evaluator=chosen.program,
-            racing=self._plan.racing,
-            duplicates=self._plan.duplicates,
-            has_success=self._plan.has_success,
-            fitness=chosen.summary if self._plan.evaluator is None else self._plan.fitness,
+        given, limit = self._plan.search, self._plan.search.episodes
+        plan = replace(
+            given, evaluator=chosen.program, fitness=chosen.summary if given.evaluator is None else given.fitness,
             episodes=None if limit is None else limit - ordered,
-            practice=self._plan.practice,
-            confirm_episodes=self._plan.confirm_episodes,
-            confirm_seed=self._plan.confirm_seed,
         )
         initial = score_baseline(baseline, chosen.examination)
         keeper = self._plan.method(initial, plan, self._plan.slots, self._plan.options)
@@ -201,7 +184,7 @@ class Sequencer:
             return self._end()
         plan = RolloutPlan(
             split="final", seeds=self._plan.final_seeds, evaluator=self._plan.reference,
-            has_success=self._plan.has_success,
+            has_success=self._plan.search.has_success,
         )
         keeper = FinalKeeper(initial=initial, elite=elite, plan=plan)
         return self._enter("final", keeper, lambda ended: self._end())

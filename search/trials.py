@@ -22,12 +22,28 @@ from ..core.keeper import Decision, put
 from ..core.metrics import aggregate, mean_return
 from ..core.order_ids import SCORE, episode_id, score_id, split, withdraw_id
 from ..core.programs.program_text import digest
+from ..core.seeds import derive_seed
 from ..core.values import Ancestor, CandidateState, Episode, Fault, FaultKind, Operator, Program, Score
 from .tried import extended, inherited
 
 S = TypeVar("S")
 
 KNOWN = 1000    # the latest programs whose episodes are remembered: bounds memory, changes no result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirmation:
+    """A new elite has to be better than the old one on `episodes` fresh episodes; 0: it is taken as it is.
+
+    `seed` is the run's, from which the seeds of these episodes derive.
+    """
+
+    episodes: int = 0
+    seed: int = 0
+
+    def seeds(self, generation: int) -> tuple[int, ...]:
+        """The seeds of the fresh episodes after a generation."""
+        return tuple(derive_seed(self.seed, "confirm", generation, index) for index in range(self.episodes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,8 +65,7 @@ class RolloutPlan:
     fitness: str = ""  # what the evaluator measures, for prompts
     episodes: int | None = None  # the most episodes that the stage may order; None: no budget of episodes
     practice: int = 0  # episodes in which one proposal may try drafts, which a budget of episodes counts as well
-    confirm_episodes: int = 0  # fresh episodes on which a candidate is compared with the elite; 0: none
-    confirm_seed: int = 0  # from which the seeds of these derive
+    confirmation: Confirmation = Confirmation()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,7 @@ from memento.runtime.clock import SystemClock
 from memento.search.memento import GenerationBudget
 from memento.search.options import SearchOptions
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.trials import RolloutPlan
 from memento.tui.lines import lines_of
 from memento.tui.live_view import LiveView
 from memento.tui.snapshot import RunSnapshot, search_slots
@@ -31,13 +32,12 @@ N_ROLL = 3
 PLAN = RunPlan(
     method=KEEPERS["memento"],
     slots=GenerationBudget(generations=3, hill_climb=4, macro=3, crossover=2),
-    search_seeds=tuple(range(N_ROLL)),
+    search=RolloutPlan(
+        split="search", seeds=tuple(range(N_ROLL)), evaluator=Program("E"), racing=True, duplicates=True
+    ),
     final_seeds=(),
-    racing=True,
-    duplicates=True,
     options=SearchOptions(speculation=True),
     initial=Program("program = 0\n"),
-    evaluator=Program("E"),
     reference=None,
 )
 SETTINGS = {

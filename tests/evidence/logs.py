@@ -26,6 +26,7 @@ from memento.memory.store import RunStore
 from memento.search.evaluator_search import EvaluatorBudget
 from memento.search.memento import GenerationBudget
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.trials import RolloutPlan
 
 from ..conformance.store import StoppedClock
 from ..support.keeper_world import World, play
@@ -52,7 +53,7 @@ def log(
     plan = RunPlan(
         method=KEEPERS[method],
         slots=SLOTS if method == "memento" else RANDOM,
-        search_seeds=(1, 2, 3),
+        search=RolloutPlan(split="search", seeds=(1, 2, 3), evaluator=None, racing=True),
         final_seeds=(91, 92),
         evaluator_budget=EvaluatorBudget(pool=3, judges=3, generations=2),
         reference=Program("reference"),

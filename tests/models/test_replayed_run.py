@@ -27,6 +27,7 @@ from memento.runtime.bus import EventBus
 from memento.runtime.supervisor import Agent, Lane, Supervisor
 from memento.search.memento import GenerationBudget
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.trials import RolloutPlan
 
 from ..support.services import Act, serving
 from .asking import client
@@ -37,11 +38,10 @@ async def search(model: Model, *, at_once: int) -> list[Fact]:
     plan = RunPlan(
         method=KEEPERS["memento"],
         slots=GenerationBudget(generations=2, hill_climb=3, macro=3, crossover=2),
-        search_seeds=(1, 2),
+        # without racing: the episodes that it prunes, and so the facts, may depend on the order of arrival
+        search=RolloutPlan(split="search", seeds=(1, 2), evaluator=Program("E")),
         final_seeds=(9,),
         initial=Program(shelf_program()),
-        evaluator=Program("E"),
-        racing=False,       # the episodes that it prunes, and so the facts, may depend on the order of arrival
     )
     pool = HashPool()
     rollouts: dict[type[Order], Agent] = {

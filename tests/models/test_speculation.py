@@ -27,6 +27,7 @@ from memento.runtime.supervisor import Lane, Supervisor
 from memento.search.memento import GenerationBudget
 from memento.search.options import SearchOptions
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.trials import RolloutPlan
 
 from .text_search import ByOperator, HashPool, Log, shelf_program
 
@@ -69,11 +70,9 @@ async def search(model: Model, *, ahead: bool) -> list[Fact]:
     plan = RunPlan(
         method=KEEPERS["hill-only"],
         slots=GenerationBudget(generations=2, hill_climb=10, macro=0, crossover=0),
-        search_seeds=(1, 2),
+        search=RolloutPlan(split="search", seeds=(1, 2), evaluator=Program("E")),
         final_seeds=(9,),
         initial=Program(shelf_program()),
-        evaluator=Program("E"),
-        racing=False,
         options=SearchOptions(speculation=ahead),
     )
     pool = SlowPool()

@@ -27,6 +27,7 @@ from memento.runtime.supervisor import Lane, Supervisor
 from memento.search.conversing import ConversationTerms, Conversing
 from memento.search.memento import GenerationBudget
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.trials import RolloutPlan
 
 from ..support.keeper_world import World
 
@@ -34,7 +35,8 @@ TURNS, PRACTICE, SEEDS = 4, 2, (71, 72)
 SEARCH_SEEDS, FINAL_SEEDS = (1, 2), (9,)
 PLAN = RunPlan(
     method=KEEPERS["memento"], slots=GenerationBudget(generations=2, hill_climb=2, macro=2, crossover=1),
-    search_seeds=SEARCH_SEEDS, final_seeds=FINAL_SEEDS, evaluator=Program("E"), racing=False,
+    search=RolloutPlan(split="search", seeds=SEARCH_SEEDS, evaluator=Program("E")),
+    final_seeds=FINAL_SEEDS,
 )
 KINDS = (
     Propose, ProposeEvaluator, Judge, Roll, ScoreEpisode, Examine, RecordProbes, TryProgram, LookCloser, Compute,
@@ -125,7 +127,7 @@ async def test_a_run_stopped_at_any_fact_goes_on_to_the_same_log() -> None:
 async def test_a_budget_of_episodes_counts_practice(seed: int) -> None:
     agent, log = Scripted(World(seed, failure_rate=0.1)), Log()
     slots = replace(PLAN.slots, generations=20)
-    plan = replace(PLAN, slots=slots, budget_episodes=24, practice=PRACTICE)
+    plan = replace(PLAN, slots=slots, search=replace(PLAN.search, episodes=24, practice=PRACTICE))
     await talk(agent, log, plan)
     tries = sum(isinstance(order, TryProgram) for order in agent.seen)
     rolls = sum(isinstance(order, Roll) and parse(order.id).stage != FINAL for order in agent.seen)

@@ -22,6 +22,7 @@ from memento.runtime.supervisor import Lane, Supervisor
 from memento.search.conversing import ConversationTerms, Conversing
 from memento.search.memento import GenerationBudget
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.trials import RolloutPlan
 
 from ..models.asking import DIALECT, KEY, client
 from ..support import ON_PATH
@@ -85,7 +86,8 @@ async def converse(model: object, folder: Path) -> Log:
     """One climb from SLOW, in one conversation."""
     plan = RunPlan(
         method=KEEPERS["memento"], slots=GenerationBudget(generations=1, hill_climb=1, macro=0, crossover=0),
-        search_seeds=(SEEDS["search"],), final_seeds=(SEEDS["final"],), initial=SLOW, evaluator=REACHED,
+        search=RolloutPlan(split="search", seeds=(SEEDS["search"],), evaluator=REACHED, racing=True),
+        final_seeds=(SEEDS["final"],), initial=SLOW,
     )
     terms = ConversationTerms(turns=len(ACTS) - 1, practice_episodes=5, seeds=(SEEDS["practice"],))
     climber = HillClimber(model=model, prompts=PromptFolder(), brief=BRIEF, contract=POLICY, limits="none.")

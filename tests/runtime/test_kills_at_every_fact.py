@@ -45,6 +45,7 @@ from memento.search.gate import Gated, GateTerms
 from memento.search.memento import GenerationBudget
 from memento.search.options import SearchOptions
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.trials import Confirmation, RolloutPlan
 
 from ..support.keeper_world import Sound
 from ..support.supervised import Doer, Log
@@ -56,7 +57,7 @@ ORDERS = (
 )
 PLAN = RunPlan(
     method=KEEPERS["memento"], slots=GenerationBudget(generations=2, hill_climb=2, macro=1, crossover=1),
-    search_seeds=(1, 2), final_seeds=(9,), evaluator=Program("E"), racing=False,
+    search=RolloutPlan(split="search", seeds=(1, 2), evaluator=Program("E")), final_seeds=(9,),
 )
 TERMS = ConversationTerms(turns=2, practice_episodes=1, seeds=(7,))
 GATE = GateTerms(twin="toy", seeds=tuple(range(5)), audit=0.3, seed=4)
@@ -86,10 +87,14 @@ KEEPERS_OF: dict[str, Callable[[], Keeper[Any]]] = {
     "turns, critic and gate": lambda: Conversing(Criticising(Gated(Sequencer(PLAN), GATE)), TERMS),
     "tuning": lambda: Sequencer(replace(PLAN, slots=TUNED)),
     "judges, probes and critic": lambda: Criticising(
-        Sequencer(replace(PLAN, evaluator=None, evaluator_budget=JUDGED, probe_seed=7)), judges=True
+        Sequencer(replace(
+            PLAN, search=replace(PLAN.search, evaluator=None), evaluator_budget=JUDGED, probe_seed=7
+        )), judges=True
     ),
     "budget and confirmation": lambda: Sequencer(
-        replace(PLAN, budget_episodes=24, confirm_episodes=2, confirm_seed=7, duplicates=True)
+        replace(PLAN, search=replace(
+            PLAN.search, episodes=24, confirmation=Confirmation(episodes=2, seed=7), duplicates=True
+        ))
     ),
 }
 

@@ -36,6 +36,7 @@ from memento.runtime.supervisor import Agent, Lane, Supervisor, failed_slot
 from memento.search.evaluator_search import EvaluatorBudget
 from memento.search.memento import GenerationBudget
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.trials import RolloutPlan
 
 from ..support.keeper_world import World
 from ..support.prompt_samples import BRIEF, Scripted, judge_order, propose_evaluator
@@ -43,7 +44,7 @@ from ..support.prompt_samples import BRIEF, Scripted, judge_order, propose_evalu
 PLAN = RunPlan(
     method=KEEPERS["memento"],
     slots=GenerationBudget(generations=2, hill_climb=2, macro=2, crossover=1),
-    search_seeds=(1, 2),
+    search=RolloutPlan(split="search", seeds=(1, 2), evaluator=None, racing=True),
     final_seeds=(9,),
     evaluator_budget=EvaluatorBudget(pool=3, judges=3, generations=2),
 )

@@ -26,6 +26,7 @@ from memento.runtime.bus import EventBus
 from memento.runtime.supervisor import Lane, Supervisor
 from memento.search.memento import GenerationBudget
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.trials import RolloutPlan
 
 from ..support.keeper_world import World
 from ..support.supervised import Doer, Log
@@ -33,9 +34,8 @@ from ..support.supervised import Doer, Log
 PLAN = RunPlan(
     method=KEEPERS["memento"],
     slots=GenerationBudget(generations=2, hill_climb=2, macro=2, crossover=1),
-    search_seeds=(1, 2),
+    search=RolloutPlan(split="search", seeds=(1, 2), evaluator=Program("E"), racing=True),
     final_seeds=(9,),
-    evaluator=Program("E"),
 )
 KINDS = (Propose, ProposeEvaluator, Judge, Roll, ScoreEpisode, Examine)
 

@@ -29,6 +29,7 @@ from memento.runtime.supervisor import Replay
 from memento.search.memento import GenerationBudget
 from memento.search.options import dealt
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.trials import Confirmation, RolloutPlan
 
 from ..support.keeper_world import Repeating, World, play
 
@@ -55,9 +56,11 @@ class Sound(Repeating):
 def run_plan(method: str, budget: int | None, confirm: int = 0, *, duplicates: bool = True) -> RunPlan:
     slots = GenerationBudget(generations=4, hill_climb=3, macro=2, crossover=1)
     return RunPlan(
-        method=KEEPERS[method], slots=slots, search_seeds=SEEDS, final_seeds=FINAL_SEEDS, racing=budget is None,
-        duplicates=duplicates, initial=Program("program = 0"), evaluator=Program("E*"), budget_episodes=budget,
-        confirm_episodes=0 if method == "zero-shot" else confirm, confirm_seed=7,
+        method=KEEPERS[method], slots=slots, final_seeds=FINAL_SEEDS, initial=Program("program = 0"),
+        search=RolloutPlan(
+            split="search", seeds=SEEDS, evaluator=Program("E*"), racing=budget is None, duplicates=duplicates,
+            episodes=budget, confirmation=Confirmation(episodes=0 if method == "zero-shot" else confirm, seed=7),
+        ),
     )
 
 
@@ -83,7 +86,7 @@ def test_a_budget_is_never_exceeded_and_no_order_of_arrival_changes_the_run(
         log, last = play(keeper, Sound(world), random.Random(arrival).randrange)
         assert keeper.finished(last.state), "the final measure is reached"
         assert not last.orders
-        assert len(searched(log)) <= plan.budget_episodes
+        assert len(searched(log)) <= plan.search.episodes
         logs.append(log)
     assert len(searched(logs[0])) == len(searched(logs[1]))
     assert conclusions(logs[0]) == conclusions(logs[1])
@@ -189,8 +192,8 @@ def test_a_refuted_candidate_is_no_parent_and_its_program_may_come_again() -> No
 def test_attempts_at_a_first_policy_count() -> None:
     plan = RunPlan(
         method=KEEPERS["memento"], slots=GenerationBudget(generations=1, hill_climb=1, macro=0, crossover=0),
-        search_seeds=SEEDS,
-        final_seeds=(), evaluator=Program("E*"), budget_episodes=5,
+        search=RolloutPlan(split="search", seeds=SEEDS, evaluator=Program("E*"), racing=True, episodes=5),
+        final_seeds=(),
     )
 
     class Dead(World):

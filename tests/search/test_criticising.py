@@ -17,18 +17,18 @@ from memento.search.evaluator_search import EvaluatorBudget
 from memento.search.memento import GenerationBudget
 from memento.search.options import SearchOptions
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.trials import RolloutPlan
 
 from ..support.keeper_world import Sound, play
 
 METHODS = ("memento", "eureka", "revolve", "without-crossover")
 
 
-def plan_of(method: str, **more: object) -> RunPlan:
+def plan_of(method: str, *, racing: bool = True, **more: object) -> RunPlan:
+    search = RolloutPlan(split="search", seeds=(1, 2), evaluator=Program("E"), racing=racing)
     return RunPlan(
-        method=KEEPERS[method], slots=GenerationBudget(
-            generations=3, hill_climb=3, macro=3, crossover=2), search_seeds=(1, 2
-        ),
-        final_seeds=(9,), evaluator=Program("E"), **more,
+        method=KEEPERS[method], slots=GenerationBudget(generations=3, hill_climb=3, macro=3, crossover=2),
+        search=search, final_seeds=(9,), **more,
     )
 
 
@@ -144,9 +144,8 @@ def test_a_critic_that_takes_no_pictures_is_not_asked_again(pictures: bool, seed
 
 @pytest.mark.parametrize("judges", [False, True])
 def test_judges_read_it_only_if_they_shall(judges: bool) -> None:
-    plan = replace(
-        plan_of("memento"), evaluator=None, evaluator_budget=EvaluatorBudget(pool=3, judges=3, generations=2)
-    )
+    plan = plan_of("memento", evaluator_budget=EvaluatorBudget(pool=3, judges=3, generations=2))
+    plan = replace(plan, search=replace(plan.search, evaluator=None))
     world = Watched(5)
     play(Criticising(Sequencer(plan), judges=judges), world, lambda count: 0)
     votes = [order for order in world.seen if isinstance(order, Judge)]

@@ -30,17 +30,19 @@ from memento.search.gate import Gated, GateTerms, clearly_below, why_stopped
 from memento.search.memento import GenerationBudget
 from memento.search.options import SearchOptions
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.trials import RolloutPlan
 
 from ..support.keeper_world import Repeating, Sound, play
 
 METHODS = ("memento", "hill-only", "eureka", "eureka-elite", "revolve")
 
 
-def plan_of(method: str = "memento", **more: object) -> RunPlan:
+def plan_of(method: str = "memento", *, duplicates: bool = False, **more: object) -> RunPlan:
     return RunPlan(**{
         "method": KEEPERS[method], "slots": GenerationBudget(generations=3, hill_climb=3, macro=3, crossover=2, tune=1,
                                                   tune_episodes=4),
-        "search_seeds": (1, 2), "final_seeds": (9,), "evaluator": Program("E"), "racing": False, **more,
+        "search": RolloutPlan(split="search", seeds=(1, 2), evaluator=Program("E"), duplicates=duplicates),
+        "final_seeds": (9,), **more,
     })
 
 

@@ -44,18 +44,20 @@ from memento.search.evaluator_search import EvaluatorBudget, EvaluatorKeeper, ma
 from memento.search.memento import GenerationBudget
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
 from memento.search.stages import score_baseline
+from memento.search.trials import RolloutPlan
 
 from ..support.keeper_world import World, play
 
 PLAN = RunPlan(
     method=KEEPERS["memento"],
     slots=GenerationBudget(generations=2, hill_climb=2, macro=2, crossover=1),
-    search_seeds=(1, 2),
+    search=RolloutPlan(split="search", seeds=(1, 2), evaluator=None, racing=True),
     final_seeds=(91, 92, 93),
     evaluator_budget=EvaluatorBudget(pool=3, judges=3, generations=2),
     probe_seed=7,
     reference=Program("reference"),
 )
+GIVEN = replace(PLAN, search=replace(PLAN.search, evaluator=Program("E")), evaluator_budget=None)
 
 
 def run(plan: RunPlan, world: World, arrival: int = 0) -> list[Fact]:
@@ -140,7 +142,7 @@ def test_p0_reuses_its_rollouts_and_is_scored_by_the_chosen_evaluator() -> None:
 
 
 def test_a_given_policy_and_a_given_evaluator_ask_no_model_for_them() -> None:
-    plan = replace(PLAN, initial=Program("mine"), evaluator=Program("E"), evaluator_budget=None)
+    plan = replace(GIVEN, initial=Program("mine"))
     log = run(plan, World(1, failure_rate=0.0))
     chosen = of(log, EvaluatorChosen)
     assert [fact.chosen.program for fact in chosen] == [Program("E")]
@@ -225,7 +227,7 @@ def test_no_valid_evaluator_in_the_first_pool_is_an_error() -> None:
     with pytest.raises(SearchError, match="none of the 3 evaluators"):
         run(PLAN, Refusing(Examine))
     with pytest.raises(SearchError, match="given evaluator"):
-        run(replace(PLAN, evaluator=Program("E"), evaluator_budget=None), Refusing(Examine))
+        run(GIVEN, Refusing(Examine))
     with pytest.raises(SearchError, match="no valid evaluator in 5 replies"):
         run(replace(PLAN, evaluator_budget=None), Refusing(ProposeEvaluator))
 

@@ -34,6 +34,7 @@ from memento.runtime.supervisor import Lane, Supervisor
 from memento.search.evaluator_search import EvaluatorBudget
 from memento.search.memento import GenerationBudget
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
+from memento.search.trials import RolloutPlan
 
 from ....support import ON_PATH
 from ....support.processes import members_of, wait_until_gone
@@ -127,7 +128,9 @@ async def _run(model: HostileModel, log: Log, folder: Path) -> str:
             return await propose[order.operator].carry_out(order)
 
     plan = RunPlan(
-        method=KEEPERS["memento"], slots=SLOTS, search_seeds=(1,), final_seeds=(9,), initial=STILL,
+        method=KEEPERS["memento"], slots=SLOTS,
+        search=RolloutPlan(split="search", seeds=(1,), evaluator=None, racing=True),
+        final_seeds=(9,), initial=STILL,
         evaluator_budget=EvaluatorBudget(pool=6, judges=2, generations=1),
     )
     limits: Limits = LIMITS["brief"]
