@@ -1,7 +1,7 @@
 """The inputs of a run's decisions, from its settings."""
 
 from ..core.events import RULES
-from ..core.methods import MethodPart, method_named, slots_for
+from ..core.methods import SearchPart, method_named, slots_for
 from ..core.ports import Domain, has_success
 from ..core.seeds import derive_seed
 from ..core.values import Operator, Program
@@ -65,7 +65,7 @@ def plan_of(
 
 def _final_episodes(settings: Settings) -> int:
     """The held-out episodes; 0 for a method that has no final measure, such as a calibration on a robot."""
-    return settings.final_episodes if MethodPart.FINAL in method_named(settings.method).parts else 0
+    return settings.final_episodes if SearchPart.FINAL in method_named(settings.method).parts else 0
 
 
 def _fitness_of(settings: Settings, domain: Domain) -> str:
@@ -75,7 +75,7 @@ def _fitness_of(settings: Settings, domain: Domain) -> str:
 
 def slots_of(settings: Settings) -> GenerationBudget:
     """The budget of a generation: by branch, or `k` slots in one branch for a method that divides them itself."""
-    if MethodPart.SLOTS in method_named(settings.method).parts:
+    if SearchPart.SLOTS in method_named(settings.method).parts:
         return GenerationBudget(generations=settings.generations, hill_climb=0, macro=settings.k, crossover=0)
     known = settings.as_json()
     return GenerationBudget(

@@ -12,7 +12,7 @@ from .values import JSON, Operator
 CALIBRATE = "calibrate"  # the name of the method that needs a robot
 
 
-class MethodPart(Enum):
+class SearchPart(Enum):
     """A part of a search method. Settings of a part have no effect in a method without it (`settings/groups.py`)."""
 
     GENERATIONS = auto()  # as many as the user wants
@@ -27,7 +27,7 @@ class MethodPart(Enum):
     FINAL = auto()        # p_0 and the elite are compared on held-out episodes
 
 
-_EVOLUTION = frozenset({MethodPart.GENERATIONS, MethodPart.EDITS, MethodPart.ELITE, MethodPart.FINAL})
+_EVOLUTION = frozenset({SearchPart.GENERATIONS, SearchPart.EDITS, SearchPart.ELITE, SearchPart.FINAL})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class Method:
 
     name: str
     title: str
-    parts: frozenset[MethodPart]
+    parts: frozenset[SearchPart]
     branches: Branches
     published: str | None = None
 
@@ -131,7 +131,7 @@ METHODS: Mapping[str, Method] = {
             name="memento",
             title="hill-climbing with a memory of rejected edits, macro-mutation and crossover; one elite (the paper)",
             parts=_EVOLUTION | {
-                MethodPart.BRANCHES, MethodPart.CLIMB, MethodPart.MACRO, MethodPart.TUNING, MethodPart.RACING,
+                SearchPart.BRANCHES, SearchPart.CLIMB, SearchPart.MACRO, SearchPart.TUNING, SearchPart.RACING,
             },
             branches=_memento,
             published="MEMENTO",
@@ -139,42 +139,42 @@ METHODS: Mapping[str, Method] = {
         Method(
             name="hill-only",
             title="memento with all slots in the climb (the paper's ablation)",
-            parts=_EVOLUTION | {MethodPart.SLOTS, MethodPart.CLIMB, MethodPart.RACING},
+            parts=_EVOLUTION | {SearchPart.SLOTS, SearchPart.CLIMB, SearchPart.RACING},
             branches=_one_branch(Operator.HILL_CLIMB),
             published="Hill-only",
         ),
         Method(
             name="without-crossover",
             title="memento with half of the slots in the climb and half macro-mutations (the paper's ablation)",
-            parts=_EVOLUTION | {MethodPart.SLOTS, MethodPart.CLIMB, MethodPart.MACRO, MethodPart.RACING},
+            parts=_EVOLUTION | {SearchPart.SLOTS, SearchPart.CLIMB, SearchPart.MACRO, SearchPart.RACING},
             branches=_two_branches,
             published="Without-Crossover",
         ),
         Method(
             name="eureka",
             title="macro-mutations of the best of the last generation; no population, no memory",
-            parts=_EVOLUTION | {MethodPart.SLOTS, MethodPart.MACRO, MethodPart.RACING},
+            parts=_EVOLUTION | {SearchPart.SLOTS, SearchPart.MACRO, SearchPart.RACING},
             branches=_one_branch(Operator.MACRO),
             published="Eureka",
         ),
         Method(
             name="eureka-elite",
             title="macro-mutations of the best program so far; no population, no memory (the paper's Eureka)",
-            parts=_EVOLUTION | {MethodPart.SLOTS, MethodPart.MACRO, MethodPart.RACING},
+            parts=_EVOLUTION | {SearchPart.SLOTS, SearchPart.MACRO, SearchPart.RACING},
             branches=_one_branch(Operator.MACRO),
             published="Eureka",
         ),
         Method(
             name="revolve",
             title="four islands of programs, bred by crossover and macro-mutation, the weaker half reset now and then",
-            parts=_EVOLUTION | {MethodPart.SLOTS, MethodPart.MACRO},
+            parts=_EVOLUTION | {SearchPart.SLOTS, SearchPart.MACRO},
             branches=_islands,
             published="REvolve",
         ),
         Method(
             name="zero-shot",
             title="one round of programs from the initial prompt, the best one taken (the paper's ablation)",
-            parts=frozenset({MethodPart.SLOTS, MethodPart.RACING, MethodPart.FINAL}),
+            parts=frozenset({SearchPart.SLOTS, SearchPart.RACING, SearchPart.FINAL}),
             branches=_one_branch(Operator.INITIAL, label="programs"),
             published="Zero-shot",
         ),
@@ -182,20 +182,20 @@ METHODS: Mapping[str, Method] = {
             name="random",
             title="independent programs from the initial prompt, the best one kept; the floor for every method",
             parts=frozenset({
-                MethodPart.GENERATIONS, MethodPart.SLOTS, MethodPart.ELITE, MethodPart.RACING, MethodPart.FINAL,
+                SearchPart.GENERATIONS, SearchPart.SLOTS, SearchPart.ELITE, SearchPart.RACING, SearchPart.FINAL,
             }),
             branches=_one_branch(Operator.INITIAL, word=RANDOM),
         ),
         Method(
             name="cma-es",
             title="the constants of the first program tuned by an optimiser, without further programs; a baseline",
-            parts=frozenset({MethodPart.TUNING, MethodPart.RACING, MethodPart.FINAL}),
+            parts=frozenset({SearchPart.TUNING, SearchPart.RACING, SearchPart.FINAL}),
             branches=_tuning_alone,
         ),
         Method(
             name=CALIBRATE,
             title="other values of named constants for a robot cell, from the metrics of a few trials (the paper's)",
-            parts=frozenset({MethodPart.GENERATIONS}),  # its result is measured by `memento cell run`
+            parts=frozenset({SearchPart.GENERATIONS}),  # its result is measured by `memento cell run`
             branches=_calibration,
         ),
     ]

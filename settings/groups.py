@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import Field
 from pydantic.fields import FieldInfo
 
-from ..core.methods import MethodPart, method_named
+from ..core.methods import SearchPart, method_named
 from ..core.values import JSON
 
 EVALUATORS = ("evolve", "reference", "zero-shot")  # anything else is a file
@@ -50,9 +50,9 @@ class SettingGroup:
     """
 
     name: str
-    parts: frozenset[MethodPart] = frozenset()
+    parts: frozenset[SearchPart] = frozenset()
     roles: frozenset[str] = frozenset()
-    either: frozenset[MethodPart | str] = frozenset()
+    either: frozenset[SearchPart | str] = frozenset()
     switches: tuple[Switch, ...] = ()
 
     def field(self, default: Any, description: str, **limits: Any) -> Any:
@@ -99,33 +99,33 @@ _UNCOUNTED = Switch(
     name="budget_episodes", on=lambda values: values["budget_episodes"] is None,
     otherwise="with budget_episodes, in which every episode of a candidate counts: remove it",
 )
-_EDITS = frozenset({MethodPart.EDITS})
+_EDITS = frozenset({SearchPart.EDITS})
 
 RUN = SettingGroup(name="run")
 MODELS = SettingGroup(name="models")
 BUDGET = SettingGroup(name="budget")
 ROLLOUTS = SettingGroup(name="rollouts")
 RECORDINGS = SettingGroup(name="recordings")
-GENERATIONS = SettingGroup(name="generations", parts=frozenset({MethodPart.GENERATIONS}))
-BRANCHES = SettingGroup(name="branches", parts=frozenset({MethodPart.BRANCHES}))
-SLOTS = SettingGroup(name="slots", parts=frozenset({MethodPart.SLOTS}))
-TUNING = SettingGroup(name="tuning", parts=frozenset({MethodPart.TUNING}))
-CONFIRMATION = SettingGroup(name="confirmation", parts=frozenset({MethodPart.ELITE}))
-RACING = SettingGroup(name="racing", parts=frozenset({MethodPart.RACING}), switches=(_UNCOUNTED,))
-MEMORY = SettingGroup(name="memory", parts=frozenset({MethodPart.CLIMB}))
+GENERATIONS = SettingGroup(name="generations", parts=frozenset({SearchPart.GENERATIONS}))
+BRANCHES = SettingGroup(name="branches", parts=frozenset({SearchPart.BRANCHES}))
+SLOTS = SettingGroup(name="slots", parts=frozenset({SearchPart.SLOTS}))
+TUNING = SettingGroup(name="tuning", parts=frozenset({SearchPart.TUNING}))
+CONFIRMATION = SettingGroup(name="confirmation", parts=frozenset({SearchPart.ELITE}))
+RACING = SettingGroup(name="racing", parts=frozenset({SearchPart.RACING}), switches=(_UNCOUNTED,))
+MEMORY = SettingGroup(name="memory", parts=frozenset({SearchPart.CLIMB}))
 SPECULATION = SettingGroup(
-    name="speculation", parts=frozenset({MethodPart.CLIMB}), switches=(_VERDICTS_UNREAD, _ONE_ANSWER, _NO_GATE)
+    name="speculation", parts=frozenset({SearchPart.CLIMB}), switches=(_VERDICTS_UNREAD, _ONE_ANSWER, _NO_GATE)
 )
-FOCI = SettingGroup(name="foci", parts=frozenset({MethodPart.MACRO}))
+FOCI = SettingGroup(name="foci", parts=frozenset({SearchPart.MACRO}))
 EDITS = SettingGroup(name="edits", parts=_EDITS)
-REPLY = SettingGroup(name="reply", either=frozenset({MethodPart.CLIMB, JUDGE}))  # climbs and revisions of evaluators
+REPLY = SettingGroup(name="reply", either=frozenset({SearchPart.CLIMB, JUDGE}))  # climbs and revisions of evaluators
 CONVERSATION = SettingGroup(name="conversation", parts=_EDITS, switches=(_TURNS,))
 GATE = SettingGroup(name="gate", parts=_EDITS, switches=(_GATE,))
 LOOKS = SettingGroup(name="critic", parts=_EDITS)
 LOOKS_OF_JUDGES = SettingGroup(name="critic for judges", parts=_EDITS, roles=frozenset({JUDGE}), switches=(_CRITIC,))
 EVALUATOR_WRITER = SettingGroup(name="evaluator writer", roles=frozenset({WRITER}))
 EVALUATOR_SEARCH = SettingGroup(name="evaluator search", roles=frozenset({JUDGE}))
-FINAL = SettingGroup(name="final", parts=frozenset({MethodPart.FINAL}))
+FINAL = SettingGroup(name="final", parts=frozenset({SearchPart.FINAL}))
 
 GROUPS: Mapping[str, SettingGroup] = {
     group.name: group

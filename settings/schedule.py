@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..core.errors import UsageError
-from ..core.methods import MethodPart, candidates_expected, method_named, tuning_episodes, tuning_slots
+from ..core.methods import SearchPart, candidates_expected, method_named, tuning_episodes, tuning_slots
 from ..core.ports import Domain, Numeric
 from ..core.values import JSON
 from .model import Settings
@@ -17,7 +17,7 @@ FEWEST = 2  # episodes per candidate: with one, luck cannot be distinguished fro
 
 def settle_generations(values: dict[str, Any], plain: Mapping[str, GivenValue]) -> None:
     """A method without generations has one."""
-    if "generations" not in plain and MethodPart.GENERATIONS not in _parts(values):
+    if "generations" not in plain and SearchPart.GENERATIONS not in _parts(values):
         values["generations"] = 1
 
 
@@ -30,7 +30,7 @@ def settle_episodes(values: dict[str, Any], plain: Mapping[str, GivenValue]) -> 
         _settle_tuning_episodes(values, limit)
     if "n_roll" in plain:
         return
-    confirms = MethodPart.ELITE in _parts(values)
+    confirms = SearchPart.ELITE in _parts(values)
     given = values.get("confirm_episodes", 0) if "confirm_episodes" in plain or not confirms else None
     if not all(isinstance(each, int) for each in (values["n_roll"], values["generations"], given or 0)):
         return  # refused later
@@ -66,7 +66,7 @@ def settle_tuning(
         return
     model = Settings.model_fields["model"].default
     offline = values.get("model", model) == model
-    able = MethodPart.BRANCHES in _parts(values)
+    able = SearchPart.BRANCHES in _parts(values)
     episodes = domain.tuning_episodes(options) if offline and able else 0
     room = room_for_tuning(values)
     if episodes and (room is None or room >= episodes):
@@ -85,7 +85,7 @@ def room_for_tuning(values: Mapping[str, Any]) -> int | None:
     return left // max(1, generations)
 
 
-def _parts(values: Mapping[str, Any]) -> frozenset[MethodPart]:
+def _parts(values: Mapping[str, Any]) -> frozenset[SearchPart]:
     """The parts of the method of settings that are not checked yet. Raises UsageError if there is no such method."""
     return method_named(str(values.get("method", Settings.model_fields["method"].default))).parts
 

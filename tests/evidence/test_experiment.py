@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from memento.core.errors import UsageError
-from memento.core.methods import METHODS, MethodPart, candidates_expected, tuning_episodes
+from memento.core.methods import METHODS, SearchPart, candidates_expected, tuning_episodes
 from memento.domains.kitchen.options import HELD_OUT, TRAINING
 from memento.domains.kitchen.recorded import FOLDERS
 from memento.evidence import published
@@ -233,7 +233,7 @@ def test_a_changed_budget_is_equal_for_every_method():
     methods = [name for name in METHODS if name not in ("cma-es", "calibrate")]
     experiment = build(methods=methods, set={"k_hc": 3, "k_macro": 2})
     settings = check(experiment)
-    assert {each.k for each in settings.values() if MethodPart.SLOTS in METHODS[each.method].parts} == {3 + 2 + 1}
+    assert {each.k for each in settings.values() if SearchPart.SLOTS in METHODS[each.method].parts} == {3 + 2 + 1}
     assert {candidates_of(each) for each in settings.values()} == {6}
 
 

@@ -1,7 +1,7 @@
 """Small runs of every method on the kinematic task, and what two of them are compared by."""
 
 from memento.core.events import CandidateScored, EliteChanged, Fact, PopulationChanged
-from memento.core.methods import METHODS, MethodPart
+from memento.core.methods import METHODS, SearchPart
 from memento.core.tuning_events import TuningEnded
 
 SMALL = [
@@ -18,7 +18,7 @@ SAVING = ["--set", "memory_detail=summary", "--set", "speculation=true", "--set"
 
 
 def budget(method: str) -> list[str]:
-    climbs = SAVING if MethodPart.CLIMB in METHODS[method].parts else []
+    climbs = SAVING if SearchPart.CLIMB in METHODS[method].parts else []
     return [*BUDGETS.get(method, ["--set", "generations=2", "--set", "k=4"]), *climbs]
 
 
