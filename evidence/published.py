@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from ..core.methods import METHODS
 from ..core.text import one_line
 from ..core.values import JSON
-from ..settings import fits
+from ..settings import fits, group_of, preset_named, recorded_settings
 from .experiment import Measure
 from .records import RunRecord
 
@@ -108,8 +108,8 @@ def chosen_arms(records: "tuple[RunRecord, ...]") -> dict[str, str]:
 # The setting of the paper's published values, and how a run differs from it. Pure.
 #
 # A measured value may stand next to a published one only where nothing differs. The paper states the task in its
-# appendices on the two environments, and the budget in its section on experiments; where it is silent, nothing is
-# asked.
+# appendices on the two environments, and the budget in its section on experiments. A setting that the paper does not
+# know is as if it did not exist.
 
 
 # The options of the domains, by their names here.
@@ -123,12 +123,18 @@ TASKS: Mapping[str, Mapping[str, JSON]] = {
         "targets.reveal_unseen": True,
     },
 }
-# Settings of the search that the paper states, where the method has them.
-SEARCH: Mapping[str, JSON] = {
-    "generations": 5, "k_hc": 10, "k_macro": 10, "k_cross": 4, "k": 24, "n_roll": 10, "memory_detail": "summary",
-    "memory_scope": "generation", "feedback": "metrics", "reply": "whole", "repairs": 0, "macro_focus": False,
-    "probes": "off", "judge_reasons": False, "proposer_turns": 0, "notes": "off",
-}
+PAPER: Mapping[str, JSON] = recorded_settings({"domain": HANOI, **preset_named("paper")}).as_json()
+"""The settings of the paper's search: its budget, and nothing that runs lacked before there was a setting for it."""
+FREE = frozenset({
+    "domain", "options", "final_episodes",     # compared as a task (`TASKS`) and as a measure (`same_measure`)
+    "method", "model", "preset", "seed", "salt",    # a row, a table, where the values come from, and the chance
+    "evaluator", "initial",     # in a comparison files that its arms share, as in the paper
+    "tune_episodes",            # of no use without slots for tuning, which are compared
+    "budget", "budget_calls", "budget_tokens", "budget_usd", "budget_wall_s",   # a run that one ends does not count
+    "workers", "calls_at_once", "prices", "replay", "replay_loosely", "require_sandbox", "keep_trajectories",
+    "trajectories_limit_mb", "racing", "duplicates", "speculation",     # change no result
+})
+"""The settings in which a run may differ from the paper's, and still stand beside it."""
 ONE_KITCHEN_DIFFERS = ("scenes = FloorPlan1",)     # what differs in the paper's search in one kitchen
 
 
@@ -142,10 +148,14 @@ def differences(record: RunRecord) -> tuple[str, ...]:
     different = [_words(key, found.get(key)) for key, value in wanted.items() if found.get(key) != value]
     if record.method not in METHODS:
         return tuple(different)
-    evaluator = str(record.settings.get("evaluator", "evolve"))
+    evaluator = str(record.settings.get("evaluator", PAPER["evaluator"]))
+    if evaluator == "reference":
+        different.append(_words("evaluator", evaluator))
+    settings = {**PAPER, **record.settings}
     return (*different, *(
-        _words(key, record.settings[key]) for key, value in SEARCH.items()
-        if fits(key, record.method, evaluator) and key in record.settings and record.settings[key] != value
+        _words(key, settings[key]) for key, value in PAPER.items()
+        if key not in FREE and settings[key] != value and fits(key, record.method, evaluator)
+        and group_of(key).switched_off(key, settings) is None
     ))
 
 

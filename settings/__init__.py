@@ -15,7 +15,8 @@
 from .building import build_settings, parse_budgets, settings_in, usable_cpus, with_budgets
 from .checks import evaluator_file
 from .groups import CRITIC, roles_of
-from .model import ALL, BRANCHES, MOST_WORKERS, OPTIONS, SALT_PATTERN, Asking, RoleBudget, Settings, fits
+from .model import ALL, BRANCHES, MOST_WORKERS, OPTIONS, SALT_PATTERN, Asking, RoleBudget, Settings, fits, group_of
+from .presets import preset_named
 from .recorded import recorded_settings
 from .sources import parse_assignments
 
@@ -32,8 +33,10 @@ __all__ = [
     "build_settings",
     "evaluator_file",
     "fits",
+    "group_of",
     "parse_assignments",
     "parse_budgets",
+    "preset_named",
     "recorded_settings",
     "roles_of",
     "settings_in",

@@ -16,13 +16,16 @@ from memento.core.text import DASH
 from memento.core.values import Operator, Program
 from memento.evidence import page_tables, tables
 from memento.evidence.descent import shown
+from memento.evidence.experiment import load_experiment
 from memento.evidence.export import write_csv
 from memento.evidence.findings import find, sentences
 from memento.evidence.loading import Evidence, load_comparison
 from memento.evidence.page import PageOrigin, Picture, render
 from memento.evidence.page_tables import paper_generalisation, paper_tables, yardstick_tables
-from memento.evidence.published import SEARCH, TASKS, differences
+from memento.evidence.plan import check
+from memento.evidence.published import FREE, PAPER, TASKS, differences
 from memento.evidence.svg import Dots, Line, Mark, Node, bars, curves, dot_rows, rail, scatter, spread_out
+from memento.settings import Settings
 
 from .logs import HOSTILE, comparison, hostile_log, log, record
 
@@ -122,7 +125,8 @@ def test_the_page_says_what_the_runs_say(made_up):
 
 def as_in_the_paper(evidence, domain="hanoi", **options):
     """The same runs, recorded as if they had the paper's setting but for these options."""
-    given = {**SEARCH, "options": {**TASKS[domain], **options}}
+    search = {key: value for key, value in PAPER.items() if key not in FREE}
+    given = {**search, "options": {**TASKS[domain], **options}}
     records = [replace(one, domain=domain, settings={**one.settings, **given}) for one in evidence.records]
     measures = [replace(measure, episodes=10) for measure in evidence.experiment.measures]
     return replace(evidence, records=tuple(records), experiment=replace(evidence.experiment, measures=tuple(measures)))
@@ -210,6 +214,43 @@ def test_a_smoke_run_and_a_run_of_another_budget_are_in_another_setting(made_up)
     for key, value in (("n_roll", 1), ("generations", 1), ("k_hc", 1)):
         one = next(one for one in as_in_the_paper(made_up).records if one.method == "memento")
         assert differences(replace(one, settings={**one.settings, key: value})) == (f"{key} = {value}",)
+
+
+def test_every_setting_is_the_paper_s_or_changes_no_result(made_up):
+    """A setting that is new is one of the two as well."""
+    one = next(one for one in as_in_the_paper(made_up).records if one.method == "memento")
+    slots, one_more = {"k"}, {"gate": "on", "proposer_turns": 3, "critic": "openai:m"}
+    needs_more = {"gate_episodes", "gate_audit", "practice_episodes", "critic_judges"}
+    assert {*PAPER} == {*Settings.model_fields}
+    for key, value in PAPER.items():
+        settings = {**one.settings, **(one_more if key in needs_more else {}), key: other(value)}
+        words = differences(replace(one, settings=settings))
+        assert any(word.startswith(f"{key} = ") for word in words) == (key not in FREE | slots), key
+    for key in ("racing", "workers", "budget_usd", "seed"):
+        assert differences(replace(one, settings={**one.settings, key: 3})) == ()
+
+
+def test_the_shipped_experiment_has_the_paper_s_setting_but_for_the_simulator(made_up):
+    found = {}
+    for name, made in check(load_experiment("paper")).items():
+        one = replace(made_up.records[0], method=made.method, domain=made.domain, settings=made.as_json())
+        found[name] = differences(one)
+    ours = {name: words for name, words in found.items() if "memento-defaults" in name}
+    assert all(f"{key} = " in "; ".join(words) for words in ours.values() for key in ("feedback", "macro_focus"))
+    assert ours
+    others = {word for name in found.keys() - ours.keys() for word in found[name]}
+    assert {word.partition(" = ")[0] for word in others} == {"backend", "scenes"}
+
+
+def other(value):
+    """Another value of a setting, of whatever type."""
+    return not value if isinstance(value, bool) else value + 1 if isinstance(value, int | float) else f"not {value}"
+
+
+def test_a_run_under_the_reference_evaluator_is_in_another_setting(made_up):
+    for one in as_in_the_paper(made_up).records:
+        given = replace(one, settings={**one.settings, "evaluator": "reference"})
+        assert differences(given) == ("evaluator = reference",) or one.method == "random"
 
 
 def test_of_a_mixed_folder_only_the_runs_in_the_paper_s_setting_are_in_its_tables(made_up):
