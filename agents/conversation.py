@@ -5,18 +5,17 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from ..core.events import ProposalFailed, ProposalMade, Propose
+from ..core.events import ProposalFailed, ProposalMade, Propose, TurnTaken
 from ..core.ports import Prompts, Reply
 from ..core.programs.patch_form import Form
 from ..core.programs.program_text import MAX_FAULT, digest, summary_of
 from ..core.text import bounded, counted, fenced, one_line, two_digits
-from ..core.turn_events import TurnTaken
 from ..core.turns import BUDGET_LEFT, DRAFT, OTHER, PARENT, SUBMIT, Conversation, Draft, Passage, ToolRequest
 from ..core.values import Call, CandidateState, Program
 from .reply import split, stopped, summary_line
 from .stories import said_of_best
 from .tool_requests import MAX_CODE, read_request
-from .writing import REPLY, Question, Writer
+from .writing import REPLY, Proposed, Question, Writer
 
 # Which draft is submitted for a model that ends its conversation without a submission. Pure.
 
@@ -156,7 +155,7 @@ class Talker:
 
     async def write(
         self, order: Propose, asked: Question, parents: Sequence[Program], *, form: Form
-    ) -> ProposalMade | ProposalFailed | TurnTaken:
+    ) -> Proposed:
         """Ask the model once more in the conversation of the order; `asked` is what it was asked at first.
 
         A conversation that ends without a submission hands its best draft in. Raises ModelError only if it is fatal.

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import structlog
 
-from ..core.critic_events import Criticise, Criticised
 from ..core.critique import MAX_WORDS, Critique, Sheet
 from ..core.errors import ModelError
+from ..core.events import Criticise, Criticised
 from ..core.metrics import aggregate
 from ..core.ports import Ask, Model, Prompts
 from ..core.programs.program_text import MAX_FAULT

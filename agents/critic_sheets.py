@@ -10,10 +10,9 @@ from typing import Protocol
 
 import numpy as np
 
-from ..core.critic_events import Criticise, Criticised
 from ..core.critique import Frame, Sheet
 from ..core.errors import StoreError
-from ..core.events import Fact
+from ..core.events import Criticise, Criticised, Fact
 from ..core.files import read_bounded
 from ..core.metrics import finite, flat_metrics
 from ..core.ports import Artist, DrawTask, ImageFile
@@ -188,10 +187,14 @@ class DrawnSheets:
         return PreparedSheet(sheet=sheet, image=await asyncio.to_thread(read_sheet, self._folder, sheet))
 
 
+Looks = Mapping[str, Criticised]
+"""The looks of a recorded run, by their orders."""
+
+
 class RecordedSheets:
     """The sheets of a recorded run, for its replay: nothing is drawn."""
 
-    def __init__(self, looks: Mapping[str, Criticised]) -> None:
+    def __init__(self, looks: Looks) -> None:
         self._looks = looks
 
     async def prepared(self, order: Criticise) -> PreparedSheet:
@@ -204,7 +207,7 @@ class RecordedSheets:
         return PreparedSheet(sheet=fact.sheet, problem="" if fact.sheet is not None else fact.problem)
 
 
-def recorded_looks(facts: Iterable[Fact]) -> dict[str, Criticised]:
+def recorded_looks(facts: Iterable[Fact]) -> Looks:
     """The looks in a log, by their orders."""
     return {fact.order: fact for fact in facts if isinstance(fact, Criticised) and fact.order is not None}
 

@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..core.events import Fact, HintGiven, ProposalFailed, ProposalMade
+from ..core.events import Fact, HintGiven
 from ..core.order_ids import ahead_id, is_ahead, slot_of
 from ..core.ports import Prompts
 from ..core.text import one_line
-from ..core.turn_events import TurnTaken
 
 MAX_HINT = 600  # characters of a hint
 MOST_QUOTED = 8  # the latest hints, which prompts quote
@@ -28,8 +27,8 @@ def recorded_hints(facts: Iterable[Fact]) -> RecordedHints:
     for fact in facts:
         if isinstance(fact, HintGiven):
             texts.append(fact.text)
-        elif isinstance(fact, ProposalMade | ProposalFailed | TurnTaken) and fact.hints and fact.order is not None:
-            known[fact.order] = fact.hints
+        elif fact.hints_known and fact.order is not None:
+            known[fact.order] = fact.hints_known
     return RecordedHints(texts=tuple(texts), known=known)
 
 

@@ -4,12 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NotRequired, TypedDict, Unpack
 
-from ..core.events import ProposalFailed, ProposalMade, Propose
+from ..core.events import ProposalMade, Propose
 from ..core.ports import Model, Prompts
 from ..core.programs.patch_form import Form
 from ..core.programs.program_text import digest
 from ..core.text import bounded, fenced
-from ..core.turn_events import TurnTaken
 from ..core.values import Brief, CandidateState, Contract, FeedbackDetail, MemoryDetail
 from .conversation import Talker, TurnPrompts
 from .critic import critique_text, sheet_text
@@ -20,7 +19,18 @@ from .hints import Hints, hints_text
 from .memory_text import history, rejections_list, tried_earlier, tried_list
 from .notes import MAX_WORDS, Notes, note_of, notes_text
 from .stories import said_of_worst
-from .writing import AS_PUBLISHED, PROPOSER, Answers, Writer, program_block, question, rules, situation, with_form
+from .writing import (
+    AS_PUBLISHED,
+    PROPOSER,
+    Answers,
+    Proposed,
+    Writer,
+    program_block,
+    question,
+    rules,
+    situation,
+    with_form,
+)
 
 # What proposers get beyond the paper's prompts.
 
@@ -42,7 +52,6 @@ class Aids:
 MAX_FITNESS = 900  # characters of what f_e measures
 NO_REJECTIONS = "None so far in this chain."
 NOT_SHOWN = "Not shown in this run."
-Proposed = ProposalMade | ProposalFailed | TurnTaken
 SUMMARY = "what changed and where, old and new values, the effect expected"
 
 

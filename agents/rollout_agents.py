@@ -8,6 +8,7 @@ from dataclasses import replace
 from ..core.call_times import judged, practice_under
 from ..core.errors import RecordingLost, RolloutError
 from ..core.events import (
+    ConstantsTried,
     EpisodeEnded,
     EpisodeScored,
     EvaluatorExamined,
@@ -16,12 +17,13 @@ from ..core.events import (
     RecordProbes,
     Roll,
     ScoreEpisode,
+    TryConstants,
+    TryOnTwin,
+    TwinTried,
 )
-from ..core.gate_events import TryOnTwin, TwinTried
 from ..core.order_ids import episode_id
 from ..core.ports import Pool, Practice, Prober, ProbeTask, RollTask
 from ..core.probes import cuts_of, known_order, length_of, violations
-from ..core.tuning_events import ConstantsTried, TryConstants
 from ..core.values import CallTimes, Episode, Examination, Program, Score
 
 MOST_AGAIN = 3      # times that a recording is made again for one score

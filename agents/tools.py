@@ -6,7 +6,7 @@ What a draft or a line of code does is data in the answer, whatever it is. Only 
 import asyncio
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,7 +15,7 @@ import numpy as np
 import structlog
 
 from ..core.errors import StoreError, unknown
-from ..core.events import Order, Roll
+from ..core.events import Compute, Fact, LookCloser, Order, Roll, ToolAnswered, TryProgram
 from ..core.metrics import aggregate
 from ..core.ports import Pool
 from ..core.programs.program_text import MAX_FAULT
@@ -23,7 +23,6 @@ from ..core.recording import Array, Recording
 from ..core.recording_file import load_recording, trajectory_path
 from ..core.story import aligned
 from ..core.text import bounded, counted, one_line, two_digits
-from ..core.turn_events import Compute, LookCloser, ToolAnswered, TryProgram
 from ..core.turns import HIDDEN, Passage
 from ..core.values import JSON, CallTimes, CandidateState, Contract, Episode, FaultKind, Operator, Program, Score
 from .conversation import MAX_ANSWER
@@ -299,10 +298,19 @@ class Tool(Protocol):
         """Answer one call."""
 
 
+Answered = Mapping[str, ToolAnswered]
+"""The answers of tools in a recorded run, by their orders."""
+
+
+def recorded_answers(facts: Iterable[Fact]) -> Answered:
+    """The answers in a log, by their orders."""
+    return {fact.order: fact for fact in facts if isinstance(fact, ToolAnswered) and fact.order is not None}
+
+
 class Repeating:
     """A tool that repeats the recorded answers about episodes that a limit on time ended; it does all else itself."""
 
-    def __init__(self, tool: Tool, recorded: Mapping[str, ToolAnswered]) -> None:
+    def __init__(self, tool: Tool, recorded: Answered) -> None:
         self._tool = tool
         self._recorded = recorded
 

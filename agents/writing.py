@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 import structlog
 
 from ..core.errors import ModelError
-from ..core.events import AskedAgain, ProposalFailed, ProposalMade, Propose, ProposeEvaluator
+from ..core.events import AskedAgain, ProposalFailed, ProposalMade, Propose, ProposeEvaluator, TurnTaken
 from ..core.ports import Ask, ImageFile, Model, Prompts, Reply
 from ..core.programs.patch_form import Form
 from ..core.programs.program_text import MAX_FAULT, MAX_PROGRAM, digest
 from ..core.text import fenced, one_line
-from ..core.turn_events import TurnTaken
 from ..core.values import Brief, Call, Contract, Document, Fault, FaultKind, Program
 from .reply import read_program, within_limit
 
@@ -75,6 +74,8 @@ class Answers:
 
 AS_PUBLISHED = Answers()
 
+Proposed = ProposalMade | ProposalFailed | TurnTaken
+"""What answers an order for a policy."""
 Take = Callable[[Reply, Call], ProposalMade | TurnTaken | None]
 
 
@@ -103,7 +104,7 @@ class Writer:
 
     async def converse(
         self, order: Propose | ProposeEvaluator, asked: Question, parents: Sequence[Program], *, form: Form, take: Take
-    ) -> ProposalMade | ProposalFailed | TurnTaken:
+    ) -> Proposed:
         """As `write`, but `take` may make a fact of a reply before it is read as a program."""
         earlier: tuple[Call, ...] = ()
         question = asked

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 from ..agents.conversation import MAX_ANSWER
 from ..agents.critic_sheets import FRAMES, PreparedSheet
-from ..core.critic_events import Criticise
 from ..core.critique import Critique, Frame, Sheet
-from ..core.events import Judge, Propose, ProposeEvaluator
+from ..core.events import Criticise, Judge, Propose, ProposeEvaluator
 from ..core.metrics import aggregate
 from ..core.programs.program_text import digest
 from ..core.turns import Conversation, Turn

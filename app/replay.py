@@ -7,27 +7,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from ..agents.critic_sheets import recorded_looks
+from ..agents.critic_sheets import Looks, recorded_looks
 from ..agents.hints import RecordedHints, recorded_hints
-from ..core.critic_events import Criticised
+from ..agents.tools import Answered, recorded_answers
 from ..core.errors import StoreError, UsageError
-from ..core.events import (
-    RULES,
-    AskedAgain,
-    EliteChanged,
-    EpisodeEnded,
-    Fact,
-    FinalMeasured,
-    HintGiven,
-    ProposalFailed,
-    ProposalMade,
-    RunStarted,
-    SpeculationEnded,
-    StageEntered,
-    VoteCast,
-)
+from ..core.events import RULES, Fact, RunStarted, StageEntered
 from ..core.files import read_bounded, replace_file, unpacked
-from ..core.turn_events import ToolAnswered, TurnTaken
 from ..core.values import JSON, CallTimes, Program, PromptText
 from ..memory.codec import Blob, decode, encode, references, revive
 from ..memory.runs import find_run
@@ -90,10 +75,6 @@ def _fact(row: Any, values: dict[str, Any]) -> Fact:
 # Where a replay finds a recorded run, in its folder or in a file, and how a run becomes such a file.
 
 
-_CALLS: Final = (
-    AskedAgain, Criticised, ProposalFailed, ProposalMade, SpeculationEnded, ToolAnswered, TurnTaken, VoteCast,
-)
-_RUN: Final = (RunStarted, StageEntered, HintGiven, EliteChanged, FinalMeasured)     # the last two to compare with
 _PATHS: Final = ("initial", "evaluator", "prompts", "replay")     # settings that may be paths; the texts are kept
 
 
@@ -139,11 +120,8 @@ def _needed(facts: tuple[Fact, ...]) -> Iterator[Fact]:
     for fact in facts:
         if isinstance(fact, RunStarted):
             yield _without_paths(fact)
-        elif isinstance(fact, EpisodeEnded | ToolAnswered) and fact.episode is not None:
-            if timed or isinstance(fact, ToolAnswered):
-                yield replace(fact, episode=replace(fact.episode, notes=replace(fact.episode.notes, node=None)))
-        elif isinstance(fact, (*_RUN, *_CALLS)):
-            yield fact
+        elif fact.replayed or (timed and fact.rollout is not None):
+            yield fact.portable()
 
 
 def _without_paths(started: RunStarted) -> RunStarted:
@@ -181,9 +159,9 @@ class RecordedRun:
     rules: int = RULES
     prompts: tuple[PromptText, ...] = ()
     hints: RecordedHints | None = None
-    looks: Mapping[str, Criticised] | None = None                       # of a critic, by their orders
+    looks: Looks | None = None                                          # of a critic, by their orders
     call_times: Mapping[str, CallTimes] = field(default_factory=dict)   # of practice episodes, with a step limit of all
-    answers: Mapping[str, ToolAnswered] = field(default_factory=dict)   # of tools, by their orders
+    answers: Answered = field(default_factory=dict)                     # of tools, by their orders
 
 
 NOTHING_RECORDED = RecordedRun()
@@ -205,7 +183,7 @@ def read_recorded(place: Path, *, trusted: bool = True) -> RecordedRun:
         hints=recorded_hints(facts),
         looks=recorded_looks(facts),
         call_times=_call_times(facts, all_of_them=recorded.step_limit_ms is not None),
-        answers={fact.order: fact for fact in facts if isinstance(fact, ToolAnswered) and fact.order is not None},
+        answers=recorded_answers(facts),
     )
 
 
@@ -224,9 +202,8 @@ def _trusted_settings(started: RunStarted, place: Path, *, trusted: bool) -> Set
 def _call_times(facts: Iterable[Fact], *, all_of_them: bool) -> dict[str, CallTimes]:
     """The measured CPU times of practice episodes, which answers show, or of all: a replay must judge by these, since
     its own would differ."""
-    kinds = EpisodeEnded | ToolAnswered if all_of_them else ToolAnswered
     return {
-        fact.order: fact.episode.notes.times for fact in facts
-        if isinstance(fact, kinds) and fact.order is not None
-        and fact.episode is not None and fact.episode.notes.times is not None
+        fact.order: fact.rollout.notes.times for fact in facts
+        if (all_of_them or fact.practice) and fact.order is not None
+        and fact.rollout is not None and fact.rollout.notes.times is not None
     }

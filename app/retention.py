@@ -8,12 +8,10 @@ from pathlib import Path
 import structlog
 
 from ..agents.critic_sheets import SHEETS
-from ..core.critic_events import Criticised
 from ..core.errors import StoreError, os_problem
-from ..core.events import EpisodeEnded, Fact, ProbesRecorded
-from ..core.order_ids import episode_id
+from ..core.events import Fact
+from ..core.order_ids import episode_id, owner_of
 from ..core.recording_file import SUFFIX, load_recording, owner_of_key, save_recording, trajectory_key, trajectory_path
-from ..core.turn_events import ToolAnswered
 from ..memory.retention_policy import RetentionChange, RetentionPolicy
 from ..memory.runs import TRAJECTORIES
 
@@ -34,16 +32,17 @@ class KeptSheets:
         """The size of all of them in bytes."""
         return sum(self._sizes.values())
 
-    def add(self, fact: Criticised) -> None:
+    def add(self, fact: Fact) -> None:
         """Know the sheet of a look, if it is on disk."""
-        if fact.sheet is None:
+        if fact.drawn is None:
             return
-        name = Path(fact.sheet.file).name
+        rollout, file = fact.drawn
+        name = Path(file).name
         try:
             self._sizes[name] = (self._folder / name).stat().st_size
         except OSError:
             return
-        self._files.setdefault(fact.candidate, {})[trajectory_key(episode_id(fact.candidate, fact.episode))] = name
+        self._files.setdefault(owner_of(rollout), {})[trajectory_key(rollout)] = name
 
     def follow(self, change: RetentionChange) -> None:
         """Drop the sheets of candidates that lost, unless the end of their recording stays."""
@@ -147,12 +146,9 @@ class Retention:
     def on_fact(self, fact: Fact) -> None:
         """Apply a committed fact."""
         change = self._policy.apply(fact)
-        if isinstance(fact, EpisodeEnded | ToolAnswered) and fact.episode is not None:
-            if fact.episode.trajectory is not None:
-                self._measure(fact.episode.trajectory)
-        elif isinstance(fact, ProbesRecorded):
-            for probe in fact.probes:
-                self._measure(str(probe.episode.trajectory))
+        for episode in fact.recorded:
+            if episode.trajectory is not None:
+                self._measure(episode.trajectory)
         self._carry_out(change)
         self._follow(fact, change)
         self._fit()
@@ -171,8 +167,7 @@ class Retention:
 
     def _follow(self, fact: Fact, change: RetentionChange) -> None:
         if self._sheets is not None:
-            if isinstance(fact, Criticised):
-                self._sheets.add(fact)
+            self._sheets.add(fact)
             self._sheets.follow(change)
 
     def _carry_out(self, change: RetentionChange) -> None:

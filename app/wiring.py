@@ -17,19 +17,31 @@ from ..agents.judging import JudgePanel
 from ..agents.notes import Notes
 from ..agents.proposers import Aids, Common, Crosser, HillClimber, Initiator, Mutator
 from ..agents.rollout_agents import ConstantsTrier, Examiner, ProbeAgent, Roller, Scorer, TwinTrier
-from ..agents.tools import Computer, Looker, Practiser, Repeating, Tool
+from ..agents.tools import Answered, Computer, Looker, Practiser, Repeating, Tool
 from ..agents.writing import PROPOSER, Answers, Keep, not_kept
-from ..core.critic_events import Criticise
 from ..core.errors import UsageError
-from ..core.events import Examine, Fact, Judge, Order, Propose, ProposeEvaluator, RecordProbes, Roll, ScoreEpisode
-from ..core.gate_events import TryOnTwin
+from ..core.events import (
+    Compute,
+    Criticise,
+    Examine,
+    Fact,
+    Judge,
+    LookCloser,
+    Order,
+    Propose,
+    ProposeEvaluator,
+    RecordProbes,
+    Roll,
+    ScoreEpisode,
+    TryConstants,
+    TryOnTwin,
+    TryProgram,
+)
 from ..core.methods import CALIBRATE, edits, tunes
 from ..core.order_ids import HILL, owner_of, parse
 from ..core.ports import Calibrating, Domain, Generalising, Model, Pool, Prober, Prompts, Rig, RollTask, shelf_of
 from ..core.programs.constants import calibrated
 from ..core.seeds import UNSALTED
-from ..core.tuning_events import TryConstants
-from ..core.turn_events import Compute, LookCloser, ToolAnswered, TryProgram
 from ..core.values import JSON, Call, CallTimes, Contract, Operator, Program, PromptText
 from ..models import ClientSettings, close_model, make_model
 from ..models.asked import BallotFolder
@@ -207,7 +219,7 @@ def make_lanes(
     settings: Settings, domain: Domain, models: Models, pool: Pool, *, workers: int | Callable[[], int],
     replaced: Iterable[PromptText] = (), aids: Aids | None = None, call_times: Mapping[str, CallTimes] | None = None,
     keep: Keep = not_kept, trajectories: Path = Path(), sheets: Sheets | None = None,
-    answers: Mapping[str, ToolAnswered] | None = None, again: Callable[[str], RollTask] | None = None,
+    answers: Answered | None = None, again: Callable[[str], RollTask] | None = None,
 ) -> tuple[Lane, ...]:
     """Lanes that never wait for one another: proposals, judges, rollouts, and with `sheets` the critic.
 
@@ -246,7 +258,7 @@ def make_lanes(
 
 
 def _tools(
-    roller: Roller, pool: Pool, contract: Contract, trajectories: Path, answers: Mapping[str, ToolAnswered]
+    roller: Roller, pool: Pool, contract: Contract, trajectories: Path, answers: Answered
 ) -> dict[type[Order], Agent]:
     """The tools of conversations; `answers` are those of a recorded run, for its replay."""
     measured = {order: fact.cpu_s for order, fact in answers.items()}

@@ -19,7 +19,8 @@ from ..core.text import (
 from ..core.values import JSON, Fault, is_stopped
 from ..memory.lookup import Evaluator, Policy, Record, VoteRecord
 from ..memory.pace import SLOW_S
-from ..tui.words import episode_outcome, fault_words, gate_words, order_words, tool_words
+from ..tui.fact_words import gate_words, tool_words
+from ..tui.words import episode_outcome, fault_words, order_words
 
 PARTS = ("metrics", "diff", "code", "prompt", "reply")
 LINE, PARAGRAPH = 100, 300      # characters of a text from a candidate

@@ -3,13 +3,11 @@
     audits          the result of an audit of an evaluator: how often programs please it that do not do the task
     ballot_files    ballots as files in a run's folder, which a person or another program answers
     call_times      CPU time of a policy's calls: its summary, its words in a prompt, and the limit on it
-    critic_events   the order to a critic, and the fact that answers it
     critique        what a critic is shown of a recorded episode, and what it says about it
     errors          what can go wrong with MEMENTO itself, split by who must act
     events          orders go down, facts come up
     extras          the extras: optional parts of an installation, the packages that each adds
     files           atomic file replacement (write under another name in the same folder, then rename)
-    gate_events     the gate: episodes on a domain's cheap twin before the expensive ones
     generic_story   the story of a recording of any domain: its numbers at 10 points of time
     interpreters    how a module of this package is started under another Python
     keeper          A keeper: the pure decision function of a search method
@@ -23,8 +21,6 @@
     seeds           seeds derived from names, so that a draw depends on its purpose and never on the order of work
     story           the story of an episode: a short table of what happened, and the conditions that the episode had
     text            text for display: foreign text bounded and printable, and numbers in the one format of all outputs
-    tuning_events   the tuning of constants: the order to try values, and the facts of what was tried and chosen
-    turn_events     the turns of a conversation: orders to tools, and the facts of what was said and answered
     turns           the turns of a proposal: what a model may do before it submits a program, and what it was answered
     values          the values that travel through MEMENTO: programs, episodes, scores, candidates, rejections
     version         the version of MEMENTO, and nothing else: every part may import it

@@ -7,10 +7,9 @@ from difflib import SequenceMatcher
 from hashlib import sha256
 
 from ..core.audits import Audit
-from ..core.events import EliteChanged, EpisodeEnded, EvaluatorChosen, Fact, FinalMeasured, InitialChosen
+from ..core.events import EliteChanged, EvaluatorChosen, Fact, FinalMeasured, InitialChosen
 from ..core.order_ids import FINAL, parse
 from ..core.programs.program_text import digest
-from ..core.turn_events import ToolAnswered
 from ..core.values import JSON, Operator, Program, is_stopped
 from ..memory.evaluator_pools import EvaluatorPool, list_pools
 from ..memory.gate_report import GateReport, gate_report
@@ -182,9 +181,9 @@ def read_record(facts: Sequence[Fact], *, name: str, folder: str, wall_s: float)
         ),
         final=run.final,
         seen_seeds=frozenset(
-            fact.episode.seed
+            fact.rollout.seed
             for fact in facts
-            if isinstance(fact, EpisodeEnded | ToolAnswered) and fact.episode is not None
+            if fact.rollout is not None
             and parse(fact.order or "").stage != FINAL
         ),
         wall_s=wall_s,

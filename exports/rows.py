@@ -8,24 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from ..core.events import (
-    AskedAgain,
-    CandidateScored,
-    EliteChanged,
-    EpisodeEnded,
-    EpisodeScored,
-    EvaluatorChosen,
-    Fact,
-    InitialChosen,
-    ProposalFailed,
-)
+from ..core.events import CandidateScored, EliteChanged, EvaluatorChosen, Fact, InitialChosen
 from ..core.metrics import aggregate
 from ..core.order_ids import episode_id, owner_of, parse
-from ..core.turn_events import ToolAnswered
 from ..core.values import JSON, Call, Episode, Fault, Program, Score
 from ..memory.run_view import RunView, list_generations
 from ..memory.slots import Slot
-from ..memory.spending import calls_of, role_of
 from ..memory.store import Entry
 from .sink import ExportedRun, Texts, metric_numbers, shown_settings, text
 
@@ -63,11 +51,11 @@ class CallFinder:
         """The calls that this fact, committed at this time, reports first; oldest first."""
         order = fact.order or ""
         known = self._reported.get(order, 0)
-        calls = (fact.call,) if isinstance(fact, AskedAgain) else calls_of(fact)[known:]
+        calls = fact.calls if fact.interim else fact.calls[known:]
         if not calls:
             return
-        if isinstance(fact, AskedAgain):
-            self._reported[order] = known + 1
+        if fact.interim:
+            self._reported[order] = known + len(calls)
         else:
             self._reported.pop(order, None)     # its answer: no further call comes
         began = at - sum(call.usage.latency_s for call in calls)    # those without a fact follow one another
@@ -75,8 +63,8 @@ class CallFinder:
             ended = began + call.usage.latency_s
             last = number == len(calls) - 1
             yield TimedCall(
-                order=order, number=known + number, role=role_of(fact), call=call, began=began,
-                ended=at if last else ended, fault=fact.fault if isinstance(fact, ProposalFailed) and last else None,
+                order=order, number=known + number, role=fact.role, call=call, began=began,
+                ended=at if last else ended, fault=fact.reply_fault if last else None,
             )
             began = ended
 
@@ -148,15 +136,11 @@ class Tables:
         calls = [*self._calls.of(fact, at)]
         self._call_rows += [self._call_row(call) for call in calls]
         self._began.setdefault(owner_of(fact.order or ""), calls[0].began if calls else at)
+        if fact.order is not None and fact.rollout is not None:
+            self._episodes[fact.order] = self._episode_row(fact.order, fact.rollout, at)
+        if fact.scored is not None:
+            self._score(*fact.scored)
         match fact:
-            case EpisodeEnded(order=str(order), episode=episode):
-                self._episodes[order] = self._episode_row(order, episode, at)
-            case ToolAnswered(order=str(order), episode=Episode() as episode):
-                self._episodes[order] = self._episode_row(order, episode, at)
-                if fact.score is not None:
-                    self._score(order, fact.score)
-            case EpisodeScored(order=str(order)):
-                self._score(order.rpartition("/")[0], fact.score)
             case InitialChosen(order=str(order)):
                 self._initial = order
                 self._keep(order, fact.program, at)

@@ -22,7 +22,7 @@ from enum import Enum
 from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
-from ..core import critic_events, events, gate_events, tuning_events, turn_events
+from ..core import events
 from ..core.errors import StoreError
 from ..core.events import Fact
 from ..core.turns import Passage
@@ -43,8 +43,7 @@ _REFERENCE = re.compile(rf'"((?:{"|".join(KEPT_ONCE)}):[0-9a-f]{{64}})"')
 
 FACTS: dict[str, type[Fact]] = {
     name: cls
-    for module in (events, critic_events, gate_events, tuning_events, turn_events)
-    for name, cls in vars(module).items()
+    for name, cls in vars(events).items()
     if isinstance(cls, type) and issubclass(cls, Fact) and cls is not Fact
 }
 

@@ -6,12 +6,12 @@ Only its own facts are read, and those of its parents and of the candidates whos
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from ..core.critic_events import Criticised
 from ..core.errors import unknown
 from ..core.events import (
     CandidateAccepted,
     CandidateRejected,
     CandidateScored,
+    Criticised,
     DuplicateFound,
     EliteChanged,
     EpisodeEnded,
@@ -19,18 +19,19 @@ from ..core.events import (
     EvaluatorChosen,
     EvaluatorPoolScored,
     Fact,
+    GateDecided,
     InitialChosen,
     ProbesRecorded,
     ProposalFailed,
     ProposalMade,
     SpeculationEnded,
+    ToolAnswered,
+    TuningEnded,
+    TurnTaken,
     VoteCast,
 )
-from ..core.gate_events import GateDecided
 from ..core.metrics import aggregate
 from ..core.order_ids import EVALUATOR, FINAL, PROBES, owner_of, parse
-from ..core.tuning_events import TuningEnded
-from ..core.turn_events import ToolAnswered, TurnTaken
 from ..core.values import (
     JSON,
     CandidateState,

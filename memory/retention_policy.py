@@ -14,13 +14,9 @@ from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..core.events import CandidateScored, DuplicateFound, EliteChanged, EliteConfirmed, EpisodeEnded, Fact
-from ..core.gate_events import TwinTried
-from ..core.order_ids import CANDIDATE, ELITE, confirmation, episode_id, owner_of
+from ..core.events import CandidateScored, DuplicateFound, EliteChanged, EliteConfirmed, Fact
+from ..core.order_ids import CANDIDATE, ELITE, confirmation, owner_of
 from ..core.recording_file import trajectory_key
-from ..core.tuning_events import ConstantsTried
-from ..core.turn_events import ToolAnswered
-from ..core.values import Episode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +53,13 @@ class RetentionPolicy:
 
     def apply(self, fact: Fact) -> RetentionChange:
         """Apply a fact. Returns the resulting changes to recordings."""
+        if fact.done_with:
+            return RetentionChange(dropped=tuple(trajectory_key(rollout) for rollout in fact.done_with))
+        rollout = fact.rollout
+        if rollout is not None and rollout.trajectory is not None and fact.order is not None:
+            faulty = rollout.fault is not None and not fact.practice
+            self._own(owner_of(fact.order), rollout.trajectory, faulty=faulty)
         match fact:
-            case EpisodeEnded(order=str(order), episode=episode) if episode.trajectory is not None:
-                self._own(owner_of(order), episode.trajectory, faulty=episode.fault is not None)
-            case ToolAnswered(order=str(order), episode=Episode(trajectory=str(key))):
-                self._own(owner_of(order), key, faulty=False)
             case CandidateScored(candidate=candidate):
                 self._scored[candidate.id] = candidate.generation, candidate.fitness
                 for episode in candidate.episodes:
@@ -71,11 +69,6 @@ class RetentionPolicy:
                 self._same[fact.candidate] = self._same.get(fact.of, fact.of)
             case EliteConfirmed():
                 return self._end_confirmation(fact.generation)
-            case ConstantsTried(order=str(order)):
-                episodes = range(len(fact.fitnesses))
-                return RetentionChange(dropped=tuple(trajectory_key(episode_id(order, index)) for index in episodes))
-            case TwinTried(order=str(order)):
-                return RetentionChange(dropped=(trajectory_key(order),))
             case EliteChanged():
                 return self._end_generation(fact.generation, fact.candidate)
         return NOTHING

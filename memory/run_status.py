@@ -8,10 +8,10 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from ..core.critic_events import Criticised
 from ..core.events import (
-    AskedAgain,
     CandidateScored,
+    ConstantsTried,
+    Criticised,
     DuplicateFound,
     EliteChanged,
     EliteConfirmed,
@@ -21,9 +21,9 @@ from ..core.events import (
     EvaluatorExamined,
     Fact,
     FinalMeasured,
+    GateDecided,
     HintGiven,
     ProposalFailed,
-    ProposalMade,
     ReplayDiffered,
     RunContinued,
     RunPaused,
@@ -32,13 +32,13 @@ from ..core.events import (
     RunStopped,
     SpeculationEnded,
     StageEntered,
+    ToolAnswered,
+    TurnTaken,
+    TwinTried,
     VoteCast,
 )
-from ..core.gate_events import GateDecided, TwinTried
 from ..core.methods import candidates_expected, tuning_episodes
 from ..core.order_ids import FINAL, parse
-from ..core.tuning_events import ConstantsTried
-from ..core.turn_events import ToolAnswered, TurnTaken
 from ..core.values import JSON, Episode, Fault, FaultKind, is_stopped
 from .saved_episodes import SavedEpisodes
 from .spending import Spending, SpendingTally
@@ -179,6 +179,7 @@ class RunStatus:
     def apply(self, fact: Fact, at: float) -> None:
         """Add a fact that was committed at this time."""
         self._pass_time(fact, at)
+        self._tally.apply(fact)
         match fact:
             case EpisodeEnded():
                 self._end_episode(fact)
@@ -194,13 +195,13 @@ class RunStatus:
                 if fact.episode is not None:
                     self.practice += 1
                     self._add_episode(fact.order, fact.episode)
-            case ProposalMade() | VoteCast() | AskedAgain() | TurnTaken() | Criticised():
-                self._tally.apply(fact)
-                self.critiques += isinstance(fact, Criticised) and bool(fact.words)
-                self.votes += isinstance(fact, VoteCast)
-                self.turns += isinstance(fact, TurnTaken)
+            case Criticised():
+                self.critiques += bool(fact.words)
+            case VoteCast():
+                self.votes += 1
+            case TurnTaken():
+                self.turns += 1
             case ProposalFailed():
-                self._tally.apply(fact)
                 self.unusable += 1
                 self._count("proposal", fact.fault, fact.order)
             case CandidateScored():
@@ -215,7 +216,6 @@ class RunStatus:
             case DuplicateFound():
                 self.duplicates += 1
             case SpeculationEnded():
-                self._tally.apply(fact)
                 self.speculative += 1
                 self.speculative_kept += fact.kept
             case EliteConfirmed():

@@ -12,9 +12,9 @@ from ..core.events import (
     InitialChosen,
     ProposalMade,
     SpeculationEnded,
+    TuningEnded,
 )
 from ..core.order_ids import INITIAL, SEARCH, owner_of, parse
-from ..core.tuning_events import TuningEnded
 
 
 @dataclass(slots=True)

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from ..core.call_times import cpu_s
-from ..core.critic_events import Criticised
 from ..core.events import (
     BranchEnded,
     CandidateAccepted,
     CandidateRejected,
     CandidateScored,
+    ConstantsTried,
     DuplicateFound,
     EliteChanged,
     EpisodeEnded,
@@ -21,18 +21,16 @@ from ..core.events import (
     EvaluatorExamined,
     EvaluatorPoolScored,
     Fact,
+    GateDecided,
     InitialChosen,
     ProposalFailed,
     ProposalMade,
     SpeculationEnded,
+    TuningEnded,
     VoteCast,
 )
-from ..core.gate_events import GateDecided
 from ..core.order_ids import CONFIRM, EVALUATOR, FINAL, INITIAL, SEARCH, owner_of, parse
-from ..core.tuning_events import ConstantsTried, TuningEnded
-from ..core.turn_events import TurnTaken
 from ..core.values import Fault, Operator, Rejection, Usage, is_service_failure, is_stopped
-from .spending import calls_of, role_of
 
 RECENT_EPISODES = 40      # from which the simulation speed is computed
 OPEN = frozenset({"tuning", "proposed", "rolling"})
@@ -163,6 +161,7 @@ class Slots:
 
     def apply(self, fact: Fact, at: float) -> None:
         """Add a fact that was committed at this time (seconds since the epoch)."""
+        self._record_calls(fact, at)
         match fact:
             case EpisodeEnded():
                 self._end_episode(fact, at)
@@ -179,8 +178,6 @@ class Slots:
                 self._open.add(order)
             case GateDecided():
                 self._change(fact.candidate, at).gate = fact
-            case TurnTaken() | Criticised():
-                self._record_calls(fact, at)
             case CandidateScored():
                 self._score(fact, at)
             case CandidateAccepted():
@@ -208,7 +205,6 @@ class Slots:
                 self.branches.append(fact)
 
     def _answer(self, fact: ProposalMade | ProposalFailed, at: float) -> None:
-        self._record_calls(fact, at)
         if fact.order is None:
             return
         key = owner_of(fact.order)
@@ -222,17 +218,17 @@ class Slots:
                 self._open.add(key)
 
     def _vote(self, fact: VoteCast, at: float) -> None:
-        self._record_calls(fact, at)
         self.evaluation.append(fact)
         if fact.order is not None:
             slot = self._change(fact.order, at)
             slot.state, slot.summary = "failed" if fact.choice is None else "voted", fact.reason
 
     def _record_calls(self, fact: Fact, at: float) -> None:
-        fault = fact.fault if isinstance(fact, ProposalFailed) else None
-        self.calls += [
-            CallLine(at, fact.order or "", role_of(fact), call.model, call.usage, fault) for call in calls_of(fact)
-        ]
+        if not fact.interim:
+            self.calls += [
+                CallLine(at, fact.order or "", fact.role, call.model, call.usage, fact.reply_fault)
+                for call in fact.calls
+            ]
 
     def _end_episode(self, fact: EpisodeEnded, at: float) -> None:
         episode = fact.episode

@@ -3,10 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..core.critic_events import Criticised
-from ..core.events import AskedAgain, Fact, ProposalFailed, ProposalMade, SpeculationEnded, VoteCast
-from ..core.order_ids import parse
-from ..core.turn_events import TurnTaken
+from ..core.events import Fact
 from ..core.values import Call, Fault, Usage
 
 
@@ -80,14 +77,15 @@ class SpendingTally:
 
     def apply(self, fact: Fact) -> None:
         """Add the calls that this fact reports, if it reports any."""
-        if isinstance(fact, SpeculationEnded) and not fact.kept and not fact.answered and fact.order is not None:
-            self._withdrawn.add(fact.order)
-        elif isinstance(fact, AskedAgain):
-            self._add(role_of(fact), [fact.call])
-            self._asked_again[fact.order or ""] = self._asked_again.get(fact.order or "", 0) + 1
-        elif reported := calls_of(fact):
-            self._add(role_of(fact), reported[self._asked_again.pop(fact.order or "", 0) :])
-            self._withdrawn.discard(fact.order or "")   # its answer arrived during the withdrawal
+        order, calls = fact.order or "", fact.calls
+        if fact.withdraws_call and order:
+            self._withdrawn.add(order)
+        elif fact.interim:
+            self._add(fact.role, calls)
+            self._asked_again[order] = self._asked_again.get(order, 0) + len(calls)
+        elif calls:
+            self._add(fact.role, calls[self._asked_again.pop(order, 0) :])
+            self._withdrawn.discard(order)   # its answer arrived during the withdrawal
 
     def _add(self, role: str, calls: Sequence[Call]) -> None:
         usages = [call.usage for call in calls]
@@ -106,28 +104,7 @@ class SpendingTally:
 def list_calls(facts: Iterable[Fact]) -> tuple[CallRow, ...]:
     """Every finished call, in commit order, with its prompt and reply."""
     return tuple(
-        CallRow(
-            order=fact.order,
-            role=role_of(fact),
-            call=call,
-            fault=fact.fault if isinstance(fact, ProposalFailed) else None,
-        )
-        for fact in facts
-        for call in calls_of(fact)
+        CallRow(order=fact.order, role=fact.role, call=call, fault=fact.reply_fault)
+        for fact in facts if not fact.interim
+        for call in fact.calls
     )
-
-
-def calls_of(fact: Fact) -> tuple[Call, ...]:
-    """The model calls that a fact reports, oldest first."""
-    if isinstance(fact, TurnTaken):
-        return (fact.call,)
-    if isinstance(fact, Criticised):
-        return () if fact.call is None else (fact.call,)
-    if not isinstance(fact, ProposalMade | ProposalFailed | VoteCast):
-        return ()
-    return fact.earlier if fact.call is None else (*fact.earlier, fact.call)
-
-
-def role_of(fact: Fact) -> str:
-    """The role of the model call of a fact, as in Ask.role."""
-    return "judge" if isinstance(fact, VoteCast) else parse(fact.order or "").role

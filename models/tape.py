@@ -5,12 +5,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ..core.call_times import without_call_times
-from ..core.critic_events import Criticised
 from ..core.errors import ModelError
-from ..core.events import AskedAgain, Fact, ProposalFailed, ProposalMade, SpeculationEnded, VoteCast
+from ..core.events import Fact
 from ..core.order_ids import ahead_id, is_ahead, parse, slot_of
 from ..core.ports import Ask, Model, Reply
-from ..core.turn_events import TurnTaken
 from ..core.turns import without_budget
 from ..core.values import Call, Document
 from .call_limits import Sleep
@@ -46,27 +44,20 @@ class CallReader:
 
     def read(self, fact: Fact) -> Recorded | None:
         """The model calls of the order that this fact answers; None if there are none."""
-        if isinstance(fact, AskedAgain) and fact.order is not None:
-            self._asked_again[fact.order] = (*self._asked_again.get(fact.order, ()), fact.call)
-        if isinstance(fact, SpeculationEnded) and not fact.kept and not fact.answered and fact.order is not None:
-            self._withdrawn.add(fact.order)
-        if isinstance(fact, TurnTaken) and fact.order is not None:
-            return Recorded(order=fact.order, role=parse(fact.order).role, calls=(fact.call,))
-        if isinstance(fact, Criticised) and fact.order is not None:
-            return _of_look(fact, fact.order)
-        if not isinstance(fact, ProposalMade | ProposalFailed | VoteCast) or fact.order is None:
+        order, calls = fact.order, fact.calls
+        if order is None:
             return None
-        calls = (*fact.earlier, *(() if fact.call is None else (fact.call,)))
-        failure = None
-        if isinstance(fact, VoteCast):
-            failure = fact.reason if fact.choice is None else None
-        elif isinstance(fact, ProposalFailed) and fact.call is None:
-            failure = fact.fault.message
-        self._withdrawn.discard(fact.order)  # its answer arrived during the withdrawal
-        self._asked_again.pop(fact.order, None)  # they are among `calls`
+        if fact.interim:
+            self._asked_again[order] = (*self._asked_again.get(order, ()), *calls)
+            return None
+        if fact.withdraws_call:
+            self._withdrawn.add(order)
+        if not calls and fact.call_failure is None:
+            return None
+        self._withdrawn.discard(order)  # its answer arrived during the withdrawal
+        self._asked_again.pop(order, None)  # they are among `calls`
         return Recorded(
-            order=fact.order, role=parse(fact.order).role, calls=calls, failure=failure,
-            unanswered=failure is not None and fact.call is None,
+            order=order, role=fact.role, calls=calls, failure=fact.call_failure, unanswered=fact.unanswered
         )
 
     def unfinished(self) -> Iterator[Recorded]:
@@ -81,14 +72,6 @@ class CallReader:
     def asked_again(self) -> frozenset[str]:
         """The orders without an answer of which an unusable answer is known, according to the facts read so far."""
         return frozenset(self._asked_again.keys() - self._withdrawn)
-
-
-def _of_look(fact: Criticised, order: str) -> Recorded | None:
-    """The call of a critic; None if nobody was asked."""
-    role = parse(order).role
-    if fact.unanswered:
-        return Recorded(order=order, role=role, failure=fact.problem, unanswered=True)
-    return None if fact.call is None else Recorded(order=order, role=role, calls=(fact.call,))
 
 
 def recorded_in(facts: Iterable[Fact]) -> Iterator[Recorded]:

@@ -9,55 +9,12 @@ from typing import Any, Protocol
 
 import structlog
 
-from ..core.critic_events import Criticise, Criticised
 from ..core.errors import BudgetSpent, MementoError, SearchError, StoreError
-from ..core.events import (
-    AskedAgain,
-    CandidateScored,
-    EliteChanged,
-    Fact,
-    Judge,
-    Order,
-    ProposalFailed,
-    Propose,
-    ProposeEvaluator,
-    RunContinued,
-    RunPaused,
-    RunStopped,
-    VoteCast,
-    Withdraw,
-)
+from ..core.events import CandidateScored, EliteChanged, Fact, Order, RunContinued, RunPaused, RunStopped, Withdraw
 from ..core.keeper import Decision, Keeper
 from ..core.programs.program_text import MAX_FAULT
 from ..core.text import one_line
-from ..core.turn_events import Compute, LookCloser, ToolAnswered
-from ..core.turns import Passage
-from ..core.values import Fault, FaultKind
 from .bus import EventBus
-
-# What stands for an order whose agent failed on the text of a model: no reply may end a run.
-
-
-def failed_slot(order: Order, error: Exception) -> Fact | None:
-    """The fact that spends the slot of an order to a model: a failed proposal or an abstention.
-
-    None for the orders whose agents read no reply.
-    """
-    message = one_line(f"an internal error: {type(error).__name__}: {error}", MAX_FAULT)
-    if isinstance(order, Propose | ProposeEvaluator):
-        # The kind says that no reply is kept, as after a failed call, so that a replay fails the slot again.
-        return ProposalFailed(order=order.id, fault=Fault(kind=FaultKind.MODEL_FAILED, message=message))
-    if isinstance(order, Judge):
-        reason = f"abstained: {message}"
-        return VoteCast(order=order.id, generation=order.generation, seat=order.seat, choice=None, reason=reason)
-    if isinstance(order, LookCloser | Compute):
-        return ToolAnswered(order=order.id, answer=Passage(message))
-    if isinstance(order, Criticise):
-        return Criticised(
-            order=order.id, candidate=order.candidate, episode=order.episode.index, sheet=None, problem=message
-        )
-    return None
-
 
 _log = structlog.get_logger("memento.supervisor")
 
@@ -277,7 +234,7 @@ async def _answer(agent: Agent, order: Order) -> Fact:
     except MementoError:
         raise
     except Exception as error:
-        fact = failed_slot(order, error)
+        fact = order.failed(one_line(f"an internal error: {type(error).__name__}: {error}", MAX_FAULT))
         if fact is None:
             raise
         _log.exception("order-failed", order=order.id)
@@ -310,7 +267,7 @@ class Replay:
             if expected and fact == expected[0]:
                 expected.popleft()
                 continue
-            if fact.order not in open_orders or isinstance(fact, AskedAgain):
+            if fact.order not in open_orders or fact.interim:
                 continue  # the controller's own facts: started, resumed, paused; and facts that leave an order open
             if expected:
                 raise StoreError(

@@ -9,11 +9,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..core.events import EvaluatorChosen, Fact, Order, ProposalFailed, ProposalMade, Propose
+from ..core.events import (
+    Compute,
+    EvaluatorChosen,
+    Fact,
+    LookCloser,
+    Order,
+    ProposalFailed,
+    ProposalMade,
+    Propose,
+    ToolAnswered,
+    TryProgram,
+    TurnTaken,
+)
 from ..core.keeper import Decision, Keeper
 from ..core.order_ids import owner_of, tool_id, turn_id
 from ..core.text import counted
-from ..core.turn_events import Compute, LookCloser, ToolAnswered, TryProgram, TurnTaken
 from ..core.turns import COMPUTE, DRAFT, OTHER, PARENT, TRY, Conversation, Draft, ToolRequest, Turn
 from ..core.values import Episode, Program
 

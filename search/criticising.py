@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..core.critic_events import Criticise, Criticised
 from ..core.critique import Critique
-from ..core.events import Fact, InitialChosen, Judge, Order, Propose, Withdraw
+from ..core.events import Criticise, Criticised, Fact, InitialChosen, Judge, Order, Propose, Withdraw
 from ..core.keeper import Decision, Keeper
 from ..core.order_ids import look_id
 from ..core.values import CandidateState, Episode, Score

@@ -12,8 +12,18 @@ from itertools import product
 from math import fsum
 from typing import Any
 
-from ..core.events import EvaluatorChosen, Fact, Order, ProposalFailed, ProposalMade, Propose
-from ..core.gate_events import GateDecided, ProposalStopped, TryOnTwin, TwinTried
+from ..core.events import (
+    EvaluatorChosen,
+    Fact,
+    GateDecided,
+    Order,
+    ProposalFailed,
+    ProposalMade,
+    ProposalStopped,
+    Propose,
+    TryOnTwin,
+    TwinTried,
+)
 from ..core.keeper import Decision, Keeper, put
 from ..core.order_ids import GATE, gate_id, split
 from ..core.programs.program_text import MAX_FAULT

@@ -17,18 +17,19 @@ from dataclasses import dataclass, replace
 from ..core import order_ids
 from ..core.events import (
     CandidateScored,
+    ConstantsTried,
     Fact,
     Order,
     ProposalFailed,
     ProposalMade,
     Propose,
     SpeculationEnded,
+    TryConstants,
     Withdraw,
 )
 from ..core.keeper import Decision, put
 from ..core.operators import OPERATOR_OF_WORD, OPERATORS
 from ..core.seeds import derive_seed
-from ..core.tuning_events import ConstantsTried, TryConstants
 from ..core.values import CandidateState, Fault, FaultKind, Operator, Program, Rejection
 from .options import PLAIN, SearchOptions, affordable, dealt, is_spent, tunable
 from .outcomes import branch_ended, elite_changed, search_ended

@@ -13,11 +13,11 @@ from ..core.events import (
     Order,
     ProposalFailed,
     ProposalMade,
+    ProposalStopped,
     Roll,
     ScoreEpisode,
     Withdraw,
 )
-from ..core.gate_events import ProposalStopped
 from ..core.keeper import Decision, put
 from ..core.metrics import aggregate, mean_return
 from ..core.order_ids import SCORE, episode_id, score_id, split, withdraw_id

@@ -15,12 +15,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..core.errors import SearchError
+from ..core.events import ConstantsTried, TryConstants, TuningEnded
 from ..core.order_ids import parse, vector_id
 from ..core.programs.constants import Constant, tunable_constants, with_values
 from ..core.programs.program_text import MAX_SUMMARY, digest
 from ..core.seeds import derive_seed
 from ..core.text import one_line
-from ..core.tuning_events import ConstantsTried, TryConstants, TuningEnded
 from ..core.values import CandidateState, Program, TunedConstant
 from .trials import RolloutPlan
 from .tuning_search import CmaSearch, Optimiser, Point, Tried, optimiser_for, own_point

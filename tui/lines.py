@@ -1,6 +1,5 @@
 """Facts as plain lines for a reader who follows a run. Pure: (fact, view with that fact, time) -> lines."""
 
-from ..core.critic_events import Criticised
 from ..core.events import (
     BranchEnded,
     CandidateAccepted,
@@ -25,28 +24,23 @@ from ..core.events import (
     RunStopped,
     StageEntered,
 )
-from ..core.gate_events import GateDecided
 from ..core.methods import branch_of, branches_of
 from ..core.operators import OPERATORS
 from ..core.order_ids import FINAL, SEARCH, parse
 from ..core.text import cost, counted, number, one_line, success_and_return, token_count
-from ..core.turn_events import ToolAnswered, TurnTaken
 from ..core.values import EvaluatorCandidate, Fault, Operator
 from ..memory.activity import ActivityNote
 from ..memory.run_status import RunStatus
 from ..memory.run_view import RunView
 from ..memory.slots import Slot
+from .fact_words import confirmed_words, fact_words
 from .words import (
     coarse,
-    confirmed_words,
     episodes_words,
     fault_words,
-    gate_words,
     isolation,
     left,
-    look_words,
     order_words,
-    tool_words,
 )
 
 SUMMARY_LENGTH = 72
@@ -80,10 +74,6 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
             return _stage(fact.stage, status)
         case InitialChosen():
             return ("   p_0 is settled, its rollouts T_0 are recorded",)
-        case TurnTaken() | ToolAnswered():
-            return (f"   {fact.order}  {tool_words(fact)}",)
-        case Criticised():
-            return (f"   {fact.candidate}  {look_words(fact)}",)
         case ProposalFailed() if parse(fact.order or "").stage != SEARCH:
             return (f"   {fact.order}  no program: {_fault(fact.fault)}",)
         case ProbesRecorded():
@@ -98,8 +88,6 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
             return (_verdict(view.slots.candidates[fact.candidate], status),)
         case BranchEnded() if fact.winner is None:
             return (f"   {_word(status, fact.operator)}: every candidate failed",)
-        case GateDecided(passed=False, audited=True):
-            return (f"   {fact.candidate}  {gate_words(fact)}",)
         case DuplicateFound():
             return (f"   {fact.candidate}: the same program as {fact.of}, not rolled out again",)
         case EliteConfirmed():
@@ -108,7 +96,7 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
             return _elite(fact, status, now)
         case FinalMeasured():
             return _final(fact)
-    return ()
+    return () if fact.line_begins is None else (f"   {fact.line_begins}  {fact_words(fact)}",)
 
 
 def still_working(status: RunStatus, *, now: float) -> str:

@@ -6,13 +6,10 @@ Each interface maps a role to a colour of its own library: `live/screen.py` for 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from ..core.critic_events import Criticised
-from ..core.events import EliteConfirmed, FinalMeasured
-from ..core.gate_events import GateDecided
+from ..core.events import FinalMeasured
 from ..core.metrics import return_of
 from ..core.ports import Activity
-from ..core.text import DASH, both, cost, counted, number, one_line, share, token_count, two_digits
-from ..core.turn_events import ToolAnswered, TurnTaken
+from ..core.text import DASH, both, cost, counted, number, one_line, share, token_count
 from ..core.values import Episode, Examination, Fault, kind_words
 from ..memory.gate_report import GateReport
 from ..memory.pace import Pace
@@ -197,30 +194,12 @@ def episodes_words(status: RunStatus) -> str:
     return counted(status.episodes, "episode")
 
 
-def gate_words(fact: GateDecided) -> str:
-    """What the gate decided on a candidate, in a line."""
-    others = " and ".join(number(each) for each in fact.parent_fitnesses)
-    compared = f"F {number(fact.fitness)} on the cheap twin, its parent {others}"
-    if fact.passed:
-        return f"passed the gate: {compared}"
-    return f"stopped at the gate{', but rolled out as a check' if fact.audited else ''}: {compared}"
-
-
 def gate_report_words(report: GateReport) -> str:
     """How often the gate was wrong, and how the twin's ranking agrees with F."""
     known = report.audited - report.undecided
     checked = f"{report.wrong} of {counted(known, 'checked stop')} wrong" if known else "no stop was checked"
     rank = DASH if report.correlation is None else f"{report.correlation:+.2f}"
     return f"{checked}; rank correlation with F {rank} ({counted(report.compared, 'candidate')})"
-
-
-def confirmed_words(fact: EliteConfirmed) -> str:
-    """The result of a comparison on fresh episodes, in a line."""
-    verdict = "confirmed" if fact.confirmed else "not confirmed, the elite stays"
-    return (
-        f"{fact.candidate} {verdict}: F {number(fact.candidate_fitness)} on {counted(fact.episodes, 'fresh episode')},"
-        f" the elite {number(fact.elite_fitness)}"
-    )
 
 
 def pace_words(pace: Pace | None, *, before: str = "") -> str:
@@ -234,24 +213,3 @@ def spent_words(status: RunStatus) -> str:
     unusable = f", {status.unusable} unusable" if status.unusable else ""
     tokens = f"{token_count(total.tokens, total.cached_tokens)}, " if total.tokens else ""
     return f"{counted(total.calls, 'call')}{unusable}, {tokens}{cost(total.cost_usd)}"
-
-
-def look_words(fact: Criticised) -> str:
-    """What a critic said about an episode, or why it said nothing."""
-    said = f"“{one_line(fact.words, 160)}”" if fact.words else one_line(fact.problem, 160) or "its pictures are drawn"
-    return f"critic on episode {fact.episode}: {said}"
-
-
-def tool_words(fact: TurnTaken | ToolAnswered) -> str:
-    """One turn of a conversation: what the model asked of a tool, or what the tool found."""
-    if isinstance(fact, ToolAnswered):
-        cpu = f", {two_digits(fact.cpu_s)} s of CPU time" if fact.cpu_s else ""
-        if fact.episode is None or fact.score is None:
-            return f"answered{cpu}"
-        wrong = f"; {fault_words(fact.episode.fault)}" if fact.episode.fault else ""
-        seen = f"f {fact.score.fitness:.3f}, {fact.episode.steps} steps{cpu}{wrong}"
-        return f"practice episode {fact.episode.index}: {seen}"
-    request = fact.request
-    where = f" {request.whose} {request.number}" if request.whose else ""
-    wrong = f": {one_line(request.problem, 100)}" if request.problem else ""
-    return f"{request.tool or 'no usable reply'}{where}{wrong}"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from memento.agents.critic import Critic
 from memento.agents.critic_sheets import DrawnSheets
-from memento.core.critic_events import Criticise
+from memento.core.events import Criticise
 from memento.core.ports import Ask, Reply, RollTask, shelf_of
 from memento.core.seeds import derive_seed
 from memento.domains import import_string

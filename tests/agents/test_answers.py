@@ -11,7 +11,6 @@ from memento.core.events import ProposalFailed, ProposalMade
 from memento.core.ports import Ask, Reply
 from memento.core.values import FaultKind, Operator, Program
 from memento.memory.codec import decode, encode, revive
-from memento.memory.spending import calls_of
 from memento.models.tape import ReplayModel, tape_of
 from memento.runtime.prompts import PromptFolder
 
@@ -99,11 +98,11 @@ async def test_an_unusable_answer_gets_one_more_question(bad: str | Reply, kind:
     fact, asked = await climbed(bad, reply(PATCH))
     assert isinstance(fact, ProposalMade)
     assert (fact.program, [ask.attempt for ask in asked]) == (PATCHED, [0, 1])
-    assert [call.attempt for call in calls_of(fact)] == [0, 1]
+    assert [call.attempt for call in fact.calls] == [0, 1]
     assert asked[1].prompt.startswith(asked[0].prompt)
     vain, asked = await climbed(bad)
     assert isinstance(vain, ProposalFailed)
-    assert (vain.fault.kind, len(asked), len(calls_of(vain))) == (kind, 2, 2)
+    assert (vain.fault.kind, len(asked), len(vain.calls)) == (kind, 2, 2)
     assert vain.fault.message in asked[1].prompt
     once, asked = await climbed(bad, answers=replace(ANSWERS, repairs=0))
     assert (once.fault.kind, len(asked), once.earlier) == (kind, 1, ())

@@ -7,8 +7,7 @@ from memento.agents.conversation import stand_in
 from memento.agents.proposers import Aids, HillClimber
 from memento.agents.writing import Answers
 from memento.core.errors import ModelError
-from memento.core.events import ProposalFailed, ProposalMade
-from memento.core.turn_events import TurnTaken
+from memento.core.events import ProposalFailed, ProposalMade, TurnTaken
 from memento.core.turns import BUDGET_LEFT, Conversation, Draft, Turn, without_budget
 from memento.core.values import Document, Episode, FaultKind, Operator, Program
 from memento.models.tape import same_prompt

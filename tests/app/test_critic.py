@@ -10,9 +10,8 @@ import pytest
 from memento.app.budgets import require_usable
 from memento.app.required import QUESTION, refuse_the_blind
 from memento.core.call_times import without_call_times
-from memento.core.critic_events import Criticised
 from memento.core.errors import UsageError
-from memento.core.events import CandidateScored, EliteChanged, Fact, ProposalMade, VoteCast
+from memento.core.events import CandidateScored, Criticised, EliteChanged, Fact, ProposalMade, VoteCast
 from memento.core.order_ids import owner_of
 from memento.settings import build_settings
 from PIL import Image

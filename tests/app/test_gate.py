@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 from memento.core.errors import UsageError
-from memento.core.events import CandidateScored, EliteChanged, EpisodeEnded, Fact, ProposalMade
-from memento.core.gate_events import GateDecided, TwinTried
+from memento.core.events import CandidateScored, EliteChanged, EpisodeEnded, Fact, GateDecided, ProposalMade, TwinTried
 from memento.core.order_ids import owner_of
 from memento.core.ports import RollTask, Twinned
 from memento.core.values import is_stopped

@@ -13,10 +13,17 @@ from pathlib import Path
 import pytest
 from memento.app.required import QUESTION
 from memento.core.call_times import without_call_times
-from memento.core.critic_events import Criticised
-from memento.core.events import Fact, ProposalMade, RunResumed, RunStarted, RunStopped
-from memento.core.turn_events import ToolAnswered, TurnTaken
-from memento.memory.spending import calls_of
+from memento.core.events import (
+    Criticised,
+    Fact,
+    ProposalMade,
+    RunResumed,
+    RunStarted,
+    RunStopped,
+    ToolAnswered,
+    TurnTaken,
+)
+from memento.memory.spending import list_calls
 
 from ..support import ON_PATH
 from ..support.language_server import Service, program_reply, serving
@@ -154,14 +161,14 @@ async def test_a_killed_run_has_the_same_log_and_nothing_is_paid_for_twice(
     runs: Runs, evaluator: Path, whole: list[Fact]
 ) -> None:
     """Of the moments of a kill, runtime/test_kills_at_every_fact.py tries every one."""
-    paid = sum(len(calls_of(fact)) for fact in whole)
+    paid = len(list_calls(whole))
     async with serving(answer) as service:
         kills = await disturbed(runs, SEED, service, evaluator, requests=paid)
     facts = runs.facts("one")
     assert {TurnTaken, ToolAnswered, Criticised, ProposalMade} <= {type(fact) for fact in facts}
     assert log_of(facts) == log_of(whole)
     again = Counter(settled(prompt) for prompt in service.prompts if prompt != QUESTION)
-    once = Counter(settled(call.prompt.text) for fact in whole for call in calls_of(fact))
+    once = Counter(settled(row.call.prompt.text) for row in list_calls(whole))
     assert again.keys() == once.keys()
     assert (again - once).total() <= AT_ONCE * kills, "only what was under way at a kill is asked again"
     answers = [fact.order for fact in of(facts, TurnTaken, ToolAnswered, Criticised, ProposalMade)]

@@ -1,8 +1,7 @@
 """Every method as a whole run of the real program: any number of workers, interrupted in the middle and resumed."""
 
 import pytest
-from memento.core.events import EpisodeEnded, ProposalMade
-from memento.core.tuning_events import ConstantsTried
+from memento.core.events import ConstantsTried, EpisodeEnded, ProposalMade
 
 from ..support.methods import OTHERS, SMALL, budget, verdicts
 from ..support.nightly import first_and_nightly

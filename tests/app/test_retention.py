@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from memento.agents.critic_sheets import SHEETS
 from memento.app.retention import END_STEPS, Retention
-from memento.core.critic_events import Criticised
 from memento.core.critique import Sheet
-from memento.core.events import Fact
+from memento.core.events import Criticised, Fact
 from memento.core.order_ids import look_id
 from memento.core.recording import Recording
 from memento.core.recording_file import load_recording, save_recording, trajectory_key, trajectory_path

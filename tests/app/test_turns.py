@@ -9,10 +9,9 @@ from memento.app.budgets import require_usable
 from memento.cli.show_candidate import describe_record
 from memento.core.call_times import without_call_times
 from memento.core.errors import UsageError
-from memento.core.events import Fact, ProposalMade
+from memento.core.events import Fact, ProposalMade, ToolAnswered, TurnTaken
 from memento.core.order_ids import owner_of
 from memento.core.seeds import derive_seed
-from memento.core.turn_events import ToolAnswered, TurnTaken
 from memento.memory.lookup import look_up
 from memento.memory.store import RunStore
 from memento.settings import build_settings

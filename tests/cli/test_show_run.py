@@ -10,8 +10,7 @@ from memento.cli.show_candidate import describe_record
 from memento.cli.show_reading import show_run
 from memento.cli.show_run import describe_run
 from memento.core.errors import UsageError
-from memento.core.events import EpisodeEnded, Fact, ProposalMade, VoteCast
-from memento.core.turn_events import ToolAnswered
+from memento.core.events import EpisodeEnded, Fact, ProposalMade, ToolAnswered, VoteCast
 from memento.core.turns import Passage
 from memento.core.values import Call, Document, Episode
 from memento.memory.lookup import look_up, parents_of

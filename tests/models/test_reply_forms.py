@@ -5,7 +5,6 @@ from memento.agents.proposers import HillClimber
 from memento.agents.writing import Answers
 from memento.core.events import ProposalFailed, ProposalMade
 from memento.core.values import FaultKind, Operator, Program
-from memento.memory.spending import calls_of
 from memento.models import close_model
 from memento.runtime.prompts import PromptFolder
 
@@ -57,7 +56,7 @@ async def test_every_form_of_a_reply(kind: str, stream: bool) -> None:
             )
             fact = await climber.carry_out(CLIMB)
             await close_model(model)
-        calls = calls_of(fact)
+        calls = fact.calls
         assert len(service.asked) == len(calls) == len(acts), name
         assert [call.attempt for call in calls] == list(range(len(acts))), name
         if fault is None:
@@ -82,4 +81,4 @@ async def test_an_empty_reply_spends_the_slot(kind: str, stream: bool) -> None:
         await close_model(model)
     assert isinstance(fact, ProposalFailed)
     assert fact.fault.kind is FaultKind.EMPTY
-    assert len(calls_of(fact)) == 2
+    assert len(fact.calls) == 2

@@ -10,9 +10,8 @@ from memento.agents.proposers import HillClimber
 from memento.agents.reply import split
 from memento.agents.tool_requests import read_request
 from memento.agents.writing import Answers
-from memento.core.events import ProposalMade
+from memento.core.events import ProposalMade, TurnTaken
 from memento.core.ports import Reply
-from memento.core.turn_events import TurnTaken
 from memento.core.turns import TOOLS, Conversation
 from memento.core.values import Operator, Program
 from memento.models import close_model

@@ -18,9 +18,8 @@ from memento.agents.judging import JudgePanel
 from memento.agents.notes import Notes
 from memento.agents.proposers import Aids, Crosser, HillClimber, Initiator, Mutator
 from memento.agents.writing import Answers
-from memento.core.critic_events import Criticise
 from memento.core.critique import Critique, Frame, Sheet
-from memento.core.events import HintGiven, ProposalMade, Propose
+from memento.core.events import Criticise, HintGiven, ProposalMade, Propose
 from memento.core.ports import Ask
 from memento.core.turns import Conversation, Draft, Turn
 from memento.core.values import Call, Document, Episode, Focus, Operator, Program

@@ -7,9 +7,11 @@ from dataclasses import replace
 import pytest
 from memento.core.errors import StoreError
 from memento.core.events import (
+    Compute,
     Examine,
     Fact,
     Judge,
+    LookCloser,
     Order,
     ProposalFailed,
     ProposalMade,
@@ -18,9 +20,11 @@ from memento.core.events import (
     RecordProbes,
     Roll,
     ScoreEpisode,
+    ToolAnswered,
+    TryProgram,
+    TurnTaken,
 )
 from memento.core.order_ids import FINAL, SEARCH, owner_of, parse
-from memento.core.turn_events import Compute, LookCloser, ToolAnswered, TryProgram, TurnTaken
 from memento.core.values import Program
 from memento.runtime.bus import EventBus
 from memento.runtime.supervisor import Lane, Supervisor

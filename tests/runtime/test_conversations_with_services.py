@@ -9,9 +9,21 @@ import pytest
 from memento.agents.proposers import HillClimber
 from memento.agents.rollout_agents import Examiner, Roller, Scorer
 from memento.agents.tools import Computer, Looker, Practiser
-from memento.core.events import CandidateScored, Examine, Fact, ProposalMade, Propose, Roll, ScoreEpisode
+from memento.core.events import (
+    CandidateScored,
+    Compute,
+    Examine,
+    Fact,
+    LookCloser,
+    ProposalMade,
+    Propose,
+    Roll,
+    ScoreEpisode,
+    ToolAnswered,
+    TryProgram,
+    TurnTaken,
+)
 from memento.core.seeds import derive_seed
-from memento.core.turn_events import Compute, LookCloser, ToolAnswered, TryProgram, TurnTaken
 from memento.core.values import Brief, Contract, FaultKind, Program
 from memento.models import close_model
 from memento.runtime.bus import EventBus

@@ -12,15 +12,20 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
-from memento.core.critic_events import Criticise, Criticised
 from memento.core.errors import StoreError
 from memento.core.events import (
+    Compute,
+    ConstantsTried,
+    Criticise,
+    Criticised,
     EliteChanged,
     EliteConfirmed,
     EvaluatorExamined,
     Examine,
     Fact,
+    GateDecided,
     Judge,
+    LookCloser,
     Order,
     ProbesRecorded,
     ProposalMade,
@@ -29,12 +34,16 @@ from memento.core.events import (
     RecordProbes,
     Roll,
     ScoreEpisode,
+    ToolAnswered,
+    TryConstants,
+    TryOnTwin,
+    TryProgram,
+    TuningEnded,
+    TurnTaken,
+    TwinTried,
     VoteCast,
 )
-from memento.core.gate_events import GateDecided, TryOnTwin, TwinTried
 from memento.core.keeper import Keeper
-from memento.core.tuning_events import ConstantsTried, TryConstants, TuningEnded
-from memento.core.turn_events import Compute, LookCloser, ToolAnswered, TryProgram, TurnTaken
 from memento.core.values import Program
 from memento.runtime.bus import EventBus
 from memento.runtime.supervisor import Lane, Supervisor

@@ -28,11 +28,10 @@ from memento.core.programs.program_text import MAX_FAULT
 from memento.core.values import FaultKind, Program
 from memento.memory.store import RunStore
 from memento.models.tape import tape_of
-from memento.runtime import supervisor as supervisor_module
 from memento.runtime.bus import EventBus
 from memento.runtime.clock import SystemClock
 from memento.runtime.prompts import PromptFolder
-from memento.runtime.supervisor import Agent, Lane, Supervisor, failed_slot
+from memento.runtime.supervisor import Agent, Lane, Supervisor
 from memento.search.evaluator_search import EvaluatorBudget
 from memento.search.memento import GenerationBudget
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
@@ -126,11 +125,10 @@ async def test_a_fault_of_ours_elsewhere_ends_the_run(kind: type[Order], log: Ru
 
 
 def test_only_orders_to_models_have_a_failed_slot() -> None:
-    error = RuntimeError("x")
-    assert isinstance(failed_slot(propose_evaluator(None), error), ProposalFailed)
-    vote = failed_slot(judge_order(2), error)
+    assert isinstance(propose_evaluator(None).failed("x"), ProposalFailed)
+    vote = judge_order(2).failed("x")
     assert (vote.order, vote.seat, vote.choice) == (judge_order(2).id, 2, None)
-    assert failed_slot(Roll(id="t0/e1", program=Program(""), split="search", index=1, seed=1), error) is None
+    assert Roll(id="t0/e1", program=Program(""), split="search", index=1, seed=1).failed("x") is None
 
 
 @pytest.mark.parametrize("line", STUCK.values(), ids=STUCK.keys())
@@ -140,7 +138,7 @@ async def test_a_run_that_ended_by_a_reply_in_its_log_is_resumed_to_its_end(
     """The log is made as the version before did: it printed what it had taken without a guard, and had no net."""
     with monkeypatch.context() as before:
         before.setattr(ballots, "bare", lambda program: ast.unparse(ast.parse(program.text)))
-        before.setattr(supervisor_module, "failed_slot", lambda order, error: None)
+        before.setattr(Judge, "failed", lambda order, problem: None)
         for _ in range(2):
             with pytest.raises((ValueError, RecursionError)):
                 await supervisor(log, Writing(line), panel()).run([*log.facts()])

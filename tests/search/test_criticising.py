@@ -7,8 +7,17 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memento.core.critic_events import Criticise, Criticised
-from memento.core.events import CandidateScored, EliteChanged, Fact, Judge, Order, Propose, SpeculationEnded
+from memento.core.events import (
+    CandidateScored,
+    Criticise,
+    Criticised,
+    EliteChanged,
+    Fact,
+    Judge,
+    Order,
+    Propose,
+    SpeculationEnded,
+)
 from memento.core.values import Episode, Program
 from memento.runtime.supervisor import Replay
 from memento.search.conversing import ConversationTerms, Conversing

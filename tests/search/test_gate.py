@@ -13,12 +13,14 @@ from memento.core.events import (
     EliteChanged,
     Examine,
     Fact,
+    GateDecided,
     Order,
     ProposalMade,
     Propose,
     Roll,
+    TryOnTwin,
+    TwinTried,
 )
-from memento.core.gate_events import GateDecided, TryOnTwin, TwinTried
 from memento.core.order_ids import owner_of
 from memento.core.values import Examination, Fault, FaultKind, Operator, Program, Score, Verdict, is_stopped
 from memento.memory.gate_report import gate_report

@@ -7,9 +7,18 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memento.core.events import BranchEnded, CandidateScored, EliteChanged, EpisodeEnded, Fact, Propose
+from memento.core.events import (
+    BranchEnded,
+    CandidateScored,
+    ConstantsTried,
+    EliteChanged,
+    EpisodeEnded,
+    Fact,
+    Propose,
+    TryConstants,
+    TuningEnded,
+)
 from memento.core.programs.constants import constants_of
-from memento.core.tuning_events import ConstantsTried, TryConstants, TuningEnded
 from memento.core.values import CandidateState, FaultKind, Operator, Program, Score
 from memento.runtime.supervisor import Replay
 from memento.search.memento import EliteKeeper, GenerationBudget

@@ -4,15 +4,19 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 
-from memento.core.critic_events import Criticise, Criticised
 from memento.core.critique import Frame, Sheet
 from memento.core.events import (
+    Compute,
+    ConstantsTried,
+    Criticise,
+    Criticised,
     EpisodeEnded,
     EpisodeScored,
     EvaluatorExamined,
     Examine,
     Fact,
     Judge,
+    LookCloser,
     Order,
     ProbesRecorded,
     ProposalFailed,
@@ -22,14 +26,17 @@ from memento.core.events import (
     RecordProbes,
     Roll,
     ScoreEpisode,
+    ToolAnswered,
+    TryConstants,
+    TryOnTwin,
+    TryProgram,
+    TurnTaken,
+    TwinTried,
     VoteCast,
     Withdraw,
 )
-from memento.core.gate_events import TryOnTwin, TwinTried
 from memento.core.keeper import Decision, Keeper
 from memento.core.order_ids import slot_of
-from memento.core.tuning_events import ConstantsTried, TryConstants
-from memento.core.turn_events import Compute, LookCloser, ToolAnswered, TryProgram, TurnTaken
 from memento.core.turns import COMPUTE, DRAFT, LOOK, OTHER, PARENT, TRY, Conversation, Passage, ToolRequest
 from memento.core.values import (
     Call,

@@ -1,8 +1,7 @@
 """Small runs of every method on the kinematic task, and what two of them are compared by."""
 
-from memento.core.events import CandidateScored, EliteChanged, Fact, PopulationChanged
+from memento.core.events import CandidateScored, EliteChanged, Fact, PopulationChanged, TuningEnded
 from memento.core.methods import METHODS, SearchPart
-from memento.core.tuning_events import TuningEnded
 
 SMALL = [
     "--preset", "smoke", "--seed", "3", "--evaluator", "reference", "--set", "n_roll=2",

@@ -1,6 +1,8 @@
 """Hypothesis strategies for every fact, derived from the type hints of the values inside."""
 
 import dataclasses
+import importlib
+import pkgutil
 import types
 import typing
 from collections.abc import Mapping
@@ -8,7 +10,7 @@ from enum import Enum
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from memento.core import critic_events, events, gate_events, tuning_events, turn_events
+from memento.core import events
 from memento.core.events import Fact
 from memento.core.values import Document, Program
 
@@ -23,9 +25,11 @@ PATIENT = settings(
 )
 
 FACT_CLASSES: list[type[Fact]] = [
-    cls for module in (events, critic_events, gate_events, tuning_events, turn_events) for cls in vars(module).values()
-    if isinstance(cls, type) and issubclass(cls, Fact) and cls is not Fact and cls.__module__ == module.__name__
+    cls for found in pkgutil.iter_modules(events.__path__, f"{events.__name__}.")
+    for cls in vars(importlib.import_module(found.name)).values()
+    if isinstance(cls, type) and issubclass(cls, Fact) and cls is not Fact and cls.__module__ == found.name
 ]
+"""Those that the modules define, whether or not the package exports them."""
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 any_text = st.text(st.characters(exclude_categories=()), max_size=12)  # lone surrogates too

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from memento.core.events import (
     CandidateScored,
+    ConstantsTried,
     EliteChanged,
     EpisodeEnded,
     Fact,
@@ -17,7 +18,6 @@ from memento.core.events import (
     RunStarted,
     StageEntered,
 )
-from memento.core.tuning_events import ConstantsTried
 from memento.core.values import Episode, Operator, Usage
 from memento.memory.run_status import ENOUGH_TO_JUDGE, RunStatus, time_left_s
 from memento.memory.run_view import RunView

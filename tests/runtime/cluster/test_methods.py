@@ -1,8 +1,7 @@
 """Every method on a cluster of two nodes, stopped and resumed there, ends as on one machine; so does a comparison."""
 
 import pytest
-from memento.core.events import EpisodeEnded, ProposalMade
-from memento.core.tuning_events import ConstantsTried
+from memento.core.events import ConstantsTried, EpisodeEnded, ProposalMade
 
 from ...app.conftest import Runs
 from ...support.methods import OTHERS, SMALL, budget, verdicts

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from memento.agents.rollout_agents import Roller
 from memento.agents.tools import Computer, Practiser, Repeating
+from memento.core.events import Compute, ToolAnswered, TryProgram
 from memento.core.ports import Practice
-from memento.core.turn_events import Compute, ToolAnswered, TryProgram
 from memento.core.turns import Passage, ToolRequest
 from memento.core.values import CallTimes, Contract, EpisodeNotes, FaultKind, Program
 from memento.runtime.rollouts.pool import ProcessPool

@@ -11,8 +11,9 @@ from textual.widgets import Static, TabbedContent, TabPane
 from ....core.errors import MementoError
 from ....core.text import cost, counted, number, one_line, success_and_return, tokens_of_call
 from ....memory.slots import Slot
+from ...fact_words import gate_words
 from ...snapshot import RunSnapshot
-from ...words import episode_outcome, fault_words, gate_words
+from ...words import episode_outcome, fault_words
 from ..colours import BAD, DIM, GOOD, LOUD, difference, fitness_of, mark, state_of_slot
 from ..keys import bindings
 from ..rows import Cell, Column, LinesView, Rows

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from memento.agents.rollout_agents import Roller
 from memento.agents.tools import Computer, Practiser
-from memento.core.turn_events import Compute, ToolAnswered, TryProgram
+from memento.core.events import Compute, ToolAnswered, TryProgram
 from memento.core.turns import ToolRequest
 from memento.core.values import Contract, Episode, FaultKind, Program
 from memento.memory.codec import encode

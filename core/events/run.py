@@ -1,0 +1,156 @@
+"""A run as a whole: its beginning and end, its stages, what a person does to it, and its rollouts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
+
+from ..values import JSON, Episode, Program, PromptText, Score
+from .base import Fact, Order, without_node
+
+RULES = 6
+"""The version of the keepers' rules in new runs. A recorded run continues by its own version.
+
+2: a first policy that does nothing in any episode is requested again.
+3: the last of two or more tunings of a generation begins with crossover.
+4: CMA-ES goes on over generations while the program it tunes is the same but for the values of its constants.
+5: of equal results of a calibration by a model, the given constants apart, the latest is kept.
+6: a long tuning by CMA-ES takes the search's episodes in turn, and compares the best values on further ones.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStarted(Fact):
+    """The first fact of a run."""
+
+    replayed: ClassVar[bool] = True
+
+    settings: Mapping[str, JSON]
+    versions: Mapping[str, str]
+    sandbox: tuple[str, ...] = ()            # the active isolation layers
+    initial: Program | None = None           # the text of a given p_0, so that a resumed run needs no file
+    evaluator: Program | None = None         # the text of a given E*
+    prompts: tuple[PromptText, ...] = ()     # the user's own; a resumed run and a replay use these texts
+    rules: int = 1                           # the version of the keepers' rules (RULES); 1 in older logs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResumed(Fact):
+    """A controller resumed the run.
+
+    `budgets` holds the changed budgets by their full names, such as "budget_usd" or "budget.judge.calls".
+    `sandbox` holds the isolation layers active from then on; None in the logs of older versions.
+    """
+
+    budgets: Mapping[str, JSON] = field(default_factory=dict)
+    sandbox: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPaused(Fact):
+    """The user requested a pause; open orders finish, new ones wait."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunContinued(Fact):
+    """A pause ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStopped(Fact):
+    """The controller left the run before its end: "stopped" by the user, or out of "budget"."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HintGiven(Fact):
+    """The person who runs the search gave a hint, on one line; prompts for policies quote it from then on."""
+
+    replayed: ClassVar[bool] = True
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayDiffered(Fact):
+    """In a replay, the prompt of the order `asked` was not the recorded one, and it went on with the recorded reply.
+
+    Later prompts may differ too: the replay goes on by order.
+    """
+
+    asked: str
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageEntered(Fact):
+    """The run entered the stage "initial", "baseline" (T_0), "evaluator", "search", "final" or "done"."""
+
+    replayed: ClassVar[bool] = True
+
+    stage: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinalMeasured(Fact):
+    """p_0 and the elite on held-out seeds, under the reference evaluator.
+
+    The fitnesses are None if the domain has no reference evaluator, the rates of success if it has no success
+    predicate, the mean returns if it has no rewards.
+    """
+
+    replayed: ClassVar[bool] = True
+
+    episodes: int
+    initial_fitness: float | None
+    initial_success: float | None
+    elite_fitness: float | None
+    elite_success: float | None
+    initial_return: float | None = None
+    elite_return: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roll(Order):
+    """Roll one episode out. Answered by EpisodeEnded."""
+
+    program: Program
+    split: str  # "search" or "final": which environment of the run
+    index: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeEnded(Fact):
+    """A rollout ended; its trajectory was written before this fact."""
+
+    episode: Episode
+
+    @property
+    def rollout(self) -> Episode | None:
+        """The episode."""
+        return self.episode
+
+    def portable(self) -> Self:
+        """Without the node of the rollout."""
+        return replace(self, episode=without_node(self.episode))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreEpisode(Order):
+    """Score one recorded episode. Answered by EpisodeScored."""
+
+    evaluator: Program
+    episode: Episode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeScored(Fact):
+    """An evaluator scored a recorded episode."""
+
+    score: Score
+
+    @property
+    def scored(self) -> tuple[str, Score] | None:
+        """The rollout, whose id that of the order follows, and its score."""
+        return None if self.order is None else (self.order.rpartition("/")[0], self.score)

@@ -1,0 +1,179 @@
+"""Any fact in one line: its words, without its kind and order. Pure."""
+
+import dataclasses
+
+from ..core.events import (
+    AskedAgain,
+    BranchEnded,
+    CandidateAccepted,
+    CandidateRejected,
+    CandidateScored,
+    ConstantsTried,
+    Criticised,
+    DuplicateFound,
+    EliteChanged,
+    EliteConfirmed,
+    EpisodeEnded,
+    EpisodeScored,
+    EvaluatorChosen,
+    EvaluatorExamined,
+    EvaluatorPoolScored,
+    Fact,
+    FinalMeasured,
+    GateDecided,
+    HintGiven,
+    InitialChosen,
+    PopulationChanged,
+    ProbesRecorded,
+    ProposalFailed,
+    ProposalMade,
+    ReplayDiffered,
+    RunContinued,
+    RunPaused,
+    RunResumed,
+    RunStarted,
+    RunStopped,
+    SearchEnded,
+    SpeculationEnded,
+    StageEntered,
+    ToolAnswered,
+    TuningEnded,
+    TurnTaken,
+    TwinTried,
+    VoteCast,
+)
+from ..core.text import both, counted, number, one_line, share, success_and_return, two_digits
+from ..core.values import is_stopped
+from .words import episode_outcome, fault_words, isolation, order_words
+
+
+def fact_words(fact: Fact) -> str:
+    """What the fact says. Every fact has its words here; those of small ones are their plain fields."""
+    match fact:
+        case RunStarted():
+            words = fact.settings
+            what = f"{words.get('domain')} by {words.get('method')}, seed {words.get('seed')}"
+            return f"{what}; {isolation(fact.sandbox)}"
+        case ProposalMade():
+            usage = fact.call.usage
+            return f"{fact.call.model} in {usage.latency_s:.1f} s: {fact.summary}"
+        case AskedAgain():
+            return f"{fact.call.model} is asked again: {fact.reason}"
+        case TurnTaken() | ToolAnswered():
+            return tool_words(fact)
+        case Criticised():
+            return look_words(fact)
+        case ProposalFailed():
+            return fault_words(fact.fault)
+        case EpisodeEnded(episode=episode):
+            word = episode_outcome(episode)
+            wrong = f"; {fault_words(episode.fault)}" if episode.fault else ""
+            return f"{word}, {episode.steps} steps in {episode.wall_s:.1f} s, ended by {episode.ended_by}{wrong}"
+        case ConstantsTried():
+            mean = sum(fact.fitnesses) / max(1, len(fact.fitnesses))
+            return f"f {mean:.3f} over {counted(len(fact.fitnesses), 'episode')}"
+        case TuningEnded():
+            tried = f"{counted(fact.tried, 'vector')} of {counted(len(fact.constants), 'constant')}"
+            return f"{tried}, f {fact.before:.3f} -> {fact.fitness:.3f}: {fact.summary}"
+        case EpisodeScored(score=score):
+            return fault_words(score.fault) if score.fault else f"f {score.fitness:.3f}"
+        case EvaluatorExamined(examination=examination):
+            if examination.fault:
+                return fault_words(examination.fault)
+            order = f"; {order_words(examination)}" if examination.order_pairs else ""
+            return "f on T_0: " + " ".join(f"{score.fitness:.3f}" for score in examination.scores) + order
+        case ProbesRecorded():
+            return ", ".join(probe.name for probe in fact.probes)
+        case EvaluatorPoolScored():
+            valid = sum(entry.examination.valid for entry in fact.pool)
+            return f"generation {fact.generation}: {valid} of {counted(len(fact.pool), 'evaluator')} valid"
+        case VoteCast():
+            return f"abstains: {fact.reason}" if fact.choice is None else f"for #{fact.choice}: {fact.reason}"
+        case EvaluatorChosen():
+            return f"{fact.chosen.id}{', frozen as E*' if fact.final else ''}"
+        case CandidateScored(candidate=candidate):
+            if is_stopped(candidate.fault):
+                return fault_words(candidate.fault)
+            if candidate.fault:
+                return f"failed: {fault_words(candidate.fault)}"
+            if candidate.bound is not None:
+                return f"pruned: F is at most {number(candidate.bound)}"
+            also = success_and_return(candidate.success_rate, candidate.mean_return)
+            return f"F {candidate.fitness:.3f}{also}: {candidate.summary}"
+        case CandidateAccepted():
+            return f"F {fact.fitness:.3f} ({fact.fitness_difference:+.3f})"
+        case CandidateRejected(rejection=rejection):
+            moved = "" if rejection.fitness_difference is None else f" ({rejection.fitness_difference:+.3f})"
+            return f"{rejection.reason}{moved}: {rejection.summary}"
+        case BranchEnded():
+            best = f"{fact.winner}, F {fact.fitness:.3f}" if fact.fitness is not None else "every candidate failed"
+            return f"g{fact.generation} {fact.operator.value}: {best}"
+        case TwinTried():
+            wrong = f"; {fault_words(fact.fault)}" if fact.fault else ""
+            return f"f {number(fact.fitness)} on the cheap twin, {fact.steps} steps in {fact.wall_s:.1f} s{wrong}"
+        case GateDecided():
+            return gate_words(fact)
+        case EliteConfirmed():
+            return f"g{fact.generation}: {confirmed_words(fact)}"
+        case EliteChanged():
+            stays = "" if fact.changed else ", stays"
+            return f"g{fact.generation}: {fact.candidate} from {fact.origin.value}, F {fact.fitness:.3f}{stays}"
+        case FinalMeasured():
+            success = both(fact.initial_success, fact.elite_success, share)
+            fitness = "" if success else f"F {both(fact.initial_fitness, fact.elite_fitness, number)}"
+            return f"{f'success {success}' if success else fitness} over {counted(fact.episodes, 'episode')}"
+        case (
+            RunResumed() | RunPaused() | RunContinued() | RunStopped() | HintGiven() | ReplayDiffered() | StageEntered()
+            | InitialChosen() | DuplicateFound() | SpeculationEnded() | PopulationChanged() | SearchEnded()
+        ):
+            return _plain_fields(fact)
+    raise TypeError(f"the fact {type(fact).__name__} has no words")
+
+
+def _plain_fields(fact: Fact) -> str:
+    plain = {field.name: getattr(fact, field.name) for field in dataclasses.fields(fact) if field.name != "order"}
+    return ", ".join(f"{name} {value}" for name, value in plain.items()
+                     if isinstance(value, str | int | float | bool) and not _is_reference(value))
+
+
+def _is_reference(value: object) -> bool:
+    return isinstance(value, str) and value.partition(":")[0] in ("program", "document")
+
+
+def gate_words(fact: GateDecided) -> str:
+    """What the gate decided on a candidate, in a line."""
+    others = " and ".join(number(each) for each in fact.parent_fitnesses)
+    compared = f"F {number(fact.fitness)} on the cheap twin, its parent {others}"
+    if fact.passed:
+        return f"passed the gate: {compared}"
+    return f"stopped at the gate{', but rolled out as a check' if fact.audited else ''}: {compared}"
+
+
+def confirmed_words(fact: EliteConfirmed) -> str:
+    """The result of a comparison on fresh episodes, in a line."""
+    verdict = "confirmed" if fact.confirmed else "not confirmed, the elite stays"
+    return (
+        f"{fact.candidate} {verdict}: F {number(fact.candidate_fitness)} on {counted(fact.episodes, 'fresh episode')},"
+        f" the elite {number(fact.elite_fitness)}"
+    )
+
+
+def look_words(fact: Criticised) -> str:
+    """What a critic said about an episode, or why it said nothing."""
+    said = f"“{one_line(fact.words, 160)}”" if fact.words else one_line(fact.problem, 160) or "its pictures are drawn"
+    return f"critic on episode {fact.episode}: {said}"
+
+
+def tool_words(fact: TurnTaken | ToolAnswered) -> str:
+    """One turn of a conversation: what the model asked of a tool, or what the tool found."""
+    if isinstance(fact, ToolAnswered):
+        cpu = f", {two_digits(fact.cpu_s)} s of CPU time" if fact.cpu_s else ""
+        if fact.episode is None or fact.score is None:
+            return f"answered{cpu}"
+        wrong = f"; {fault_words(fact.episode.fault)}" if fact.episode.fault else ""
+        seen = f"f {fact.score.fitness:.3f}, {fact.episode.steps} steps{cpu}{wrong}"
+        return f"practice episode {fact.episode.index}: {seen}"
+    request = fact.request
+    where = f" {request.whose} {request.number}" if request.whose else ""
+    wrong = f": {one_line(request.problem, 100)}" if request.problem else ""
+    return f"{request.tool or 'no usable reply'}{where}{wrong}"
