@@ -1,4 +1,4 @@
-"""Any fact in one line: its words, without its kind and order. Pure."""
+"""Any fact in one line: its words, without its kind and order, for all displays. Pure."""
 
 import dataclasses
 

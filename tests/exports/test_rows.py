@@ -3,14 +3,24 @@
 import json
 
 import pytest
-from memento.core.events import AskedAgain, CandidateScored, EpisodeEnded, EpisodeScored, ProposalMade, RunStarted
-from memento.core.values import Call, Document, Program, Usage
+from memento.core.events import (
+    AskedAgain,
+    CandidateScored,
+    EpisodeEnded,
+    EpisodeScored,
+    ProposalMade,
+    RunStarted,
+    ToolAnswered,
+)
+from memento.core.turns import Passage
+from memento.core.values import Call, Document, Program, Score, Usage
 from memento.exports.rows import COLUMNS, METRIC, CallFinder, Tables, extra_columns
 from memento.exports.sink import ExportedRun, Texts, column, metric_numbers, shown_settings
 from memento.memory.run_status import status_of
 from memento.memory.store import Entry
 
 from ..evidence.logs import log
+from ..support.recorded_facts import episode
 
 PLAIN = Texts()
 SALT = "0123456789abcdef0123456789abcdef"
@@ -54,6 +64,17 @@ def test_no_table_holds_the_salt_or_a_text_that_nobody_asked_for(source, entries
     prompts = [entry.fact.call.prompt.text for entry in entries if isinstance(entry.fact, ProposalMade)]
     assert programs and prompts and all(prompts)
     assert not [text for text in programs + prompts if json.dumps(text)[1:-1] in written]
+
+
+def test_practice_is_a_row_with_its_score(source):
+    tried = episode("g1/hill/0/tool1").episode
+    practice = ToolAnswered(
+        order="g1/hill/0/tool1", answer=Passage("x"), episode=tried, score=Score(fitness=0.75, metrics={"way_m": 2})
+    )
+    looked = ToolAnswered(order="g1/hill/0/tool2", answer=Passage("x"))
+    rows = tables_of(source, [Entry(seq=1, at=9.0, fact=practice), Entry(seq=2, at=9.5, fact=looked)]).rows("episodes")
+    shown = ("episode", "candidate", "fitness", f"{METRIC}way_m", "ended_at")
+    assert [[row[key] for key in shown] for row in rows] == [["g1/hill/0/tool1", "g1/hill/0", 0.75, 2.0, 9.0]]
 
 
 def test_the_rows_are_those_of_the_log(source, entries):

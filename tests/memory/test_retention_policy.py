@@ -1,10 +1,13 @@
 """Which recordings of a run are kept, and which are deleted first, from scripted facts."""
 
 import random
+from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memento.core.events import DuplicateFound, EliteConfirmed, Fact
+from memento.core.events import ConstantsTried, DuplicateFound, EliteConfirmed, Fact, ToolAnswered, TwinTried
+from memento.core.recording_file import trajectory_key
+from memento.core.turns import Passage
 from memento.memory.retention_policy import NOTHING, RetentionPolicy
 
 from ..support.recorded_facts import CRASH, START, elite, episode, scored
@@ -32,6 +35,23 @@ def test_the_losers_of_a_finished_generation_go() -> None:
     assert set(change.dropped) == {"g1/macro/0/e0", "g1/macro/2/e0"}
     assert set(change.over) == {"g1/macro/0", "g1/macro/2"}
     assert given_up(policy) == [], "T_0 and the present elite are needed"
+
+
+def test_tried_constants_and_episodes_on_a_twin_go_at_once() -> None:
+    policy = RetentionPolicy(keep_all=True)
+    tried = ConstantsTried(order="g1/tune/0/v3", point=(0.5,), fitnesses=(0.1, 0.2))
+    assert applied(policy, tried)[0] == {trajectory_key(f"g1/tune/0/v3/e{index}") for index in range(2)}
+    twin = TwinTried(order="g1/macro/0/gate1", fitness=0.5, steps=3, ended_by="horizon")
+    assert applied(policy, twin)[0] == {trajectory_key("g1/macro/0/gate1")}
+    assert applied(policy, replace(tried, order=None), replace(twin, order=None)) == (set(), set())
+
+
+def test_a_practice_episode_of_a_loser_goes_whole_although_a_fault_ended_it() -> None:
+    policy = RetentionPolicy()
+    tried = episode("g1/macro/0/tool1", fault=CRASH).episode
+    practice = ToolAnswered(order="g1/macro/0/tool1", answer=Passage("x"), episode=tried)
+    facts = [*START, practice, episode("g1/macro/0/e0"), scored("g1/macro/0"), elite("init/0")]
+    assert applied(policy, *facts) == ({"g1/macro/0/tool1", "g1/macro/0/e0"}, set())
 
 
 def test_a_loser_that_a_fault_ended_is_shortened() -> None:

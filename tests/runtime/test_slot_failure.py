@@ -10,10 +10,14 @@ import pytest
 from memento.agents import ballots
 from memento.agents.judging import JudgePanel
 from memento.core.events import (
+    Compute,
+    Criticise,
+    Criticised,
     EvaluatorChosen,
     Examine,
     Fact,
     Judge,
+    LookCloser,
     Order,
     ProposalFailed,
     ProposalMade,
@@ -22,10 +26,12 @@ from memento.core.events import (
     Roll,
     ScoreEpisode,
     SearchEnded,
+    ToolAnswered,
     VoteCast,
 )
 from memento.core.programs.program_text import MAX_FAULT
-from memento.core.values import FaultKind, Program
+from memento.core.turns import Passage, ToolRequest
+from memento.core.values import Episode, FaultKind, Program
 from memento.memory.store import RunStore
 from memento.models.tape import tape_of
 from memento.runtime.bus import EventBus
@@ -128,6 +134,14 @@ def test_only_orders_to_models_have_a_failed_slot() -> None:
     assert isinstance(propose_evaluator(None).failed("x"), ProposalFailed)
     vote = judge_order(2).failed("x")
     assert (vote.order, vote.seat, vote.choice) == (judge_order(2).id, 2, None)
+    rolled = Episode(index=2, seed=0, steps=1, ended_by="horizon", success=False)
+    for tool in (LookCloser, Compute):
+        answer = tool(id="g1/hill/0/tool1", request=ToolRequest(), episode=rolled).failed("x")
+        assert answer == ToolAnswered(order="g1/hill/0/tool1", answer=Passage("x"))
+    look = Criticise(id="g1/hill/0/look2", candidate="g1/hill/0", episode=rolled).failed("x")
+    assert isinstance(look, Criticised)
+    assert (look.candidate, look.episode, look.sheet, look.problem) == ("g1/hill/0", 2, None, "x")
+    assert not look.unanswered, "nobody was asked"
     assert Roll(id="t0/e1", program=Program(""), split="search", index=1, seed=1).failed("x") is None
 
 
