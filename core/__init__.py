@@ -5,7 +5,6 @@
     call_times      CPU time of a policy's calls: its summary, its words in a prompt, and the limit on it
     critique        what a critic is shown of a recorded episode, and what it says about it
     errors          what can go wrong with MEMENTO itself, split by who must act
-    events          orders go down, facts come up
     extras          the extras: optional parts of an installation, the packages that each adds
     files           atomic file replacement (write under another name in the same folder, then rename)
     generic_story   the story of a recording of any domain: its numbers at 10 points of time
