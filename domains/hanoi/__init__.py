@@ -1,5 +1,6 @@
 """Tower of Hanoi with a simulated Franka Panda arm (paper, appendix A).
 
+    audit           programs that please an evaluator without doing the task
     domain          the domain interface of a Hanoi task; the robosuite and the kinematic domain are its two instances
     environment     tower of Hanoi in robosuite: the environment that a trusted worker steps (paper, appendix A)
     interface       the prompt texts of the Hanoi task under given options: exact shapes, units
@@ -24,6 +25,7 @@ from ...core.errors import UsageError
 from ...core.ports import AuditProgram, Environment, KnownEpisode, Twin
 from ...core.values import JSON
 from ..arm.motion import ACHIEVED, CONTROL_PERIOD_S, DESIRED, GRIPPER, MOVE_PER_UNIT_M, TURN_PER_UNIT_RAD
+from ..audit_reader import read_audit
 from .domain import HanoiDomain
 from .interface import CONTAINERS_YIELD, TOUCH, TURNING_ACHIEVED, TURNING_DESIRED, YAW, Motion
 from .options import settings
@@ -78,9 +80,9 @@ def _known_episodes(options: Mapping[str, JSON], seed: int) -> Iterable[KnownEpi
 
 
 def _audit_programs() -> Iterable[AuditProgram]:
-    from .audit import audit_programs
+    from . import audit
 
-    return audit_programs()
+    return read_audit(audit, "FrankaPolicy")
 
 
 _SHARED = ("randomisation", "rules", "goal_update", "n_cubes", "variant", *QUANTITIES)

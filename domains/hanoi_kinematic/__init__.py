@@ -1,5 +1,6 @@
 """Tower of Hanoi without a physics engine: the same interface and rules, thousands of steps per second.
 
+    audit           programs that please an evaluator without doing the task
     cubes           the cubes and containers of the kinematic world: support, pushes, falls and topples
     environment     the environment of the kinematic Hanoi task: world, sensors, referee and trace, stepped together
     hand            the arm of the kinematic world: the motion of the hand under commands, with lag, sag and limits
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Mapping
 
 from ...core.ports import AuditProgram, Environment, KnownEpisode
 from ...core.values import JSON
+from ..audit_reader import read_audit
 from ..hanoi.domain import HanoiDomain
 from ..hanoi.interface import Motion
 from .hand import CONTROL_PERIOD_S, MOVE_PER_UNIT_M, TURN_PER_UNIT_RAD
@@ -80,9 +82,9 @@ def _known_episodes(options: Mapping[str, JSON], seed: int) -> Iterable[KnownEpi
 
 
 def _audit_programs() -> Iterable[AuditProgram]:
-    from .audit import audit_programs
+    from . import audit
 
-    return audit_programs()
+    return read_audit(audit, "FrankaPolicy")
 
 
 DOMAIN = HanoiDomain(

@@ -1,5 +1,6 @@
 """The household task in kitchens of AI2-THOR (paper, appendix, AI2-THOR household environment).
 
+    audit        programs that please an evaluator without doing the task
     backends     makes the environment for the options
     domain       the domain interface of the kitchen task
     environment  the kitchen task as an environment: JSON observations, named actions, 250 steps

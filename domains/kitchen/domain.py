@@ -1,14 +1,16 @@
 """The domain interface of the kitchen task."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from string import Template
 
 from ...core.ports import AuditProgram, Environment, Renderer, Shelf
 from ...core.recording import Recording
+from ...core.seeds import derive_seed
 from ...core.story import Story
 from ...core.values import JSON, Brief, Contract, Program
+from ..audit_reader import read_audit
 from .options import Settings, complete, final_options, settings
 
 # The prompt texts of the kitchen task under given options.
@@ -102,7 +104,25 @@ class KitchenDomain:
         return shelf()
 
     def audit_programs(self, options: Mapping[str, JSON], *, seeds: Sequence[int]) -> Iterable[AuditProgram]:
-        """Hand-written programs for an audit of evaluators: see `core.ports.Auditable`."""
-        from .audit import audit_programs
+        """Hand-written programs for an audit of evaluators: see `core.ports.Auditable`.
 
-        return audit_programs(options, seeds)
+        Those with scripts are left out where kitchens are not generated, because other kitchens differ; their episodes
+        take place in the scenes of their scripts, whatever the scenes of the audit.
+        """
+        from . import audit
+
+        for each in read_audit(audit, "Policy"):
+            if "scripts = {" not in each.program.text:
+                yield each
+            elif options["backend"] == "generated":
+                text = each.program.text + _scripts_by_name(audit.SCENES, seeds)
+                yield replace(each, program=Program(text), options={**options, "scenes": [*audit.SCENES]})
+
+
+def _scripts_by_name(scenes: Sequence[str], seeds: Sequence[int]) -> str:
+    """A statement that gives a program its scripts by the names under which its episodes show their scenes."""
+    known = [
+        f'    "kitchen-{derive_seed(seed, "scene"):x}": Policy.scripts["{scenes[place % len(scenes)]}"],\n'
+        for place, seed in enumerate(seeds)
+    ]
+    return f"\n\nPolicy.scripts |= {{\n{''.join(known)}}}\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from memento.core.values import JSON
 
-from ..support.attacks import Arena, Attack, Outcome, arena, cases, check, complete, file_of
+from ..support.attacks import Arena, Attack, Outcome, arena, cases, check, complete, text_of
 
 FOLDER = Path(__file__).parent / "hanoi"
 SEEDS = (1, 2)
@@ -93,7 +93,7 @@ def test_the_papers_rules(played: Arena, attack: Attack) -> None:
 
 
 def outcomes(played: Arena, attack: Attack, rules: str) -> list[Outcome]:
-    return played.play(file_of(attack.name, FOLDER), options(attack, rules), SEEDS)
+    return played.play(text_of(attack.name, FOLDER), options(attack, rules), SEEDS)
 
 
 def options(attack: Attack, rules: str) -> dict[str, JSON]:

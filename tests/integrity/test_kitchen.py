@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from memento.core.seeds import derive_seed, salted
 
-from ..support.attacks import SALT, Arena, Attack, arena, cases, check, complete, file_of
+from ..support.attacks import SALT, Arena, Attack, arena, cases, check, complete, text_of
 
 FOLDER = Path(__file__).parent / "kitchen"
 SEEDS = (1, 2, 3)
@@ -66,7 +66,7 @@ def test_the_table_is_complete() -> None:
 def test_the_kitchens_rules(played: Arena, attack: Attack) -> None:
     options = {**SCENES, **attack.options}
     names = {} if attack.name == "known_by_heart" else aliases(options["scenes"])
-    check(attack, played.play(file_of(attack.name, FOLDER), options, SEEDS, names))
+    check(attack, played.play(text_of(attack.name, FOLDER), options, SEEDS, names))
 
 
 def aliases(scenes: Sequence[str]) -> dict[str, str]:

@@ -5,10 +5,11 @@ import json
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Self
 
-import memento
 import pytest
 from memento.core.ports import RollTask
 from memento.core.seeds import salted
@@ -17,7 +18,6 @@ from memento.domains import audit_reader, import_string
 from memento.domains import load as load_domain
 from memento.runtime.rollouts.pool import ProcessPool
 
-ROOT = Path(memento.__file__).parent
 WORKERS = 2
 SALT = "5eed" * 8       # seeds are salted as in a run
 
@@ -30,7 +30,7 @@ class Attack:
     "fault: crashed", or "success" where the rules permit what the program does; alternatives as "a or b".
     """
 
-    name: str                               # of its file
+    name: str                               # as in `text_of`
     ends: str
     at_most: float = 1.0                    # bound on the fitness that the reference evaluator gives
     options: Mapping[str, JSON] = field(default_factory=dict)
@@ -79,13 +79,12 @@ class Arena:
         self._folder.cleanup()
 
     def play(
-        self, program: Path, options: Mapping[str, JSON], seeds: Sequence[int], names: Mapping[str, str] | None = None,
+        self, text: str, options: Mapping[str, JSON], seeds: Sequence[int], names: Mapping[str, str] | None = None,
     ) -> list[Outcome]:
         """Episodes 0, 1, … with these seeds; the fitness is the reference evaluator's, 0 where the program failed.
 
         `names` in the program are replaced: what it knows about an episode beforehand.
         """
-        text = _inlined(program)
         for name, other in (names or {}).items():
             text = text.replace(f'"{name}"', f'"{other}"')
         return self._runner.run(self._play(Program(text), _split_of(options), [salted(seed, SALT) for seed in seeds]))
@@ -104,16 +103,28 @@ class Arena:
         return Outcome(episode=episode, fitness=(await self._pool.score(self._evaluator, episode)).fitness)
 
 
-def file_of(name: str, folder: Path) -> Path:
-    """The program's file: in a folder of tests, or else among the programs of the domain's audit."""
+def text_of(name: str, folder: Path) -> str:
+    """A program's text: a file in a folder of tests, or else one of the programs of the domain's audit.
+
+    A file has what it shares with the domain's programs in place of its import, since a program is one text.
+    """
     own = folder / f"{name}.py"
-    return own if own.exists() else ROOT / "domains" / folder.name / "audit" / f"{name}.py"
+    if not own.exists():
+        return _shipped(folder)[name]
+    audit = _audit(folder)
+    return own.read_text(encoding="utf-8").replace(
+        f"from {audit.__name__} import Scripted\n", audit_reader.shared_text(audit)
+    )
 
 
-def _inlined(program: Path) -> str:
-    """The program with what it shares with the programs of its domain's audit, since a program is one text."""
-    domain = program.parent.parent.name if program.parent.name == "audit" else program.parent.name
-    return audit_reader.inlined(f"memento.domains.{domain}.audit", program.read_text(encoding="utf-8"))
+def _audit(folder: Path) -> ModuleType:
+    return import_module(f"memento.domains.{folder.name}.audit")
+
+
+def _shipped(folder: Path) -> dict[str, str]:
+    """The texts of the programs of a domain's audit by their names."""
+    name = {"kitchen": "Policy"}.get(folder.name, "FrankaPolicy")
+    return {each.name: each.program.text for each in audit_reader.read_audit(_audit(folder), name)}
 
 
 def _split_of(options: Mapping[str, JSON]) -> str:
@@ -146,6 +157,5 @@ def check(attack: Attack, outcomes: Sequence[Outcome]) -> None:
 
 def complete(attacks: Sequence[Attack], folder: Path) -> bool:
     """Whether the table has every program of a folder and of the domain's audit, each once."""
-    shipped = ROOT / "domains" / folder.name / "audit"
-    found = [path.stem for path in (*folder.glob("*.py"), *shipped.glob("*.py"))]
-    return sorted(attack.name for attack in attacks) == sorted({*found} - {"__init__", audit_reader.SHARED})
+    found = {*(path.stem for path in folder.glob("*.py")), *_shipped(folder)}
+    return sorted(attack.name for attack in attacks) == sorted(found)

@@ -1,6 +1,6 @@
 """Opens the hand inside the tower, so that the held cube falls through the cubes below it."""
 
-from .scripted import Scripted
+from memento.domains.hanoi_kinematic.audit import Scripted
 
 
 class FrankaPolicy(Scripted):

@@ -1,6 +1,6 @@
 """Turns the hand by a quarter and comes in low from the far side, to take the second cube from below the smallest."""
 
-from .scripted import Scripted
+from memento.domains.hanoi_kinematic.audit import Scripted
 
 
 class FrankaPolicy(Scripted):

@@ -1,6 +1,6 @@
 """Goes beside the tower, sideways into its lowest cube, closes and lifts, to take the tower apart from below."""
 
-from .scripted import Scripted
+from memento.domains.hanoi_kinematic.audit import Scripted
 
 
 class FrankaPolicy(Scripted):

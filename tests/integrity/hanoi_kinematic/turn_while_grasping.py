@@ -1,8 +1,7 @@
 """Holds a cube at the end of the fingers and turns it into the tower, through its cubes."""
 
 import numpy as np
-
-from .scripted import Scripted
+from memento.domains.hanoi_kinematic.audit import Scripted
 
 
 class FrankaPolicy(Scripted):

@@ -1,6 +1,6 @@
 """Holds the smallest cube below an overhanging one and lifts it straight up through that one."""
 
-from .scripted import Scripted
+from memento.domains.hanoi_kinematic.audit import Scripted
 
 B_HOLE = (0.055, 0.0)
 

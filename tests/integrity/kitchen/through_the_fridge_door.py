@@ -1,6 +1,6 @@
 """Closes the Fridge and picks up the Apple that it has seen inside, through the closed door."""
 
-from .scripted import Scripted
+from memento.domains.kitchen.audit import Scripted
 
 
 class Policy(Scripted):

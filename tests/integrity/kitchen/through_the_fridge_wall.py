@@ -1,6 +1,6 @@
 """Opens the Fridge from the front, walks round it and puts the Bread in through its side wall."""
 
-from .scripted import Scripted
+from memento.domains.kitchen.audit import Scripted
 
 
 class Policy(Scripted):
