@@ -24,7 +24,7 @@ from memento.core.metrics import aggregate
 from memento.core.ports import Ask, Environment
 from memento.core.seeds import derive_seed
 from memento.core.values import CandidateState, Operator, Program, Rejection, Score
-from memento.domains.hanoi.shelf import shelf
+from memento.domains.hanoi import DOMAIN
 from memento.models.offline import OfflineModel
 
 N_CUBES = 4
@@ -127,7 +127,7 @@ def random_programs(
     bench: Bench, arguments: argparse.Namespace, found: dict[str, Any], save: Callable[[], None]
 ) -> None:
     """The number of n random shelf programs that succeed on most seeds, and the result of the best of 24."""
-    model = OfflineModel(shelf(N_CUBES), run_seed=arguments.run_seed)
+    model = OfflineModel(DOMAIN.shelf(), run_seed=arguments.run_seed)
     seeds = [derive_seed(arguments.run_seed, "shelf-random", index) for index in range(arguments.seeds)]
     successes: list[int] = found.setdefault("successes", [])
     fitness: list[float] = found.setdefault("first_fitness", [])
@@ -178,7 +178,7 @@ def search(bench: Bench, arguments: argparse.Namespace, found: dict[str, Any], s
 
 def one_search(bench: Bench, budget: dict[str, int], run_seed: int, unseen: int) -> dict[str, Any]:
     """One run: its curve, and p_0 and the elite on held-out seeds."""
-    model = OfflineModel(shelf(N_CUBES), run_seed=run_seed)
+    model = OfflineModel(DOMAIN.shelf(), run_seed=run_seed)
     seeds = [derive_seed(run_seed, "search", index) for index in range(budget["rollouts"])]
     other = [derive_seed(run_seed, "final", index) for index in range(unseen)]
     first = str(order_ids.initial(0))

@@ -8,7 +8,7 @@ alternative of each makes the initial program. Each `evaluator-*.md` holds one w
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from importlib.resources import files
+from importlib.resources.abc import Traversable
 
 from ..core.ports import Part, Shelf
 from ..core.values import Program
@@ -18,17 +18,17 @@ _FIELD = re.compile(r"^(kind|metrics|range|alternatives): *(.+)$", re.MULTILINE)
 
 
 def read_shelf(
-    package: str, facts: Mapping[str, str] | None = None, *, kinds: Collection[str] | None = None,
+    folder: Traversable, facts: Mapping[str, str] | None = None, *, kinds: Collection[str] | None = None,
     further: Iterable[Part] = (), first: Collection[str] = (), tuned: bool = False,
 ) -> Shelf:
-    """The shelf in the folder of a package. `facts` replace further `{names}` of the template.
+    """The shelf in a folder of a package. `facts` replace further `{names}` of the template.
 
     With `kinds`, pages of parts named "part-1-KIND.md" are left out if their kind is another. Parts of the same name,
     also those in `further`, are one: the first, with the alternatives of all. Alternatives of methods whose docstring
     is in `first` come before the others, so the initial program has them. `tuned` is as in `Shelf`.
     """
     pages = {
-        file.name: file.read_text(encoding="utf-8") for file in files(package).iterdir() if file.name.endswith(".md")
+        file.name: file.read_text(encoding="utf-8") for file in folder.iterdir() if file.name.endswith(".md")
     }
     named = [name for name in sorted(pages) if name.startswith("part-")]
     if kinds is not None:

@@ -67,7 +67,7 @@ def evaluator_interface(of_hanoi: str) -> str:
 
 
 def _filled(name: str, facts: dict[str, object]) -> str:
-    text = (files(f"{__package__}.texts") / f"{name}.md").read_text(encoding="utf-8")
+    text = (files(__package__) / "texts" / f"{name}.md").read_text(encoding="utf-8")
     return Template(text).substitute(facts).strip() + "\n"
 
 
@@ -147,7 +147,7 @@ class CellDomain:
 
     def reference_evaluator(self) -> Program:
         """E_R: metrics of an execution, without a fitness. Its fitness is always 0."""
-        text = files(__package__) / "evaluators" / "real.py"
+        text = files(__package__) / "evaluator.py"
         return Program(text.read_text(encoding="utf-8"))
 
     def shelf(self) -> Shelf | None:

@@ -11,12 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arm.physics.cache import compiled_code_in
-from .compiled import COMPILED
+from .compiled import flatness, outlines
 from .ports import Array
-
-with compiled_code_in(COMPILED):
-    from .turned_points import flatness, outlines
 
 MOST_POINTS = 400
 NOISE_M = 0.004             # a point this near to a face belongs to it

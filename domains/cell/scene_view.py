@@ -14,15 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import RolloutError
-from ..arm.physics.cache import compiled_code_in, first_compilation
+from ..arm.physics.cache import first_compilation
 from ..hanoi import task
 from .cell_file import CONTAINER, CUBES, ObjectsPart
-from .compiled import COMPILED
+from .compiled import COMPILED, draw, normals_of
 from .lens import CameraPose, pixel_rays
 from .ports import NOTHING, Array, Labels, Lens
-
-with compiled_code_in(COMPILED):
-    from .triangles import draw, normals_of
 
 RANGE_M = 4.0
 SHAPE_GROUP = 0                         # of contact shapes

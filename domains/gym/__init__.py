@@ -5,6 +5,7 @@ Gymnasium and the simulators are imported by workers and by a short-lived helper
     description  what is known of an environment without importing it: spaces, texts
     domain       the domain interface of a Gymnasium environment
     environment  A Gymnasium environment behind MEMENTO's port
+    evaluator    the reference evaluator as a program: loaded as text, run in a sandbox
     helper       the helper process that looks at an environment and describes it
     loading      makes Gymnasium environments
     names        the ids of Gymnasium environments, and the packages that register them

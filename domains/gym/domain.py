@@ -230,7 +230,7 @@ class GymDomain:
 
     def reference_evaluator(self) -> Program:
         """The return, mapped to (0, 1)."""
-        text = files(__package__) / "evaluators" / "reference.py"
+        text = files(__package__) / "evaluator.py"
         return Program(text.read_text(encoding="utf-8"))
 
     def shelf(self) -> Shelf | None:

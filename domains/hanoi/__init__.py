@@ -3,6 +3,7 @@
     audit           programs that please an evaluator without doing the task
     domain          the domain interface of a Hanoi task; the robosuite and the kinematic domain are its two instances
     environment     tower of Hanoi in robosuite: the environment that a trusted worker steps (paper, appendix A)
+    evaluator       the evaluator that the paper selected, as a program: loaded as text, run in a sandbox
     interface       the prompt texts of the Hanoi task under given options: exact shapes, units
     known_episodes  episodes of known order for the simulated arm: those of the kinematic twin
     narration       describes a recorded episode step by step: the current move, its phase, and the state of the tower

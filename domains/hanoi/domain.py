@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.resources import files
 
 from ...core.ports import AuditProgram, Environment, KnownEpisode, Renderer, Shelf, Twin
 from ...core.recording import Recording
 from ...core.story import Story
 from ...core.values import JSON, Brief, Contract, Program
+from ..shelf_reader import read_shelf
 from .interface import Motion, brief
 from .options import complete, settings
 from .story import episode_story
@@ -72,15 +74,22 @@ class HanoiDomain:
 
     def reference_evaluator(self) -> Program:
         """The evaluator that the paper selected."""
-        text = files(__package__) / "evaluators" / "reference.py"
+        text = files(__package__) / "evaluator.py"
         return Program(text.read_text(encoding="utf-8"))
 
     def shelf(self) -> Shelf:
         """The program parts of the offline model. They read sizes from the observation, so four half-edges suffice."""
-        from .shelf import shelf
-
-        return shelf(4)
+        return _shelf()
 
     def audit_programs(self, options: Mapping[str, JSON], *, seeds: Sequence[int]) -> Iterable[AuditProgram]:
         """Hand-written programs for an audit of evaluators: see `core.ports.Auditable`."""
         return self.audit()
+
+
+@cache
+def _shelf() -> Shelf:
+    """The shelf of Markdown pages: parts of mixed quality, whose first alternatives make a program that fails.
+
+    Nothing in it comes from a reference policy or the reference evaluator.
+    """
+    return read_shelf(files(__package__) / "shelf", {"n_cubes": "4"})

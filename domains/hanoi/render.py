@@ -60,7 +60,7 @@ class _Playback:
     def __init__(
         self, recording: Recording, camera: str, width: int, height: int, *, variant: str, by_hand: bool,
     ) -> None:
-        from ..arm.drawing import Drawing
+        from ..arm.graphics import Drawing
 
         self._drawing = Drawing(width, height)
 
@@ -126,7 +126,7 @@ class _Playback:
 
 
 def _camera(mujoco: Any, model: Any, name: str) -> Any:
-    from ..arm.drawing import fixed_camera
+    from ..arm.graphics import fixed_camera
 
     if name != "table":
         return fixed_camera(mujoco, model, name)

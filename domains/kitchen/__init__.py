@@ -4,6 +4,7 @@
     backends     makes the environment for the options
     domain       the domain interface of the kitchen task
     environment  the kitchen task as an environment: JSON observations, named actions, 250 steps
+    evaluator    the evaluator that the paper selected, as a program: loaded as text, run in a sandbox
     floor_plan   paints one state of a kitchen as a floor plan, with a description next to it
     observation  the observation of a policy (paper, appendix, observation space): a dict of JSON values per step
     options      the options of a kitchen environment: names, defaults and validation

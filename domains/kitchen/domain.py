@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.resources import files
 from string import Template
 
@@ -11,6 +12,7 @@ from ...core.seeds import derive_seed
 from ...core.story import Story
 from ...core.values import JSON, Brief, Contract, Program
 from ..audit_reader import read_audit
+from ..shelf_reader import read_shelf
 from .options import Settings, complete, final_options, settings
 
 # The prompt texts of the kitchen task under given options.
@@ -94,14 +96,12 @@ class KitchenDomain:
 
     def reference_evaluator(self) -> Program:
         """The evaluator that the paper selected."""
-        text = files(__package__) / "evaluators" / "reference.py"
+        text = files(__package__) / "evaluator.py"
         return Program(text.read_text(encoding="utf-8"))
 
     def shelf(self) -> Shelf:
         """The program parts of the offline model."""
-        from .shelf import shelf
-
-        return shelf()
+        return _shelf()
 
     def audit_programs(self, options: Mapping[str, JSON], *, seeds: Sequence[int]) -> Iterable[AuditProgram]:
         """Hand-written programs for an audit of evaluators: see `core.ports.Auditable`.
@@ -126,3 +126,12 @@ def _scripts_by_name(scenes: Sequence[str], seeds: Sequence[int]) -> str:
         for place, seed in enumerate(seeds)
     ]
     return f"\n\nPolicy.scripts |= {{\n{''.join(known)}}}\n"
+
+
+@cache
+def _shelf() -> Shelf:
+    """The shelf of Markdown pages: parts of mixed quality, whose first alternatives make a program that fails.
+
+    Nothing in it comes from a reference policy or the reference evaluator.
+    """
+    return read_shelf(files(__package__) / "shelf")

@@ -2,6 +2,7 @@
 
     domain       the domain interface of robosuite's tasks
     environment  A robosuite task as a trusted worker steps it
+    evaluator    the reference evaluator as a program: loaded as text, run in a sandbox
     options      the options of robosuite's tasks: horizon, physics, goal update, sensor noise
     render       pictures of a recorded episode of a robosuite task: its recorded joint positions, drawn off screen
     scenes       robosuite's environments, made lean: no renderer, cameras or observables, little memory

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from string import Template
 from typing import Final
@@ -9,6 +10,7 @@ from typing import Final
 from ...core.ports import AuditProgram, Environment, Renderer, Shelf
 from ...core.values import JSON, Brief, Contract, Program
 from ..arm.motion import ACHIEVED, CONTROL_PERIOD_S, DESIRED, GRIPPER, MOVE_PER_UNIT_M, TURN_PER_UNIT_RAD
+from ..shelf_reader import read_shelf
 from . import options as task_options
 from .options import NoiseRanges, Settings
 from .tasks import TASKS, Field, Task, layout
@@ -123,6 +125,7 @@ def _words(low: float, high: float) -> str:
     return f"{low:g}" if low == high else f"[{low:g}, {high:g}]"
 
 
+WITH_SHELF: Final = ("Lift", "Stack")     # whose observations one set of parts reads
 TUNED: Final = 60  # episodes of a tuning: a grasp needs numbers that fit one another, and an episode takes a second
 
 
@@ -167,14 +170,12 @@ class RobosuiteDomain:
 
     def reference_evaluator(self) -> Program:
         """robosuite's staged reward over the episode, with metrics."""
-        text = files(__package__) / "evaluators" / "reference.py"
+        text = files(__package__) / "evaluator.py"
         return Program(text.read_text(encoding="utf-8"))
 
     def shelf(self) -> Shelf | None:
         """The parts of the offline model; None for tasks without a shelf, which need a language model."""
-        from .shelf import shelf
-
-        return shelf(self.task_name)
+        return _shelf(self.task_name) if self.task_name in WITH_SHELF else None
 
     def tuning_episodes(self, options: Mapping[str, JSON]) -> int:
         """How far an offline search tunes constants by default: see `core.ports.Numeric`."""
@@ -186,3 +187,9 @@ class RobosuiteDomain:
 
         size = TASKS[self.task_name].action_size
         return vector_programs(self.contract.class_name, idle=[0.0] * size, low=[-1.0] * size, high=[1.0] * size)
+
+
+@cache
+def _shelf(task: str) -> Shelf:
+    """The shelf of Markdown pages, one for Lift and Stack: parts of mixed quality. The program of the first fails."""
+    return read_shelf(files(__package__) / "shelf", {"task": task})

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...core.errors import UsageError, unknown
 from ...core.values import JSON
-from ..arm.physics.names import OWN_STEP, PHYSICS
+from ..arm.physics import OWN_STEP, PHYSICS
 from ..hanoi.options import GOAL_UPDATES, one_of, value_range, whole
 from ..hanoi.randomisation import PRESETS, Range
 from .tasks import Task

@@ -39,7 +39,7 @@ class _Playback:
     """A scene with its own graphics context."""
 
     def __init__(self, name: str, recording: Recording, camera: str, width: int, height: int) -> None:
-        from ..arm.drawing import Drawing, fixed_camera
+        from ..arm.graphics import Drawing, fixed_camera
 
         self._drawing = Drawing(width, height)
 

@@ -55,14 +55,11 @@ def test_data_files_of_packages_are_shipped() -> None:
     assert not missing, f"add a pattern to package-data for {missing}"
 
 
-PROGRAMS = {"audit", "evaluators", "texts"}     # folders of texts, not of modules
-
-
 def test_every_package_lists_its_modules_in_a_line_each() -> None:
     wrong = []
     for path in IN_PACKAGE:
         folder = path.parent
-        if path.name != "__init__.py" or folder == ROOT or folder.name in PROGRAMS:
+        if path.name != "__init__.py" or folder == ROOT:
             continue
         modules = {each.stem for each in folder.glob("*.py")} - {"__init__", "__main__"}
         text = ast.get_docstring(ast.parse(path.read_text()), clean=False) or ""

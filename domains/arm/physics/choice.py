@@ -3,9 +3,8 @@
 from typing import Protocol
 
 from ..arrays import Array
-from .names import OWN_STEP, PHYSICS
-from .scene import ArmScene
-from .stock import StockPhysics
+from . import OWN_STEP, PHYSICS
+from .stock import ArmScene, StockPhysics
 
 __all__ = ("PHYSICS", "Physics", "make_physics")
 

@@ -9,12 +9,11 @@ import numpy as np
 from ..arrays import Array
 from ..simulator import CACHE, CONTROL_HZ, SUBSTEPS, quat2mat
 from .cache import compiled_code_in, first_compilation
-from .scene import ArmScene
-from .stock import set_goal_update
+from .stock import ArmScene, set_goal_update
 
 with compiled_code_in(CACHE):
-    from .exact import DOF, workspace
     from .loop import ACHIEVED, DESIRED, Controller, Robot, control_step
+    from .torques import DOF, workspace
 
 # Of 3.6 ms, not 2. At 5 ms, which is a third faster, 4 of 134 episodes with cylinders failed; at this step
 # none of 200 did. For the remaining difference to `exact` see docs/reference-policies.md.

@@ -9,9 +9,8 @@ import numpy as np
 from numba import njit
 
 from ..arrays import Array
-from .exact import DOF, NULLSPACE_KP, apply, exact_torques, multiply
-from .near_exact import near_exact_torques
 from .symbols import Ints, address, mj_jacSite, mj_kinematics, mj_step1, mj_step2
+from .torques import DOF, NULLSPACE_KP, apply, exact_torques, multiply, near_exact_torques
 
 ACHIEVED, DESIRED = 0, 1
 

@@ -9,6 +9,7 @@ come from the spaces, the documentation's tables and the ranges of random episod
 """
 
 from functools import cache
+from importlib.resources import files
 
 from ....core.ports import Part, Shelf
 from ...shelf_reader import read_shelf
@@ -28,5 +29,5 @@ def _shelf(text: str) -> Shelf:
     known = description_of(text)
     parts: tuple[Part, ...] = further_parts(known)
     kinds = kinds_of(known)
-    return read_shelf(__package__, facts_of(known), kinds=kinds, further=parts, first=first_of(known),
+    return read_shelf(files(__package__), facts_of(known), kinds=kinds, further=parts, first=first_of(known),
                       tuned=RHYTHM in kinds)

@@ -4,7 +4,6 @@ Importing this package does not import `ai2thor`, which takes seconds and create
 
     build      finds the Unity build of AI2-THOR, or explains how to get one
     client     AI2-THOR's client with a watchdog: every call ends in time, with metadata or a RolloutError
-    metadata   converts AI2-THOR's event metadata to the domain's types
     record     records kitchens of a Unity build for the `recorded` back end
     simulator  AI2-THOR as a back end of the kitchen environment
 """

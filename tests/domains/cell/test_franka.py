@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from memento.core.errors import RolloutError, UsageError
 from memento.domains.cell.cell_file import Cell, cell_of
-from memento.domains.cell.franka import FrankaArm, _quat_of
-from memento.domains.cell.hardware import open_cell
+from memento.domains.cell.hardware import FrankaArm, _quat_of, open_cell
 from memento.domains.cell.lens import matrix_of, rotation_of
 from memento.domains.cell.ports import Camera, Frame, Lens, Waypoint
 

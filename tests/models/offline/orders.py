@@ -10,10 +10,10 @@ import numpy as np
 from memento.core.events import Order, Propose
 from memento.core.ports import Ask, Environment, Reply, Shelf
 from memento.core.values import JSON, CandidateState, Operator, Program, Rejection
-from memento.domains.hanoi.shelf import shelf
+from memento.domains.hanoi import DOMAIN
 from memento.models.offline import OfflineModel
 
-SHELF: Shelf = shelf(4)
+SHELF: Shelf = DOMAIN.shelf()
 
 
 def candidate(text: str, *, fitness: float = 0.0, metrics: Mapping[str, JSON] | None = None,

@@ -1,1 +1,0 @@
-"""E_R, the evaluator of a robot cell, as a program."""

@@ -1,1 +1,0 @@
-"""Texts for prompts about a robot cell."""

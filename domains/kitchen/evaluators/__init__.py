@@ -1,1 +1,0 @@
-"""Evaluator programs that ship with the domain. They run in a sandbox, never in this process."""

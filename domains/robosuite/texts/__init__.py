@@ -1,1 +1,0 @@
-"""The texts of the briefs: one per kind of task, one for each interface."""
