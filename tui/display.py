@@ -1,4 +1,4 @@
-"""Displays of a live run: none, and plain lines; the live screen is in `tui/live`."""
+"""Displays of a live run: none, and plain lines; the live screen is in `tui/live.py`."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -110,7 +110,7 @@ def open_display(kind: str, stream: TextIO, *, environment: Mapping[str, str]) -
     if kind == "none":
         return Silence()
     if kind == "rich" and can_draw(stream, environment):
-        from .live.display import RichDisplay
+        from .live import RichDisplay
 
         return RichDisplay(stream)
     return PlainLines(stream)

@@ -1,6 +1,6 @@
 """The words that the live display and `memento watch` share, as texts with roles. Pure.
 
-Each interface maps a role to a colour of its own library: `live/screen.py` for rich, `watch/colours.py` for textual.
+Each interface maps a role to a colour of its own library: `live.py` for rich, `watch/colours.py` for textual.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

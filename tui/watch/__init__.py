@@ -6,5 +6,4 @@
     keys     the keys of `memento watch`, in one table
     panels   the panels of the first screen, drawn within a width and a height
     rows     A list of any length that makes only its visible rows: its cost does not depend on the length
-    texts    programs, differences, metrics, prompts and replies as lines
 """

@@ -26,13 +26,12 @@ from memento.core.values import Episode
 from memento.runtime.rollouts.pool import WorkerActivity
 from memento.runtime.supervisor import Lane
 from memento.tui.display import PlainLines, Silence, open_display
-from memento.tui.live.display import RichDisplay
-from memento.tui.live.screen import SHORTEST, draw
+from memento.tui.live import SHORTEST, RichDisplay, draw
 from memento.tui.live_view import LiveView
 from memento.tui.snapshot import RunSnapshot, search_slots
 from rich.console import Console
 
-from ...support.story import CALL, CLIMB_1, CLIMB_2, MACRO, PROGRAM, STORY
+from ..support.story import CALL, CLIMB_1, CLIMB_2, MACRO, PROGRAM, STORY
 
 GOLDEN = Path(__file__).parent / "golden"
 ENOUGH_S = 20.0
