@@ -80,8 +80,8 @@ def continue_run(
     """Continue the run and print its result; end the pause of a live run."""
     from .. import app
     from ..memory.lock import is_locked
-    from ..memory.requests import end_pause
     from ..memory.runs import find_run
+    from ..memory.store import end_pause
     from ..settings import parse_budgets
     from .execution import execute, open_screen, print_run
     from .output import say

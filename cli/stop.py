@@ -25,8 +25,8 @@ def request(run: str, kind: str, *, runs_dir: Path) -> Path:
     """
     from ..baselines.log import find_baseline
     from ..baselines.run import ask_to_stop
-    from ..memory.requests import ask
     from ..memory.runs import find_run
+    from ..memory.store import ask
 
     trained = find_baseline(runs_dir, run)
     if trained is not None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from ..app.launching import PROGRAM, LaunchedRun
 from ..app.requests import give_hint
 from ..core.errors import UsageError
-from ..memory.requests import ask
 from ..memory.runs import find_run, is_run, new_run
+from ..memory.store import ask
 from .exporting import write_candidate
 from .output import print_note, print_text, say
 

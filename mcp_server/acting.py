@@ -18,9 +18,8 @@ from ..app.required import effects
 from ..core.errors import MementoError, UsageError
 from ..domains import is_shipped
 from ..memory.lock import is_locked
-from ..memory.requests import ask, end_pause
 from ..memory.runs import is_run, new_run
-from ..memory.store import RunStore
+from ..memory.store import RunStore, ask, end_pause
 from ..runtime.clock import SystemClock
 from ..settings import Settings, build_settings, parse_budgets, with_budgets
 from ..settings.groups import EVALUATORS

@@ -11,7 +11,6 @@
     noting            keeps a small file with the current activity in a live run's folder, for `memento watch`
     origin            whether this installation wrote a run
     pace              how fast a policy is: the CPU time of its calls, and how long one of its episodes takes
-    requests          leaves requests in the store of a live run; its controller reads them soon
     retention_policy  which recordings of a run stay on disk, and which are dropped first if they take too much space
     run_status        the status of a run: a value of constant size, updated fact by fact
     run_view          the view of a run, from its facts: its status (`RunStatus`) and the outcome of every order
@@ -19,6 +18,6 @@
     saved_episodes    counts the saved episodes: for each candidate, the episodes of T_0 minus those rolled out for it
     slots             the outcome of every order of a run: one `Slot` per candidate, evaluator and vote
     spending          the usage of a run's model calls, and the calls themselves, from its facts
-    store             the store of one run: an append-only log of facts in SQLite
+    store             the store of one run: an append-only log of facts in SQLite; requests to its controller
     tail              reads a run's log next to its writer: read-only, piece by piece
 """

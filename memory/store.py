@@ -11,6 +11,7 @@ import os
 import sqlite3
 import tempfile
 import threading
+import time
 from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from types import TracebackType
 from typing import Any
 
 from ..core.errors import StoreError, UsageError, os_problem
-from ..core.events import Fact
+from ..core.events import Fact, RunContinued, RunPaused, RunResumed, RunStarted
 from ..core.ports import Clock
 from ..core.values import JSON, Document
 from .codec import Encoded, decode, digest_of, encode, references, revive
@@ -35,7 +36,7 @@ from .database import (
     storage_errors,
     store_error,
 )
-from .lock import WriterLock
+from .lock import WriterLock, holder, is_locked
 from .runs import is_run, never_begun, require_run
 
 _CHUNK = 1000  # facts read in one short transaction: a reader never holds the writer's log back
@@ -355,3 +356,24 @@ def time_of(at: object) -> float:
     if not isinstance(at, int | float) or not 0 <= at < LAST_SECOND:
         raise StoreError(f"its time is {str(at)[:40]!r}")
     return at
+
+
+def ask(folder: Path, kind: str) -> None:
+    """Ask a live run to "stop" or to "pause". Raises UsageError for a run that is not live."""
+    if not is_locked(folder):
+        raise UsageError(f"the run {folder.name!r} is not live: there is nothing to {kind}")
+    with RunStore.read(folder) as store:
+        store.request(kind, at=time.time())
+
+
+def end_pause(folder: Path) -> bool:
+    """Ask a paused run to continue. Returns False if the run is not live. Raises UsageError if it is not paused."""
+    if not is_locked(folder):
+        return False
+    with RunStore.read(folder) as store:
+        marks = tuple(store.facts(only=(RunStarted, RunResumed, RunPaused, RunContinued)))
+        if not marks or not isinstance(marks[-1], RunPaused):
+            who = holder(folder) or "another process"
+            raise UsageError(f"the run {folder.name!r} is live, {who} writes it: stop it first (memento stop {folder})")
+        store.request("continue", at=time.time())
+    return True
