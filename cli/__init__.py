@@ -10,8 +10,7 @@ before a command needs it, so that `memento --help` is fast.
     baseline_text   what `memento baseline`, `memento show` and `memento resume` print of a baseline's run
     bench           `memento bench`: the project's own benchmarks, which need a source checkout
     cell            `memento cell`: a robot cell, or its simulated twin
-    choices         the values of flags and arguments, for the help and for completion
-    command         the classes of commands and groups: help that lists choices, and errors in this project's form
+    command         the classes of commands and groups, and the choices that help and completion list
     commands        the command line as a Typer app: collects the commands, each from its module
     compare         `memento compare`: methods × seeds at an equal budget
     comparison      runs a planned comparison and prints its result
@@ -19,7 +18,6 @@ before a command needs it, so that `memento --help` is fast.
     doctor          `memento doctor`: checks of this machine, with a fix for each problem
     doctor_checks   the checks of `memento doctor`: software, machine, isolation, renderers and keys
     drawing         draws one episode for `memento render`: loads it or rolls it out
-    estimate_text   the text of `memento run --estimate`
     evaluate        `memento evaluate`: a policy file, rolled out
     execution       runs long work: serves its status, ends it cleanly on a signal, and prints a run's result
     export          `memento export`: the program of a candidate as a file, or a run for another tool
@@ -30,7 +28,7 @@ before a command needs it, so that `memento --help` is fast.
     lists           `memento domains`, `memento methods` and `memento models`: what can be chosen
     look            the options for drawing an episode, and their checks
     mcp             `memento mcp`: a server for coding agents, over stdin and stdout
-    new_run         starts a run from settings, or repeats a finished one from its recorded replies
+    new_run         starts a run from settings, repeats one from its recorded replies, or prints an estimate
     output          what commands print: results and tables go to stdout, everything else to stderr
     render          `memento render`: an episode of a run's candidate, or of a policy file, as a film or a picture
     report          `memento report`: one page, and the rows behind it, from runs or from a comparison

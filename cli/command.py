@@ -1,6 +1,11 @@
-"""The classes of commands and groups: help that lists choices, and errors in this project's form."""
+"""The classes of commands and groups: help that lists choices, and errors in this project's form.
+
+The choices, values of flags and arguments, come from the registries that define them; each is imported only when its
+list is needed, for the help or for completion.
+"""
 
 import re
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any, Final
 
@@ -8,7 +13,6 @@ import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from ..core.errors import UsageError, unknown
-from .choices import BY_NAME
 
 CONTEXT: Final = {"help_option_names": ["-h", "--help"]}
 
@@ -62,3 +66,67 @@ def _unknown_option(given: str, ctx: Any) -> UsageError:
     if get_close_matches(given, known):
         return unknown("option", given, known)
     return UsageError(f"unknown option {given!r}: {ctx.command_path} --help lists the options")
+
+
+SHELLS: Final = ("bash", "zsh", "fish")
+
+
+def domains() -> Iterable[str]:
+    """The domains of this package."""
+    from ..domains import names
+
+    return names()
+
+
+def tasks() -> Iterable[str]:
+    """The domains of this package, and the forms of names of those that come from others."""
+    from ..domains import PREFIXES, names
+
+    return *names(), *(f"{prefix}:NAME" for prefix in PREFIXES)
+
+
+def methods() -> Iterable[str]:
+    """The methods that search in any domain: a calibration has a command, since it needs a robot cell."""
+    from ..core.methods import CALIBRATE, METHODS
+
+    return (name for name in METHODS if name != CALIBRATE)
+
+
+def presets() -> Iterable[str]:
+    """The presets of a run's budget."""
+    from ..settings.presets import PRESETS
+
+    return PRESETS
+
+
+def evaluators() -> Iterable[str]:
+    """The values of `memento run --evaluator` other than a file."""
+    from ..settings.groups import EVALUATORS
+
+    return EVALUATORS
+
+
+def experiments() -> Iterable[str]:
+    """The experiments that are part of this package."""
+    from ..evidence.experiment import shipped
+
+    return shipped()
+
+
+def randomisations() -> Iterable[str]:
+    """The randomisation presets of a Hanoi domain."""
+    from ..domains.hanoi.randomisation import PRESETS
+
+    return PRESETS
+
+
+def shells() -> Iterable[str]:
+    """The shells that completion supports."""
+    return SHELLS
+
+
+BY_NAME: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
+    choices.__name__: choices
+    for choices in (tasks, methods, presets, evaluators, experiments, randomisations, shells)
+}
+"""The choices for each `{name}` in a help text."""

@@ -30,12 +30,6 @@ from . import (
     vote,
     watch,
 )
-from . import (
-    stop as hint,
-)
-from . import (
-    stop as pause,
-)
 from .command import CONTEXT, Command, CommandGroup
 
 commands = typer.Typer(
@@ -80,8 +74,8 @@ COMMANDS: Final[tuple[tuple[Callable[..., None], str], ...]] = (
     (export.export, export.EXAMPLE),
     (watch.watch, watch.EXAMPLE),
     (stop.stop, stop.EXAMPLE),
-    (pause.pause, pause.PAUSE_EXAMPLE),
-    (hint.hint, hint.HINT_EXAMPLE),
+    (stop.pause, stop.PAUSE_EXAMPLE),
+    (stop.hint, stop.HINT_EXAMPLE),
     (vote.vote, vote.EXAMPLE),
     (render.render, render.EXAMPLE),
     (mcp.mcp, mcp.EXAMPLE),

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from memento.app.estimate import Estimate, EstimatedCalls, as_json, estimate, kinds_of
-from memento.cli.estimate_text import describe_estimate
+from memento.cli.new_run import describe_estimate
 from memento.core.errors import UsageError
 from memento.core.methods import METHODS, candidates_expected
 from memento.settings import Settings, build_settings
