@@ -2,7 +2,6 @@
 
     checkpoints  checkpoints of a training: networks, optimisers, replay buffer, random generators and counters
     log          the log of a baseline's run: one JSON object per line, appended and flushed to the disk
-    measure      the final measure of a trained agent: unseen episodes, the task's success
     run          one run of a baseline: a new one, or one that continues; the training, then the final measure
     settings     the settings of a learned baseline: SAC with hindsight, and the task that it learns
     tasks        the tasks that a baseline learns: environments for the training, and episodes of the final measure

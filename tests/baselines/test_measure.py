@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from memento import app
-from memento.baselines.measure import measure
+from memento.baselines.run import measure
 from memento.baselines.settings import BaselineArguments, build
 from memento.settings.evaluate import build_evaluate_settings
 
