@@ -49,6 +49,14 @@ from .words import episode_outcome, fault_words, isolation, order_words
 
 def fact_words(fact: Fact) -> str:
     """What the fact says. Every fact has its words here; those of small ones are their plain fields."""
+    for words_of in (_of_answers, _of_episodes, _of_evaluators, _of_search, _of_small_ones):
+        words = words_of(fact)
+        if words is not None:
+            return words
+    raise TypeError(f"the fact {type(fact).__name__} has no words")
+
+
+def _of_answers(fact: Fact) -> str | None:
     match fact:
         case RunStarted():
             words = fact.settings
@@ -65,6 +73,11 @@ def fact_words(fact: Fact) -> str:
             return look_words(fact)
         case ProposalFailed():
             return fault_words(fact.fault)
+    return None
+
+
+def _of_episodes(fact: Fact) -> str | None:
+    match fact:
         case EpisodeEnded(episode=episode):
             word = episode_outcome(episode)
             wrong = f"; {fault_words(episode.fault)}" if episode.fault else ""
@@ -77,6 +90,14 @@ def fact_words(fact: Fact) -> str:
             return f"{tried}, f {fact.before:.3f} -> {fact.fitness:.3f}: {fact.summary}"
         case EpisodeScored(score=score):
             return fault_words(score.fault) if score.fault else f"f {score.fitness:.3f}"
+        case TwinTried():
+            wrong = f"; {fault_words(fact.fault)}" if fact.fault else ""
+            return f"f {number(fact.fitness)} on the cheap twin, {fact.steps} steps in {fact.wall_s:.1f} s{wrong}"
+    return None
+
+
+def _of_evaluators(fact: Fact) -> str | None:
+    match fact:
         case EvaluatorExamined(examination=examination):
             if examination.fault:
                 return fault_words(examination.fault)
@@ -91,6 +112,11 @@ def fact_words(fact: Fact) -> str:
             return f"abstains: {fact.reason}" if fact.choice is None else f"for #{fact.choice}: {fact.reason}"
         case EvaluatorChosen():
             return f"{fact.chosen.id}{', frozen as E*' if fact.final else ''}"
+    return None
+
+
+def _of_search(fact: Fact) -> str | None:
+    match fact:
         case CandidateScored(candidate=candidate):
             if is_stopped(candidate.fault):
                 return fault_words(candidate.fault)
@@ -108,9 +134,6 @@ def fact_words(fact: Fact) -> str:
         case BranchEnded():
             best = f"{fact.winner}, F {fact.fitness:.3f}" if fact.fitness is not None else "every candidate failed"
             return f"g{fact.generation} {fact.operator.value}: {best}"
-        case TwinTried():
-            wrong = f"; {fault_words(fact.fault)}" if fact.fault else ""
-            return f"f {number(fact.fitness)} on the cheap twin, {fact.steps} steps in {fact.wall_s:.1f} s{wrong}"
         case GateDecided():
             return gate_words(fact)
         case EliteConfirmed():
@@ -122,12 +145,17 @@ def fact_words(fact: Fact) -> str:
             success = both(fact.initial_success, fact.elite_success, share)
             fitness = "" if success else f"F {both(fact.initial_fitness, fact.elite_fitness, number)}"
             return f"{f'success {success}' if success else fitness} over {counted(fact.episodes, 'episode')}"
+    return None
+
+
+def _of_small_ones(fact: Fact) -> str | None:
+    match fact:
         case (
             RunResumed() | RunPaused() | RunContinued() | RunStopped() | HintGiven() | ReplayDiffered() | StageEntered()
             | InitialChosen() | DuplicateFound() | SpeculationEnded() | PopulationChanged() | SearchEnded()
         ):
             return _plain_fields(fact)
-    raise TypeError(f"the fact {type(fact).__name__} has no words")
+    return None
 
 
 def _plain_fields(fact: Fact) -> str:
