@@ -67,6 +67,8 @@ MAX_FAULTS = 3  # different faults shown
 MAX_MESSAGE = 240
 MAX_TRACEBACK = 1200
 LITTLE = 0.05  # loss of F below which feedback compares it with the standard error
+FEW = 20  # episodes below which feedback says what they cannot show,
+RARE = 0.05  # with the chance that a flaw stayed unseen
 FULL = 1.0 - 1e-9  # f_e from which an episode loses nothing
 
 
@@ -118,21 +120,32 @@ def _measured(candidate: CandidateState) -> list[str]:
 
 
 def _fitness(candidate: CandidateState) -> str:
-    return f"Fitness F = {candidate.fitness:.4f}, the mean of f_e over {counted(len(candidate.episodes), 'episode')}."
+    """F, and the mean on fresh episodes where there are any; never the success rate."""
+    text = f"Fitness F = {candidate.fitness:.4f}, the mean of f_e over {counted(len(candidate.episodes), 'episode')}."
+    fresh = candidate.fresh
+    if fresh is None:
+        return text
+    return (
+        f"{text} On {counted(fresh.episodes, 'fresh episode')}, by which it was not selected, the mean of f_e is "
+        f"{fresh.fitness:.4f}, from {fresh.least:.4g} to {fresh.greatest:.4g}."
+    )
 
 
 def _spread(fitnesses: Sequence[float]) -> str:
-    """The standard error of F, the smallest step of F if f_e has steps, and whether much is left to gain."""
+    """The range of f_e, its steps if it has any, what few episodes cannot show, and whether much is left to gain."""
     spread = spread_of(fitnesses)
     lost = 1.0 - math.fsum(fitnesses) / len(fitnesses)
     if min(fitnesses) >= FULL:
         return " This is the most that F can be on these episodes: only other situations can show a loss."
     if spread.standard_error is None:
         return ""
-    text = f" Its standard error over the episodes is {spread.standard_error:.4f}"
-    text = f"{text}; its smallest step seems to be {spread.step:.4g}." if spread.step else f"{text}."
+    text = f" They range from {min(fitnesses):.4g} to {max(fitnesses):.4g}"
+    text = f"{text}; the smallest step of F seems to be {spread.step:.4g}." if spread.step else f"{text}."
+    if len(fitnesses) < FEW:
+        unseen = 1.0 - RARE ** (1.0 / len(fitnesses))
+        text += f" A flaw that shows at up to {unseen:.0%} of all starts may not have shown in these episodes."
     if lost <= min(LITTLE, spread.standard_error * (1 + 1e-9)):
-        text += f" Little is left to gain on these episodes: {lost:.4f}, which is within that error."
+        text += f" Little is left to gain on these episodes: {lost:.4f}, less than the standard error of F."
     return text
 
 

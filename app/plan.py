@@ -7,11 +7,12 @@ from ..core.seeds import derive_seed
 from ..core.values import Operator, Program
 from ..search.conversing import ConversationTerms
 from ..search.evaluator_search import EvaluatorBudget
+from ..search.fresh import MOST_STARTS
 from ..search.gate import GateTerms
 from ..search.memento import GenerationBudget
 from ..search.options import SearchOptions
 from ..search.sequencer import KEEPERS, RunPlan
-from ..search.trials import Confirmation, RolloutPlan
+from ..search.trials import FreshPlan, RolloutPlan
 from ..settings import Settings
 from .required import twin_of
 
@@ -41,7 +42,10 @@ def plan_of(
             fitness=_fitness_of(settings, domain),
             episodes=settings.budget_episodes,
             practice=settings.practice_episodes if settings.proposer_turns else 0,
-            confirmation=Confirmation(episodes=settings.confirm_episodes, seed=settings.root_seed),
+            fresh=FreshPlan(
+                seed=settings.root_seed, confirm=settings.confirm_episodes, choice=settings.choice_episodes,
+                starts=MOST_STARTS if settings.stop_when == "saturated" else 0, sequential=rules >= 7,
+            ),
         ),
         options=SearchOptions(
             seed=settings.root_seed,

@@ -238,7 +238,8 @@ def candidates_expected(settings: Mapping[str, JSON]) -> int:
     """
     slots = _number(settings, "generations") * sum(branch.slots for branch in branches_of(settings))
     limit, each = _number(settings, "budget_episodes"), max(1, _number(settings, "n_roll"))
-    return min(slots, max(0, limit - tuning_episodes(settings)) // each - 1) if limit else slots
+    left = limit - tuning_episodes(settings) - _number(settings, "choice_episodes")
+    return min(slots, max(0, left) // each - 1) if limit else slots
 
 
 def tuning_episodes(settings: Mapping[str, JSON]) -> int:

@@ -9,8 +9,9 @@ An id names the purpose of its order, so that seeds and replays never depend on 
     g2/random/3           slot 3 of random search           final/initial       p_0 on held-out episodes
     g2/initial/3          slot 3 of zero-shot search        final/elite         the elite on held-out episodes
     g2/tune/0             tuning slot 0                     confirm/g2/candidate  the best of g2 on fresh episodes
-    g2/calibrate/0        the constants of step 2
-    eval/probes           the recording of the probes       confirm/g2/elite      the elite before it, on the same ones
+    g2/calibrate/0        the constants of step 2           confirm/g2/elite      the elite before it, on the same ones
+    eval/probes           the recording of the probes       choice/3              program 3 of the final choice
+                                                            starts/g2             further starts of a perfect elite
 
 and, for one of these (its *owner*):
 
@@ -30,7 +31,8 @@ from functools import lru_cache
 from typing import Final, Literal
 
 INITIAL, EVALUATOR, SEARCH, FINAL = "initial", "evaluator", "search", "final"   # as in StageEntered
-CONFIRM = "confirm"                             # in the search, but not of its slots
+CONFIRM, CHOICE, STARTS = "confirm", "choice", "starts"     # in the search, but not of its slots
+FRESH = frozenset({CONFIRM, CHOICE, STARTS})    # whose episodes are fresh
 HILL, MACRO, TUNE, CROSS, CALIBRATE = "hill", "macro", "tune", "cross", "calibrate"     # branches of a generation
 PROGRAM, RANDOM = "initial", "random"           # independent programs, of zero-shot and of random search
 JUDGE, FIXED, ZERO_SHOT, PROBES = "judge", "fixed", "zero-shot", "probes"
@@ -52,7 +54,7 @@ Part = str
 class OrderId:
     """One parsed id. `str()` returns its text; `parse` reads it.
 
-    `stage` is a stage of StageEntered, or CONFIRM; for an id of another form it is "" and `branch` holds all of it.
+    `stage` is a stage of StageEntered or one of FRESH; for an id of another form it is "" and `branch` holds all of it.
     `slot` is the place in the branch: a slot, an attempt or a judge's seat; 0 if there is only one.
     `vector` numbers the values that a tuning tries.
     """
@@ -152,6 +154,16 @@ def final(who: Literal["initial", "elite"]) -> OrderId:
 def confirmation(generation: int, who: str) -> OrderId:
     """The fresh episodes of the best of a generation (CANDIDATE), or of the elite before it (ELITE)."""
     return OrderId(stage=CONFIRM, generation=generation, branch=who)
+
+
+def choice(place: int) -> OrderId:
+    """The fresh episodes of a program in the final choice."""
+    return OrderId(stage=CHOICE, slot=place)
+
+
+def fresh_starts(generation: int) -> OrderId:
+    """Further starts of the elite of this generation."""
+    return OrderId(stage=STARTS, generation=generation)
 
 
 def episode_id(owner: str, index: int) -> str:
@@ -258,6 +270,10 @@ def _owner(text: str) -> OrderId:
             return final(who)
         case ["confirm", word, ("candidate" | "elite") as who] if (number := _numbered("g", word)) is not None:
             return confirmation(number, who)
+        case ["choice", place] if _is_number(place):
+            return choice(int(place))
+        case ["starts", word] if (number := _numbered("g", word)) is not None:
+            return fresh_starts(number)
         case ["eval", "fixed"]:
             return fixed_evaluator()
         case ["eval", "probes"]:
@@ -300,6 +316,10 @@ def _owner_text(order: OrderId) -> str:
             return f"final/{order.branch}"
         case "confirm":
             return f"confirm/g{order.generation}/{order.branch}"
+        case "choice":
+            return f"choice/{order.slot}"
+        case "starts":
+            return f"starts/g{order.generation}"
         case "search":
             return f"g{order.generation}/{order.branch}/{order.slot}"
         case "evaluator" if order.branch in (FIXED, PROBES):

@@ -208,6 +208,21 @@ class Ancestor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FreshRecord:
+    """What was seen of a program on fresh episodes, which selected nothing: mean, least and greatest f_e.
+
+    A failure is an episode that ended with a fault, or without success where the task has a predicate for it.
+    """
+
+    episodes: int
+    fitness: float
+    least: float
+    greatest: float
+    success_rate: float | None
+    failures: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateState:
     """An evaluated policy, the candidate state C(p) = (p, F(p), M(p), S(p)) of the paper.
 
@@ -231,6 +246,7 @@ class CandidateState:
     lineage: tuple[Ancestor, ...] = ()  # the latest edits that led to it, its own last; in no fact
     shape: str = ""  # as in ProposalMade; in no fact
     mean_return: float | None = None  # of the episodes without a fault; None if the task has no rewards
+    fresh: FreshRecord | None = None  # None: not rolled out on fresh episodes; in no fact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,8 +14,16 @@ from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..core.events import CandidateScored, DuplicateFound, EliteChanged, EliteConfirmed, Fact
-from ..core.order_ids import CANDIDATE, ELITE, confirmation, owner_of
+from ..core.events import (
+    CandidateScored,
+    DuplicateFound,
+    EliteChanged,
+    EliteChosen,
+    EliteConfirmed,
+    Fact,
+    SaturationChecked,
+)
+from ..core.order_ids import FRESH, episode_id, fresh_starts, owner_of, parse
 from ..core.recording_file import trajectory_key
 
 
@@ -67,8 +75,10 @@ class RetentionPolicy:
                         self._own(candidate.id, episode.trajectory, faulty=episode.fault is not None)
             case DuplicateFound():
                 self._same[fact.candidate] = self._same.get(fact.of, fact.of)
-            case EliteConfirmed():
-                return self._end_confirmation(fact.generation)
+            case EliteConfirmed() | EliteChosen():
+                return self._end_meeting()
+            case SaturationChecked():
+                return self._end_starts(fact)
             case EliteChanged():
                 return self._end_generation(fact.generation, fact.candidate)
         return NOTHING
@@ -122,9 +132,9 @@ class RetentionPolicy:
         kept = tuple(key for name in sorted(needed) for key in self._keys.get(name, ()))
         return RetentionChange(dropped=tuple(dropped), shortened=tuple(shortened), over=tuple(over), kept=kept)
 
-    def _end_confirmation(self, generation: int) -> RetentionChange:
-        """Fresh episodes are not needed once they have decided on the elite."""
-        owners = [str(confirmation(generation, who)) for who in (CANDIDATE, ELITE)]
+    def _end_meeting(self) -> RetentionChange:
+        """Fresh episodes are not needed once they have decided: of their results later meetings need the figures."""
+        owners = [owner for owner in self._keys if parse(owner).stage in FRESH]
         keys = [key for owner in owners for key in self._keys.pop(owner, [])]
         for key in keys:
             del self._owners[key]
@@ -133,6 +143,16 @@ class RetentionPolicy:
             self._whole.extend(keys)
             return NOTHING
         return RetentionChange(dropped=tuple(keys))
+
+    def _end_starts(self, fact: SaturationChecked) -> RetentionChange:
+        """The starts that joined the search's episodes belong to the elite; the others are not needed."""
+        owner = str(fresh_starts(fact.generation))
+        joined = {trajectory_key(episode_id(owner, place)) for place in fact.joined}
+        for key in [key for key in self._keys.get(owner, ()) if key in joined]:
+            self._own(fact.candidate, key, faulty=key in self._faulty)
+            self._keys[owner].remove(key)
+            self._owners[key] -= 1
+        return self._end_meeting()
 
     def _lenders(self, name: str | None) -> frozenset[str]:
         """The owners of a candidate's recordings: itself, and the candidate that it duplicates."""

@@ -14,6 +14,7 @@ from ..core.events import (
     Criticised,
     DuplicateFound,
     EliteChanged,
+    EliteChosen,
     EliteConfirmed,
     EpisodeEnded,
     EpisodeScored,
@@ -30,6 +31,7 @@ from ..core.events import (
     RunResumed,
     RunStarted,
     RunStopped,
+    SaturationChecked,
     SpeculationEnded,
     StageEntered,
     ToolAnswered,
@@ -112,6 +114,7 @@ class RunStatus:
     practice_cpu_s: float = 0.0         # CPU time of drafts in practice and of code that computes
     turns: int = 0                      # replies in conversations before the submission
     confirmations: int = 0              # comparisons of a candidate with the elite on fresh episodes
+    chosen: EliteChosen | None = None   # the result of the final choice
     refuted: int = 0                    # of these, those in which the elite stayed: the order was another one
     tuning_episodes: int = 0            # of the search's, those on which constants were tried
     gate_episodes: int = 0              # on the cheap twin; in no other count of episodes
@@ -221,6 +224,10 @@ class RunStatus:
             case EliteConfirmed():
                 self.confirmations += 1
                 self.refuted += not fact.confirmed
+            case SaturationChecked(joined=joined) if joined and self.elite is not None:
+                self.elite = replace(self.elite, fitness=fact.fitness, success_rate=fact.success_rate)
+            case EliteChosen():
+                self.chosen = fact
             case EliteChanged():
                 self._change_elite(fact)
             case EvaluatorChosen():

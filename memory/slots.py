@@ -25,16 +25,17 @@ from ..core.events import (
     InitialChosen,
     ProposalFailed,
     ProposalMade,
+    SaturationChecked,
     SpeculationEnded,
     TuningEnded,
     VoteCast,
 )
-from ..core.order_ids import CONFIRM, EVALUATOR, FINAL, INITIAL, SEARCH, owner_of, parse
+from ..core.order_ids import EVALUATOR, FINAL, FRESH, INITIAL, SEARCH, owner_of, parse
 from ..core.values import Fault, Operator, Rejection, Usage, is_service_failure, is_stopped
 
 RECENT_EPISODES = 40      # from which the simulation speed is computed
 OPEN = frozenset({"tuning", "proposed", "rolling"})
-APART = frozenset({INITIAL, EVALUATOR, FINAL, CONFIRM})      # stages whose orders are not candidates of the search
+APART = frozenset({INITIAL, EVALUATOR, FINAL, *FRESH})      # stages whose orders are not candidates of the search
 
 
 @dataclass(slots=True, kw_only=True)
@@ -187,6 +188,9 @@ class Slots:
                 self._reject(fact, at)
             case EliteChanged():
                 self._change_elite(fact, at)
+            case SaturationChecked(joined=joined) if joined:
+                slot = self._change(fact.candidate, at)
+                slot.fitness, slot.success_rate = fact.fitness, fact.success_rate
             case DuplicateFound():
                 self._change(fact.candidate, at).same_as = fact.of
             case SpeculationEnded(kept=False):

@@ -8,7 +8,6 @@ so that the gate asks for what the search asks for. Those of a parent are rolled
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
 from math import fsum
 from typing import Any
 
@@ -30,6 +29,7 @@ from ..core.programs.program_text import MAX_FAULT
 from ..core.seeds import derive_seed
 from ..core.text import counted, one_line
 from ..core.values import Fault, FaultKind, Program
+from .paired import sign_flip
 from .trials import chained
 
 # When the gate stops a candidate: it fails on the twin, or is clearly below its parents there. Pure.
@@ -38,7 +38,6 @@ from .trials import chained
 CHANCE = 0.05  # how often chance alone may make an equal program look as far below its parent
 LEAST = 0.01  # a lower mean f_e than by this is no reason: the twin is not exact
 FEWEST, MOST = 5, 12  # episodes: fewer can never be clear (2^-5 < CHANCE), more take too long to compare
-_ROUNDING = 1e-12
 
 Results = Sequence[TwinTried]
 """The episodes of a program on the twin, in the order of the common seeds."""
@@ -61,18 +60,11 @@ def mean_of(results: Results) -> float | None:
 def clearly_below(own: Results, other: Results) -> bool:
     """Whether f_e is lower than the other program's by more than chance explains: an exact paired test.
 
-    If both programs were equal, each difference over a common seed could as well have the other sign. The test counts
-    the signs under which the sum of the differences would be as large: at most CHANCE of all. It assumes nothing about
-    the distribution of f_e, which often is 0 or 1. Episodes that the evaluator could not score are left out.
+    Episodes that the evaluator could not score are left out.
     """
     pairs = zip(own, other, strict=True)
     lower = [b.fitness - a.fitness for a, b in pairs if a.fitness is not None and b.fitness is not None]
-    total = fsum(lower)
-    if not lower or total / len(lower) < LEAST:
-        return False
-    sums = [fsum(signed) for signed in product(*((each, -each) for each in lower))]
-    as_large = sum(each >= total - _ROUNDING for each in sums)
-    return as_large <= CHANCE * len(sums)
+    return bool(lower) and fsum(lower) / len(lower) >= LEAST and sign_flip(lower) <= CHANCE
 
 
 def _fault(own: Results, parents: Sequence[Results], twin: str) -> str:

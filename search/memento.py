@@ -31,6 +31,7 @@ from ..core.keeper import Decision, put
 from ..core.operators import OPERATOR_OF_WORD, OPERATORS
 from ..core.seeds import derive_seed
 from ..core.values import CandidateState, Fault, FaultKind, Operator, Program, Rejection
+from .meetings import elect, follow_meeting, followed, start_afresh
 from .options import PLAIN, SearchOptions, affordable, dealt, is_spent, tunable
 from .outcomes import branch_ended, elite_changed, search_ended
 from .selection import (
@@ -40,9 +41,6 @@ from .selection import (
     best_of,
     best_tuned,
     climb,
-    confirmed,
-    follow_challenge,
-    followed,
     is_hopeless,
     partner,
     select_elite,
@@ -89,15 +87,15 @@ class EliteKeeper:
             current=self._initial,
             trials=Trials(plan=self._plan, open={}).knowing(self._initial),
         )
-        begun = self._begin_generation(state)
+        begun = self.begin_generation(state)
         return replace(begun, facts=(first, *begun.facts))
 
     def decide(self, state: Search, fact: Fact) -> Decision[Search]:
         """The decision after one proposal, episode or score."""
         if state.over:
             return Decision(state=state)
-        if state.challenge is not None:
-            return follow_challenge(state, fact, self._adopt)
+        if state.meeting is not None:
+            return follow_meeting(self, state, fact)
         if isinstance(fact, ProposalMade | ProposalFailed):
             decision = self._take_proposal(state, fact)
             decides = self._plan.duplicates  # only a duplicate has a fitness on arrival
@@ -220,14 +218,18 @@ class EliteKeeper:
         ahead = Ahead(order=order.id, current=state.current.id)
         return replace(state, ahead=ahead, requested=state.requested | {order.id}), (order,)
 
-    def _begin_generation(self, state: Search) -> Decision[Search]:
+    def begin_generation(self, state: Search) -> Decision[Search]:
         """Open the next generation from the elite, or end the search."""
-        slots = self._slots.hill_climb, self._slots.macro, self._slots.crossover
-        tunes, episodes = tunable(self._plan, state.trials.ordered, self._slots.tune, self._slots.tune_episodes)
-        reserved = state.trials.ordered + tunes * (episodes + len(self._plan.seeds))
-        climbs, macros, crosses = dealt(slots, affordable(self._plan, reserved, sum(slots)))
-        if state.generation >= self._slots.generations or is_spent(self._plan, state.trials.ordered):
+        starts = start_afresh(self, state)
+        if starts is not None:
+            return starts
+        if state.saturated or self.is_last(state):
             return Decision(state=replace(state, over=True), facts=(search_ended(state.elite),))
+        plan = state.trials.plan
+        slots = self._slots.hill_climb, self._slots.macro, self._slots.crossover
+        tunes, episodes = tunable(plan, state.trials.ordered, self._slots.tune, self._slots.tune_episodes)
+        reserved = state.trials.ordered + tunes * (episodes + len(plan.seeds))
+        climbs, macros, crosses = dealt(slots, affordable(plan, reserved, sum(slots)))
         state = Search(
             generation=state.generation + 1,
             elite=state.elite,
@@ -240,6 +242,8 @@ class EliteKeeper:
             crosses=(None,) * crosses,
             trials=state.trials,
             learned=state.learned,
+            records=state.records,
+            contenders=state.contenders,
         )
         orders = tuple(
             self._propose(state, operator, slot)
@@ -267,7 +271,7 @@ class EliteKeeper:
             seed = derive_seed(self._options.seed, "tune", generation, slot)
             after = decision.state.learned.get(slot) if self._options.lasting_tuning else None
             found = begun(
-                name, parent, self._plan, episodes=episodes, seed=seed, after=after,
+                name, parent, decision.state.trials.plan, episodes=episodes, seed=seed, after=after,
                 compares=self._options.compared_tuning,
             )
             if found is None:
@@ -331,9 +335,16 @@ class EliteKeeper:
         return before and all(state.tunes[slot] is not None for slot in state.early)
 
     def _end_generation(self, state: Search) -> Decision[Search]:
-        return confirmed(state, select_elite(state), self._adopt)
+        outputs = [state.current, best_macro(state), best_tuned(state), best_of(state.crosses)]
+        if self._plan.episodes is not None:  # else racing may have pruned any other, and it must not change a result
+            outputs += [*state.macros, *state.tunes, *state.crosses]
+        return elect(self, state, select_elite(state), [one for one in outputs if one is not None])
 
-    def _adopt(self, state: Search, elite: CandidateState) -> Decision[Search]:
+    def is_last(self, state: Search) -> bool:
+        """Whether the generation in progress is the last."""
+        return state.generation >= self._slots.generations or is_spent(state.trials.plan, state.trials.ordered)
+
+    def adopt(self, state: Search, elite: CandidateState) -> Decision[Search]:
         """The generation ends with this elite."""
         changed = elite_changed(state.generation, elite, state.elite)
         tried = state.tried
@@ -342,7 +353,7 @@ class EliteKeeper:
             # With a budget of episodes nothing is raced; without one, a prompt may not depend on whether it is.
             measured = self._plan.episodes is not None
             tried = of_lineage((*tried, *not_chosen(spent, elite, measured=measured)), elite)
-        begun = self._begin_generation(replace(state, elite=elite, tried=tried))
+        begun = self.begin_generation(replace(state, elite=elite, tried=tried))
         return replace(begun, facts=(changed, *begun.facts))
 
     # -------------------------------------------------------------------------------------- helpers

@@ -44,19 +44,19 @@ PLAIN = SearchOptions()
 
 # How many slots of a generation a budget of episodes allows. Pure.
 #
-# A slot is opened only if the budget holds all episodes of its candidate, those in which its proposal may practise, and
-# the confirmation of a new elite. So the budget is never exceeded, and how many slots there are does not depend on the
-# order in which answers arrive.
+# A slot is opened only if the budget holds all episodes of its candidate, those in which its proposal may practise, the
+# challenge of a new elite and the final choice. So the budget is never exceeded, and how many slots there are does not
+# depend on the order in which answers arrive.
 
 
-CONFIRMED = 2  # programs that a confirmation rolls out: the candidate and the elite
+CHALLENGE = 2  # programs that a challenge rolls out: the candidate and the elite
 
 
 def affordable(plan: RolloutPlan, ordered: int, slots: int) -> int:
     """How many of `slots` may be opened, after `ordered` episodes of the stage; all of them without a budget."""
     if plan.episodes is None:
         return slots
-    left = plan.episodes - ordered - confirmation(plan)
+    left = plan.episodes - ordered - kept_free(plan)
     return max(0, min(slots, left // (len(plan.seeds) + plan.practice)))
 
 
@@ -64,14 +64,14 @@ def tunable(plan: RolloutPlan, ordered: int, slots: int, episodes: int) -> tuple
     """How many tuning slots may be opened, and on how many episodes each tries constants before its N_roll episodes."""
     if plan.episodes is None or not slots:
         return slots, episodes
-    left = plan.episodes - ordered - confirmation(plan)
+    left = plan.episodes - ordered - kept_free(plan)
     each = min(episodes, left // slots - len(plan.seeds))
     return (slots, each) if each > 0 else (0, 0)
 
 
-def confirmation(plan: RolloutPlan) -> int:
-    """The most episodes that the confirmation of one generation can order."""
-    return CONFIRMED * plan.confirmation.episodes
+def kept_free(plan: RolloutPlan, generations: int = 1) -> int:
+    """The most episodes that the challenges of these generations can order, and those of the final choice."""
+    return generations * CHALLENGE * plan.fresh.confirm + plan.fresh.choice
 
 
 def is_spent(plan: RolloutPlan, ordered: int) -> bool:

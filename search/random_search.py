@@ -10,10 +10,11 @@ from ..core.events import CandidateScored, Fact, ProposalFailed, ProposalMade, P
 from ..core.keeper import Decision, put
 from ..core.order_ids import parse
 from ..core.values import CandidateState, Operator
-from .options import confirmation
+from .meetings import SearchState, elect, follow_meeting, followed, tried
+from .options import kept_free
 from .outcomes import branch_ended, elite_changed, search_ended
 from .rounds import fitter
-from .selection import SearchState, best_of, confirmed, falls_behind, follow_challenge, followed, tried
+from .selection import best_of, falls_behind
 from .trials import RolloutPlan, Trial, Trials, bound, brief_of, chained, trial_of
 
 
@@ -56,8 +57,8 @@ class RandomKeeper:
         """The decision after one proposal, episode or score."""
         if state.over:
             return Decision(state=state)
-        if state.challenge is not None and parse(fact.order or "").stage == order_ids.CONFIRM:
-            followed_up = follow_challenge(state, fact, self._adopt)
+        if state.meeting is not None and parse(fact.order or "").stage in order_ids.FRESH:
+            followed_up = follow_meeting(self, state, fact)
             return self._race(chained(followed_up, self._conclude(followed_up.state)))
         if isinstance(fact, ProposalMade | ProposalFailed):
             decision = self._take_proposal(state, fact)
@@ -104,7 +105,7 @@ class RandomKeeper:
 
     def _next(self, state: Draws) -> Decision[Draws] | None:
         """The next conclusion; None if it has to wait for an answer, or if the search is over."""
-        if state.over or state.challenge is not None:
+        if state.over or state.meeting is not None:
             return None
         if state.generation > self._generations or (state.spent and not self._asked_of(state)):
             return Decision(state=replace(state, over=True), facts=(search_ended(state.elite),))
@@ -113,12 +114,22 @@ class RandomKeeper:
             return None
         if state.spent or asked == self._candidates:
             ended = branch_ended(state.generation, Operator.INITIAL, best_of(row))
-            return chained(
-                Decision(state=state, facts=(ended,)), confirmed(state, fitter(row, state.elite), self._adopt)
-            )
+            others = () if self._plan.episodes is None else tuple(one for one in row if one is not None)
+            elected = elect(self, state, fitter(row, state.elite), others)
+            return chained(Decision(state=state, facts=(ended,)), elected)
         return self._ask(state)  # nothing is under way: all that was requested is spent
 
-    def _adopt(self, state: Draws, elite: CandidateState) -> Decision[Draws]:
+    def is_last(self, state: Draws) -> bool:
+        """Whether no program of a later generation was or will be requested."""
+        if state.generation >= self._generations:
+            return True
+        return state.asked <= state.generation * self._candidates and (state.spent or not self._room(state))
+
+    def begin_generation(self, state: Draws) -> Decision[Draws]:
+        """Not used: all generations are under way at once, so no elite is tried on fresh starts between them."""
+        return Decision(state=state)
+
+    def adopt(self, state: Draws, elite: CandidateState) -> Decision[Draws]:
         """The generation ends with this elite."""
         changed = elite_changed(state.generation, elite, state.elite)
         return Decision(state=replace(state, generation=state.generation + 1, elite=elite), facts=(changed,))
@@ -148,7 +159,7 @@ class RandomKeeper:
         room = 0
         while room < slots:
             generations = 1 + (state.asked + room) // self._candidates - (state.generation - 1)
-            if (room + 1) * len(self._plan.seeds) + generations * confirmation(self._plan) > left:
+            if (room + 1) * len(self._plan.seeds) + kept_free(self._plan, generations) > left:
                 break
             room += 1
         return room

@@ -14,9 +14,10 @@ from ..core.keeper import Decision, put
 from ..core.operators import OPERATORS
 from ..core.programs.constants import worth
 from ..core.values import CandidateState, Operator
+from .meetings import SearchState, elect, follow_meeting, followed, tried
 from .options import PLAIN, SearchOptions, affordable, is_spent
 from .outcomes import branch_ended, elite_changed, search_ended
-from .selection import SearchState, best_of, confirmed, falls_behind, follow_challenge, followed, tried
+from .selection import best_of, falls_behind
 from .trials import RolloutPlan, Trial, Trials, bound, brief_of, chained, trial_of
 
 P = TypeVar("P")
@@ -93,14 +94,14 @@ class RoundsKeeper:
             trials=Trials(plan=self._plan, open={}).knowing(self._initial),
         )
         first = Decision(state=state, facts=(elite_changed(0, self._initial, None),))
-        return chained(first, self._begin_generation(state))
+        return chained(first, self.begin_generation(state))
 
     def decide(self, state: Round, fact: Fact) -> Decision[Round]:
         """The decision after one proposal, episode or score."""
         if state.over:
             return Decision(state=state)
-        if state.challenge is not None:
-            return follow_challenge(state, fact, self._adopt)
+        if state.meeting is not None:
+            return follow_meeting(self, state, fact)
         if isinstance(fact, ProposalMade | ProposalFailed):
             return self._race(self._take_proposal(state, fact))
         return self._race(followed(state, state.trials.take(fact), self._settle))
@@ -109,11 +110,11 @@ class RoundsKeeper:
         """Whether all generations are over."""
         return state.over
 
-    def _begin_generation(self, state: Round) -> Decision[Round]:
+    def begin_generation(self, state: Round) -> Decision[Round]:
         """Open the next generation, or end the search."""
-        generation = state.generation + 1
-        if generation > self._generations or is_spent(self._plan, state.trials.ordered):
+        if self.is_last(state):
             return Decision(state=replace(state, over=True), facts=(search_ended(state.elite),))
+        generation = state.generation + 1
         requests = self._rule.ask(generation, state.population)
         requests = requests[: affordable(self._plan, state.trials.ordered, len(requests))]
         orders = tuple(self._proposal(state.elite, generation, slot, requests) for slot in range(len(requests)))
@@ -167,9 +168,14 @@ class RoundsKeeper:
     def _end_generation(self, state: Round) -> Decision[Round]:
         candidates = tuple(candidate for candidate in state.slots if candidate is not None)
         selection = self._rule.select(state.generation, state.population, state.elite, candidates)
-        return confirmed(replace(state, selection=selection), selection.elite, self._adopt)
+        others = () if self._plan.episodes is None else candidates
+        return elect(self, replace(state, selection=selection), selection.elite, others)
 
-    def _adopt(self, state: Round, elite: CandidateState) -> Decision[Round]:
+    def is_last(self, state: Round) -> bool:
+        """Whether the generation in progress is the last."""
+        return state.generation >= self._generations or is_spent(self._plan, state.trials.ordered)
+
+    def adopt(self, state: Round, elite: CandidateState) -> Decision[Round]:
         """The generation ends with this elite."""
         selection = state.selection
         if selection is None:
@@ -178,7 +184,7 @@ class RoundsKeeper:
             selection = self._rule.keep(selection, elite)
         facts = (*selection.facts, elite_changed(state.generation, elite, state.elite))
         state = replace(state, elite=elite, population=selection.population, selection=None)
-        return chained(Decision(state=state, facts=facts), self._begin_generation(state))
+        return chained(Decision(state=state, facts=facts), self.begin_generation(state))
 
     def _race(self, decision: Decision[Round]) -> Decision[Round]:
         """Prune the trials that can no longer be selected. A pruned trial never leads, so one pass is enough."""

@@ -22,7 +22,6 @@ from ..core.keeper import Decision, put
 from ..core.metrics import aggregate, mean_return
 from ..core.order_ids import SCORE, episode_id, score_id, split, withdraw_id
 from ..core.programs.program_text import digest
-from ..core.seeds import derive_seed
 from ..core.values import Ancestor, CandidateState, Episode, Fault, FaultKind, Operator, Program, Score
 from .tried import extended, inherited
 
@@ -32,18 +31,18 @@ KNOWN = 1000    # the latest programs whose episodes are remembered: bounds memo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Confirmation:
-    """A new elite has to be better than the old one on `episodes` fresh episodes; 0: it is taken as it is.
+class FreshPlan:
+    """The fresh episodes of a search: pairs of a challenge, episodes of the last choice, starts of a perfect elite.
 
-    `seed` is the run's, from which the seeds of these episodes derive.
+    0 is none of them, as in the paper. Their seeds derive from `seed`. By rules of version 1 to 6 a challenge is not
+    `sequential`: all its episodes are rolled out, and each generation has others.
     """
 
-    episodes: int = 0
     seed: int = 0
-
-    def seeds(self, generation: int) -> tuple[int, ...]:
-        """The seeds of the fresh episodes after a generation."""
-        return tuple(derive_seed(self.seed, "confirm", generation, index) for index in range(self.episodes))
+    confirm: int = 0
+    choice: int = 0
+    starts: int = 0
+    sequential: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +64,7 @@ class RolloutPlan:
     fitness: str = ""  # what the evaluator measures, for prompts
     episodes: int | None = None  # the most episodes that the stage may order; None: no budget of episodes
     practice: int = 0  # episodes in which one proposal may try drafts, which a budget of episodes counts as well
-    confirmation: Confirmation = Confirmation()
+    fresh: FreshPlan = FreshPlan()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +158,22 @@ class Trials:
             return Step(trials=self._keep(replace(trial, source=same.id)), facts=(found,))
         step = self._ordering(trial)
         return replace(step.trials._settle(trial.id), orders=step.orders, facts=(found,))
+
+    def extend(self, trial: Trial) -> Step:
+        """Open a trial for the seeds of the plan that it lacks; it may hold the episodes of the first ones."""
+        missing = (None,) * (len(self.plan.seeds) - len(trial.episodes))
+        return self._ordering(replace(
+            trial, episodes=(*trial.episodes, *missing), scores=(*trial.scores, *missing)
+        ))
+
+    def joined(self, seeds: tuple[int, ...]) -> "Trials":
+        """The trials with further episodes for all later candidates; none may be open. Known programs lack them."""
+        missing = (None,) * len(seeds)
+        known = {
+            name: replace(one, episodes=(*one.episodes, *missing), scores=(*one.scores, *missing))
+            for name, one in self.known.items()
+        }
+        return replace(self, plan=replace(self.plan, seeds=(*self.plan.seeds, *seeds)), known=known)
 
     def take(self, fact: Fact) -> Step:
         """Apply an EpisodeEnded or EpisodeScored: the step has more orders, or evaluated candidates.
@@ -402,7 +417,7 @@ def brief_of(candidate: CandidateState) -> CandidateState:
     Metrics that no episode has are left out, as in the logs of older versions, from which a replay must not differ.
     """
     metrics = {name: entry for name, entry in candidate.metrics.items() if entry != {"count": 0}}
-    return replace(candidate, episodes=(), scores=(), metrics=metrics, lineage=(), shape="")
+    return replace(candidate, episodes=(), scores=(), metrics=metrics, lineage=(), shape="", fresh=None)
 
 
 def chained(first: Decision[S], then: Decision[S]) -> Decision[S]:

@@ -110,9 +110,9 @@ GENERATIONS = SettingGroup(name="generations", parts=frozenset({SearchPart.GENER
 BRANCHES = SettingGroup(name="branches", parts=frozenset({SearchPart.BRANCHES}))
 SLOTS = SettingGroup(name="slots", parts=frozenset({SearchPart.SLOTS}))
 TUNING = SettingGroup(name="tuning", parts=frozenset({SearchPart.TUNING}))
-CONFIRMATION = SettingGroup(name="confirmation", parts=frozenset({SearchPart.ELITE}))
+FRESH = SettingGroup(name="fresh episodes", parts=frozenset({SearchPart.ELITE}))
 RACING = SettingGroup(name="racing", parts=frozenset({SearchPart.RACING}), switches=(_UNCOUNTED,))
-MEMORY = SettingGroup(name="memory", parts=frozenset({SearchPart.CLIMB}))
+CLIMB = SettingGroup(name="climb", parts=frozenset({SearchPart.CLIMB}))
 SPECULATION = SettingGroup(
     name="speculation", parts=frozenset({SearchPart.CLIMB}), switches=(_VERDICTS_UNREAD, _ONE_ANSWER, _NO_GATE)
 )
@@ -130,7 +130,7 @@ FINAL = SettingGroup(name="final", parts=frozenset({SearchPart.FINAL}))
 GROUPS: Mapping[str, SettingGroup] = {
     group.name: group
     for group in (
-        RUN, MODELS, BUDGET, ROLLOUTS, RECORDINGS, GENERATIONS, BRANCHES, SLOTS, TUNING, CONFIRMATION, RACING, MEMORY,
+        RUN, MODELS, BUDGET, ROLLOUTS, RECORDINGS, GENERATIONS, BRANCHES, SLOTS, TUNING, FRESH, RACING, CLIMB,
         SPECULATION, FOCI, EDITS, REPLY, CONVERSATION, GATE, LOOKS, LOOKS_OF_JUDGES, EVALUATOR_WRITER,
         EVALUATOR_SEARCH, FINAL,
     )

@@ -121,9 +121,9 @@ class Settings(BaseModel):
     tune_episodes: Positive = groups.TUNING.field(200, "episodes on which one tuning tries constants")
     k: Positive = groups.SLOTS.field(24, "candidates per generation, in methods with one kind of proposal")
     n_roll: Positive = groups.ROLLOUTS.field(..., "N_roll, episodes per candidate")
-    confirm_episodes: Count = groups.CONFIRMATION.field(
-        0, "fresh episodes between a new elite and the old; 0 is the paper's"
-    )
+    confirm_episodes: Count = groups.FRESH.field(0, "fresh episodes, at most, on which a new elite meets the old one")
+    choice_episodes: Count = groups.FRESH.field(0, "fresh episodes, at the end of the search, of its best programs")
+    stop_when: Literal["saturated", "never"] = groups.CLIMB.field("never", "end a search with nothing left to gain")
     gate: Literal["on", "off"] = groups.GATE.field("off", "candidates are tried on the domain's cheap twin first")
     gate_episodes: GateEpisodes = groups.GATE.field(6, "episodes on the cheap twin, the same for all candidates")
     gate_audit: Share = groups.GATE.field(0.1, "share of stopped candidates that is rolled out in full, as a check")
@@ -142,8 +142,8 @@ class Settings(BaseModel):
     duplicates: bool = groups.ROLLOUTS.field(False, "a known program takes its episodes over; changes no result")
     speculation: bool = groups.SPECULATION.field(False, "ask for the next climb before the verdict; changes no result")
     feedback: FeedbackDetail = groups.EDITS.field("stories", "stories of episodes, or metrics alone as in the paper")
-    memory_detail: MemoryDetail = groups.MEMORY.field("full", "what prompts show of edits that did not stay")
-    memory_scope: Literal["generation", "run"] = groups.MEMORY.field("generation", "how long rejected edits are kept")
+    memory_detail: MemoryDetail = groups.CLIMB.field("full", "what prompts show of edits that did not stay")
+    memory_scope: Literal["generation", "run"] = groups.CLIMB.field("generation", "how long rejected edits are kept")
     macro_focus: bool = groups.FOCI.field(True, "each macro-mutation and crossover of a generation gets another focus")
     reply: Form = groups.REPLY.field("patch", "what climbs and evaluator revisions send: a patch, or the whole program")
     repairs: Repairs = groups.MODELS.field(1, "further questions after an answer that cannot be used; 0 is the paper's")

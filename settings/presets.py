@@ -23,7 +23,8 @@ PRESETS: Mapping[str, Mapping[str, int | str]] = {
     "quick": {
         "generations": 4, "k_hc": 4, "k_macro": 4, "k_cross": 2, "n_roll": 3,
         "evaluator_pool": 3, "evaluator_generations": 2, "evaluator_judges": 3,
-        "final_episodes": 4, "duplicates": True, "speculation": False, "memory_detail": "full",
+        "final_episodes": 6, "duplicates": True, "speculation": False, "memory_detail": "full",
+        "confirm_episodes": 9, "choice_episodes": 20, "stop_when": "saturated",
     },
     "smoke": {
         "generations": 1, "k_hc": 1, "k_macro": 1, "k_cross": 1, "n_roll": 1,

@@ -1,4 +1,4 @@
-"""The schedule of a search within a budget of episodes: how many episodes a candidate and a confirmation get."""
+"""The schedule of a search: how its episodes are divided among candidates, challenges, tuning and the last choice."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,6 +13,11 @@ from .sources import GivenValue
 
 TUNED = 3  # at least one part in so many of a budget goes to tuning, where it has slots
 FEWEST = 2  # episodes per candidate: with one, luck cannot be distinguished from skill
+CHOICE, MOST_CHOICE = 5, 100  # a fifth of a budget is kept for the choice among the best programs, at most 20 for each
+MEASURED = 20  # held-out episodes of each of two programs: in all at most a tenth of the search's
+CONFIRM = (12, 9, 6)  # pairs of a challenge, as many as a budget has room for
+ENOUGH = 0.75  # of the episodes that tuning takes in a domain: with fewer it is left out by default
+CONFIRMED = 60  # episodes of a budget that has few candidates rather than no challenges
 
 
 def settle_generations(values: dict[str, Any], plain: Mapping[str, GivenValue]) -> None:
@@ -22,29 +27,44 @@ def settle_generations(values: dict[str, Any], plain: Mapping[str, GivenValue]) 
 
 
 def settle_episodes(values: dict[str, Any], plain: Mapping[str, GivenValue]) -> None:
-    """Derive n_roll, confirm_episodes and tune_episodes from a budget of episodes, where they are not given."""
-    limit = values.get("budget_episodes")
-    if not isinstance(limit, int):
-        return  # none, or one that is refused later
+    """Derive the numbers of episodes that are not given, from the method, the preset and a budget of episodes."""
+    parts = _parts(values)
+    if SearchPart.ELITE not in parts:
+        values |= {key: 0 for key in ("confirm_episodes", "choice_episodes") if key not in plain}
+    if SearchPart.CLIMB not in parts and "stop_when" not in plain:
+        values["stop_when"] = "never"
+    if isinstance(values.get("budget_episodes"), int):  # else none, or one that is refused later
+        _settle_budget(values, plain, values["budget_episodes"], meets=SearchPart.ELITE in parts)
+    if "final_episodes" not in plain:
+        _settle_measure(values)
+
+
+def _settle_budget(values: dict[str, Any], plain: Mapping[str, GivenValue], limit: int, *, meets: bool) -> None:
+    if meets and "choice_episodes" not in plain:
+        values["choice_episodes"] = min(limit // CHOICE, MOST_CHOICE)
     if "tune_episodes" not in plain and tuning_slots(values):
         _settle_tuning_episodes(values, limit)
-    if "n_roll" in plain:
-        return
-    confirms = SearchPart.ELITE in _parts(values)
-    given = values.get("confirm_episodes", 0) if "confirm_episodes" in plain or not confirms else None
-    if not all(isinstance(each, int) for each in (values["n_roll"], values["generations"], given or 0)):
+    given = values["confirm_episodes"] if "confirm_episodes" in plain or not meets else None
+    numbers = values["n_roll"], values["generations"], given or 0, values["choice_episodes"]
+    if not all(isinstance(each, int) for each in numbers):
         return  # refused later
     candidates = candidates_expected({**values, "budget_episodes": None})
     practice = values.get("practice_episodes", PRACTICE) if values.get("proposer_turns") else 0
     if not isinstance(practice, int):
         return  # refused later
-    n_roll, confirm = schedule(
-        max(1, limit - tuning_episodes(values) - practice * candidates), candidates=candidates,
-        generations=values["generations"], n_roll=values["n_roll"], confirm=given,
+    left = limit - values["choice_episodes"] - tuning_episodes(values) - practice * candidates
+    values["n_roll"], values["confirm_episodes"] = schedule(
+        max(1, left), candidates=candidates, generations=values["generations"], n_roll=values["n_roll"],
+        fewest=values["n_roll"] if "n_roll" in plain else FEWEST, confirm=given,
     )
-    values["n_roll"] = n_roll
-    if confirms:
-        values["confirm_episodes"] = confirm
+
+
+def _settle_measure(values: dict[str, Any]) -> None:
+    """The held-out episodes: those of the preset, or more where they are still a small part of the run."""
+    searched = values.get("budget_episodes")
+    if not isinstance(searched, int) or not isinstance(values.get("final_episodes"), int):
+        return
+    values["final_episodes"] = max(values["final_episodes"], searched // MEASURED)
 
 
 def _settle_tuning_episodes(values: dict[str, Any], limit: int) -> None:
@@ -69,20 +89,28 @@ def settle_tuning(
     able = SearchPart.BRANCHES in _parts(values)
     episodes = domain.tuning_episodes(options) if offline and able else 0
     room = room_for_tuning(values)
-    if episodes and (room is None or room >= episodes):
+    if episodes and (room is None or room >= ENOUGH * episodes):
         values |= {"k_tune": 1, "tune_episodes": values.get("tune_episodes", room or episodes)}
 
 
 def room_for_tuning(values: Mapping[str, Any]) -> int | None:
-    """The episodes of each generation that all candidates leave of the budget of episodes.
+    """The episodes of each generation that all candidates and challenges leave of the budget of episodes.
 
     None without a budget, and for settings that are refused later.
     """
     limit, generations, n_roll = values.get("budget_episodes"), values["generations"], values["n_roll"]
-    if not isinstance(limit, int) or not isinstance(generations, int) or not isinstance(n_roll, int):
+    kept = values.get("choice_episodes", 0)
+    if not (isinstance(limit, int) and isinstance(generations, int) and isinstance(n_roll, int)):
         return None
-    left = limit - n_roll * (1 + candidates_expected({**values, "budget_episodes": None}))
-    return left // max(1, generations)
+    if not isinstance(kept, int):
+        return None
+    left = limit - kept - n_roll * (1 + candidates_expected({**values, "budget_episodes": None}))
+    return (left - challenges(CONFIRM[0] if kept else 0, generations)) // max(1, generations)
+
+
+def challenges(pairs: int, generations: int) -> int:
+    """The episodes of a challenge in every generation: of all challengers, and once of the elite that they meet."""
+    return pairs * (generations + 1)
 
 
 def _parts(values: Mapping[str, Any]) -> frozenset[SearchPart]:
@@ -91,36 +119,30 @@ def _parts(values: Mapping[str, Any]) -> frozenset[SearchPart]:
 
 
 def schedule(
-    limit: int, *, candidates: int, generations: int, n_roll: int, confirm: int | None = None
+    limit: int, *, candidates: int, generations: int, n_roll: int, fewest: int = FEWEST, confirm: int | None = None
 ) -> tuple[int, int]:
-    """N_roll and confirm_episodes for a search of so many candidates within `limit` episodes.
+    """N_roll and the pairs of a challenge for a search of these candidates within `limit` episodes.
 
-    A budget with room for all candidates changes nothing. Otherwise a candidate gets fewer episodes, as many as leave
-    room for all candidates but at least FEWEST; and the few that would become the elite get twice as many fresh
-    ones, at most `n_roll`, unless `confirm` is given. If even that is too much, the search ends after fewer candidates.
+    Challenges get fewer pairs first, then candidates fewer episodes, at least `fewest`. If even that is too much, the
+    search ends after fewer candidates; a small budget has no challenges then. A given `confirm` stays.
     """
-    fixed = 0 if confirm is None else 2 * confirm * generations
-    if n_roll * (candidates + 1) + fixed <= limit:
-        return n_roll, confirm or 0
-
-    def confirmed(each: int) -> int:
-        return min(n_roll, 2 * each) if confirm is None else confirm
-
-    fewest = min(FEWEST, n_roll)
-    fitting = [
-        each for each in range(fewest, n_roll + 1)
-        if each * (candidates + 1) + 2 * confirmed(each) * generations <= limit
-    ]
-    chosen = max(fitting, default=fewest)
-    return chosen, confirmed(chosen)
+    fewest = min(fewest, n_roll)
+    options = CONFIRM if confirm is None else (confirm,)
+    tries = [(n_roll, pairs) for pairs in options]
+    tries += [(each, options[-1]) for each in range(n_roll - 1, fewest - 1, -1)]
+    for each, pairs in tries:
+        if each * (candidates + 1) + challenges(pairs, generations) <= limit:
+            return each, pairs
+    return fewest, options[-1] if confirm is not None or limit >= CONFIRMED else 0
 
 
 def refuse_small_budget(settings: Settings) -> None:
     """Raises UsageError if the budget of episodes has no room for p_0, one candidate and its confirmation."""
     practice = settings.practice_episodes if settings.proposer_turns else 0
-    limit, least = settings.budget_episodes, 2 * settings.n_roll + 2 * settings.confirm_episodes + practice
+    fresh = 2 * settings.confirm_episodes + settings.choice_episodes
+    limit, least = settings.budget_episodes, 2 * settings.n_roll + fresh + practice
     if limit is not None and limit < least:
         raise UsageError(
             f"budget_episodes = {limit} has no room for the first policy and one candidate, which take {least} "
-            "episodes: raise it, or lower n_roll or confirm_episodes"
+            "episodes: raise it, or lower n_roll, confirm_episodes or choice_episodes"
         )

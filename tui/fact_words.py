@@ -12,6 +12,7 @@ from ..core.events import (
     Criticised,
     DuplicateFound,
     EliteChanged,
+    EliteChosen,
     EliteConfirmed,
     EpisodeEnded,
     EpisodeScored,
@@ -33,6 +34,7 @@ from ..core.events import (
     RunResumed,
     RunStarted,
     RunStopped,
+    SaturationChecked,
     SearchEnded,
     SpeculationEnded,
     StageEntered,
@@ -138,6 +140,10 @@ def _of_search(fact: Fact) -> str | None:
             return gate_words(fact)
         case EliteConfirmed():
             return f"g{fact.generation}: {confirmed_words(fact)}"
+        case EliteChosen():
+            return choice_words(fact)
+        case SaturationChecked():
+            return saturation_words(fact)
         case EliteChanged():
             stays = "" if fact.changed else ", stays"
             return f"g{fact.generation}: {fact.candidate} from {fact.origin.value}, F {fact.fitness:.3f}{stays}"
@@ -180,9 +186,34 @@ def gate_words(fact: GateDecided) -> str:
 def confirmed_words(fact: EliteConfirmed) -> str:
     """The result of a comparison on fresh episodes, in a line."""
     verdict = "confirmed" if fact.confirmed else "not confirmed, the elite stays"
+    chance = "" if fact.chance is None else f" (p = {fact.chance:.2g})"
     return (
         f"{fact.candidate} {verdict}: F {number(fact.candidate_fitness)} on {counted(fact.episodes, 'fresh episode')},"
-        f" the elite {number(fact.elite_fitness)}"
+        f" the elite {number(fact.elite_fitness)}{chance}"
+    )
+
+
+def choice_words(fact: EliteChosen) -> str:
+    """The result of the final choice, in a line."""
+    first, *others = fact.ranking
+    rest = ", ".join(f"{each.candidate} {number(each.fitness)} on {each.episodes}" for each in others)
+    stays = " stays" if fact.candidate == fact.elite else f" instead of {fact.elite}"
+    return (
+        f"the choice: {first.candidate}{stays}, F {number(first.fitness)} on "
+        f"{counted(first.episodes, 'fresh episode')}; {rest}"
+    )
+
+
+def saturation_words(fact: SaturationChecked) -> str:
+    """What further starts of a perfect elite showed, in a line."""
+    if not fact.joined:
+        return (
+            f"{fact.candidate} is perfect on {counted(fact.episodes, 'fresh start')} too: nothing is left to gain, the "
+            "search ends"
+        )
+    return (
+        f"{fact.candidate} is not perfect on {len(fact.joined)} of {counted(fact.episodes, 'fresh start')}: "
+        f"the search goes on with {'it' if len(fact.joined) == 1 else 'them'}, F {number(fact.fitness)}"
     )
 
 

@@ -7,6 +7,7 @@ from ..core.events import (
     CandidateScored,
     DuplicateFound,
     EliteChanged,
+    EliteChosen,
     EliteConfirmed,
     EvaluatorChosen,
     EvaluatorPoolScored,
@@ -22,6 +23,7 @@ from ..core.events import (
     RunResumed,
     RunStarted,
     RunStopped,
+    SaturationChecked,
     StageEntered,
 )
 from ..core.methods import branch_of, branches_of
@@ -33,7 +35,7 @@ from ..memory.activity import ActivityNote
 from ..memory.run_status import RunStatus
 from ..memory.run_view import RunView
 from ..memory.slots import Slot
-from .fact_words import confirmed_words, fact_words
+from .fact_words import choice_words, confirmed_words, fact_words, saturation_words
 from .words import (
     coarse,
     episodes_words,
@@ -92,6 +94,10 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
             return (f"   {fact.candidate}: the same program as {fact.of}, not rolled out again",)
         case EliteConfirmed():
             return (f"   {confirmed_words(fact)}",)
+        case EliteChosen():
+            return (f"   {choice_words(fact)}",)
+        case SaturationChecked():
+            return (f"   {saturation_words(fact)}",)
         case EliteChanged():
             return _elite(fact, status, now)
         case FinalMeasured():

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 from ..values import JSON, Episode, Program, PromptText, Score
 from .base import Fact, Order, without_node
 
-RULES = 6
+RULES = 7
 """The version of the keepers' rules in new runs. A recorded run continues by its own version.
 
 2: a first policy that does nothing in any episode is requested again.
@@ -15,6 +15,7 @@ RULES = 6
 4: CMA-ES goes on over generations while the program it tunes is the same but for the values of its constants.
 5: of equal results of a calibration by a model, the given constants apart, the latest is kept.
 6: a long tuning by CMA-ES takes the search's episodes in turn, and compares the best values on further ones.
+7: a challenger of the elite meets it on a common stream of fresh episodes until a paired test decides.
 """
 
 

@@ -99,7 +99,8 @@ class EliteConfirmed(Fact):
     """The best of generation g and the elite before it on fresh episodes with common seeds: one of them is C_g.
 
     The fitnesses are the mean f_e over these episodes. `confirmed`: the candidate is the new elite; otherwise the old
-    one stays, although the candidate was at least as fit on the search's episodes.
+    one stays, although the candidate was at least as fit on the search's episodes. `chance` is the p-value of the
+    paired test that decided (search/fresh.py); None by rules of version 1 to 6, and with fewer than five pairs.
     """
 
     generation: int
@@ -109,6 +110,47 @@ class EliteConfirmed(Fact):
     candidate_fitness: float
     elite_fitness: float
     confirmed: bool
+    chance: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """A program of a final choice with its record on fresh episodes: how many, mean f_e, successes, failures."""
+
+    candidate: str
+    episodes: int
+    fitness: float
+    success_rate: float | None
+    failures: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EliteChosen(Fact):
+    """The best programs of the run met on fresh episodes after the last generation: `candidate` is its result.
+
+    `elite` was the elite before. `ranking` has all that met, the chosen one first.
+    """
+
+    generation: int
+    candidate: str
+    elite: str
+    ranking: tuple[Ranked, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaturationChecked(Fact):
+    """An elite with f_e = 1 in every episode of the search was rolled out on fresh starts.
+
+    `joined` are the numbers of the starts on which it is not perfect: they are episodes of the search from now on, and
+    `fitness` and `success_rate` are those with them. Without any the search ends: nothing is left to gain.
+    """
+
+    generation: int
+    candidate: str
+    episodes: int
+    joined: tuple[int, ...]
+    fitness: float
+    success_rate: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from memento.agents.feedback import (
 )
 from memento.core.metrics import OMITTED, aggregate, flat_metrics
 from memento.core.text import fenced
-from memento.core.values import EpisodeNotes, Fault, FaultKind, Score, Stage
+from memento.core.values import EpisodeNotes, Fault, FaultKind, FreshRecord, Score, Stage
 
 from ..support.prompt_samples import EPISODES, candidate, episode
 
@@ -180,7 +180,7 @@ def test_whatever_a_program_says_is_bounded_and_fenced(said: EpisodeNotes) -> No
     [
         ((1.0, 1.0), "the most that F can be on these episodes"),
         ((1.0, 1.0, 0.97), "Little is left to gain on these episodes: 0.0100"),
-        ((0.5, 0.6), "Its standard error over the episodes is 0.0500"),
+        ((0.5, 0.6), "may not have shown in these episodes"),
     ],
 )
 def test_feedback_says_when_little_is_left_to_gain(fitnesses: tuple[float, ...], words: str) -> None:
@@ -202,3 +202,11 @@ def test_the_table_is_bounded_and_repeats_no_row() -> None:
     text = policy_feedback(whole)
     assert "the same numbers: b is a" in text
     assert len(re.findall(r"^(?:a|b|m\d+) ", text.split("More metrics")[0], re.MULTILINE)) <= MAX_ROWS
+
+
+def test_feedback_states_what_fresh_episodes_showed_and_never_their_success() -> None:
+    record = FreshRecord(episodes=12, fitness=0.61234, least=0.28, greatest=0.769, success_rate=0.75, failures=3)
+    text = policy_feedback(replace(candidate(), fresh=record))
+    assert "On 12 fresh episodes, by which it was not selected, the mean of f_e is 0.6123, from 0.28 to 0.769." in text
+    first = text.partition("\n")[0]
+    assert "75" not in first and "success" not in first

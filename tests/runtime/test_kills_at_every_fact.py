@@ -19,7 +19,10 @@ from memento.core.events import (
     Criticise,
     Criticised,
     EliteChanged,
+    EliteChosen,
     EliteConfirmed,
+    EpisodeEnded,
+    EpisodeScored,
     EvaluatorExamined,
     Examine,
     Fact,
@@ -33,6 +36,7 @@ from memento.core.events import (
     ProposeEvaluator,
     RecordProbes,
     Roll,
+    SaturationChecked,
     ScoreEpisode,
     ToolAnswered,
     TryConstants,
@@ -54,7 +58,7 @@ from memento.search.gate import Gated, GateTerms
 from memento.search.memento import GenerationBudget
 from memento.search.options import SearchOptions
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
-from memento.search.trials import Confirmation, RolloutPlan
+from memento.search.trials import FreshPlan, RolloutPlan
 
 from ..support.keeper_world import Sound
 from ..support.supervised import Doer, Log
@@ -83,6 +87,22 @@ class Programs(Sound):
         return replace(fact, program=Program(text)) if hasattr(fact, "program") else fact
 
 
+class Perfect(Programs):
+    """All are perfect on the search's episodes, and fail on some fresh starts."""
+
+    def answer(self, order: Order) -> Fact:
+        fact = super().answer(order)
+        if isinstance(fact, EpisodeEnded):
+            return replace(fact, episode=replace(fact.episode, fault=None))
+        if isinstance(fact, EpisodeScored):
+            fails = order.id.startswith("starts/") and fact.score.fitness < 0.25
+            return replace(fact, score=replace(fact.score, fitness=0.5 if fails else 1.0))
+        if isinstance(fact, EvaluatorExamined):
+            scores = tuple(replace(score, fitness=1.0) for score in fact.examination.scores)
+            return replace(fact, examination=replace(fact.examination, scores=scores))
+        return fact
+
+
 def of_method(method: str) -> Callable[[], Keeper[Any]]:
     slots = replace(PLAN.slots, tune_episodes=9)
     return lambda: Sequencer(replace(PLAN, method=KEEPERS[method], slots=slots, options=SearchOptions(seed=3)))
@@ -100,10 +120,13 @@ KEEPERS_OF: dict[str, Callable[[], Keeper[Any]]] = {
             PLAN, search=replace(PLAN.search, evaluator=None), evaluator_budget=JUDGED, probe_seed=7
         )), judges=True
     ),
-    "budget and confirmation": lambda: Sequencer(
+    "budget, challenges and choice": lambda: Sequencer(
         replace(PLAN, search=replace(
-            PLAN.search, episodes=24, confirmation=Confirmation(episodes=2, seed=7), duplicates=True
+            PLAN.search, episodes=40, fresh=FreshPlan(seed=7, confirm=3, choice=12), duplicates=True
         ))
+    ),
+    "fresh starts": lambda: Sequencer(
+        replace(PLAN, search=replace(PLAN.search, fresh=FreshPlan(seed=7, starts=10)))
     ),
 }
 
@@ -117,7 +140,8 @@ HOLDS: dict[str, set[type[Fact]]] = {
     "turns, critic and gate": {TurnTaken, ToolAnswered, Criticised, TwinTried, GateDecided},
     "tuning": {ConstantsTried, TuningEnded},
     "judges, probes and critic": {VoteCast, ProbesRecorded, Criticised, EvaluatorExamined},
-    "budget and confirmation": {EliteConfirmed},
+    "budget, challenges and choice": {EliteConfirmed, EliteChosen},
+    "fresh starts": {SaturationChecked},
 }
 """Facts that show that a log is about what its name says."""
 
@@ -133,9 +157,9 @@ class Stored(Log):
         super().append([round_trip(fact) for fact in facts])
 
 
-async def carried_out(keeper: Keeper[Any], store: Stored, *, jitter: int) -> Doer:
+async def carried_out(keeper: Keeper[Any], store: Stored, *, jitter: int, world: type[Programs] = Programs) -> Doer:
     """What is left of a run after the log in `store`."""
-    doer = Doer(Programs(4, failure_rate=0.2), jitter)
+    doer = Doer(world(4, failure_rate=0.2), jitter)
     lane = Lane(name="all", limit=3, agents=dict.fromkeys(ORDERS, doer))
     assert await Supervisor(keeper=keeper, bus=EventBus(store), lanes=[lane]).run(store.facts()) == "done"
     return doer
@@ -144,18 +168,19 @@ async def carried_out(keeper: Keeper[Any], store: Stored, *, jitter: int) -> Doe
 @pytest.mark.parametrize("name", KEEPERS_OF)
 async def test_resuming_after_a_kill_at_any_fact_gives_the_same_log_and_repeats_nothing(name: str) -> None:
     keeper, whole = KEEPERS_OF[name], Stored()
-    doer = await carried_out(keeper(), whole, jitter=0)
+    world = Perfect if name == "fresh starts" else Programs
+    doer = await carried_out(keeper(), whole, jitter=0, world=world)
     expected, asked = Counter(map(repr, whole.kept)), set(doer.asked)
     assert len(doer.asked) == len(asked)
     assert HOLDS.get(name, {EliteChanged}) <= {type(fact) for fact in whole.kept}
     for cut in range(1, len(whole.kept)):
         killed = Stored(capacity=cut)
         with pytest.raises(StoreError):
-            await carried_out(keeper(), killed, jitter=cut)
+            await carried_out(keeper(), killed, jitter=cut, world=world)
         assert len(killed.kept) <= cut
         answered = {fact.order for fact in killed.kept if fact.order}
         killed.capacity = None
-        again = await carried_out(keeper(), killed, jitter=cut + 1)
+        again = await carried_out(keeper(), killed, jitter=cut + 1, world=world)
         assert Counter(map(repr, killed.kept)) == expected
         assert not answered & set(again.asked), "what is in the log is not paid for again"
         assert answered & asked | set(again.asked) == asked

@@ -13,6 +13,7 @@ from memento.core.events import (
     BranchEnded,
     CandidateScored,
     EliteChanged,
+    EliteChosen,
     EliteConfirmed,
     EpisodeEnded,
     Examine,
@@ -20,16 +21,17 @@ from memento.core.events import (
     FinalMeasured,
     Order,
     Roll,
+    SaturationChecked,
     SearchEnded,
 )
-from memento.core.order_ids import CONFIRM, FINAL, parse
+from memento.core.order_ids import FINAL, FRESH, parse
 from memento.core.seeds import derive_seed
 from memento.core.values import Episode, Examination, Program, Score
 from memento.runtime.supervisor import Replay
 from memento.search.memento import GenerationBudget
 from memento.search.options import dealt
 from memento.search.sequencer import KEEPERS, RunPlan, Sequencer
-from memento.search.trials import Confirmation, RolloutPlan
+from memento.search.trials import FreshPlan, RolloutPlan
 
 from ..support.keeper_world import Repeating, World, play
 
@@ -39,6 +41,17 @@ methods = st.sampled_from(sorted(KEEPERS))
 numbers = st.integers(0, 10**6)
 
 
+fresh_plans = st.builds(
+    FreshPlan, seed=st.just(7), confirm=st.sampled_from((0, 1, 2, 7)), choice=st.sampled_from((0, 8, 24)),
+    starts=st.sampled_from((0, 3, 20)), sequential=st.booleans(),
+)
+
+
+def fitting(method: str, fresh: FreshPlan) -> FreshPlan:
+    """Without what the settings refuse for a method."""
+    return FreshPlan() if method == "zero-shot" else fresh
+
+
 class Sound(Repeating):
     """Few equal programs, and a given evaluator that is valid."""
 
@@ -46,22 +59,27 @@ class Sound(Repeating):
         super().__init__(seed, programs=programs, **world)
 
     def answer(self, order: Order) -> Fact:
-        fresh = isinstance(order, Roll) and parse(order.id).stage == CONFIRM
+        fresh = isinstance(order, Roll) and parse(order.id).stage in FRESH
         return super().answer(replace(order, index=order.seed) if fresh else order)  # its fitness is drawn again
 
     def _examination(self, order: Examine, draw: random.Random) -> Examination:
         return Examination(scores=tuple(Score(fitness=draw.randrange(4) / 4) for _ in order.episodes))
 
 
-def run_plan(method: str, budget: int | None, confirm: int = 0, *, duplicates: bool = True) -> RunPlan:
+def run_plan(method: str, budget: int | None, confirm: int = 0, *, duplicates: bool = True, **fresh: Any) -> RunPlan:
     slots = GenerationBudget(generations=4, hill_climb=3, macro=2, crossover=1)
     return RunPlan(
         method=KEEPERS[method], slots=slots, final_seeds=FINAL_SEEDS, initial=Program("program = 0"),
         search=RolloutPlan(
             split="search", seeds=SEEDS, evaluator=Program("E*"), racing=budget is None, duplicates=duplicates,
-            episodes=budget, confirmation=Confirmation(episodes=0 if method == "zero-shot" else confirm, seed=7),
+            episodes=budget,
+            fresh=FreshPlan(seed=7, confirm=0 if method == "zero-shot" else confirm, **{"sequential": False, **fresh}),
         ),
     )
+
+
+def with_fresh(plan: RunPlan, fresh: FreshPlan) -> RunPlan:
+    return replace(plan, search=replace(plan.search, fresh=fresh))
 
 
 def searched(log: list[Fact]) -> list[EpisodeEnded]:
@@ -70,16 +88,17 @@ def searched(log: list[Fact]) -> list[EpisodeEnded]:
 
 
 def conclusions(log: list[Fact]) -> list[Fact]:
-    kinds = BranchEnded | EliteChanged | EliteConfirmed | SearchEnded | FinalMeasured
+    kinds = BranchEnded | EliteChanged | EliteConfirmed | EliteChosen | SaturationChecked | SearchEnded | FinalMeasured
     return sorted((fact for fact in log if isinstance(fact, kinds)), key=repr)  # branches end in any order
 
 
 @settings(max_examples=40, deadline=None)
-@given(methods, st.integers(6, 90), st.integers(0, 2), numbers, numbers, numbers, st.booleans())
+@given(methods, st.integers(6, 90), fresh_plans, numbers, numbers, numbers, st.booleans())
 def test_a_budget_is_never_exceeded_and_no_order_of_arrival_changes_the_run(
-    method: str, budget: int, confirm: int, world: int, one: int, other: int, duplicates: bool
+    method: str, budget: int, fresh: FreshPlan, world: int, one: int, other: int, duplicates: bool
 ) -> None:
-    plan = run_plan(method, max(budget, 2 * len(SEEDS) + 2 * confirm), confirm, duplicates=duplicates)
+    least = 2 * len(SEEDS) + 2 * fresh.confirm + fresh.choice
+    plan = with_fresh(run_plan(method, max(budget, least), duplicates=duplicates), fitting(method, fresh))
     logs = []
     for arrival in (one, other):
         keeper = Sequencer(plan)
@@ -111,9 +130,11 @@ def test_without_a_budget_or_with_an_ample_one_the_run_is_the_same(method: str) 
 
 
 @settings(max_examples=25, deadline=None)
-@given(methods, numbers, numbers, st.data())
-def test_a_run_with_both_resumes_from_any_fact(method: str, world: int, arrival: int, data: st.DataObject) -> None:
-    plan = run_plan(method, 40, 2)
+@given(methods, fresh_plans, numbers, numbers, st.data())
+def test_a_run_with_both_resumes_from_any_fact(
+    method: str, fresh: FreshPlan, world: int, arrival: int, data: st.DataObject
+) -> None:
+    plan = with_fresh(run_plan(method, 60), fitting(method, fresh))
     log, _ = play(Sequencer(plan), Sound(world), random.Random(arrival).randrange)
     cut = data.draw(st.integers(0, len(log)))
     keeper = Sequencer(plan)

@@ -23,7 +23,7 @@ from memento.core.values import CandidateState, FaultKind, Operator, Program, Sc
 from memento.runtime.supervisor import Replay
 from memento.search.memento import EliteKeeper, GenerationBudget
 from memento.search.options import SearchOptions
-from memento.search.trials import Confirmation, RolloutPlan
+from memento.search.trials import FreshPlan, RolloutPlan
 from memento.search.tuning import (
     FINAL_EPISODES,
     FINALISTS,
@@ -418,7 +418,7 @@ def test_a_tuned_program_that_is_fitter_becomes_elite_and_a_parent_of_crossover(
 def test_a_budget_of_episodes_is_never_exceeded(
     slots: GenerationBudget, limit: int, confirm: int, seed: int, arrival: int
 ) -> None:
-    plan = replace(PLAN, racing=False, episodes=limit, confirmation=Confirmation(episodes=confirm))
+    plan = replace(PLAN, racing=False, episodes=limit, fresh=FreshPlan(seed=7, confirm=confirm))
     log = run(slots, seed, arrival, plan)
     tried = sum(len(fact.fitnesses) for fact in log if isinstance(fact, ConstantsTried))
     assert tried + sum(isinstance(fact, EpisodeEnded) for fact in log) <= limit

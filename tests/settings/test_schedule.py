@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from memento.core.errors import UsageError
 from memento.settings import build_settings, parse_budgets
-from memento.settings.schedule import FEWEST, schedule
+from memento.settings.schedule import CONFIRM, FEWEST, challenges, schedule
 
 
 @given(st.integers(1, 5000), st.integers(1, 200), st.integers(1, 20), st.integers(1, 30))
@@ -14,11 +14,11 @@ def test_a_schedule_fits_its_budget_or_has_the_fewest_episodes(
 ) -> None:
     each, confirm = schedule(limit, candidates=candidates, generations=generations, n_roll=n_roll)
     assert min(FEWEST, n_roll) <= each <= n_roll
-    assert confirm <= n_roll
-    if n_roll * (candidates + 1) <= limit:
-        assert (each, confirm) == (n_roll, 0), "an ample budget changes nothing"
+    assert confirm in (*CONFIRM, 0)
+    if n_roll * (candidates + 1) + challenges(CONFIRM[0], generations) <= limit:
+        assert (each, confirm) == (n_roll, CONFIRM[0]), "an ample budget has room for both"
     elif each > min(FEWEST, n_roll):
-        assert each * (candidates + 1) + 2 * confirm * generations <= limit
+        assert each * (candidates + 1) + challenges(confirm, generations) <= limit
 
 
 def settings(**values: object):
@@ -27,11 +27,26 @@ def settings(**values: object):
 
 def test_a_small_budget_lowers_the_episodes_per_candidate_and_confirms() -> None:
     paper = settings(preset="paper", budget_episodes=600)
-    assert (paper.n_roll, paper.confirm_episodes, paper.racing) == (4, 8, False)
+    assert (paper.n_roll, paper.confirm_episodes, paper.choice_episodes, paper.racing) == (3, 6, 100, False)
     small = settings(preset="paper", budget_episodes=128)
-    assert (small.n_roll, small.confirm_episodes) == (2, 4)
+    assert (small.n_roll, small.confirm_episodes, small.choice_episodes) == (2, 6, 25)
     ample = settings(preset="quick", budget_episodes=128)
-    assert (ample.n_roll, ample.confirm_episodes) == (3, 0)
+    assert (ample.n_roll, ample.confirm_episodes, ample.choice_episodes) == (2, 6, 25)
+    walker = settings(preset="quick", budget_episodes=128, generations=3, k_hc=2, k_macro=2, k_cross=1)
+    assert (walker.n_roll, walker.confirm_episodes, walker.choice_episodes) == (3, 12, 25)
+
+
+def test_the_paper_and_methods_without_a_lasting_elite_have_no_fresh_episodes() -> None:
+    for found in (settings(preset="paper"), settings(preset="smoke"), settings(method="zero-shot")):
+        assert (found.confirm_episodes, found.choice_episodes, found.stop_when) == (0, 0, "never")
+    found = settings()
+    assert (found.confirm_episodes, found.choice_episodes, found.stop_when) == (9, 20, "saturated")
+    assert settings(method="eureka").stop_when == "never", "which has no climb"
+
+
+def test_the_measure_grows_with_the_search() -> None:
+    assert settings(budget_episodes=1200).final_episodes == 60
+    assert settings(budget_episodes=1200, final_episodes=5).final_episodes == 5
 
 
 def test_real_time_is_the_control_period_of_the_domain() -> None:
@@ -58,9 +73,9 @@ def test_a_quick_offline_search_tunes_where_the_shelf_needs_numbers_that_fit_one
 
 
 def test_a_budget_with_room_is_shared_with_tuning() -> None:
-    """1,200 episodes: 3 for p_0 and for each of 40 candidates, the rest for four tunings."""
-    assert tuning(budget_episodes=1200) == (1, 269)
-    assert tuning(budget_episodes=1082) == (0, 200), "240 episodes for each tuning are needed"
+    """1,200 episodes: 3 for p_0 and for each of 40 candidates, 100 and 60 fresh ones, the rest for four tunings."""
+    assert tuning(budget_episodes=1200) == (1, 229)
+    assert tuning(budget_episodes=1002) == (0, 200), "three quarters of 240 episodes for each tuning are needed"
     assert tuning(budget_episodes=1200, k_tune=0)[0] == 0
     assert tuning(budget_episodes=1200, tune_episodes=100) == (1, 100)
 
@@ -74,8 +89,8 @@ def test_given_numbers_stay() -> None:
 
 @pytest.mark.parametrize("values, message", [
     ({"budget_episodes": 128, "racing": True}, "'racing' has no effect with budget_episodes"),
-    ({"budget_episodes": 5, "n_roll": 3}, "no room for the first policy and one candidate, which take 6 episodes"),
-    ({"budget_episodes": 8, "n_roll": 3, "confirm_episodes": 2}, "which take 10 episodes"),
+    ({"budget_episodes": 5, "n_roll": 3}, "no room for the first policy and one candidate, which take 7 episodes"),
+    ({"budget_episodes": 8, "n_roll": 3, "confirm_episodes": 2}, "which take 11 episodes"),
     ({"method": "zero-shot", "confirm_episodes": 2}, "'confirm_episodes' has no effect with the method 'zero-shot'"),
     ({"budget_episodes": 0}, "greater than or equal to 1"),
 ])
