@@ -223,6 +223,17 @@ class FreshRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """A program of a final choice with its record on fresh episodes: how many, mean f_e, successes, failures."""
+
+    candidate: str
+    episodes: int
+    fitness: float
+    success_rate: float | None
+    failures: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateState:
     """An evaluated policy, the candidate state C(p) = (p, F(p), M(p), S(p)) of the paper.
 

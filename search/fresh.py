@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from ..core import order_ids
 from ..core.events import EliteChosen, EliteConfirmed, Order, Ranked
 from ..core.seeds import derive_seed
-from ..core.values import CandidateState, FreshRecord
+from ..core.values import CandidateState, FreshRecord, Ranked
 from .paired import sign_flip
 from .trials import FreshPlan, RolloutPlan, Trial, Trials, evaluated
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..order_ids import episode_id
-from ..values import CandidateState, Fault, Operator, Program, Rejection, TunedConstant
+from ..values import CandidateState, Fault, Operator, Program, Ranked, Rejection, TunedConstant
 from .base import Fact, Order
 from .proposals import ProposalFailed
 
@@ -111,17 +111,6 @@ class EliteConfirmed(Fact):
     elite_fitness: float
     confirmed: bool
     chance: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ranked:
-    """A program of a final choice with its record on fresh episodes: how many, mean f_e, successes, failures."""
-
-    candidate: str
-    episodes: int
-    fitness: float
-    success_rate: float | None
-    failures: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
