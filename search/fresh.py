@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..core import order_ids
-from ..core.events import EliteChosen, EliteConfirmed, Order, Ranked
+from ..core.events import EliteChosen, EliteConfirmed, Order
 from ..core.seeds import derive_seed
 from ..core.values import CandidateState, FreshRecord, Ranked
 from .paired import sign_flip
