@@ -195,13 +195,9 @@ def confirmed_words(fact: EliteConfirmed) -> str:
 
 def choice_words(fact: EliteChosen) -> str:
     """The result of the final choice, in a line."""
-    first, *others = fact.ranking
-    rest = ", ".join(f"{each.candidate} {number(each.fitness)} on {each.episodes}" for each in others)
     stays = " stays" if fact.candidate == fact.elite else f" instead of {fact.elite}"
-    return (
-        f"the choice: {first.candidate}{stays}, F {number(first.fitness)} on "
-        f"{counted(first.episodes, 'fresh episode')}; {rest}"
-    )
+    met = ", ".join(f"{each.candidate} F {number(each.fitness)} on {each.episodes}" for each in fact.ranking)
+    return f"the choice on fresh episodes: {fact.candidate}{stays}; {met}"
 
 
 def saturation_words(fact: SaturationChecked) -> str:
