@@ -135,11 +135,13 @@ HEAD = ("role", "what", "calls", "tokens a prompt", "a reply", "tokens in", "tok
 def describe_estimate(found: "Estimate") -> str:
     """What a run would ask of its models, in a table of ranges, with what it assumes."""
     from ..app.estimate import ASSUMPTIONS
+    from ..tui.words import shares_words
 
     settings = found.settings
     models = {role: ", ".join(names) for role, names in found.models.items()}
     lines = [f"{settings.domain}, method {settings.method}, preset {settings.preset}; nothing was spent"]
     lines += [f"  {role}: {names}" for role, names in models.items()]
+    lines.append(f"  {shares_words(settings.as_json())}")
     total = found.total
     rows = [HEAD, *map(_row, found.parts), ("total", "", *_sums(total))]
     lines += ["", *_aligned(rows), ""]

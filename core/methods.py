@@ -255,3 +255,37 @@ def slots_for(settings: Mapping[str, JSON], operator: Operator) -> int:
 def tuning_slots(settings: Mapping[str, JSON]) -> int:
     """The slots of a generation that tune constants."""
     return slots_for(settings, Operator.TUNE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeShare:
+    """The episodes of a run for one purpose: at most `most`, or exactly that number; `each` says what one gets."""
+
+    purpose: str
+    most: int
+    exact: bool = False
+    each: str = ""
+
+
+def episode_shares(settings: Mapping[str, JSON]) -> tuple[EpisodeShare, ...]:
+    """How a run with these settings divides its episodes. What a budget of episodes leaves goes to the choice."""
+    def number(name: str) -> int:
+        return _number(settings, name)
+
+    n_roll, pairs, held_out = number("n_roll"), number("confirm_episodes"), number("final_episodes")
+    parts = METHODS.get(str(settings.get("method")), METHODS["memento"]).parts
+    shares = (
+        EpisodeShare(purpose="p_0", most=n_roll, exact=True),
+        EpisodeShare(purpose="candidates", most=candidates_expected(settings) * n_roll, each=f"{n_roll} each"),
+        EpisodeShare(purpose="tuning", most=tuning_episodes(settings)),
+        EpisodeShare(
+            purpose="challenges of the elite", most=pairs * (number("generations") + 1),
+            each=f"at most {pairs} pairs each",
+        ),
+        EpisodeShare(purpose="the choice at the end", most=number("choice_episodes"), exact=True),
+        EpisodeShare(
+            purpose="held out", most=2 * held_out if SearchPart.FINAL in parts else 0, exact=True,
+            each=f"{held_out} of p_0 and of the elite",
+        ),
+    )
+    return tuple(share for share in shares if share.most)

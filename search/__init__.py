@@ -3,10 +3,13 @@
     conversing        proposals as conversations: a keeper around the keeper of a run
     criticising       looks of a critic before prompts: a keeper around the keeper of a run
     evaluator_search  evaluator evolution (paper, Algorithm 1): a pool of programs, scored on T_0
+    fresh             what a run sees of its programs on fresh episodes: challenges, the last choice, fresh starts
     gate              the gate: a candidate is tried on the domain's cheap twin before its expensive episodes
+    meetings          the common part of all searches: their state, and the programs' meetings on fresh episodes
     memento           single-elite memetic policy search (paper, Algorithm 2): hill-climb with memory, macro-mutation
     options           the options of a search, and how many slots of a generation a budget of episodes allows
     outcomes          the conclusions of a search: the result of a branch, the elite of a generation, and the end
+    paired            the paired test of two programs on common seeds
     random_search     random search: independent programs from the initial prompt, the best of them kept
     revolve           REvolve, adapted to policies: islands of programs, bred by crossover and macro-mutation
     rounds            search in rounds: a generation's proposals are requested together

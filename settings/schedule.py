@@ -11,7 +11,8 @@ from .model import Settings
 from .presets import DEFAULT_PRESET, PRACTICE, TUNES
 from .sources import GivenValue
 
-TUNED = 3  # at least one part in so many of a budget goes to tuning, where it has slots
+TUNED = 3  # at least a third of a budget goes to tuning, where it has slots,
+TUNING = 60  # or this number of episodes where that is at most half: with fewer a tuning declines
 FEWEST = 2  # episodes per candidate: with one, luck cannot be distinguished from skill
 CHOICE, MOST_CHOICE = 5, 100  # a fifth of a budget is kept for the choice among the best programs, at most 20 for each
 MEASURED = 20  # held-out episodes of each of two programs: in all at most a tenth of the search's
@@ -72,7 +73,8 @@ def _settle_tuning_episodes(values: dict[str, Any], limit: int) -> None:
     left = room_for_tuning(values)
     if left is not None:
         tunings = max(1, values["generations"]) * tuning_slots(values)
-        values["tune_episodes"] = max(1, left // tuning_slots(values), limit // (TUNED * tunings))
+        least = max(limit // TUNED, min(TUNING, limit // 2))
+        values["tune_episodes"] = max(1, left // tuning_slots(values), least // tunings)
 
 
 def settle_tuning(

@@ -43,6 +43,7 @@ from .words import (
     isolation,
     left,
     order_words,
+    shares_words,
 )
 
 SUMMARY_LENGTH = 72
@@ -140,6 +141,7 @@ def _started(fact: RunStarted) -> tuple[str, ...]:
         f"{settings.get('domain')} by {settings.get('method')}, preset {settings.get('preset')}, "
         f"seed {settings.get('seed')}, up to {settings.get('workers')} rollouts at once, model {model}"
     ]
+    lines.append(shares_words(settings))
     if model == "offline":
         lines.append("no language model: programs are built and varied by the embedded offline mutator, "
                      "which demonstrates the machinery, not language models; --model selects one")

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from ..core.events import FinalMeasured
+from ..core.methods import episode_shares
 from ..core.metrics import return_of
 from ..core.ports import Activity
 from ..core.text import DASH, both, cost, counted, number, one_line, share, token_count
-from ..core.values import Episode, Examination, Fault, kind_words
+from ..core.values import JSON, Episode, Examination, Fault, kind_words
 from ..memory.gate_report import GateReport
 from ..memory.pace import Pace
 from ..memory.run_status import NodeUse, RunStatus, state_of, time_left_s
@@ -192,6 +193,18 @@ def episodes_words(status: RunStatus) -> str:
     if limit:
         return f"{status.search_episodes:,} of {counted(limit, 'episode')}"
     return counted(status.episodes, "episode")
+
+
+def shares_words(settings: Mapping[str, JSON]) -> str:
+    """How a run divides its episodes, in a line."""
+    shares = episode_shares(settings)
+    words = [
+        f"{share.purpose} {'' if share.exact else 'up to '}{share.most:,}{f' ({share.each})' if share.each else ''}"
+        for share in shares
+    ]
+    limit = settings.get("budget_episodes")
+    head = f"{limit:,} episodes" if isinstance(limit, int) else "episodes"
+    return f"{head}: {', '.join(words)}"
 
 
 def gate_report_words(report: GateReport) -> str:
