@@ -56,6 +56,7 @@ def plan_of(
             late_tuning=rules >= 3,
             lasting_tuning=rules >= 4,
             compared_tuning=rules >= 6,
+            proven_tuning=rules >= 7,
             latest_of_equals=rules >= 5 and settings.model != "offline",
         ),
         final_seeds=tuple(derive_seed(settings.root_seed, "final", e) for e in range(_final_episodes(settings))),

@@ -79,6 +79,7 @@ class FaultKind(StrEnum):
     BROKEN_CONTRACT = "broken-contract"  # lacks the class or a method
     MODEL_FAILED = "model-failed"  # the call itself failed for good
     NO_CONSTANTS = "no-constants"  # nothing to tune: the program names no numbers
+    NOT_TUNED = "not-tuned"  # too few episodes for its constants, or no other values proved better
     STOPPED = "stopped-at-the-gate"  # it failed, or was clearly below its parent, on the domain's cheap twin
     BAD_VALUES = "bad-values"  # not values within the bounds of the constants that are calibrated
 
@@ -136,14 +137,17 @@ class EpisodeNotes:
     cpu_s: float = 0.0  # CPU time of the policy's process; measured in practice episodes alone
 
 
+_STOPPED = {FaultKind.STOPPED: "stopped at the gate", FaultKind.NOT_TUNED: "not tuned"}
+
+
 def is_stopped(fault: Fault | None) -> bool:
-    """Whether the gate stopped the program, on the domain's cheap twin."""
-    return fault is not None and fault.kind is FaultKind.STOPPED
+    """Whether a slot ended before its episodes without a failure: at the gate, or as a tuning that found no gain."""
+    return fault is not None and fault.kind in _STOPPED
 
 
 def kind_words(fault: Fault) -> str:
     """The kind of a fault, as people read it."""
-    return "stopped at the gate" if is_stopped(fault) else fault.kind.value
+    return _STOPPED.get(fault.kind, fault.kind.value)
 
 
 def in_words(fault: Fault) -> str:

@@ -43,7 +43,8 @@ class Slot:
     """One slot of the search's budget with its candidate, or one attempt at p_0, an evaluator or a vote.
 
     `state` is "tuning", "proposed", "rolling", "scored", "accepted", "rejected", "pruned", "failed", "stopped" (at
-    the gate), "voted" or "withdrawn"; displays add "asked". Only `Slots` changes it, and never one that a copy shares.
+    the gate, or as a tuning without a gain), "voted" or "withdrawn"; displays add "asked". Only `Slots` changes it, and
+    never one that a copy shares.
     """
 
     id: str

@@ -30,7 +30,8 @@ from ..core.events import (
 from ..core.keeper import Decision, put
 from ..core.operators import OPERATOR_OF_WORD, OPERATORS
 from ..core.seeds import derive_seed
-from ..core.values import CandidateState, Fault, FaultKind, Operator, Program, Rejection
+from ..core.values import CandidateState, Fault, Operator, Program, Rejection
+from . import tuning, tuning_older
 from .meetings import elect, follow_meeting, followed, start_afresh
 from .options import PLAIN, SearchOptions, affordable, dealt, is_spent, tunable
 from .outcomes import branch_ended, elite_changed, search_ended
@@ -47,7 +48,7 @@ from .selection import (
 )
 from .trials import RolloutPlan, Trial, Trials, brief_of, chained, derived, failed, trial_of
 from .tried import not_chosen, of_lineage
-from .tuning import Tuning, begun, ended, learned_by, taken
+from .tuning_values import Learned, TuningUnderWay
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +228,8 @@ class EliteKeeper:
             return Decision(state=replace(state, over=True), facts=(search_ended(state.elite),))
         plan = state.trials.plan
         slots = self._slots.hill_climb, self._slots.macro, self._slots.crossover
-        tunes, episodes = tunable(plan, state.trials.ordered, self._slots.tune, self._slots.tune_episodes)
+        more, spare = divmod(state.spare, max(1, self._slots.tune))
+        tunes, episodes = tunable(plan, state.trials.ordered, self._slots.tune, self._slots.tune_episodes + more)
         reserved = state.trials.ordered + tunes * (episodes + len(plan.seeds))
         climbs, macros, crosses = dealt(slots, affordable(plan, reserved, sum(slots)))
         state = Search(
@@ -236,6 +238,7 @@ class EliteKeeper:
             current=state.elite,
             rejections=state.rejections if self._options.lasting_memory else (),
             tried=state.tried,
+            spare=spare,
             climbs=climbs,
             macros=(None,) * macros,
             tunes=(None,) * tunes,
@@ -270,39 +273,60 @@ class EliteKeeper:
             name = str(order_ids.candidate(generation, order_ids.TUNE, slot))
             seed = derive_seed(self._options.seed, "tune", generation, slot)
             after = decision.state.learned.get(slot) if self._options.lasting_tuning else None
-            found = begun(
-                name, parent, decision.state.trials.plan, episodes=episodes, seed=seed, after=after,
-                compares=self._options.compared_tuning,
-            )
-            if found is None:
-                fault = Fault(kind=FaultKind.NO_CONSTANTS, message="no module or class of the program names a number")
-                spent = failed(self._tuned(parent, generation, slot, Program(""), ""), fault)
-                decision = chained(decision, self._settle(decision.state, spent))
-                continue
-            decision = chained(decision, self._go_on(decision.state, *found))
+            found = self._tuning(name, parent, decision.state.trials.plan, episodes, seed, after)
+            if isinstance(found, Fault):
+                onward = self._untuned(decision.state, parent, slot, found, episodes)
+            else:
+                onward = self._go_on(decision.state, *found)
+            decision = chained(decision, onward)
         return decision
+
+    def _tuning(
+        self, slot: str, parent: CandidateState, plan: RolloutPlan, episodes: int, seed: int,
+        after: Learned | None,
+    ) -> tuple[TuningUnderWay, tuple[TryConstants, ...]] | Fault:
+        """Begin one slot by the rules of the run."""
+        if self._options.proven_tuning:
+            return tuning.begun(slot, parent, plan, episodes=episodes, seed=seed, after=after)
+        return tuning_older.begun(
+            slot, parent, plan, episodes=episodes, seed=seed, after=after,
+            compares=self._options.compared_tuning,
+        )
+
+    def _untuned(
+        self, state: Search, parent: CandidateState, slot: int, fault: Fault, spare: int
+    ) -> Decision[Search]:
+        """A slot of tuning is spent without a candidate. What it did not use is for the next generation's tuning."""
+        state = replace(state, spare=state.spare + spare)
+        return self._settle(state, failed(self._tuned(parent, state.generation, slot, Program(""), ""), fault))
 
     def _take_tried(self, state: Search, fact: ConstantsTried) -> Decision[Search]:
         name = order_ids.owner_of(fact.order or "")
         if name not in state.tunings:
             return Decision(state=state)
-        return self._go_on(state, *taken(state.tunings[name], fact))
+        return self._go_on(state, *state.tunings[name].take(fact))
 
-    def _go_on(self, state: Search, tuning: Tuning, orders: tuple[TryConstants, ...]) -> Decision[Search]:
-        """Try further constants; if none are left, evaluate the program with the best ones as every candidate."""
-        if not tuning.over:
+    def _go_on(
+        self, state: Search, tuned: TuningUnderWay, orders: tuple[TryConstants, ...]
+    ) -> Decision[Search]:
+        """Try further constants; if none are left, evaluate the program that was found as every candidate."""
+        if not tuned.over:
             ordered = state.trials.ordered + sum(len(order.seeds) for order in orders)
             trials = replace(state.trials, ordered=ordered)
             return Decision(
-                state=replace(state, tunings={**state.tunings, tuning.id: tuning}, trials=trials), orders=orders
+                state=replace(state, tunings={**state.tunings, tuned.id: tuned}, trials=trials), orders=orders
             )
-        state = replace(state, tunings={name: one for name, one in state.tunings.items() if name != tuning.id})
-        result = ended(tuning)
-        slot = order_ids.parse(tuning.id).slot
-        learned = learned_by(tuning)
-        if learned is not None:
-            state = replace(state, learned={**state.learned, slot: learned})
-        trial = self._tuned(tuning.parent, state.generation, slot, result.program, result.summary)
+        slot = order_ids.parse(tuned.id).slot
+        learned = {} if tuned.learned is None else {slot: tuned.learned}
+        state = replace(
+            state, learned={**state.learned, **learned},
+            tunings={name: one for name, one in state.tunings.items() if name != tuned.id},
+        )
+        result = tuned.concluded()
+        if isinstance(result, Fault):
+            return self._untuned(state, tuned.parent, slot, result, tuned.spare)
+        state = replace(state, spare=state.spare + tuned.spare)
+        trial = self._tuned(tuned.parent, state.generation, slot, result.program, result.summary)
         evaluated = followed(state, state.trials.begin(trial), self._settle)
         return chained(Decision(state=state, facts=(result,)), evaluated)
 

@@ -17,8 +17,9 @@ class SearchOptions:
     `macro_focus`: each macro-mutation of a generation gets another focus, and so does each crossover. `late_tuning`:
     the last of two or more tunings begins with crossover; not by rules of version 1 and 2. `lasting_tuning`: CMA-ES
     goes on in later generations; not by rules of version 1 to 3. `compared_tuning`: a long tuning takes the episodes in
-    turn and compares its best values; not by rules of version 1 to 5. `latest_of_equals`: of equal results of a
-    calibration the latest is kept; not by rules of version 1 to 4.
+    turn and compares its best values; not by rules of version 1 to 5. `proven_tuning`: a tuning proposes what beat its
+    parent on fresh episodes, or declines; not by rules of version 1 to 6, and with it `compared_tuning` has no effect.
+    `latest_of_equals`: of equal results of a calibration the latest is kept; not by rules of version 1 to 4.
     """
 
     seed: int = 0
@@ -29,6 +30,7 @@ class SearchOptions:
     late_tuning: bool = True
     lasting_tuning: bool = True
     compared_tuning: bool = True
+    proven_tuning: bool = True
     latest_of_equals: bool = True
 
     def focus(self, generation: int, place: int, of: int) -> Focus | None:

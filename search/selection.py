@@ -8,7 +8,7 @@ from ..core.values import CandidateState, Operator, Rejection, in_words, is_serv
 from .meetings import SearchState
 from .trials import Trial, bound
 from .tried import detailed
-from .tuning import Learned, Tuning
+from .tuning_values import Learned, TuningUnderWay
 
 # At equal fitness the newer program wins, so that neutral moves are accepted. Only a tuned program ranks below the old
 # elite: other numbers without a gain are no reason to change any.
@@ -42,8 +42,9 @@ class Search(SearchState):
     climbed: int = 0  # hill-climb slots spent
     macros: tuple[CandidateState | None, ...] = ()
     tunes: tuple[CandidateState | None, ...] = ()
-    tunings: Mapping[str, Tuning] = field(default_factory=dict)  # under way, by their slots' ids
+    tunings: Mapping[str, TuningUnderWay] = field(default_factory=dict)  # under way, by their slots' ids
     learned: Mapping[int, Learned] = field(default_factory=dict)  # by the last tuning in each slot
+    spare: int = 0  # episodes that earlier tunings left for those of the next generation
     late_episodes: int = 0  # of the last tuning slot, if it begins with crossover; 0: all begin with the generation
     crosses: tuple[CandidateState | None, ...] = ()
     crossing: bool = False

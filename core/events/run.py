@@ -15,7 +15,8 @@ RULES = 7
 4: CMA-ES goes on over generations while the program it tunes is the same but for the values of its constants.
 5: of equal results of a calibration by a model, the given constants apart, the latest is kept.
 6: a long tuning by CMA-ES takes the search's episodes in turn, and compares the best values on further ones.
-7: a challenger of the elite meets it on a common stream of fresh episodes until a paired test decides.
+7: a challenger of the elite meets it on a common stream of fresh episodes until a paired test decides; a tuning
+   proposes only what beat its parent on fresh episodes, and declines where its constants need more episodes.
 """
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 from memento.core.events import ConstantsTried, EpisodeEnded, ProposalMade
+from memento.search.tuning import FIRST
 
 from ..support.methods import OTHERS, SMALL, budget, verdicts
 from ..support.nightly import first_and_nightly
@@ -29,12 +30,13 @@ def test_a_method_left_in_the_middle_ends_as_on_any_number_of_workers(runs: Runs
 
 
 def test_tuning_alone_asks_one_program_and_keeps_no_recording_of_what_it_tried(runs: Runs) -> None:
-    arguments = ["run", "hanoi-kinematic", "--method", "cma-es", *SMALL, "--set", "tune_episodes=12"]
+    arguments = ["run", "hanoi-kinematic", "--method", "cma-es", *SMALL, "--set", "tune_episodes=60"]
     whole = runs.call(*arguments, "--name", "whole", "--workers", "2")
     assert (whole["status"], whole["candidates"]) == ("done", 1)
     assert sum(isinstance(fact, ProposalMade) for fact in runs.facts("whole")) == 1
     runs.call(*arguments, "--name", "one", "--workers", "1")
     assert verdicts(runs.facts("one")) == verdicts(runs.facts("whole"))
     tried = [fact for fact in runs.facts("one") if isinstance(fact, ConstantsTried)]
-    assert len(tried) == 12 and all(len(fact.fitnesses) == 1 and fact.steps for fact in tried)
+    assert sum(len(fact.fitnesses) for fact in tried) <= 60 and all(fact.steps for fact in tried)
+    assert {len(fact.fitnesses) for fact in tried} >= {1, FIRST}, "the search, and finals on fresh episodes"
     assert not [*(runs.folder / "one" / "trajectories").glob("*_v*")]

@@ -74,7 +74,7 @@ PLAN = RunPlan(
 )
 TERMS = ConversationTerms(turns=2, practice_episodes=1, seeds=(7,))
 GATE = GateTerms(twin="toy", seeds=tuple(range(5)), audit=0.3, seed=4)
-TUNED = GenerationBudget(generations=2, hill_climb=1, macro=0, crossover=0, tune=1, tune_episodes=9)
+TUNED = GenerationBudget(generations=2, hill_climb=1, macro=0, crossover=0, tune=1, tune_episodes=50)
 JUDGED = EvaluatorBudget(pool=3, judges=3, generations=2)
 
 
@@ -104,7 +104,7 @@ class Perfect(Programs):
 
 
 def of_method(method: str) -> Callable[[], Keeper[Any]]:
-    slots = replace(PLAN.slots, tune_episodes=9)
+    slots = replace(PLAN.slots, tune_episodes=50)
     return lambda: Sequencer(replace(PLAN, method=KEEPERS[method], slots=slots, options=SearchOptions(seed=3)))
 
 
@@ -115,6 +115,10 @@ KEEPERS_OF: dict[str, Callable[[], Keeper[Any]]] = {
     "turns": lambda: Conversing(Sequencer(PLAN), TERMS),
     "turns, critic and gate": lambda: Conversing(Criticising(Gated(Sequencer(PLAN), GATE)), TERMS),
     "tuning": lambda: Sequencer(replace(PLAN, slots=TUNED)),
+    "tuning that declines first": lambda: Sequencer(replace(PLAN, slots=replace(TUNED, tune_episodes=24))),
+    "tuning by older rules": lambda: Sequencer(
+        replace(PLAN, slots=replace(TUNED, tune_episodes=9), options=SearchOptions(proven_tuning=False))
+    ),
     "judges, probes and critic": lambda: Criticising(
         Sequencer(replace(
             PLAN, search=replace(PLAN.search, evaluator=None), evaluator_budget=JUDGED, probe_seed=7
@@ -139,6 +143,8 @@ HOLDS: dict[str, set[type[Fact]]] = {
     "turns": {TurnTaken, ToolAnswered},
     "turns, critic and gate": {TurnTaken, ToolAnswered, Criticised, TwinTried, GateDecided},
     "tuning": {ConstantsTried, TuningEnded},
+    "tuning that declines first": {ConstantsTried},
+    "tuning by older rules": {ConstantsTried, TuningEnded},
     "judges, probes and critic": {VoteCast, ProbesRecorded, Criticised, EvaluatorExamined},
     "budget, challenges and choice": {EliteConfirmed, EliteChosen},
     "fresh starts": {SaturationChecked},
@@ -159,7 +165,7 @@ class Stored(Log):
 
 async def carried_out(keeper: Keeper[Any], store: Stored, *, jitter: int, world: type[Programs] = Programs) -> Doer:
     """What is left of a run after the log in `store`."""
-    doer = Doer(world(4, failure_rate=0.2), jitter)
+    doer = Doer(world(9, failure_rate=0.2), jitter)
     lane = Lane(name="all", limit=3, agents=dict.fromkeys(ORDERS, doer))
     assert await Supervisor(keeper=keeper, bus=EventBus(store), lanes=[lane]).run(store.facts()) == "done"
     return doer

@@ -9,7 +9,7 @@ SMALL = [
 ]
 BUDGETS = {
     "memento": ["--set", "generations=2", "--set", "k_hc=1", "--set", "k_macro=1", "--set", "k_cross=1", "--set",
-                "k_tune=1", "--set", "tune_episodes=9"],
+                "k_tune=1", "--set", "tune_episodes=56"],
     "zero-shot": ["--set", "k=4"],
 }
 OTHERS = sorted(METHODS.keys() - {"memento", "cma-es", "calibrate"})

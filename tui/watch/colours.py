@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from textual.content import Content
 
 from ...core.text import number
+from ...core.values import kind_words
 from ...memory.slots import Slot
 from .. import words
 from ..words import MARKS, Styled, fault_words
@@ -47,7 +48,7 @@ def difference(value: float | None) -> Content:
 
 def state_of_slot(slot: Slot) -> str:
     """A slot's state in words."""
-    state = "stopped at the gate" if slot.state == "stopped" else slot.state
+    state = kind_words(slot.fault) if slot.state == "stopped" and slot.fault is not None else slot.state
     return f"{state}, as {slot.same_as}" if slot.same_as is not None else state
 
 

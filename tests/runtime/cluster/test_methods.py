@@ -36,7 +36,7 @@ def test_a_method_left_in_the_middle_ends_as_on_one_machine(cluster: RayCluster,
 
 def test_tuning_alone_ends_as_on_one_machine(cluster: RayCluster, runs: Runs) -> None:
     arguments = [
-        "run", "hanoi-kinematic", "--method", "cma-es", *SMALL, "--set", "tune_episodes=12", "--display", "none",
+        "run", "hanoi-kinematic", "--method", "cma-es", *SMALL, "--set", "tune_episodes=60", "--display", "none",
         "--json",
     ]
     far = runs.start(*arguments, "--name", "far", "--cluster", cluster.address)
