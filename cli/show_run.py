@@ -27,6 +27,7 @@ from ..memory.pace import pace_of, slow_candidates
 from ..memory.run_status import FailureCount, RunStatus, list_failures, state_of
 from ..memory.run_view import GenerationRow, RunView, list_generations, list_rejections
 from ..memory.slots import Slots
+from ..tui.fact_words import choice_words
 from ..tui.words import final_words, gate_report_words, isolation, nodes_words, pace_words, sparkline
 
 LABEL = 12                # columns of the left margin, which holds the names of sections
@@ -232,11 +233,12 @@ def _searched(status: RunStatus) -> Iterator[str]:
         yield _row("", f"{status.search_episodes:,} of the {limit:,} that the search may run")
     if status.confirmations:
         each = counted(status.number("confirm_episodes"), "fresh episode")
+        won = status.confirmations - status.refuted
         yield _row(
-            "confirmed",
-            f"{status.confirmations - status.refuted} of {counted(status.confirmations, 'new elite')} on {each};"
-            f" the order differed {counted(status.refuted, 'time')}",
+            "challenges", f"{won} of {counted(status.confirmations, 'challenger')} beat the elite, on at most {each}"
         )
+    if status.chosen is not None:
+        yield _row("choice", choice_words(status.chosen))
 
 
 def _gate(status: RunStatus, slots: Slots) -> Iterator[str]:

@@ -197,7 +197,7 @@ def choice_words(fact: EliteChosen) -> str:
     """The result of the final choice, in a line."""
     stays = " stays" if fact.candidate == fact.elite else f" instead of {fact.elite}"
     met = ", ".join(f"{each.candidate} F {number(each.fitness)} on {each.episodes}" for each in fact.ranking)
-    return f"the choice on fresh episodes: {fact.candidate}{stays}; {met}"
+    return f"{fact.candidate}{stays}, on fresh episodes: {met}"
 
 
 def saturation_words(fact: SaturationChecked) -> str:

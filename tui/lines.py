@@ -96,7 +96,7 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
         case EliteConfirmed():
             return (f"   {confirmed_words(fact)}",)
         case EliteChosen():
-            return (f"   {choice_words(fact)}",)
+            return (f"   the choice: {choice_words(fact)}",)
         case SaturationChecked():
             return (f"   {saturation_words(fact)}",)
         case EliteChanged():
