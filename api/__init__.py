@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from .. import app
-from ..app.results import EpisodeResult, EvaluateResult, RunResult
+from ..app.results import EpisodeResult, EvaluateResult, RankResult, RankRow, RunResult
 from ..core.errors import UsageError
 from ..core.values import JSON
 from ..memory.runs import find_run
@@ -24,7 +24,10 @@ from ..settings.evaluate import build_evaluate_settings
 from .record import Candidate, Run
 from .waiting import finish, shown
 
-__all__ = ["Candidate", "EpisodeResult", "EvaluateResult", "Run", "RunResult", "evaluate", "load", "run"]
+__all__ = [
+    "Candidate", "EpisodeResult", "EvaluateResult", "RankResult", "RankRow", "Run", "RunResult", "evaluate", "load",
+    "run",
+]
 
 RUNS: Final = "runs"        # the folder of runs, if neither an argument nor MEMENTO_RUNS names one
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import app
-from ..app.results import RunResult, result_of
+from ..app.rank import rank
+from ..app.results import RankResult, RunResult, result_of
 from ..core.errors import UsageError, unknown
 from ..core.events import CandidateScored, Fact, InitialChosen
 from ..core.values import JSON
@@ -17,6 +18,7 @@ from ..memory.run_status import state_of
 from ..memory.run_view import RunView
 from ..memory.slots import Slot
 from ..memory.store import Entry, RunStore
+from ..settings.evaluate import build_rank_settings
 from . import reporting
 from .waiting import apart, finish
 
@@ -155,6 +157,20 @@ class Run:
         drawn = apart(lambda: reporting.draw(evidence)) if pictures else reporting.Pictures(missing=reporting.UNWANTED)
         reporting.write_page(path, evidence, drawn, command=f"memento report {self.name} --out {path.name}")
         return path
+
+    def rank(
+        self, *, episodes: int = 20, programs: int = 8, seed: int = 0, salt: str | None = None,
+        workers: int | None = None,
+    ) -> RankResult:
+        """Measure the run's best programs on fresh common episodes as `memento rank` does, the best first.
+
+        Episodes that the folder holds already are not rolled out again. Raises UsageError, StoreError for a damaged
+        file of episodes, and RolloutError if the simulator fails.
+        """
+        settings = build_rank_settings(
+            self.folder, episodes=episodes, programs=programs, seed=seed, salt=salt, workers=workers
+        )
+        return finish(lambda: rank(settings))
 
     def resume(self, *, workers: int | None = None, display: str = "auto", **budgets: float) -> "Run":
         """Continue a stopped or killed run to its end, and return it; a finished one is returned at once.

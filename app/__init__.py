@@ -12,6 +12,7 @@
     launching         starts runs in separate processes, which outlive this one
     log               sends the controller's log lines to stderr, warnings and worse only; the display shows the rest
     plan              the inputs of a run's decisions, from its settings
+    rank              `memento rank`: the best programs of a run on fresh common episodes
     rendering         the recording of one episode to draw: the stored one of a run
     replay            A recorded run for a replay: in its folder, or as a tape
     requests          the requests that people leave for a run: how a hint is given

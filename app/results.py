@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict, dataclass, field
 
+from ..core.intervals import Interval
 from ..core.values import JSON
 from ..memory.run_status import status_of
 from ..memory.store import RunStore
@@ -104,6 +105,55 @@ class EvaluateResult(Result):
     step_cpu_ms_median: float | None = None     # CPU time of a call of the policy; None if no call ended
     step_cpu_ms_p99: float | None = None        # of the slowest episode
     per_episode: tuple[EpisodeResult, ...] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankRow:
+    """One program of `memento rank`. Fitness is under the run's evaluator, and 0 where the policy failed.
+
+    Intervals hold 95 %: t intervals of means, Wilson's of shares; None for one episode. The difference is paired, to
+    the program that the run returned (None for this one itself); `p_value` is that of the sign-flip test, adjusted for
+    the number of programs that differ (Holm; None for one that does not); at most 0.05, the difference is
+    `distinguishable` from 0.
+    """
+
+    rank: int                           # from 1
+    candidate: str
+    same_code: tuple[str, ...]          # later candidates with equal code
+    operator: str
+    initial: bool                       # it is p_0
+    returned: bool                      # it is what the run returned
+    search_fitness: float | None        # F in the search
+    fitness: float
+    fitness_interval: Interval | None
+    reference_fitness: float | None     # None: the run's evaluator is the reference, or there is none
+    reference_interval: Interval | None
+    success_rate: float | None
+    success_interval: Interval | None
+    return_mean: float | None           # over the episodes without a fault
+    return_interval: Interval | None
+    faults: int                         # episodes in which the policy or an evaluator failed
+    difference: float | None
+    difference_interval: Interval | None
+    p_value: float | None
+    distinguishable: bool | None
+    per_episode: tuple[float, ...]      # the fitness of each episode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankResult(Result):
+    """The best programs of a run on fresh common episodes, the best first."""
+
+    run: str                            # the run's folder
+    domain: str
+    evaluator: str                      # as in the run's settings
+    episodes: int                       # of each program
+    seed: int
+    salt: str | None                    # None: the run's own
+    returned: str                       # the candidate that the run returned
+    best: str
+    rolled_out: int                     # episodes that this call rolled out; the others were known
+    programs: tuple[RankRow, ...]
 
 
 def result_of(store: RunStore, *, status: str) -> RunResult:

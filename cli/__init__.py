@@ -30,6 +30,7 @@ before a command needs it, so that `memento --help` is fast.
     mcp             `memento mcp`: a server for coding agents, over stdin and stdout
     new_run         starts a run from settings, repeats one from its recorded replies, or prints an estimate
     output          what commands print: results and tables go to stdout, everything else to stderr
+    rank            `memento rank`: the best programs of a run on fresh episodes
     render          `memento render`: an episode of a run's candidate, or of a policy file, as a film or a picture
     report          `memento report`: one page, and the rows behind it, from runs or from a comparison
     report_outputs  the outputs of `memento report`: a page, the rows behind it, an archive

@@ -116,8 +116,10 @@ def open_screen(kind: str) -> Display:
     return open_display(kind, sys.stderr, environment=os.environ)
 
 
-def execute(work: Coroutine[Any, Any, T], screen: Display | None = None) -> T:
-    """Run to the end. After a Ctrl-C or a SIGTERM, print how to resume and raise typer.Exit(130).
+def execute(work: Coroutine[Any, Any, T], screen: Display | None = None, *, again: str = "") -> T:
+    """Run to the end. After a Ctrl-C or a SIGTERM, print how to go on and raise typer.Exit(130).
+
+    `again` says how, for work without a screen that keeps what it did.
 
     A second Ctrl-C does not wait for the clean-up of the first one: workers end with this process.
     """
@@ -127,7 +129,7 @@ def execute(work: Coroutine[Any, Any, T], screen: Display | None = None) -> T:
         try:
             if screen is not None:
                 screen.close()
-            _say_interrupted(screen)
+            _say_interrupted(screen, again)
         finally:
             os._exit(INTERRUPTED)
 
@@ -138,7 +140,7 @@ def execute(work: Coroutine[Any, Any, T], screen: Display | None = None) -> T:
             if screen is not None:
                 screen.close()
     except KeyboardInterrupt:
-        _say_interrupted(screen)
+        _say_interrupted(screen, again)
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -155,6 +157,7 @@ def print_run(result: RunResult, *, as_json: bool) -> None:
         say(f"what next: memento show {name}, memento watch {name}, or memento render {name} --out elite.gif")
 
 
-def _say_interrupted(screen: Display | None) -> None:
+def _say_interrupted(screen: Display | None, again: str) -> None:
     folder = screen.folder if screen is not None else None
-    say(f"interrupted, nothing is lost; continue with: memento resume {folder}" if folder else "interrupted")
+    again = f"continue with: memento resume {folder}" if folder else again
+    say(f"interrupted, nothing is lost; {again}" if again else "interrupted")

@@ -1,13 +1,18 @@
 """Results as a few plain lines of text."""
 
+import shlex
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Final
 
 from ..app.cell import CellResult, CellTrial
-from ..app.results import EpisodeResult, EvaluateResult, RunResult
+from ..app.results import EpisodeResult, EvaluateResult, RankResult, RankRow, RunResult
 from ..core import text
-from ..core.text import both, cost, counted, duration, one_line, success_and_return
+from ..core.operators import OPERATORS
+from ..core.story import aligned
+from ..core.text import both, cost, counted, duration, interval_words, one_line, signed, success_and_return
+from ..core.values import Operator
 from ..tui.words import isolation
 
 MOST: Final = 600      # characters of a text from a program
@@ -60,6 +65,64 @@ def describe_evaluation(result: EvaluateResult) -> str:
     lines.append(f"the same episodes again: --seed {result.seed} --salt {result.salt}")
     lines.append(isolation(result.sandbox))
     return "\n".join(lines)
+
+
+def describe_ranking(result: RankResult) -> str:
+    """The programs as a table, the best first, what the differences show, and how to export the best."""
+    rows = [("", "candidate", "by", "F search", "F fresh", *_headings(result), "faults", "against *")]
+    rows += [_ranked(row, _headings(result)) for row in result.programs]
+    evaluator = {"reference": "the reference evaluator", "evolve": "the run's evolved evaluator"}
+    lines = [
+        f"{result.run}: {counted(len(result.programs), 'program')} on {counted(result.episodes, 'fresh episode')},"
+        f" by F under {evaluator.get(result.evaluator, result.evaluator)}",
+        *aligned(rows).split("\n"),
+        "* what the run returned. [95 % intervals]: t for means, Wilson for shares. Differences of F are paired;",
+        "unclear: not distinguishable from 0 by the sign-flip test at 5 %, for all programs together (Holm)",
+    ]
+    best = result.programs[0]
+    if not best.returned:
+        lines.append(_verdict(best, result))
+    out = shlex.join(["memento", "export", result.run, result.best, "--out", "best.py"])
+    return "\n".join([*lines, f"export the best: {out}"])
+
+
+def _headings(result: RankResult) -> tuple[str, ...]:
+    """The columns that this task has."""
+    rows = result.programs
+    return tuple(
+        word for word, known in (
+            ("F reference", any(row.reference_fitness is not None for row in rows)),
+            ("success", any(row.success_rate is not None for row in rows)),
+            ("return", any(row.return_mean is not None for row in rows)),
+        ) if known
+    )
+
+
+def _ranked(row: RankRow, headings: Sequence[str]) -> tuple[str, ...]:
+    cells = {
+        "F reference": number(row.reference_fitness),
+        "success": f"{share(row.success_rate)}{interval_words(row.success_interval, percent=True)}",
+        "return": f"{number(row.return_mean, digits=1)}{interval_words(row.return_interval, digits=1)}",
+    }
+    against = "" if row.difference is None else (
+        f"{signed(row.difference, digits=3)}{interval_words(row.difference_interval)}"
+        + (" unclear" if not row.distinguishable else " better" if row.difference > 0 else " worse")
+    )
+    operator = "p_0" if row.initial else OPERATORS[Operator(row.operator)].short
+    return (
+        str(row.rank), f"{row.candidate}{' *' if row.returned else ''}", operator, number(row.search_fitness),
+        f"{number(row.fitness)}{interval_words(row.fitness_interval)}", *(cells[word] for word in headings),
+        str(row.faults), against,
+    )
+
+
+def _verdict(best: RankRow, result: RankResult) -> str:
+    if best.distinguishable:
+        return f"{best.candidate} is better than {result.returned}, which the run returned."
+    return (
+        f"{best.candidate} is ahead of {result.returned}, which the run returned, but {result.episodes} episodes cannot"
+        f" tell them apart: more can, with --episodes {4 * result.episodes}."
+    )
 
 
 def _measured(result: RunResult) -> str:

@@ -9,6 +9,7 @@
     files           atomic file replacement (write under another name in the same folder, then rename)
     generic_story   the story of a recording of any domain: its numbers at 10 points of time
     interpreters    how a module of this package is started under another Python
+    intervals       intervals and tests for a few episodes, in plain arithmetic
     keeper          A keeper: the pure decision function of a search method
     methods         the search methods: their names, the settings that affect them
     metrics         feedback metrics of many episodes, aggregated to a bounded size: M(p) of the paper

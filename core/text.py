@@ -61,6 +61,17 @@ def share(value: float | None, *, unknown: str = DASH) -> str:
     return unknown if value is None else f"{100 * value:.0f} %"
 
 
+def interval_words(
+    interval: tuple[float, float] | None, *, digits: int = 3, percent: bool = False
+) -> str:
+    """An interval after its value: " [0.280, 0.950]", as shares " [28, 95] %"; "" for None."""
+    if interval is None:
+        return ""
+    scale, digits, sign = (100, 0, " %") if percent else (1, digits, "")
+    low, high = (f"{round(scale * end, digits) + 0.0:,.{digits}f}" for end in interval)     # no "-0.000"
+    return f" [{low}, {high}]{sign}"
+
+
 def success_and_return(
     success: float | None, mean_return: float | None, *, before: str = ", "
 ) -> str:

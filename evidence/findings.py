@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import fsum
 
+from ..core.intervals import share_interval
 from .loading import Evidence
 from .records import RunRecord
 from .statistics import (
@@ -17,7 +18,6 @@ from .statistics import (
     fleiss_kappa,
     paired_test,
     ratio,
-    share_interval,
     spread,
 )
 

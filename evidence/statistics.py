@@ -86,16 +86,6 @@ def bootstrap_interval(values: Sequence[float], *, seed: int = 0) -> tuple[float
     return float(found.low), float(found.high)
 
 
-def share_interval(successes: int, n: int) -> tuple[float, float] | None:
-    """The Wilson interval of a share of n independent episodes."""
-    from scipy import stats
-
-    if n == 0:
-        return None
-    found = stats.binomtest(successes, n).proportion_ci(confidence_level=CONFIDENCE, method="wilson")
-    return float(found.low), float(found.high)
-
-
 def paired_test(one: Mapping[int, float], other: Mapping[int, float], *, seed: int = 0) -> PairedTest | None:
     """Compare two methods by their values per seed, over the seeds that both have; None without any."""
     common = sorted(one.keys() & other.keys())

@@ -11,6 +11,7 @@
     noting            keeps a small file with the current activity in a live run's folder, for `memento watch`
     origin            whether this installation wrote a run
     pace              how fast a policy is: the CPU time of its calls, and how long one of its episodes takes
+    ranking           the best distinct programs of a run, and the file of their fresh episodes
     retention_policy  which recordings of a run stay on disk, and which are dropped first if they take too much space
     run_status        the status of a run: a value of constant size, updated fact by fact
     run_view          the view of a run, from its facts: its status (`RunStatus`) and the outcome of every order

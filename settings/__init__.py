@@ -2,7 +2,7 @@
 
     building   the settings of a run, from all their sources and checked
     checks     checks of settings
-    evaluate   the settings of `memento evaluate`: a policy file, a domain with its options
+    evaluate   the settings of `memento evaluate`, `memento rank` and `memento audit`
     groups     the groups of settings: each says which parts of a run its settings need to have an effect
     model      A run's settings and their allowed values
     presets    budgets by name: the paper's, one that shows a rising curve soon, and one for tests

@@ -1,4 +1,4 @@
-"""The settings of `memento evaluate`: a policy file, a domain with its options, and the number of episodes."""
+"""The settings of `memento evaluate`, `memento rank` and `memento audit`: what is rolled out, and how much."""
 
 import math
 import re
@@ -18,6 +18,7 @@ from .checks import control_step_ms
 SALT = re.compile(SALT_PATTERN)
 
 MOST_EPISODES = 100_000
+MOST_RANKED, MOST_RANKED_EPISODES = 100, 10_000     # programs, and episodes of each
 MOST_SEED = 2**63 - 1 - MOST_EPISODES      # seeds count up from it, and a seed has 63 bits
 
 
@@ -72,8 +73,7 @@ def build_evaluate_settings(
             raise UsageError(f"{name} must be at least {least}, not {number}")
         if number is not None and number > most:
             raise UsageError(f"{name} must be at most {most}, not {number}")
-    if not SALT.fullmatch(salt):
-        raise UsageError(f"--salt cannot be {salt[:80]!r}; it is 32 hexadecimal digits, or none")
+    _require_salt(salt)
     task = load_domain(domain)
     given = given_options(task.name, flags=flags, assignments=assignments)
     options = task.options(given, preset="paper")
@@ -88,6 +88,47 @@ def build_evaluate_settings(
         workers=workers if workers is not None else usable_cpus(),
         step_limit_ms=_step_limit(step_limit_ms, domain, task, options),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankSettings:
+    """One ranking of a run's programs. `workers` None: the CPUs of this machine; `salt` None: the run's own."""
+
+    folder: Path
+    episodes: int
+    programs: int
+    seed: int
+    salt: str | None
+    workers: int | None
+    trusted: bool = False
+
+
+def build_rank_settings(
+    folder: Path, *, episodes: int, programs: int, seed: int, salt: str | None, workers: int | None,
+    trusted: bool = False,
+) -> RankSettings:
+    """Checked settings. Raises UsageError."""
+    _require_counts(
+        ("--episodes", episodes, 1, MOST_RANKED_EPISODES), ("--programs", programs, 2, MOST_RANKED),
+        ("--seed", seed, 0, MOST_SEED), ("--workers", workers, 1, MOST_WORKERS),
+    )
+    if salt is not None:
+        _require_salt(salt)
+    return RankSettings(
+        folder=folder, episodes=episodes, programs=programs, seed=seed, salt=salt, workers=workers, trusted=trusted
+    )
+
+
+def _require_counts(*counts: tuple[str, int | None, int, int]) -> None:
+    """Raise UsageError for a number that is given and not between its least and its most."""
+    for name, number, least, most in counts:
+        if number is not None and not least <= number <= most:
+            raise UsageError(f"{name} must be from {least} to {most}, not {number}")
+
+
+def _require_salt(salt: str) -> None:
+    if not SALT.fullmatch(salt):
+        raise UsageError(f"--salt cannot be {salt[:80]!r}; it is 32 hexadecimal digits, or none")
 
 
 def _step_limit(
@@ -155,13 +196,10 @@ def build_audit_settings(
     candidates: tuple[AuditedProgram, ...] = (),
 ) -> AuditSettings:
     """Checked settings; `options` are complete. Raises UsageError."""
-    counts = [
+    _require_counts(
         ("--episodes", episodes, 1, MOST_AUDITED), ("--programs", programs, 0, MOST_PROGRAMS),
         ("--seed", seed, 0, MOST_SEED), ("--workers", workers, 1, MOST_WORKERS),
-    ]
-    for name, number, least, most in counts:
-        if number is not None and not least <= number <= most:
-            raise UsageError(f"{name} must be from {least} to {most}, not {number}")
+    )
     if not has_success(load_domain(domain), options):
         raise UsageError(
             f"the domain {domain!r} has no success predicate under these options, so no program can be shown to please"

@@ -51,6 +51,7 @@ def memento(folder: Path, *arguments: str, **environment: str) -> "subprocess.Co
 
 COMMANDS = [
     ("resume", "one"), ("run", "--replay", "one", "--name", "two"), ("render", "one", "--out", "film.gif"),
+    ("rank", "one"),
 ]
 
 

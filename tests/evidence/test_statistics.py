@@ -13,7 +13,6 @@ from memento.evidence.statistics import (
     correlate,
     fleiss_kappa,
     paired_test,
-    share_interval,
     spread,
 )
 
@@ -126,10 +125,3 @@ def test_the_area_is_the_mean_height_of_the_curve():
     assert area_under([0.5, 0.5, 0.5]) == pytest.approx(0.5)
     assert area_under([0.0, 1.0]) == pytest.approx(0.5)
     assert area_under([0.3]) is None
-
-
-def test_the_interval_of_a_share():
-    low, high = share_interval(0, 20)
-    assert low == pytest.approx(0.0, abs=1e-12)
-    assert 0.1 < high < 0.2
-    assert share_interval(0, 0) is None

@@ -1,0 +1,244 @@
+"""`memento rank`: the best programs of a run on fresh common episodes, which neither its search nor its final saw."""
+
+import asyncio
+import hashlib
+import json
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from math import fsum
+from pathlib import Path
+from typing import Final
+
+from ..agents.rollout_agents import scored
+from ..core.call_times import judged
+from ..core.errors import UsageError
+from ..core.events import EvaluatorChosen
+from ..core.intervals import ALPHA, holm, mean_interval, share_interval, sign_flip_p
+from ..core.metrics import return_of
+from ..core.order_ids import episode_id
+from ..core.ports import Domain, Pool, RollTask, has_success, interpreter_of
+from ..core.recording_file import trajectory_path
+from ..core.seeds import derive_seed, salted
+from ..core.text import one_line
+from ..core.values import JSON, Program
+from ..domains import import_string, require_installed
+from ..domains import load as load_domain
+from ..memory.ranking import (
+    CHOSEN_FROM,
+    Contender,
+    FreshEpisode,
+    FreshEpisodes,
+    Key,
+    contenders,
+    digest_of,
+    fresh_episodes,
+)
+from ..memory.store import RunStore
+from ..settings import Settings, usable_cpus
+from ..settings.evaluate import RankSettings
+from .cluster import Cluster, machines
+from .history import Outline, outline_of
+from .required import require_trust
+from .results import RankResult, RankRow
+from .run import versions
+from .wiring import final_options, workers_of
+
+SPLIT: Final = "rank"
+ERROR: Final = 600      # characters of a fault
+Report = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ranked:
+    """What is rolled out: the programs, the evaluators, and the seeds of the fresh episodes."""
+
+    outline: Outline
+    domain: Domain
+    options: Mapping[str, JSON]
+    programs: Sequence[Contender]
+    evaluator: Program
+    reference: Program | None       # None: the domain has none, or the run's own evaluator is it
+    seeds: Sequence[int]
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the run."""
+        return self.outline.settings
+
+    @property
+    def under(self) -> str:
+        """A digest of what the episodes depend on besides program and seed."""
+        evaluators = [self.evaluator.digest, None if self.reference is None else self.reference.digest]
+        text = json.dumps([evaluators, dict(versions()), self.settings.step_limit_ms, self.options], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def key(self, program: Contender, index: int) -> Key:
+        """The name of one episode in the file."""
+        return program.program.digest, self.under, index, self.seeds[index]
+
+
+async def rank(
+    wanted: RankSettings, *, cluster: Cluster | None = None, report: Report | None = None
+) -> RankResult:
+    """Measure the best programs of a run on common fresh episodes, and rank them by their mean fitness.
+
+    Episodes that the run's folder holds already are not rolled out again; `report` is called with the episodes done and
+    all of them. Raises UsageError, StoreError for an unusable file of episodes, and RolloutError.
+    """
+    ranked = _ranked(wanted)
+    require_installed(ranked.settings.domain)
+    with fresh_episodes(wanted.folder, digest_of(ranked.outline.started)) as file:
+        missing = [
+            (program, index) for index in range(wanted.episodes) for program in ranked.programs
+            if ranked.key(program, index) not in file.known
+        ]
+        if missing:
+            await _measure(ranked, missing, file, wanted, cluster, report)
+        found = {
+            each.candidate: [file.known[ranked.key(each, index)] for index in range(wanted.episodes)]
+            for each in ranked.programs
+        }
+    return _result(ranked, found, wanted, rolled=len(missing))
+
+
+def _ranked(wanted: RankSettings) -> _Ranked:
+    """What to roll out, from the run's log. Raises UsageError."""
+    with RunStore.read(wanted.folder) as store:
+        outline = outline_of(store)
+        programs = contenders(store.facts(only=CHOSEN_FROM, texts=False), most=wanted.programs)
+        chosen = [
+            fact.chosen.program for fact in store.facts(only=(EvaluatorChosen,))
+            if isinstance(fact, EvaluatorChosen) and fact.final
+        ]
+    settings = outline.settings
+    require_trust(wanted.folder, outline.started.settings, settings, trusted=wanted.trusted, models=False)
+    evaluator = chosen[-1] if chosen else None
+    if not programs or evaluator is None:
+        raise UsageError(
+            f"the run {wanted.folder.name!r} has no p_0 and evaluator yet: there is nothing to rank; continue it with "
+            f"memento resume {wanted.folder.name}"
+        )
+    domain = load_domain(settings.domain)
+    reference = domain.reference_evaluator()
+    root = settings.root_seed if wanted.salt is None else salted(settings.root_seed, wanted.salt)
+    return _Ranked(
+        outline=outline, domain=domain, options=final_options(settings, domain), programs=programs,
+        evaluator=evaluator, reference=None if reference == evaluator else reference,
+        seeds=[derive_seed(root, SPLIT, wanted.seed + index) for index in range(wanted.episodes)],
+    )
+
+
+async def _measure(
+    ranked: _Ranked, missing: Sequence[tuple[Contender, int]], file: FreshEpisodes, wanted: RankSettings,
+    cluster: Cluster | None, report: Report | None,
+) -> None:
+    """Roll the missing episodes out; each is in the file before it counts as done."""
+    settings, everything = ranked.settings, len(ranked.programs) * wanted.episodes
+    workers = min(workers_of(settings, ranked.domain, wanted.workers or usable_cpus()), len(missing))
+    if cluster is not None:
+        cluster = replace(cluster, workers=min(cluster.workers or len(missing), len(missing)))
+    with tempfile.TemporaryDirectory(prefix="memento-rank-") as folder:
+        async with machines(cluster, isolated=settings.require_sandbox) as where, where.pool(
+            domain=import_string(settings.domain),
+            splits={SPLIT: ranked.options},
+            workers=workers,
+            trajectories=Path(folder),
+            python=interpreter_of(ranked.domain, ranked.options),
+            stays=lambda _: True,
+        ) as pool, asyncio.TaskGroup() as group:
+            # As many as roll out at once: a pool takes tasks in turn, so that scores would wait for all rollouts.
+            places, done = asyncio.Semaphore(where.places or workers), everything - len(missing)
+
+            async def one(program: Contender, index: int) -> None:
+                nonlocal done
+                async with places:
+                    file.add(await _episode(pool, ranked, program, index, Path(folder)))
+                done += 1
+                if report is not None:
+                    report(done, everything)
+
+            for program, index in missing:
+                group.create_task(one(program, index))
+
+
+async def _episode(pool: Pool, ranked: _Ranked, program: Contender, index: int, folder: Path) -> FreshEpisode:
+    seed = ranked.seeds[index]
+    order = episode_id(f"{SPLIT}/{program.candidate}", index)
+    task = RollTask(order=order, program=program.program, split=SPLIT, index=index, seed=seed)
+    episode = judged(await pool.roll(task), ranked.settings.step_limit_ms)
+    fitness, reference, fault = 0.0, None if ranked.reference is None else 0.0, episode.fault
+    if episode.fault is None:
+        score = await scored(pool, ranked.evaluator, episode, lambda _: task)
+        fitness, fault = score.fitness, score.fault
+        if ranked.reference is not None:
+            reference = (await scored(pool, ranked.reference, episode, lambda _: task)).fitness
+    if episode.trajectory is not None:
+        with suppress(OSError):     # on a cluster it is on another machine
+            trajectory_path(folder, episode.trajectory).unlink(missing_ok=True)
+    return FreshEpisode(
+        program=program.program.digest, under=ranked.under, index=index, seed=seed, steps=episode.steps,
+        ended_by=one_line(episode.ended_by, ERROR), fitness=fitness, reference=reference,
+        success=episode.success if has_success(ranked.domain, ranked.options) else None,
+        episode_return=return_of(episode),
+        error=None if fault is None else one_line(f"{fault.kind}: {fault.message}", ERROR),
+    )
+
+
+# The result: means with intervals, and each program against the one that the run returned. Pure.
+
+
+def _result(
+    ranked: _Ranked, found: Mapping[str, Sequence[FreshEpisode]], wanted: RankSettings, *, rolled: int
+) -> RankResult:
+    returned = next(each for each in ranked.programs if each.returned)
+    base = found[returned.candidate]
+    others = [each for each in ranked.programs if not each.returned]
+    differences = {
+        each.candidate: [one.fitness - other.fitness for one, other in zip(found[each.candidate], base, strict=True)]
+        for each in others
+    }
+    # A program that did the same in every episode cannot differ, so it does not count (Tarone 1990).
+    tested = [sign_flip_p(values) if any(values) else None for values in differences.values()]
+    p_values = dict(zip(differences, holm(tested), strict=True))
+    rows = [
+        _row(each, found[each.candidate], differences.get(each.candidate), p_values.get(each.candidate))
+        for each in ranked.programs
+    ]
+    rows.sort(key=lambda row: (
+        -row.fitness, -(row.success_rate or 0.0), -(row.return_mean or 0.0), not row.returned,
+    ))
+    settings = ranked.settings
+    return RankResult(
+        run=str(wanted.folder), domain=settings.domain, episodes=wanted.episodes, seed=wanted.seed, salt=wanted.salt,
+        evaluator="reference" if settings.evaluator == "reference" else settings.evaluator,
+        returned=returned.candidate, best=rows[0].candidate,
+        rolled_out=rolled, programs=tuple(replace(row, rank=place) for place, row in enumerate(rows, start=1)),
+    )
+
+
+def _row(
+    program: Contender, episodes: Sequence[FreshEpisode], differences: Sequence[float] | None, p_value: float | None
+) -> RankRow:
+    n = len(episodes)
+    fitness = [each.fitness for each in episodes]
+    reference = [each.reference for each in episodes if each.reference is not None]
+    won = [each.success for each in episodes if each.success is not None]
+    returns = [each.episode_return for each in episodes if each.episode_return is not None]
+    difference = None if differences is None else fsum(differences) / n
+    return RankRow(
+        rank=0, candidate=program.candidate, same_code=program.also, operator=program.operator.value,
+        initial=program.initial, returned=program.returned, search_fitness=program.fitness,
+        fitness=fsum(fitness) / n, fitness_interval=mean_interval(fitness, least=0.0, most=1.0),
+        reference_fitness=fsum(reference) / n if reference else None,
+        reference_interval=mean_interval(reference, least=0.0, most=1.0),
+        success_rate=sum(won) / len(won) if won else None, success_interval=share_interval(sum(won), len(won)),
+        return_mean=fsum(returns) / len(returns) if returns else None, return_interval=mean_interval(returns),
+        faults=sum(each.error is not None for each in episodes),
+        difference=difference,
+        difference_interval=None if differences is None else mean_interval(differences, least=-1.0, most=1.0),
+        p_value=p_value,
+        distinguishable=None if difference is None else p_value is not None and p_value <= ALPHA,
+        per_episode=tuple(fitness),
+    )

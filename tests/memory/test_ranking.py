@@ -1,0 +1,152 @@
+"""Which programs of a run are ranked, and the file of their fresh episodes: damage, foreign files, cut lines."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from memento.core.errors import RunRefused, StoreError
+from memento.core.events import BranchEnded, CandidateScored, EliteChanged, Fact, InitialChosen
+from memento.core.values import CandidateState, Fault, FaultKind, Operator, Program
+from memento.memory.ranking import FILE, FreshEpisode, contenders, fresh_episodes, key_of
+
+RUN = "a" * 64
+
+
+def scored(name: str, fitness: float, text: str | None = None, **also: object) -> CandidateScored:
+    return CandidateScored(order=name, candidate=CandidateState(
+        id=name, program=Program(text or f"number = {name!r}"), operator=Operator.MACRO, generation=1, slot=0,
+        fitness=fitness, **also,     # type: ignore[arg-type]
+    ))
+
+
+def elite(name: str, generation: int, fitness: float) -> EliteChanged:
+    return EliteChanged(
+        generation=generation, candidate=name, origin=Operator.MACRO, fitness=fitness, success_rate=None
+    )
+
+
+def won(name: str, fitness: float) -> BranchEnded:
+    return BranchEnded(generation=1, operator=Operator.MACRO, winner=name, fitness=fitness)
+
+
+FIRST = InitialChosen(order="init/0", program=Program("p = 0"))
+START: list[Fact] = [FIRST, elite("init/0", 0, 0.1)]
+
+
+def chosen(facts: list[Fact], most: int) -> list[str]:
+    return [each.candidate for each in contenders(facts, most=most)]
+
+
+def test_elites_come_first_then_winners_of_branches_then_the_fittest() -> None:
+    facts = [
+        *START, scored("g1/macro/0", 0.5), scored("g1/macro/1", 0.7), scored("g1/cross/0", 0.4),
+        scored("g1/hill/0", 0.3), won("g1/cross/0", 0.4), elite("g1/macro/0", 1, 0.5), scored("g2/macro/0", 0.55),
+        elite("g2/macro/0", 2, 0.55),
+    ]
+    assert chosen(facts, 2) == ["init/0", "g2/macro/0"]
+    assert chosen(facts, 3) == ["init/0", "g1/macro/0", "g2/macro/0"]
+    assert chosen(facts, 4) == ["init/0", "g1/macro/0", "g1/cross/0", "g2/macro/0"]
+    assert chosen(facts, 5) == ["init/0", "g1/macro/0", "g1/macro/1", "g1/cross/0", "g2/macro/0"]
+    found = {each.candidate: each for each in contenders(facts, most=9)}
+    assert [name for name, each in found.items() if each.returned] == ["g2/macro/0"]
+    assert [name for name, each in found.items() if each.initial] == ["init/0"]
+    assert (found["init/0"].fitness, found["g1/macro/1"].fitness) == (0.1, 0.7)
+
+
+def test_failed_and_pruned_candidates_are_no_contenders_and_equal_code_counts_once() -> None:
+    facts = [
+        *START, scored("g1/macro/0", 0.5, "x = 1"), scored("g1/macro/1", 0.5, "x = 1  # the same code"),
+        scored("g1/macro/2", 0.9, fault=Fault(kind=FaultKind.CRASHED, message="")),
+        scored("g1/macro/3", 0.9, bound=0.9),
+        elite("g1/macro/1", 1, 0.5),
+    ]
+    first, second = contenders(facts, most=8)
+    assert (second.candidate, second.also, second.returned) == ("g1/macro/0", ("g1/macro/1",), True)
+    assert first.initial and not first.returned
+    [only] = contenders(START, most=8)
+    assert only.initial and only.returned
+    assert contenders([], most=8) == []
+
+
+@given(st.lists(st.floats(0, 1), max_size=12), st.integers(2, 9))
+def test_never_more_than_asked_for_and_always_p_0_and_the_elite(values: list[float], most: int) -> None:
+    facts = [*START, *(scored(f"g1/macro/{place}", value) for place, value in enumerate(values))]
+    if values:
+        facts.append(elite(f"g1/macro/{len(values) - 1}", 1, values[-1]))
+    found = contenders(facts, most=most)
+    assert len(found) == min(most, len(values) + 1)
+    assert sum(each.initial for each in found) == sum(each.returned for each in found) == 1
+    least = min((each.fitness or 0.0 for each in found if not (each.initial or each.returned)), default=1.0)
+    left = {f"g1/macro/{place}" for place in range(len(values))} - {each.candidate for each in found}
+    assert all(values[int(name.rpartition("/")[2])] <= least for name in left)
+
+
+def episode(index: int, **changes: object) -> FreshEpisode:
+    values = {
+        "program": "b" * 64, "under": "c" * 16, "index": index, "seed": 7 + index, "steps": 10, "ended_by": "horizon",
+        "fitness": 0.5, "reference": None, "success": None, "episode_return": -1.5, "error": None,
+    }
+    return FreshEpisode(**(values | changes))       # type: ignore[arg-type]
+
+
+def test_episodes_stay_and_a_cut_line_is_dropped(tmp_path: Path) -> None:
+    with fresh_episodes(tmp_path, RUN) as file:
+        file.add(episode(0))
+        with pytest.raises(RunRefused, match="another memento rank works on"), fresh_episodes(tmp_path, RUN):
+            pass
+    path = tmp_path / FILE
+    whole = path.read_bytes()
+    for cut in range(len(whole)):       # a kill at any byte
+        path.write_bytes(whole[:cut])
+        with fresh_episodes(tmp_path, RUN) as file:
+            assert len(file.known) == 0
+            file.add(episode(0))
+        assert path.read_bytes() == whole
+    with fresh_episodes(tmp_path, RUN) as file:
+        assert file.known == {key_of(episode(0)): episode(0)}
+
+
+LINE = json.dumps({
+    "program": "b", "under": "c", "index": 0, "seed": 7, "steps": 10, "ended_by": "", "fitness": 0.5,
+    "reference": None, "success": None, "episode_return": None, "error": None,
+})
+
+
+@pytest.mark.parametrize(("text", "why"), [
+    ("{head}\n{line}\nrubbish\n", "is damaged in line 3"),
+    ("{head}\n[]\n", "is damaged in line 2"),
+    ("{head}\n" + LINE.replace("0.5", "NaN") + "\n", "is damaged in line 2"),
+    ("{head}\n" + LINE.replace("0.5", "9" * 400) + "\n", "is damaged in line 2"),
+    ("{head}\n" + LINE.replace("0.5", "true") + "\n", "is damaged in line 2"),
+    ("{head}\n" + LINE.replace('"steps": 10', '"steps": -1') + "\n", "is damaged in line 2"),
+    ("{head}\n" + LINE.replace('"error": null', '"error": 3') + "\n", "is damaged in line 2"),
+    ("{head}\n" + LINE.replace('"index"', '"place"') + "\n", "is damaged in line 2"),
+    ("rubbish", "it has no first line"),
+    ("rubbish\n", "is damaged in line 1"),
+    ("{}\n", "not a file of `memento rank`"),
+    ('{"what": "rank", "format": 1, "run": "another"}\n', "belongs to another run"),
+])
+def test_a_file_that_cannot_be_used_is_one_sentence_and_stays_as_it_is(tmp_path: Path, text: str, why: str) -> None:
+    with fresh_episodes(tmp_path, RUN):
+        pass
+    path = tmp_path / FILE
+    head = path.read_text().strip()
+    path.write_text(before := text.replace("{head}", head).replace("{line}", LINE))
+    with pytest.raises(StoreError, match=f"{why}.*: delete it") as raised, fresh_episodes(tmp_path, RUN):
+        pass
+    assert "\n" not in str(raised.value)
+    assert path.read_text() == before
+
+
+def test_a_link_and_a_folder_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("")
+    (tmp_path / FILE).symlink_to("precious")
+    with pytest.raises(StoreError, match="is a link"), fresh_episodes(tmp_path, RUN):
+        pass
+    assert (tmp_path / "precious").read_text() == ""
+    (tmp_path / FILE).unlink()
+    (tmp_path / FILE).mkdir()
+    with pytest.raises(StoreError, match="cannot be written"), fresh_episodes(tmp_path, RUN):
+        pass
