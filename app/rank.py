@@ -100,7 +100,12 @@ async def rank(
             each.candidate: [file.known[ranked.key(each, index)] for index in range(wanted.episodes)]
             for each in ranked.programs
         }
-    return _result(ranked, found, wanted, rolled=len(missing))
+    rows = rows_of(ranked.programs, found)
+    return RankResult(
+        run=str(wanted.folder), domain=ranked.settings.domain, episodes=wanted.episodes, seed=wanted.seed,
+        salt=wanted.salt, evaluator=ranked.settings.evaluator, best=rows[0].candidate,
+        returned=next(row.candidate for row in rows if row.returned), rolled_out=len(missing), programs=rows,
+    )
 
 
 def _ranked(wanted: RankSettings) -> _Ranked:
@@ -186,36 +191,27 @@ async def _episode(pool: Pool, ranked: _Ranked, program: Contender, index: int, 
     )
 
 
-# The result: means with intervals, and each program against the one that the run returned. Pure.
+# The rows of the result: means with intervals, and each program against the one that the run returned. Pure.
 
 
-def _result(
-    ranked: _Ranked, found: Mapping[str, Sequence[FreshEpisode]], wanted: RankSettings, *, rolled: int
-) -> RankResult:
-    returned = next(each for each in ranked.programs if each.returned)
-    base = found[returned.candidate]
-    others = [each for each in ranked.programs if not each.returned]
+def rows_of(programs: Sequence[Contender], found: Mapping[str, Sequence[FreshEpisode]]) -> tuple[RankRow, ...]:
+    """The programs, of which one is the returned one, the best first, from their episodes in the same order."""
+    base = next(found[each.candidate] for each in programs if each.returned)
     differences = {
         each.candidate: [one.fitness - other.fitness for one, other in zip(found[each.candidate], base, strict=True)]
-        for each in others
+        for each in programs if not each.returned
     }
     # A program that did the same in every episode cannot differ, so it does not count (Tarone 1990).
     tested = [sign_flip_p(values) if any(values) else None for values in differences.values()]
     p_values = dict(zip(differences, holm(tested), strict=True))
     rows = [
         _row(each, found[each.candidate], differences.get(each.candidate), p_values.get(each.candidate))
-        for each in ranked.programs
+        for each in programs
     ]
     rows.sort(key=lambda row: (
         -row.fitness, -(row.success_rate or 0.0), -(row.return_mean or 0.0), not row.returned,
     ))
-    settings = ranked.settings
-    return RankResult(
-        run=str(wanted.folder), domain=settings.domain, episodes=wanted.episodes, seed=wanted.seed, salt=wanted.salt,
-        evaluator="reference" if settings.evaluator == "reference" else settings.evaluator,
-        returned=returned.candidate, best=rows[0].candidate,
-        rolled_out=rolled, programs=tuple(replace(row, rank=place) for place, row in enumerate(rows, start=1)),
-    )
+    return tuple(replace(row, rank=place) for place, row in enumerate(rows, start=1))
 
 
 def _row(
@@ -227,6 +223,7 @@ def _row(
     won = [each.success for each in episodes if each.success is not None]
     returns = [each.episode_return for each in episodes if each.episode_return is not None]
     difference = None if differences is None else fsum(differences) / n
+    apart = None if differences is None else mean_interval(differences, least=-1.0, most=1.0)
     return RankRow(
         rank=0, candidate=program.candidate, same_code=program.also, operator=program.operator.value,
         initial=program.initial, returned=program.returned, search_fitness=program.fitness,
@@ -237,8 +234,10 @@ def _row(
         return_mean=fsum(returns) / len(returns) if returns else None, return_interval=mean_interval(returns),
         faults=sum(each.error is not None for each in episodes),
         difference=difference,
-        difference_interval=None if differences is None else mean_interval(differences, least=-1.0, most=1.0),
+        difference_interval=apart,
         p_value=p_value,
-        distinguishable=None if difference is None else p_value is not None and p_value <= ALPHA,
+        distinguishable=None if difference is None else (
+            p_value is not None and p_value <= ALPHA and apart is not None and not apart[0] <= 0.0 <= apart[1]
+        ),
         per_episode=tuple(fitness),
     )

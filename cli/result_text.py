@@ -77,7 +77,7 @@ def describe_ranking(result: RankResult) -> str:
         f" by F under {evaluator.get(result.evaluator, result.evaluator)}",
         *aligned(rows).split("\n"),
         "* what the run returned. [95 % intervals]: t for means, Wilson for shares. Differences of F are paired;",
-        "unclear: not distinguishable from 0 by the sign-flip test at 5 %, for all programs together (Holm)",
+        "unclear: the interval holds 0, or the sign-flip test does not exclude 0 at 5 % (Holm, all programs together)",
     ]
     best = result.programs[0]
     if not best.returned:
