@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..agents.rollout_agents import scored
 from ..core.call_times import judged, times_of_all
+from ..core.intervals import mean_interval, share_interval
 from ..core.metrics import mean_return, return_of
 from ..core.order_ids import episode_id
 from ..core.ports import Pool, RollTask, has_success, interpreter_of
@@ -16,6 +17,7 @@ from ..core.values import Episode, Program, Score
 from ..domains import import_string, require_installed
 from ..domains import load as load_domain
 from ..runtime.clock import SystemClock
+from ..runtime.rollouts.fault_text import parts_of
 from ..settings.evaluate import EvaluateSettings
 from .cluster import Cluster, machines
 from .given_files import read_evaluator, read_program
@@ -59,6 +61,9 @@ async def evaluate(settings: EvaluateSettings, *, cluster: Cluster | None = None
     episodes = [episode for episode, _ in results]
     succeeds = has_success(domain, settings.options)
     times = times_of_all(episodes)
+    won = sum(episode.success for episode in episodes)
+    returns = [value for value in map(return_of, episodes) if value is not None]
+    fitness = None if evaluator is None else [score.fitness for _, score in results]
     return EvaluateResult(
         policy=str(settings.policy),
         domain=settings.domain,
@@ -66,9 +71,14 @@ async def evaluate(settings: EvaluateSettings, *, cluster: Cluster | None = None
         randomisation=settings.option("randomisation"),
         episodes=len(results),
         seed=settings.seed,
-        success_rate=sum(episode.success for episode in episodes) / len(episodes) if succeeds else None,
+        success_rate=won / len(episodes) if succeeds else None,
+        success_interval=share_interval(won, len(episodes)) if succeeds else None,
         return_mean=mean_return(episodes),
-        fitness=None if evaluator is None else fsum(score.fitness for _, score in results) / len(results),
+        return_interval=mean_interval(returns),
+        fitness=None if fitness is None else fsum(fitness) / len(fitness),
+        fitness_interval=None if fitness is None else mean_interval(fitness, least=0.0, most=1.0),
+        failures=len(episodes) - won if succeeds else None,
+        faults=sum(episode.fault is not None or score.fault is not None for episode, score in results),
         steps_per_s=round(sum(episode.steps for episode in episodes) / wall_s, 1),
         wall_s=round(wall_s, 3),
         salt=settings.salt,
@@ -94,6 +104,7 @@ async def _one(
 
 def _result_of(episode: Episode, score: Score, *, graded: bool, succeeds: bool) -> EpisodeResult:
     fault = episode.fault or score.fault
+    traceback, printed = ("", "") if fault is None else parts_of(fault)
     return EpisodeResult(
         seed=episode.seed,
         scene=episode.scene,
@@ -103,4 +114,8 @@ def _result_of(episode: Episode, score: Score, *, graded: bool, succeeds: bool) 
         ended_by=episode.ended_by,
         episode_return=return_of(episode),
         error=None if fault is None else f"{fault.kind}: {fault.message}",
+        traceback=traceback,
+        printed=printed or episode.notes.printed,
+        stages=episode.notes.stages,
+        report=dict(episode.notes.report),
     )

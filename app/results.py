@@ -1,12 +1,15 @@
 """The results of commands, the JSON object that each prints for scripts, and a run's result from its log."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 from ..core.intervals import Interval
-from ..core.values import JSON
-from ..memory.run_status import status_of
+from ..core.values import JSON, Stage
+from ..memory.card import Card
+from ..memory.run_view import view_of
 from ..memory.store import RunStore
+from ..memory.tail import read_card
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +68,7 @@ class RunResult(Result):
     sandbox: tuple[str, ...]            # the active isolation layers
     hints: int = 0                      # that a person gave
     critiques: int = 0                  # what a critic said about episodes
+    card: Card | None = None            # how much of the result was luck, what the episodes were for, and more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +76,9 @@ class EpisodeResult:
     """One episode of `memento evaluate`.
 
     `fitness` is None if the domain has no reference evaluator, `success` if it has no success predicate,
-    `episode_return` if it has no rewards or the policy failed.
+    `episode_return` if it has no rewards or the policy failed. `ended_by` is the word of the episode's fact, as in
+    `memento show` and in a run's log. `traceback` has the lines of the program that raised; `printed` is the end of
+    what the policy printed, `stages` and `report` are what it said of itself.
     """
 
     seed: int
@@ -83,11 +89,15 @@ class EpisodeResult:
     ended_by: str
     episode_return: float | None
     error: str | None                   # the fault of the policy or the evaluator, in one line
+    traceback: str = ""
+    printed: str = ""
+    stages: tuple[Stage, ...] = ()
+    report: Mapping[str, JSON] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluateResult(Result):
-    """The result of a policy file in a domain."""
+    """The result of a policy file in a domain. Intervals hold 95 %: Wilson's for success, Student's t for means."""
 
     policy: str
     domain: str
@@ -98,6 +108,11 @@ class EvaluateResult(Result):
     success_rate: float | None
     fitness: float | None               # the mean over the episodes
     return_mean: float | None           # over the episodes without a fault
+    success_interval: Interval | None = None
+    fitness_interval: Interval | None = None
+    return_interval: Interval | None = None
+    failures: int | None = None         # episodes without success; None if the task has no success predicate
+    faults: int = 0                     # episodes in which the policy or the evaluator failed
     steps_per_s: float
     wall_s: float
     salt: str                           # with it and the same seed, the same episodes
@@ -105,6 +120,11 @@ class EvaluateResult(Result):
     step_cpu_ms_median: float | None = None     # CPU time of a call of the policy; None if no call ended
     step_cpu_ms_p99: float | None = None        # of the slowest episode
     per_episode: tuple[EpisodeResult, ...] = field(default_factory=tuple)
+
+    @property
+    def all_faulted(self) -> bool:
+        """Whether no episode ended without a fault."""
+        return self.faults == self.episodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +178,8 @@ class RankResult(Result):
 
 def result_of(store: RunStore, *, status: str) -> RunResult:
     """The result of the run in `store`, whose controller ended with `status`."""
-    run = status_of(store.facts_after(0, texts=False))
+    view = view_of(store.facts_after(0, texts=False))
+    run = view.status
     settings, final, spent = run.settings, run.final, run.spending.total
     first, elite = run.first_elite, run.elite
     return RunResult(
@@ -194,4 +215,5 @@ def result_of(store: RunStore, *, status: str) -> RunResult:
         sandbox=run.sandbox,
         hints=run.hints,
         critiques=run.critiques,
+        card=read_card(store, view),
     )

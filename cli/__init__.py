@@ -1,8 +1,8 @@
 """The command line: `memento`. Results go to stdout, everything else to stderr.
 
 Exit codes: 0 done, 2 usage or settings, 3 fault, 130 interrupted; 1 from `memento doctor` if something essential is
-missing. A command's module holds its flags and what it does; `commands` collects them. Nothing heavy is imported
-before a command needs it, so that `memento --help` is fast.
+missing, and from `memento evaluate` if every episode failed. A command's module holds its flags and what it does;
+`commands` collects them. Nothing heavy is imported before a command needs it, so that `memento --help` is fast.
 
     audit           `memento audit`: how often programs please an evaluator without doing the task
     audit_text      the result of an audit as text or JSON, its worst programs as files

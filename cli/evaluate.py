@@ -23,6 +23,11 @@ Salt = Annotated[
 ]
 Evaluator = Annotated[str, typer.Option(metavar="reference|FILE", help="The evaluator: reference, or a Python file.")]
 
+Verbose = Annotated[
+    bool, typer.Option("--verbose", help="Show the stages, report, printed lines and traceback of every episode.")
+]
+ALL_FAULTED: Final = 1      # the exit code
+
 
 def evaluate(
     policy: Policy,
@@ -40,9 +45,10 @@ def evaluate(
     cluster: flags.Cluster = None,
     mixed_nodes: flags.MixedNodes = False,
     assignments: flags.DomainSettings = None,
+    verbose: Verbose = False,
     as_json: flags.AsJson = False,
 ) -> None:
-    """Roll out a policy file and report its success and fitness."""
+    """Roll out a policy file and report its success and fitness; exits with 1 if every episode failed."""
     from .. import app
     from ..settings.evaluate import build_evaluate_settings
     from .execution import execute
@@ -58,4 +64,6 @@ def evaluate(
     if as_json:
         print_json_line(result.line())
     else:
-        print_text(describe_evaluation(result))
+        print_text(describe_evaluation(result, verbose=verbose))
+    if result.all_faulted:
+        raise typer.Exit(ALL_FAULTED)

@@ -11,8 +11,9 @@ from ..app.results import EpisodeResult, EvaluateResult, RankResult, RankRow, Ru
 from ..core import text
 from ..core.operators import OPERATORS
 from ..core.story import aligned
-from ..core.text import both, cost, counted, duration, interval_words, one_line, signed, success_and_return
-from ..core.values import Operator
+from ..core.text import both, cost, counted, duration, interval_words, one_line, signed
+from ..core.values import JSON, Operator
+from ..memory.card import luck_words
 from ..tui.words import isolation
 
 MOST: Final = 600      # characters of a text from a program
@@ -29,6 +30,7 @@ def describe_run(result: RunResult) -> str:
         "   under the run's own evaluator",
         f"  held-out         {number(result.reference_initial)} -> {number(result.reference_fitness)}"
         f"   under the reference evaluator{_measured(result)}",
+        *_luck(result),
         f"  candidates       {result.candidates}, over {counted(result.episodes_run, 'episode')}"
         f" ({result.episodes_saved} saved)",
         f"  model            {result.model}: {counted(result.model_calls, 'call')}, {counted(result.tokens, 'token')},"
@@ -38,8 +40,17 @@ def describe_run(result: RunResult) -> str:
     return "\n".join(lines)
 
 
-def describe_evaluation(result: EvaluateResult) -> str:
-    """The result of a policy, one line per episode."""
+def _luck(result: RunResult) -> list[str]:
+    """Whether unseen episodes confirm the search's figure: a line where they do not."""
+    words = "" if result.card is None else luck_words(result.card, shlex.quote(result.run))
+    return [f"  luck             {words}"] if words else []
+
+
+def describe_evaluation(result: EvaluateResult, *, verbose: bool = False) -> str:
+    """The result of a policy, one line per episode, and the traceback of the first one that failed.
+
+    `verbose`: below each episode its traceback and what the policy said of itself.
+    """
     lines = [
         f"{result.policy} in {result.domain}"
         + "".join(f", {word} {value}" for word, value in
@@ -52,12 +63,11 @@ def describe_evaluation(result: EvaluateResult) -> str:
             + (f" in {one_line(episode.scene, MOST)}" if episode.scene else "")
             + (f": {one_line(episode.error, MOST)}" if episode.error else "")
         )
-    lines += _by_scene(result)
-    also = success_and_return(result.success_rate, result.return_mean)
-    lines.append(
-        f"{also.removeprefix(', ')}{', ' if also else ''}fitness {number(result.fitness)}"
-        f" over {counted(result.episodes, 'episode')}; {result.steps_per_s:.0f} steps/s, {duration(result.wall_s)}"
-    )
+        lines += [*_said(episode), *_failure(episode)] if verbose else []
+    failed = next((episode for episode in result.per_episode if episode.error), None)
+    if failed is not None and not verbose:
+        lines += [f"the first failure, in episode {result.per_episode.index(failed) + 1}:", *_failure(failed)]
+    lines += [*_by_scene(result), *_means(result)]
     if result.step_cpu_ms_median is not None and result.step_cpu_ms_p99 is not None:
         lines.append(
             f"CPU time of a call: median {result.step_cpu_ms_median:.3g} ms, 99 % {result.step_cpu_ms_p99:.3g} ms"
@@ -65,6 +75,54 @@ def describe_evaluation(result: EvaluateResult) -> str:
     lines.append(f"the same episodes again: --seed {result.seed} --salt {result.salt}")
     lines.append(isolation(result.sandbox))
     return "\n".join(lines)
+
+
+def _means(result: EvaluateResult) -> list[str]:
+    """Success, return and fitness with their 95 % intervals, and how many episodes failed."""
+    words = []
+    if result.success_rate is not None:
+        words.append(f"success {share(result.success_rate)}{interval_words(result.success_interval, percent=True)}")
+    if result.return_mean is not None:
+        words.append(
+            f"return {number(result.return_mean, digits=2)}{interval_words(result.return_interval, digits=2)}"
+        )
+    words.append(f"fitness {number(result.fitness)}{interval_words(result.fitness_interval)}")
+    failed = [] if result.failures is None else [f"{result.failures} without success"]
+    failed.append(counted(result.faults, "fault"))
+    return [
+        f"{', '.join(words)} over {counted(result.episodes, 'episode')}; {', '.join(failed)};"
+        f" {result.steps_per_s:.0f} steps/s, {duration(result.wall_s)}"
+    ]
+
+
+def _failure(episode: EpisodeResult) -> list[str]:
+    """The traceback of a failed episode and what it printed last, indented."""
+    if not episode.error:
+        return []
+    lines = _indented(episode.traceback or episode.error)
+    return [*lines, "       printed last:", *_indented(episode.printed)] if episode.printed else lines
+
+
+def _said(episode: EpisodeResult) -> list[str]:
+    """The stages of an episode, its report and what it printed; of a failed one `_failure` shows that."""
+    lines = []
+    if episode.stages:
+        stages = ", ".join(f"{one_line(each.name, 60)} {counted(each.steps, 'step')}" for each in episode.stages)
+        lines.append(f"       stages: {stages}")
+    if episode.report:
+        report = ", ".join(f"{one_line(name, 60)} {_value(value)}" for name, value in episode.report.items())
+        lines.append(f"       report: {report}")
+    if episode.printed and not episode.error:
+        lines += ["       printed:", *_indented(episode.printed)]
+    return lines
+
+
+def _value(value: JSON) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else one_line(str(value), 200)
+
+
+def _indented(words: str) -> list[str]:
+    return [f"         {line}" for line in text.printable(words).splitlines()]
 
 
 def describe_ranking(result: RankResult) -> str:

@@ -19,7 +19,7 @@ from ..memory.lookup import Record, last_elite, list_policies, look_up, parents_
 from ..memory.run_status import state_of
 from ..memory.runs import find_run, list_runs
 from ..memory.store import RunStore
-from ..memory.tail import read_outline, read_view
+from ..memory.tail import read_card, read_outline, read_view
 from ..settings import Settings, settings_in
 from .baseline_text import describe_baseline, in_short
 from .output import print_text, say
@@ -93,7 +93,9 @@ def show_run(
     else:
         view, live = read_view(folder), is_locked(folder)
         width = min(shutil.get_terminal_size().columns, WIDEST)
-        _print(describe_run(view, folder=folder, live=live, width=width))
+        with RunStore.read(folder) as store:
+            card = read_card(store, view)
+        _print(describe_run(view, folder=folder, live=live, width=width, card=card))
         _print(_calibration(folder, view.status.settings))
 
 

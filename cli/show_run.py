@@ -21,6 +21,7 @@ from ..core.text import (
     token_count,
     two_digits,
 )
+from ..memory.card import Card, gap_words, luck_words, purposes_words, size_words, unseen_words
 from ..memory.evaluator_pools import EvaluatorPool, list_pools
 from ..memory.gate_report import gate_report
 from ..memory.pace import pace_of, slow_candidates
@@ -37,8 +38,11 @@ SLOW_SHOWN = 3
 GENERATIONS_SHOWN = 12    # of a longer run: the first, and the last ones
 
 
-def describe_run(view: RunView, *, folder: Path, live: bool, width: int) -> Iterator[str]:
+def describe_run(
+    view: RunView, *, folder: Path, live: bool, width: int, card: Card | None = None
+) -> Iterator[str]:
     """All sections, each line at most `width` wide."""
+    card = Card() if card is None else card
     status, slots = view.status, view.slots
     state = state_of(status.status, live=live)
     words = status.settings
@@ -46,9 +50,9 @@ def describe_run(view: RunView, *, folder: Path, live: bool, width: int) -> Iter
     rows = list_generations(slots)
     for lines in (
         _settings(status, width), _evaluator(list_pools(slots.evaluation), words.get("evaluator"), width),
-        _curve(rows), _elites(slots, width), _measured(status), _failures(list_failures(status), width),
-        _rejections(slots), _effort(status), _gate(status, slots), _pace(slots),
-        _onward(folder, status, state, live=live),
+        _curve(rows), _elites(slots, width), _measured(status), _unseen(card, folder, width),
+        _failures(list_failures(status), width), _rejections(slots), _effort(status, card), _gate(status, slots),
+        _pace(slots), _wrapped("size", size_words(card), width), _onward(folder, status, state, live=live),
     ):
         yield from (_fit(line, width) for line in lines)
 
@@ -178,6 +182,15 @@ def _measured(status: RunStatus) -> Iterator[str]:
         yield _row("", of)
 
 
+def _unseen(card: Card, folder: Path, width: int) -> Iterator[str]:
+    """What the held-out episodes say about the elite, and whether they confirm what the search saw."""
+    if card.unseen is not None:
+        yield from _wrapped("unseen", unseen_words(card.unseen), width)
+        if card.luck is not None:
+            yield _row("luck gap", gap_words(card.luck))
+        yield from _wrapped("", luck_words(card, str(folder)), width)
+
+
 def _failures(rows: Sequence[FailureCount], width: int) -> Iterator[str]:
     yield ""
     if not rows:
@@ -198,13 +211,15 @@ def _rejections(slots: Slots) -> Iterator[str]:
         yield _row("rejected", f"{counts}: edits that later climbs should not repeat")
 
 
-def _effort(status: RunStatus) -> Iterator[str]:
+def _effort(status: RunStatus, card: Card) -> Iterator[str]:
     spent = status.spending
     yield _row(
         "episodes",
         f"{status.episodes} run{_practice(status)}, {status.episodes_saved} saved{_known(status)};"
         f" {counted(status.candidates, 'candidate')}, {status.failed} failed",
     )
+    if card.episodes:
+        yield _row("", purposes_words(card))
     if status.practice_cpu_s:
         yield _row("", f"practice and compute used {two_digits(status.practice_cpu_s)} s of CPU time")
     if status.nodes:
@@ -319,7 +334,7 @@ def _row(label: str, text: str) -> str:
 
 
 def _wrapped(label: str, text: str, width: int) -> Iterator[str]:
-    for line in textwrap.wrap(text, max(20, width - LABEL)):
+    for line in textwrap.wrap(text, max(20, width - LABEL), break_on_hyphens=False):
         yield _row(label, line)
         label = ""
 

@@ -33,6 +33,8 @@ from .plan import list_jobs, measure_arguments, measure_seed, measured_seeds, re
 from .scheduling import OVER, Phase, Progress, WorkUnit, choose, give_up, key_of, units_of
 
 POLL_S = 1.0
+ALL_FAULTED = 1     # the exit code of memento evaluate where the policy failed in every episode: a result
+WORDS = ("traceback", "printed", "stages", "report")    # of an episode, by which the policy explains itself
 STOP_S = 30.0  # that a run has to stop before it is killed
 PROGRAM = (sys.executable, "-P", "-m", "memento")
 SETTLING = (RunStarted, RunStopped, RunResumed, StageEntered)
@@ -225,7 +227,7 @@ class Comparing:
         self._require_held_out(unit)
         searched = self._settings[job.name].options
         code, output = await self._process(unit, measure_arguments(self._experiment, job, measure, path, searched))
-        if code != 0:
+        if code != 0 and not (code == ALL_FAULTED and output.strip()):      # 1 without a result is Python's own
             return Phase.FAILED, self._error_of(unit, code)
         self._folder.append_measured(
             Measured(
@@ -234,7 +236,7 @@ class Comparing:
                 program=program.digest,
                 seed=measure_seed(job, measure),
                 skip=measure.skip,
-                result=_last_object(output),
+                result=_without_words(_last_object(output)),
             )
         )
         return Phase.DONE, ""
@@ -300,6 +302,14 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """The environment without MEMENTO_ settings: the plan alone determines a comparison."""
     return {key: value for key, value in environment.items() if not key.startswith("MEMENTO_")}
+
+
+def _without_words(result: dict[str, Any]) -> dict[str, Any]:
+    """The figures alone: what programs say would fill the folder, and nothing reads it."""
+    episodes = [
+        {key: value for key, value in episode.items() if key not in WORDS} for episode in result.get("per_episode", ())
+    ]
+    return {**result, "per_episode": episodes}
 
 
 def _last_object(output: str) -> dict[str, Any]:

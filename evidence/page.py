@@ -15,6 +15,7 @@ from markupsafe import Markup
 from ..core.operators import OPERATORS
 from ..core.text import bounded, number, one_line
 from ..core.values import Operator
+from ..memory.card import card_words
 from ..memory.evaluator_pools import EvaluatorPool
 from . import page_tables, tables
 from .descent import PLACES, Descent, descend
@@ -95,6 +96,7 @@ class RunSection:
     """One run that is shown in its own section."""
 
     record: RunRecord
+    card: tuple[tuple[str, str], ...]
     descent: Descent
     pools: tuple[PoolView, ...]
     pictures: tuple[Picture, ...]
@@ -288,6 +290,9 @@ def _run_view(record: RunRecord, evidence: Evidence, frame: PageOrigin) -> RunSe
         pools = leader.pools if leader is not None else pools
     return RunSection(
         record=record,
+        card=() if record.card is None else tuple(
+            (name, words) for name, words in card_words(record.card, record.name) if words
+        ),
         descent=descend(record.lineage),
         pools=tuple(_pool_view(pool) for pool in pools if pool.entries),
         pictures=tuple((frame.pictures or {}).get(record.name, ())),

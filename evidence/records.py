@@ -8,9 +8,10 @@ from hashlib import sha256
 
 from ..core.audits import Audit
 from ..core.events import EliteChanged, EvaluatorChosen, Fact, FinalMeasured, InitialChosen
-from ..core.order_ids import FINAL, parse
+from ..core.order_ids import FINAL, owner_of, parse
 from ..core.programs.program_text import digest
 from ..core.values import JSON, Operator, Program, is_stopped
+from ..memory.card import MEASURED, Card, card_of
 from ..memory.evaluator_pools import EvaluatorPool, list_pools
 from ..memory.gate_report import GateReport, gate_report
 from ..memory.pace import Pace, pace_of
@@ -100,6 +101,7 @@ class RunRecord:
     spending: Spending = Spending()
     pools: tuple[EvaluatorPool, ...] = ()
     pace: Pace | None = None  # of the elite
+    card: Card | None = None
     lineage: tuple[CandidateRow, ...] = ()
     elite: Program | None = None
     initial: Program | None = None
@@ -173,6 +175,7 @@ def read_record(facts: Sequence[Fact], *, name: str, folder: str, wall_s: float)
         spending=run.spending,
         pools=list_pools(slots.evaluation),
         pace=pace_of(slots, slots.elites[-1].candidate) if slots.elites else None,
+        card=card_of(view, [fact for fact in facts if owner_of(fact.order or "") in MEASURED], facts),
         lineage=lineage,
         elite=lineage[-1].program if lineage else None,
         initial=next((fact.program for fact in facts if isinstance(fact, InitialChosen)), None),

@@ -2,6 +2,7 @@
 
     activity          the current activity of a live run: its open orders and its workers' tasks
     audits            the result of an audit of a run's evaluator, in a file of the run's folder
+    card              the card of a run: how much of its result was luck, what its episodes were for
     codec             lossless conversion of facts to JSON and back; texts and repeated values are stored once
     database          the SQLite database of a run: connections, tables as numbered migrations
     evaluator_pools   the course of evaluator evolution from the facts: each generation's pool, votes and choice

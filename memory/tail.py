@@ -26,6 +26,7 @@ from ..core.events import (
 from ..core.order_ids import owner_of
 from ..core.turns import Passage
 from ..core.values import Document, Program
+from .card import MEASURED, PROGRAMS, Card, card_of
 from .codec import decode, references, revive
 from .database import check_version, connect_reader, storage_errors, store_error
 from .lock import is_locked
@@ -54,6 +55,12 @@ def read_outline(folder: Path) -> RunView:
     """The view of a run from only its facts about status, stages and elites. Raises UsageError, StoreError."""
     with RunStore.read(folder) as store:
         return view_of(store.facts_after(0, only=OUTLINE))
+
+
+def read_card(store: RunStore, view: RunView) -> Card:
+    """The card of the run in `store`, of which `view` is the view. Raises StoreError."""
+    measured = [fact for name in MEASURED for fact in store.facts(about=name, texts=False)]
+    return card_of(view, measured, store.facts(only=PROGRAMS, texts=False))
 
 
 def read_entries(folder: Path) -> Iterator[Entry]:

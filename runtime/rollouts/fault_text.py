@@ -9,14 +9,21 @@ from ...core.values import Fault, FaultKind
 MESSAGE_CHARS: Final = 500
 TRACEBACK_CHARS: Final = 2000
 OUTPUT_CHARS: Final = 800   # of the output's tail, shown with a fault
+_OUTPUT: Final = "last output:\n"
 
 
 def program_fault(kind: FaultKind, message: str, trace: str, output: str) -> Fault:
     """A bounded fault with the same text on every machine: no memory addresses, no installation paths."""
     trace = bounded(portable(trace).strip(), TRACEBACK_CHARS)
     if output.strip():
-        trace += f"\nlast output:\n{bounded(portable(output).strip(), OUTPUT_CHARS)}"
+        trace += f"\n{_OUTPUT}{bounded(portable(output).strip(), OUTPUT_CHARS)}"
     return Fault(kind=kind, message=bounded(portable(message), MESSAGE_CHARS), traceback=trace.strip())
+
+
+def parts_of(fault: Fault) -> tuple[str, str]:
+    """The traceback of a fault, and the end of what the program printed before it."""
+    trace, _, output = f"\n{fault.traceback}".partition(f"\n{_OUTPUT}")
+    return trace.strip("\n"), output
 
 
 def crash_of(payload: memoryview) -> tuple[str, str]:

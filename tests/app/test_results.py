@@ -34,11 +34,12 @@ def test_the_keys_of_an_evaluation() -> None:
     )
     values = json.loads(result.line())
     assert ", ".join(values) == (
-        "policy, domain, variant, randomisation, episodes, seed, success_rate, fitness, return_mean, steps_per_s, "
+        "policy, domain, variant, randomisation, episodes, seed, success_rate, fitness, return_mean, "
+        "success_interval, fitness_interval, return_interval, failures, faults, steps_per_s, "
         "wall_s, salt, sandbox, step_cpu_ms_median, step_cpu_ms_p99, per_episode"
     )
     assert ", ".join(values["per_episode"][0]) == (
-        "seed, scene, success, fitness, steps, ended_by, episode_return, error"
+        "seed, scene, success, fitness, steps, ended_by, episode_return, error, traceback, printed, stages, report"
     )
 
 

@@ -17,7 +17,7 @@ RUN_KEYS = (
     "reference_initial, reference_fitness, final_success, initial_return, final_return, "
     "candidates, episodes_run, episodes_saved, search_episodes, budget_episodes, "
     "confirmations, refuted, gate_episodes, gate_stopped, model_calls, "
-    "tokens, cost_usd, wall_s, sandbox, hints, critiques"
+    "tokens, cost_usd, wall_s, sandbox, hints, critiques, card"
 )
 """What a run's line of JSON holds, in this order."""
 PROGRAM = [sys.executable, "-c", "from memento.cli import main; main()"]

@@ -1,0 +1,118 @@
+"""The card of a run: what unseen episodes say of luck, the purposes of episodes, and lines that come back."""
+
+import random
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from memento.core.events import EliteChanged, EpisodeEnded, EpisodeScored, Fact, FinalMeasured, RunStarted
+from memento.core.values import Episode, Fault, FaultKind, Operator, Score
+from memento.memory.card import (
+    HOLDS,
+    OVERSTATED,
+    TOO_FEW,
+    UNDERSTATED,
+    Card,
+    card_of,
+    card_words,
+    luck_words,
+    reintroduced,
+)
+from memento.memory.run_view import view_of_facts
+
+from ..evidence.logs import log
+
+
+def final(
+    values: Sequence[float], *, search: float, evaluator: str = "reference", success: float | None = None,
+    who: str = "elite", faults: int = 0,
+) -> Card:
+    """The card of a run whose elite had `search` in the search and these f_e on unseen episodes."""
+    won = None if success is None else sum(value > 0.5 for value in values) / len(values)
+    facts: list[Fact] = [
+        RunStarted(settings={"evaluator": evaluator}, versions={}, sandbox=()),
+        EliteChanged(generation=1, candidate="g1/macro/0", origin=Operator.MACRO, fitness=search, success_rate=success),
+    ]
+    for index, value in enumerate(values):
+        order = f"final/{who}/e{index}"
+        fault = Fault(kind=FaultKind.CRASHED, message="") if index < faults else None
+        facts.append(EpisodeEnded(order=order, episode=Episode(
+            index=index, seed=index, steps=1, ended_by="horizon", success=value > 0.5, fault=fault,
+            info={"return": 100 * value},
+        )))
+        facts.append(EpisodeScored(order=f"{order}/score", score=Score(fitness=value)))
+    facts.append(FinalMeasured(
+        episodes=len(values), initial_fitness=0.0, initial_success=won, elite_fitness=sum(values) / len(values),
+        elite_success=won, elite_return=100 * sum(values) / len(values),
+    ))
+    return card_of(view_of_facts(facts), facts, facts)
+
+
+SPREAD = [0.9, 0.5, 0.7, 0.3] * 5
+
+
+@pytest.mark.parametrize(("values", "search", "verdict"), [
+    (SPREAD, 0.62, HOLDS), (SPREAD, 0.9, OVERSTATED), (SPREAD, 0.2, UNDERSTATED), (SPREAD[:4], 0.7, TOO_FEW),
+    ([0.5], 0.5, TOO_FEW), ([0.1, 0.11, 0.1, 0.11], 0.9, OVERSTATED),
+])
+def test_the_interval_of_unseen_episodes_decides(values: list[float], search: float, verdict: str) -> None:
+    card = final(values, search=search)
+    assert card.luck is not None and card.unseen is not None
+    assert (card.luck.measure, card.luck.verdict, card.unseen.episodes) == ("fitness", verdict, len(values))
+    assert card.luck.gap == pytest.approx(search - sum(values) / len(values))
+    if card.luck.gap_interval is not None:
+        assert card.luck.gap_interval[0] <= card.luck.gap <= card.luck.gap_interval[1]
+    assert bool(luck_words(card, "first")) == (verdict != HOLDS)
+
+
+def test_the_sentence_names_both_figures_and_the_way_out() -> None:
+    assert luck_words(final([0.769, 0.34, 0.8, 0.54], search=0.99), "first") == (
+        "0.990 in the search, 0.612 [0.270, 0.955] on 4 unseen episodes: the search's figure does not hold; "
+        "memento rank first --episodes 64 measures its best programs"
+    )
+
+
+def test_only_like_is_compared_with_like() -> None:
+    evolved = final(SPREAD, search=1.0, evaluator="evolve", success=1.0)
+    assert evolved.luck is not None
+    assert (evolved.luck.measure, evolved.luck.unseen, evolved.luck.verdict) == ("success", 0.5, OVERSTATED)
+    assert "success 100 % in the search, 50 % [30, 70] % on 20 unseen" in luck_words(evolved, "first")
+    nothing = final(SPREAD, search=1.0, evaluator="evolve")
+    assert nothing.luck is None
+    assert "different evaluators" in luck_words(nothing, "first")
+    assert luck_words(Card(), "first") == ""
+
+
+def test_failures_and_faults_of_unseen_episodes_are_counted_also_where_p_0_is_the_elite() -> None:
+    unseen = final(SPREAD, search=0.6, success=0.5, who="initial", faults=2).unseen
+    assert unseen is not None
+    assert (unseen.failures, unseen.faults, unseen.success) == (10, 2, 0.5)
+    assert unseen.success_interval == pytest.approx((0.299, 0.701), abs=1e-3)
+    assert unseen.return_interval is not None
+
+
+@given(st.integers(0, 30))
+def test_every_episode_of_a_run_has_a_purpose(seed: int) -> None:
+    facts = log(seed=seed)
+    view = view_of_facts(facts)
+    for cut in (len(facts), random.Random(seed).randrange(len(facts))):
+        view = view_of_facts(facts[:cut])
+        card = card_of(view, [], facts[:cut])
+        assert sum(card.episodes.values()) == view.status.episodes
+    assert {*card.episodes} <= {"p_0", "candidates", "confirmation", "tuning", "practice", "gate", "final"}
+    assert all(words for name, words in card_words(card, "first") if name == "Size" and card.elite_lines)
+
+
+def test_lines_that_come_back_are_counted() -> None:
+    first = "speed_limit = 1\nheight_limit = 2\n"
+    texts = {
+        "p": first,
+        "a": "speed_limit = 3\nheight_limit = 2\n",             # deletes speed_limit = 1
+        "b": "speed_limit = 1\nheight_limit = 9\nx = 1\n",      # one of two added lines comes back; x = 1 is too short
+    }
+    assert reintroduced(texts, {"a": ("p",), "b": ("a",)}) == pytest.approx(1 / 3)
+    assert reintroduced(texts | {"c": first}, {"a": ("p",), "c": ("p",)}) == 0.0
+    assert reintroduced({"p": first}, {}) is None
+    crossed = texts | {"x": first}      # each line is in a parent: nothing is added
+    assert reintroduced(crossed, {"a": ("p",), "b": ("a",), "x": ("p", "b")}) == pytest.approx(1 / 3)
