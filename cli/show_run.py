@@ -187,7 +187,7 @@ def _unseen(card: Card, folder: Path, width: int) -> Iterator[str]:
     if card.unseen is not None:
         yield from _wrapped("unseen", unseen_words(card.unseen), width)
         if card.luck is not None:
-            yield _row("luck gap", gap_words(card.luck))
+            yield _row("luck", f"the gap: {gap_words(card.luck)}")
         yield from _wrapped("", luck_words(card, str(folder)), width)
 
 
