@@ -15,7 +15,7 @@ from ..agents.rollout_agents import scored
 from ..core.call_times import judged
 from ..core.errors import UsageError
 from ..core.events import EvaluatorChosen
-from ..core.intervals import ALPHA, holm, mean_interval, share_interval, sign_flip_p
+from ..core.intervals import ALPHA, mean_interval, share_interval, sign_flip_p_values
 from ..core.metrics import return_of
 from ..core.order_ids import episode_id
 from ..core.ports import Domain, Pool, RollTask, has_success, interpreter_of
@@ -201,9 +201,7 @@ def rows_of(programs: Sequence[Contender], found: Mapping[str, Sequence[FreshEpi
         each.candidate: [one.fitness - other.fitness for one, other in zip(found[each.candidate], base, strict=True)]
         for each in programs if not each.returned
     }
-    # A program that did the same in every episode cannot differ, so it does not count (Tarone 1990).
-    tested = [sign_flip_p(values) if any(values) else None for values in differences.values()]
-    p_values = dict(zip(differences, holm(tested), strict=True))
+    p_values = dict(zip(differences, sign_flip_p_values([*differences.values()]), strict=True))
     rows = [
         _row(each, found[each.candidate], differences.get(each.candidate), p_values.get(each.candidate))
         for each in programs

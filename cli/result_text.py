@@ -135,7 +135,7 @@ def describe_ranking(result: RankResult) -> str:
         f" by F under {evaluator.get(result.evaluator, result.evaluator)}",
         *aligned(rows).split("\n"),
         "* what the run returned. [95 % intervals]: t for means, Wilson for shares. Differences of F are paired;",
-        "unclear: the interval holds 0, or the sign-flip test does not exclude 0 at 5 % (Holm, all programs together)",
+        "unclear: the interval holds 0, or the sign-flip test does not exclude 0 at 5 % (all programs together)",
     ]
     best = result.programs[0]
     if not best.returned:

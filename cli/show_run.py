@@ -186,8 +186,8 @@ def _unseen(card: Card, folder: Path, width: int) -> Iterator[str]:
     """What the held-out episodes say about the elite, and whether they confirm what the search saw."""
     if card.unseen is not None:
         yield from _wrapped("unseen", unseen_words(card.unseen), width)
-        if card.luck is not None:
-            yield _row("luck", f"the gap: {gap_words(card.luck)}")
+        if card.luck:
+            yield from _wrapped("luck", f"search minus unseen: {gap_words(card)}", width)
         yield from _wrapped("", luck_words(card, str(folder)), width)
 
 

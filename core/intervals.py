@@ -1,18 +1,18 @@
 """Intervals and tests for a few episodes, in plain arithmetic: no package beyond numpy. Pure.
 
-    share_interval   a share of episodes: Wilson's score interval (Wilson 1927)
-    mean_interval    a mean: the t interval (Student 1908)
-    sign_flip_p      whether paired differences are centred at 0: the sign-flip permutation test (Fisher 1935)
-    holm             p-values adjusted for their number (Holm 1979)
+    share_interval       a share of episodes: Wilson's score interval (Wilson 1927)
+    mean_interval        a mean: the t interval (Student 1908)
+    sign_flip_p_values   whether paired differences are centred at 0: sign-flip permutation tests (Fisher 1935),
+                         adjusted for their number by the maxT procedure (Westfall and Young 1993)
 
 All intervals are two-sided and hold 95 %. They assume independent episodes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from math import atan, cos, fsum, inf, pi, sin, sqrt
 from statistics import NormalDist
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -75,35 +75,43 @@ def _within(t: float, degrees: int) -> float:
     return 2 / pi * (angle + sin(angle) * total) if degrees % 2 else sin(angle) * total
 
 
-def sign_flip_p(differences: Sequence[float], *, seed: int = 0) -> float | None:
-    """The two-sided p-value of the mean difference under random signs; 1 for no difference, None for fewer than two.
+def sign_flip_p_values(rows: Sequence[Sequence[float]], *, seed: int = 0) -> list[float | None]:
+    """For each row of paired differences, the two-sided p-value of its mean under random signs, adjusted for all rows.
 
-    All sign flips are counted for up to 14 pairs. More are drawn with `seed`, 9,999 times, and the observed signs count
-    as one of the draws (Phipson and Smyth 2010).
+    The columns are the pairs that the rows have in common; a flip changes a whole column, so that rows which differ in
+    the same pairs count little more than one. The adjusted values are those of the step-down maxT procedure with
+    |sum| / root of the sum of squares as T. All flips are counted for up to 14 pairs. More are drawn with `seed`, 9,999
+    times, and the observed signs count as one of the draws (Phipson and Smyth 2010). None for a row without a
+    difference, and for all rows of a single pair.
     """
-    values = np.asarray(differences, dtype=float)
-    if len(values) < 2:
-        return None
-    if not values.any():
-        return 1.0
-    observed = abs(values.sum()) * (1 - 1e-12)
-    if len(values) <= EXACT:
-        signs = 1.0 - 2.0 * ((np.arange(2 ** len(values))[:, None] >> np.arange(len(values))) & 1)
-        return float(np.mean(abs(signs @ values) >= observed))
-    rng, extreme, left = np.random.default_rng(seed), 0, FLIPS
+    if not rows:
+        return []
+    table = np.asarray(rows, dtype=float)
+    norms = np.sqrt((table**2).sum(axis=1))
+    p_values: list[float | None] = [None] * len(rows)
+    order = sorted((place for place in range(len(rows)) if norms[place]),
+                   key=lambda place: -abs(table[place].sum()) / norms[place])
+    if not order or table.shape[1] < 2:
+        return p_values
+    scaled = table[order] / norms[order][:, None]
+    observed = abs(scaled.sum(axis=1)) * (1 - 1e-12)
+    extreme, drawn = np.zeros(len(order)), 0
+    for signs in _signs(table.shape[1], seed):
+        largest = np.maximum.accumulate(abs(signs @ scaled.T)[:, ::-1], axis=1)[:, ::-1]    # of this row and the next
+        extreme, drawn = extreme + (largest >= observed).sum(axis=0), drawn + len(signs)
+    random = table.shape[1] > EXACT
+    for place, value in zip(order, np.maximum.accumulate((extreme + random) / (drawn + random)), strict=True):
+        p_values[place] = float(value)
+    return p_values
+
+
+def _signs(pairs: int, seed: int) -> Iterator[np.ndarray[Any, np.dtype[np.float64]]]:
+    """Rows of signs, all of them or random ones, in pieces that fit into memory."""
+    if pairs <= EXACT:
+        yield 1.0 - 2.0 * ((np.arange(2**pairs)[:, None] >> np.arange(pairs)) & 1)
+        return
+    rng, left = np.random.default_rng(seed), FLIPS
     while left:
-        rows = min(left, max(1, _CHUNK // len(values)))
-        extreme += int((abs(rng.choice((-1.0, 1.0), (rows, len(values))) @ values) >= observed).sum())
-        left -= rows
-    return (extreme + 1) / (FLIPS + 1)
-
-
-def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """The p-values adjusted for their number, so that the chance of any false discovery stays 5 %; None stays None."""
-    known = sorted((value, place) for place, value in enumerate(p_values) if value is not None)
-    adjusted: list[float | None] = [None] * len(p_values)
-    most = 0.0
-    for rank, (value, place) in enumerate(known):
-        most = max(most, min(1.0, value * (len(known) - rank)))
-        adjusted[place] = most
-    return adjusted
+        size = min(left, max(1, _CHUNK // pairs))
+        yield rng.choice((-1.0, 1.0), (size, pairs))
+        left -= size

@@ -31,12 +31,11 @@ HOLDS, OVERSTATED, UNDERSTATED, TOO_FEW = "holds", "overstated", "understated", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Luck:
-    """The returned program's figure in the search, and the same one on unseen episodes.
+    """A figure of the returned program in the search, and the same one on unseen episodes.
 
-    `measure` is "fitness" where the search used the reference evaluator, which measures the unseen episodes; else
-    "success", else "return": F under two evaluators cannot be compared. `gap` is the search's figure minus the unseen
-    one; its interval is that of the unseen one. `verdict`: what was expected "holds", is "overstated" or "understated"
-    by more than the interval, or the episodes are "too few".
+    `measure` is "fitness", "success" or "return". `gap` is the search's figure minus the unseen one; its interval is
+    that of the unseen one. `verdict`: the search's figure "holds", is "overstated" or "understated" by more than the
+    interval, or the episodes are "too few".
     """
 
     measure: str
@@ -68,14 +67,16 @@ class Unseen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """The card of a run; `unseen` and `luck` are None before the final measure, `luck` also if nothing compares.
+    """The card of a run; before the final measure it has no `unseen` and no `luck`.
 
-    `episodes` are by purpose; those of the gate are on its cheap twin. Lines are not blank; `reintroduced` is the share
-    of lines added by candidates which an earlier candidate had deleted.
+    `luck` holds what both sides have and measure alike: F only where the search used the reference evaluator, which
+    measures the unseen episodes, since F under two evaluators cannot be compared; success and return. `episodes` are by
+    purpose; those of the gate are on its cheap twin. Lines are not blank; `reintroduced` is the share of lines added by
+    candidates which an earlier candidate had deleted.
     """
 
     unseen: Unseen | None = None
-    luck: Luck | None = None
+    luck: tuple[Luck, ...] = ()
     episodes: Mapping[str, int] = field(default_factory=dict)
     call_ms: float | None = None            # CPU time of a call of the elite, median
     call_p99_ms: float | None = None
@@ -94,7 +95,7 @@ def card_of(view: RunView, measured: Iterable[Fact], programs: Iterable[Fact]) -
     unseen = None if status.final is None else _unseen(status.final, measured)
     return Card(
         unseen=unseen,
-        luck=None if unseen is None else _luck(view, unseen),
+        luck=() if unseen is None else tuple(_luck(view, unseen)),
         episodes=_by_purpose(view),
         call_ms=None if pace is None else pace.median_ms,
         call_p99_ms=None if pace is None else pace.p99_ms,
@@ -141,24 +142,22 @@ def _unseen(measure: FinalMeasured, facts: Iterable[Fact]) -> Unseen:
     )
 
 
-def _luck(view: RunView, unseen: Unseen) -> Luck | None:
-    """The first figure that both sides have and that is measured alike."""
+def _luck(view: RunView, unseen: Unseen) -> Iterator[Luck]:
+    """The figures that both sides have and that are measured alike."""
     elite = view.status.elite
-    if elite is None:
-        return None
     alike = view.status.settings.get("evaluator") == "reference"
-    for measure, search, found, interval in (
+    figures = () if elite is None else (
         ("fitness", elite.fitness if alike else None, unseen.fitness, unseen.fitness_interval),
         ("success", elite.success_rate, unseen.success, unseen.success_interval),
         ("return", elite.mean_return, unseen.mean_return, unseen.return_interval),
-    ):
+    )
+    for measure, search, found, interval in figures:
         if search is not None and found is not None:
-            return Luck(
+            yield Luck(
                 measure=measure, search=search, unseen=found, unseen_interval=interval, gap=search - found,
                 gap_interval=None if interval is None else (search - interval[1], search - interval[0]),
                 verdict=_verdict(search, interval, unseen.episodes),
             )
-    return None
 
 
 def _verdict(search: float, interval: Interval | None, episodes: int) -> str:
@@ -172,9 +171,9 @@ def _verdict(search: float, interval: Interval | None, episodes: int) -> str:
 # -------------------------------------------------------------------------------------------- in words
 
 
-VERDICTS: Final = {
+VERDICTS: Final = {     # the worst first
     OVERSTATED: "the search's figure does not hold", UNDERSTATED: "better than in the search",
-    TOO_FEW: "too few episodes to trust either figure",
+    TOO_FEW: "too few episodes to trust either figure", HOLDS: "the search's figure holds",
 }
 
 
@@ -182,8 +181,8 @@ def card_words(card: Card, run: str) -> Iterator[tuple[str, str]]:
     """All of the card of a run, each entry with its name."""
     if card.unseen is not None:
         yield "Unseen", unseen_words(card.unseen)
-    if card.luck is not None:
-        yield "Luck gap", gap_words(card.luck)
+    if card.luck:
+        yield "Luck gap", gap_words(card)
     yield "Luck", luck_words(card, run)
     yield "Episodes", purposes_words(card)
     if card.call_ms is not None and card.call_p99_ms is not None:
@@ -193,13 +192,14 @@ def card_words(card: Card, run: str) -> Iterator[tuple[str, str]]:
 
 def luck_words(card: Card, run: str) -> str:
     """One sentence where the search's figure is not confirmed by the unseen episodes of `run`; "" where it is."""
-    luck, unseen = card.luck, card.unseen
+    unseen = card.unseen
     if unseen is None:
         return ""
     more = f"memento rank {run} --episodes 64 measures its best programs"
-    if luck is None:
+    if not card.luck:
         return f"the search's F and the held-out F have different evaluators, and nothing else compares; {more}"
-    if luck.verdict not in VERDICTS:
+    luck = min(card.luck, key=lambda each: list(VERDICTS).index(each.verdict))     # of equals the first
+    if luck.verdict == HOLDS:
         return ""
     percent, digits = luck.measure == "success", 1 if luck.measure == "return" else 3
     value = share if percent else partial(number, digits=digits)
@@ -225,8 +225,12 @@ def unseen_words(unseen: Unseen) -> str:
     return ", ".join([*words, counted(unseen.faults, "fault")])
 
 
-def gap_words(luck: Luck) -> str:
-    """The luck gap, the search's figure minus the unseen one, with its interval; shares in points of a hundred."""
+def gap_words(card: Card) -> str:
+    """The luck gaps, the search's figures minus the unseen ones, with intervals; shares in points of a hundred."""
+    return ", ".join(map(_gap_words, card.luck))
+
+
+def _gap_words(luck: Luck) -> str:
     scale, digits, unit = {"success": (100, 0, " points"), "return": (1, 1, "")}.get(luck.measure, (1, 3, ""))
     ends = None if luck.gap_interval is None else (scale * luck.gap_interval[0], scale * luck.gap_interval[1])
     name = "F" if luck.measure == "fitness" else luck.measure

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memento.core.intervals import EXACT, holm, mean_interval, share_interval, sign_flip_p, t_quantile
+from memento.core.intervals import ALPHA, EXACT, mean_interval, share_interval, sign_flip_p_values, t_quantile
 from scipy import stats
 
 
@@ -36,7 +36,7 @@ def test_few_pairs_count_every_flip(values: list[int]) -> None:
     sums = [abs(sum(s * v for s, v in zip(signs, values, strict=True)))
             for signs in itertools.product((-1, 1), repeat=len(values))]
     expected = sum(each >= abs(sum(values)) for each in sums) / len(sums)
-    assert sign_flip_p(values) == (expected if any(values) else 1.0)
+    assert sign_flip_p_values([values]) == [pytest.approx(expected) if any(values) else None]
 
 
 def test_many_pairs_draw_flips_with_a_seed() -> None:
@@ -45,20 +45,42 @@ def test_many_pairs_draw_flips_with_a_seed() -> None:
     expected = stats.permutation_test(
         (values,), np.mean, permutation_type="samples", n_resamples=9_999, rng=np.random.default_rng(1)
     ).pvalue
-    assert sign_flip_p(values) == pytest.approx(expected, abs=0.01)
-    assert sign_flip_p(values) == sign_flip_p(values)
-    assert sign_flip_p([1.0] * 40) == 1 / 10_000
-    assert sign_flip_p([1.0]) is None
+    assert sign_flip_p_values([values]) == [pytest.approx(expected, abs=0.01)]
+    assert sign_flip_p_values([values]) == sign_flip_p_values([values])
+    assert sign_flip_p_values([[1.0] * 40]) == [1 / 10_000]
+    assert sign_flip_p_values([[1.0], [2.0]]) == [None, None]
+    assert sign_flip_p_values([]) == []
 
 
-@given(st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=8))
-def test_holm_keeps_the_order_and_never_lowers(values: list[float | None]) -> None:
-    found = holm(values)
-    known = [(a, b) for a, b in zip(values, found, strict=True) if a is not None and b is not None]
-    assert len(known) == sum(value is not None for value in values)
-    assert all(a <= b <= min(1.0, a * len(known)) + 1e-12 for a, b in known)
-    assert [b for _, b in sorted(known)] == sorted(b for _, b in known)
+@given(st.lists(st.lists(st.integers(-3, 3), min_size=5, max_size=5), min_size=1, max_size=5))
+def test_adjusted_values_lie_between_the_single_one_and_bonferroni(rows: list[list[int]]) -> None:
+    alone = [sign_flip_p_values([row])[0] for row in rows]
+    found = sign_flip_p_values(rows)
+    number = sum(value is not None for value in alone)
+    for single, adjusted in zip(alone, found, strict=True):
+        assert (single is None) == (adjusted is None)
+        if single is not None and adjusted is not None:
+            assert single - 1e-12 <= adjusted <= 1.0
+    known = [(a, b) for a, b in zip(alone, found, strict=True) if a is not None and b is not None]
+    if known:       # the first step is at most Bonferroni's
+        assert min(b for _, b in known) <= number * max(a for a, _ in known) + 1e-12
 
 
-def test_holm_multiplies_the_least_most() -> None:
-    assert holm([0.04, 0.01, None, 0.03]) == pytest.approx([0.06, 0.03, None, 0.06])
+def test_rows_that_differ_alike_count_as_one_and_others_do_not() -> None:
+    row = [1.0, 1.1, 0.9, 1.2, 1.0, 1.0, 0.8, 1.1]
+    [single] = sign_flip_p_values([row])
+    assert single == 2 / 2**8
+    assert sign_flip_p_values([row, [2 * value for value in row], [0.0] * 8]) == [single, single, None]
+    other = [1.0, -1.0, 1.0, -1.0, 1.0, 1.0, -1.0, 0.5]
+    first, second = sign_flip_p_values([row, other])
+    assert first is not None and second is not None and single <= first < second
+
+
+def test_false_discoveries_stay_below_their_level() -> None:
+    rng = np.random.default_rng(5)
+    wrong = 0
+    for _ in range(400):
+        base = rng.normal(size=8)
+        values = sign_flip_p_values([list(rng.normal(size=8) - base) for _ in range(5)])
+        wrong += min(value for value in values if value is not None) <= ALPHA
+    assert wrong / 400 <= 0.05 + 3 * (0.05 * 0.95 / 400) ** 0.5

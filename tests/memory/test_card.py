@@ -58,11 +58,12 @@ SPREAD = [0.9, 0.5, 0.7, 0.3] * 5
 ])
 def test_the_interval_of_unseen_episodes_decides(values: list[float], search: float, verdict: str) -> None:
     card = final(values, search=search)
-    assert card.luck is not None and card.unseen is not None
-    assert (card.luck.measure, card.luck.verdict, card.unseen.episodes) == ("fitness", verdict, len(values))
-    assert card.luck.gap == pytest.approx(search - sum(values) / len(values))
-    if card.luck.gap_interval is not None:
-        assert card.luck.gap_interval[0] <= card.luck.gap <= card.luck.gap_interval[1]
+    assert card.unseen is not None
+    [luck] = card.luck
+    assert (luck.measure, luck.verdict, card.unseen.episodes) == ("fitness", verdict, len(values))
+    assert luck.gap == pytest.approx(search - sum(values) / len(values))
+    if luck.gap_interval is not None:
+        assert luck.gap_interval[0] <= luck.gap <= luck.gap_interval[1]
     assert bool(luck_words(card, "first")) == (verdict != HOLDS)
 
 
@@ -75,13 +76,18 @@ def test_the_sentence_names_both_figures_and_the_way_out() -> None:
 
 def test_only_like_is_compared_with_like() -> None:
     evolved = final(SPREAD, search=1.0, evaluator="evolve", success=1.0)
-    assert evolved.luck is not None
-    assert (evolved.luck.measure, evolved.luck.unseen, evolved.luck.verdict) == ("success", 0.5, OVERSTATED)
+    assert [(luck.measure, luck.unseen, luck.verdict) for luck in evolved.luck] == [("success", 0.5, OVERSTATED)]
     assert "success 100 % in the search, 50 % [30, 70] % on 20 unseen" in luck_words(evolved, "first")
     nothing = final(SPREAD, search=1.0, evaluator="evolve")
-    assert nothing.luck is None
+    assert nothing.luck == ()
     assert "different evaluators" in luck_words(nothing, "first")
     assert luck_words(Card(), "first") == ""
+
+
+def test_the_worst_verdict_speaks() -> None:
+    card = final([0.95, 0.3, 0.9, 0.4], search=0.77, success=1.0)
+    assert [(luck.measure, luck.verdict) for luck in card.luck] == [("fitness", TOO_FEW), ("success", OVERSTATED)]
+    assert luck_words(card, "first").startswith("success 100 % in the search, 50 % [15, 85] % on 4 unseen episodes: ")
 
 
 def test_failures_and_faults_of_unseen_episodes_are_counted_also_where_p_0_is_the_elite() -> None:

@@ -15,7 +15,7 @@ from memento.memory.store import RunStore
 from ...app.conftest import Runs
 from ...support.nightly import first_and_nightly
 from ...support.processes import wait_until_gone
-from ...support.program import PROGRAM
+from ...support.program import PROGRAM, timeless
 from ...support.ray_cluster import TOKEN, RayCluster, needs_ray
 
 pytestmark = [needs_ray, pytest.mark.slow, pytest.mark.timeout(300)]
@@ -71,12 +71,14 @@ def test_the_elite_is_the_same_as_on_one_machine(cluster: RayCluster, runs: Runs
     far = runs.start("run", *SMALL, "--name", "far", "--cluster", cluster.address, "--json")
     near = runs.call("run", *SMALL, "--name", "near")
     result = runs.finish(far, within_s=100)
-    timeless = {key: value for key, value in result.items() if key not in ("run", "wall_s")}
-    assert timeless == {key: near[key] for key in timeless}
+    assert timeless(result) == timeless(near)
     assert conclusions(runs, "far") == conclusions(runs, "near")
     named = {fact.episode.notes.node for fact in runs.facts("far") if isinstance(fact, EpisodeEnded)}
     assert named and all("127.0.0." in str(node) for node in named)
     assert recordings(runs, "far") == recordings(runs, "near"), "what the run keeps came here, and nothing else"
+    ranking = ("--programs", "2", "--episodes", "3")
+    ranked = runs.call("rank", "far", *ranking, "--cluster", cluster.address)
+    assert ranked == {**runs.call("rank", "near", *ranking), "run": ranked["run"]}
     wait_until_gone(cluster.ours())
 
 
