@@ -48,7 +48,10 @@ def evaluate(
     verbose: Verbose = False,
     as_json: flags.AsJson = False,
 ) -> None:
-    """Roll out a policy file and report its success and fitness; exits with 1 if every episode failed."""
+    """Roll out a policy file and report its success and fitness.
+
+    The exit code is 1 if every episode failed.
+    """
     from .. import app
     from ..settings.evaluate import build_evaluate_settings
     from .execution import execute
