@@ -106,7 +106,7 @@ def test_every_episode_of_a_run_has_a_purpose(seed: int) -> None:
         view = view_of_facts(facts[:cut])
         card = card_of(view, [], facts[:cut])
         assert sum(card.episodes.values()) == view.status.episodes
-    assert {*card.episodes} <= {"p_0", "candidates", "confirmation", "tuning", "practice", "gate", "final"}
+    assert {*card.episodes} <= {"p_0", "candidates", "confirmation", "choice", "tuning", "final"}
     assert all(words for name, words in card_words(card, "first") if name == "Size" and card.elite_lines)
 
 
