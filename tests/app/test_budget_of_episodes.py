@@ -32,4 +32,5 @@ def test_the_budget_holds_and_a_resumed_run_ends_as_on_any_number_of_workers(run
     assert len(counted) == whole["search_episodes"]
     shown, _ = runs.start("show", "left").communicate(timeout=150)
     assert f"{len(counted)} of the 15 that the search may run" in shown
-    assert f"{whole['confirmations'] - whole['refuted']} of {whole['confirmations']} new elite" in shown
+    won = whole["confirmations"] - whole["refuted"]
+    assert f"{won} of {whole['confirmations']} challenger" in shown
