@@ -24,6 +24,30 @@ _FINGERS = (
     " its half-width. The fingertips reach about 1.2 cm below the end effector's position, and the palm is about"
     " 3.3 cm above it."
 )
+# Of the model; `tests/domains/robosuite/test_geometry.py` reads them from the simulator.
+BASE_Z_M: Final = 0.912
+JOINT_LIMITS_RAD: Final = (
+    (-2.8973, 2.8973), (-1.7628, 1.7628), (-2.8973, 2.8973), (-3.0718, -0.0698), (-2.8973, 2.8973), (-0.0175, 3.7525),
+    (-2.8973, 2.8973),
+)
+REACH_M: Final = {0.82: 0.77, 0.9: 0.79, 1.0: 0.8, 1.1: 0.8, 1.2: 0.79}    # by the end effector's z, tool down
+NEAREST_M: Final = 0.29         # from here on, at each of these heights
+_LIMITS: Final = "; ".join(f"{place + 1}: {low:g} to {high:g}" for place, (low, high) in enumerate(JOINT_LIMITS_RAD))
+_JOINTS: Final = f" Limits of the joints, rad: {_LIMITS}."
+_REACH: Final = (
+    " With the tool straight down, the end effector can be from 0.29 m to "
+    + ", ".join(f"{reach:g} m (at z = {z:g})" for z, reach in REACH_M.items())
+    + " from the axis of joint 1, seen from above."
+)
+_TURNING: Final = (
+    " Joint 1 turns the arm about the vertical, counter-clockwise seen from above for growing angles; joint 7 turns the"
+    " hand, clockwise seen from above while the tool points down. Joint 7 starts near 0.8, so without joint 1 the hand"
+    " can turn 2.1 rad clockwise and 3.6 rad counter-clockwise from there."
+)
+_SIZES: Final = (
+    " The hand is 0.205 m wide along its own y axis and 0.063 m along x. Each finger is 0.02 m wide and 0.03 m thick,"
+    " its pad is 0.016 m wide and high; open, the pads are 0.08 m apart. A finger presses with at most 20 N."
+)
 _SENTENCES: Mapping[str, str] = {
     "noise_std_m": "Every observed object position has Gaussian noise on each axis; its standard deviation is drawn"
                    " once an episode from {} m.",
@@ -50,7 +74,8 @@ def brief(task: Task, settings: Settings) -> Brief:
         "action": _action(task),
         "action_size": task.action_size,
         "commands": _commands(task),
-        "exactness": "**noisy**" if noisy else "exact",
+        "arm_text": _arm(task),
+        "exactness": "Poses of objects are **noisy**, all other values exact." if noisy else "All values are exact.",
         "goal_text": ACHIEVED if settings.goal_update == "achieved" else DESIRED,
         "hand_text": _hand(task),
         "horizon": settings.horizon,
@@ -110,6 +135,15 @@ def _hand(task: Task) -> str:
     return "\n\n" + _FINGERS.format(along=", which is the world's y at the start" if task.arms == 1 else "").strip()
 
 
+def _arm(task: Task) -> str:
+    """The arm's base, reach, joints and sizes."""
+    bases = [f"({x:g}, {y:g}, {BASE_Z_M:g})" for x, y in task.bases]
+    where = f"The arm's base, on the axis of joint 1, is at {bases[0]}."
+    if task.arms == 2:
+        where = f"The arms' bases, on the axes of their joints 1, are at {bases[0]} and {bases[1]}."
+    return where + (_REACH if task.grips else "") + _JOINTS + (_TURNING + _SIZES if task.grips else "")
+
+
 def _uncertainties(ranges: NoiseRanges) -> str:
     """One bullet for each kind of sensor noise."""
     lines = [
@@ -117,7 +151,7 @@ def _uncertainties(ranges: NoiseRanges) -> str:
         for quantity, bounds in ranges.ranges().items() if bounds != (0.0, 0.0)
     ]
     if not lines:
-        return "Observations are exact. Episodes differ only in how they start.\n"
+        return "Episodes differ only in how they start.\n"
     return "\n".join(["Drawn for every episode and not reported to the policy:", "", *lines]) + "\n"
 
 

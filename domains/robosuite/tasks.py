@@ -43,6 +43,7 @@ class Task:
     grips: bool = True                  # whether each arm has a gripper with two fingers
     compiled: bool = True               # whether the compiled control loop serves it; else robosuite's own step
     start: str = ""                     # where the hands are after a reset
+    bases: tuple[tuple[float, float], ...] = ((-0.56, 0.0),)    # x and y of each arm's base, m, world
 
     @property
     def action_size(self) -> int:
@@ -90,11 +91,12 @@ def layout(task: Task) -> tuple[Field, ...]:
 
 
 _ONE_ARM = (
-    "At the start the end effector is near (-0.10, 0, 1.01) and the tool points straight down"
-    " (`robot0_eef_quat` near (1, 0, 0.07, 0)); the joints are off by a small random amount (0.02 rad)."
+    "At the start the end effector is near (-0.10, 0, 1.01) and the tool points down, tilted by 8"
+    " degrees (`robot0_eef_quat` near (1, 0, 0.07, 0); straight down is (1, 0, 0, 0)); the joints are off by a small"
+    " random amount (0.02 rad)."
 )
 _FACING = (
-    "At the start the tools point straight down; the joints are off by a small random amount (0.02 rad)."
+    "At the start the tools point down, tilted by 8 degrees; the joints are off by a small random amount (0.02 rad)."
     " Robot 0 stands at y < 0 and faces +y: its own x, y are the world's y, -x. Robot 1 stands at y > 0 and"
     " faces -y: its own x, y are the world's -y, x."
 )
@@ -141,7 +143,7 @@ def _pick_place(*names: str) -> Task:
         title="Pick and place: " + ", ".join(name.lower() for name in names),
         fields=tuple(entry for name in names for entry in _THING_POSES[name]),
         horizon=400 * len(names), text="PickPlace",
-        start=_ONE_ARM.replace("(-0.10, 0, 1.01)", "(-0.04, -0.10, 1.01)"),
+        start=_ONE_ARM.replace("(-0.10, 0, 1.01)", "(-0.04, -0.10, 1.01)"), bases=((-0.5, -0.1),),
         words={
             "goal": "\n".join(f"- {_THING_WORDS[name]} into the compartment {_COMPARTMENTS[name]}" for name in names),
             "every": "every object" if len(names) > 1 else "the object",
@@ -175,6 +177,7 @@ TASKS: Mapping[str, Task] = {
     ),
     "Wipe": Task(
         title="Wipe a line of dirt off the table", horizon=1000, text="Wipe", grips=False, compiled=False,
+        bases=((-0.41, 0.0),),
         fields=(
             Field(name="marker_pos", size=300, text="x, y, z of each of the 100 dirt markers, m, world",
                   source="markers"),
@@ -184,6 +187,7 @@ TASKS: Mapping[str, Task] = {
     ),
     "TwoArmLift": Task(
         title="Lift a pot with two arms", horizon=500, text="TwoArmLift", arms=2, compiled=False, start=_FACING,
+        bases=((0.0, -0.56), (0.0, 0.56)),
         fields=(
             *pose("pot", "pot_root", "the pot"),
             Field(name="handle0_pos", size=3, text="centre of handle 0, m, world", source="site_pos:pot_handle0"),
@@ -193,11 +197,11 @@ TASKS: Mapping[str, Task] = {
     "TwoArmHandover": Task(
         title="Hand a hammer from one arm to the other", horizon=700, text="TwoArmHandover", arms=2, compiled=False,
         fields=pose("hammer", "hammer_root", "the hammer's handle"),
-        start=_FACING,
+        start=_FACING, bases=((0.0, -0.81), (0.0, 0.81)),
     ),
     "TwoArmPegInHole": Task(
         title="Put a peg in a hole, each held by one arm", horizon=500, text="TwoArmPegInHole", arms=2, grips=False,
-        compiled=False, start=_FACING,
+        compiled=False, start=_FACING, bases=((0.0, -0.6), (0.0, 0.6)),
         fields=(
             *pose("peg", "peg_main", "the peg"), *pose("hole", "hole_main", "the plate (its origin, not the hole)"),
         ),
