@@ -2,10 +2,13 @@
 
 Gymnasium and the simulators are imported by workers and by a short-lived helper process, never by the controller.
 
+    brief        the texts of a Gymnasium environment for prompts
     description  what is known of an environment without importing it: spaces, texts
+    documentation  an environment's docstring as text for prompts: what is left out, its tables, its sections
     domain       the domain interface of a Gymnasium environment
     environment  A Gymnasium environment behind MEMENTO's port
     evaluator    the reference evaluator as a program: loaded as text, run in a sandbox
+    facts        what is in force in a made environment: its arguments, and the numbers of its model
     helper       the helper process that looks at an environment and describes it
     loading      makes Gymnasium environments
     names        the ids of Gymnasium environments, and the packages that register them

@@ -39,6 +39,9 @@ class Description:
     `horizon` is the most steps of an episode. `mode` is how an episode begins, one of `names.MODES`; `repeatable`
     whether its seed then determines it. `seen` holds, per field of an observation, the least and the greatest value
     of each number in random episodes. Returns are those of a policy that draws its actions from the action space.
+    `documentation` is whole, a brief fits it; `notes` are ours on it. `arguments` and `model` are texts on what is in
+    force: the arguments of the environment, and the simulated bodies or constants. `parts` names consecutive numbers
+    of the observation.
     """
 
     id: str
@@ -61,6 +64,10 @@ class Description:
     draws: bool                     # offers render_mode="rgb_array"
     needs_opengl: bool              # MuJoCo draws it
     versions: Mapping[str, str]
+    notes: str = ""
+    arguments: str = ""
+    model: str = ""
+    parts: tuple[tuple[str, int], ...] = ()
 
     def as_text(self) -> str:
         """The description as one line of JSON text."""
@@ -89,6 +96,7 @@ def _parse(text: str) -> Description:
         values[space] = tuple(Leaf.from_json(leaf) for leaf in values[space])
     values["info"] = tuple(InfoField(**{**field, "path": tuple(field["path"])}) for field in values["info"])
     values["seen"] = {name: (tuple(low), tuple(high)) for name, (low, high) in values["seen"].items()}
+    values["parts"] = tuple((str(name), int(size)) for name, size in values.get("parts", ()))
     return Description(**values)
 
 

@@ -10,12 +10,9 @@ from ...core.recording import Recording
 from ...core.values import JSON
 from .loading import Simulator, environment_seed
 from .names import parse_id
-from .options import BY_RETURN, NONE, Settings
+from .options import BY_RETURN, COMPLETIONS, NONE, REMAINING, Settings
 from .spaces import TEXT, ActionReader, flatten, has_text, value_at, vector_of
 from .trace import Trace
-
-COMPLETIONS = "episode_task_completions"    # of `info`: the tasks that are done, and
-REMAINING = "tasks_to_complete"             # those that are not
 
 
 class GymEnvironment:

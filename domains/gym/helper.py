@@ -11,7 +11,6 @@ import hashlib
 import inspect
 import json
 import os
-import re
 import sys
 from collections.abc import Iterator, Mapping
 from importlib import metadata
@@ -21,57 +20,11 @@ import numpy as np
 
 from ...core.errors import UsageError
 from .description import FORMAT
+from .documentation import clean
+from .facts import arguments_text, model_text, parts_of, plain_attributes
 from .loading import Simulator
-from .names import KEPT, SEEDED, EnvironmentId, modes_of, parse_id, suite_of
+from .names import KEPT, SEEDED, EnvironmentId, modes_of, notes_of, parse_id, suite_of
 from .spaces import MOST_ACTION_NUMBERS, MOST_NUMBERS, TEXT, Leaf, flatten, has_text, leaves_of, require_small
-
-# An environment's docstring as text for a prompt: without figures, arguments and history, and bounded.
-
-
-MOST_CHARS: Final = 9_000
-_LEFT_OUT: Final = (
-    "argument", "version", "vector", "reference", "citation", "credit", "rendering", "render", "registered", "usage",
-    "configuration", "example", "acknowledg", "info",
-)
-
-
-def clean(text: str, *, most: int = MOST_CHARS) -> str:
-    """The docstring's sections that describe the task, at most `most` characters, tables without their padding."""
-    text = re.sub(r"(?s)```\{?\w*\}?.*?```", "", text)              # figures and code
-    text = re.sub(r"!\[[^\]]*\]\([^)]*\)", "", text)                 # images
-    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)             # links
-    text = re.sub(r"</?\w[^>]*>", "", text)                          # HTML
-    text = text.replace("***", "").replace("*=*", "=").replace("\\(", "").replace("\\)", "")
-    sections = _sections([_line(line) for line in text.expandtabs().splitlines()])
-    kept = [body for title, body in sections if not any(word in title.lower() for word in _LEFT_OUT)]
-    joined = re.sub(r"\n{3,}", "\n\n", "\n\n".join(filter(None, (body.strip() for body in kept)))).strip()
-    if len(joined) <= most:
-        return joined
-    return joined[:most].rpartition("\n")[0] + "\n\n(The documentation is cut here.)"
-
-
-def _line(line: str) -> str:
-    """A line without its indentation; cells of a table without padding."""
-    line = line.strip() if not re.match(r"\s*([-*]|\d+\.)\s", line) else line.rstrip().lstrip()
-    if not line.startswith("|"):
-        return line
-    if re.fullmatch(r"[|\s:-]+", line):
-        return re.sub(r"-{3,}", "---", re.sub(r"\s+", "", line))
-    return re.sub(r"\s*\|\s*", " | ", line).strip()
-
-
-def _sections(lines: list[str]) -> list[tuple[str, str]]:
-    """Title and text of every section; the first has no title. Subsections belong to their section."""
-    sections: list[tuple[str, list[str]]] = [("", [])]
-    top = 2
-    for line in lines:
-        heading = re.match(r"(#+)\s+(.*)", line)
-        if heading and len(heading[1]) <= top:
-            sections.append((heading[2], [f"### {heading[2]}"]))
-        else:
-            sections[-1][1].append(re.sub(r"^#+\s+(.*)", r"**\1**", line))
-    return [(title, "\n".join(body)) for title, body in sections if len(body) > 1 or not title]
-
 
 DEFAULT_HORIZON: Final = 1_000      # for environments that are registered without a limit
 RANDOM_EPISODES: Final = 16         # of a random policy, or fewer if they are long:
@@ -124,26 +77,16 @@ class _Helper:
         simulator = self._simulator(mode)
         simulator.begin(0)
         env = simulator.env
-        observation = leaves_of(env.observation_space, root="observation", reserved=RESERVED)
-        action = leaves_of(env.action_space, root="action", reserved=())
-        require_small(observation, most=MOST_NUMBERS, what=f"an observation of gym:{self._name}")
-        require_small(action, most=MOST_ACTION_NUMBERS, what=f"an action of gym:{self._name}")
-        if has_text(action) or not action:
-            raise UsageError(f"gym:{self._name} takes texts as actions, which is not supported")
+        facts = facts_of(env, self._name)
         spec, bare = env.spec, env.unwrapped
+        observation = tuple(Leaf.from_json(leaf) for leaf in facts["observation"])
+        attributes = plain_attributes(bare)
         horizon = self._given_steps or spec.max_episode_steps or _own_limit(bare) or DEFAULT_HORIZON
         random = _RandomPolicy(simulator, observation, horizon)
         return {"digests": digests, "description": {
             "format": FORMAT, "id": self._name, "kwargs": self._kwargs, "horizon": int(horizon),
-            "observation": [leaf.as_json() for leaf in observation], "action": [leaf.as_json() for leaf in action],
-            "documentation": _documentation(bare, self._identity), "step_s": _step_s(bare),
-            "threshold": None if spec.reward_threshold is None else float(spec.reward_threshold),
-            **random.measured(),
-            "goal": _has_goals(env.observation_space),
+            **facts, "model": model_text(bare, attributes, facts["arguments"]), **random.measured(),
             "mode": mode, "repeatable": False,      # decided by comparison with the other process
-            "draws": "rgb_array" in bare.metadata.get("render_modes", ()),
-            "needs_opengl": "mujoco" in sys.modules and (hasattr(bare, "mujoco_renderer") or hasattr(bare, "model")),
-            "versions": _versions(self._identity, bare),
         }}
 
     def _digest(self, mode: str, *, history: bool) -> str:
@@ -165,6 +108,27 @@ class _Helper:
         finally:
             if simulator is not None:
                 simulator.close()
+
+
+def facts_of(env: Any, name: str) -> dict[str, Any]:
+    """The fields of a description that need no step of the environment with this id. Raises UsageError."""
+    observation = leaves_of(env.observation_space, root="observation", reserved=RESERVED)
+    action = leaves_of(env.action_space, root="action", reserved=())
+    require_small(observation, most=MOST_NUMBERS, what=f"an observation of gym:{name}")
+    require_small(action, most=MOST_ACTION_NUMBERS, what=f"an action of gym:{name}")
+    if has_text(action) or not action:
+        raise UsageError(f"gym:{name} takes texts as actions, which is not supported")
+    spec, bare, identity = env.spec, env.unwrapped, parse_id(name)
+    return {
+        "observation": [leaf.as_json() for leaf in observation], "action": [leaf.as_json() for leaf in action],
+        **texts_of(bare, identity, spec.kwargs), "step_s": _step_s(bare),
+        "parts": parts_of(bare, observation[0].size) if len(observation) == 1 else [],
+        "threshold": None if spec.reward_threshold is None else float(spec.reward_threshold),
+        "goal": _has_goals(env.observation_space),
+        "draws": "rgb_array" in bare.metadata.get("render_modes", ()),
+        "needs_opengl": "mujoco" in sys.modules and (hasattr(bare, "mujoco_renderer") or hasattr(bare, "model")),
+        "versions": _versions(identity, bare),
+    }
 
 
 def _digest_of(simulator: Simulator, seed: int) -> str:
@@ -271,13 +235,15 @@ def _own_limit(bare: Any) -> int | None:
     return None
 
 
-def _documentation(bare: Any, identity: EnvironmentId) -> str:
-    """The docstring of the nearest class that has one, and the note of its suite."""
+def texts_of(bare: Any, identity: EnvironmentId, kwargs: Mapping[str, Any]) -> dict[str, str]:
+    """The docstring of the nearest class that has one, the notes on the environment, and the arguments in force."""
     own = [each for each in type(bare).__mro__ if each.__doc__ and each.__module__.partition(".")[0] != "builtins"]
     own = [each for each in own if each.__name__ not in ("Env", "Generic", "MujocoEnv", "EzPickle", "object")]
-    text = clean(inspect.cleandoc(own[0].__doc__ or "")) if own else ""
-    suite = suite_of(identity)
-    return "\n\n".join(filter(None, [text, suite.note if suite is not None else ""]))
+    raw = inspect.cleandoc(own[0].__doc__ or "") if own else ""
+    return {
+        "documentation": clean(raw, identity.id), "notes": notes_of(identity),
+        "arguments": arguments_text(bare, kwargs, raw),
+    }
 
 
 def _step_s(bare: Any) -> float | None:

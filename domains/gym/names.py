@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import Final
 
 from ...core.errors import UsageError
@@ -30,14 +31,13 @@ class EnvironmentId:
 class Suite:
     """A package that registers environments when it is imported.
 
-    `pattern` matches the beginning of its ids; `note` is added to the brief of its environments. `modes` are the ways
-    an episode may begin, the first that repeats it is taken; `arguments` are those of an id unless others are given.
+    `pattern` matches the beginning of its ids. `modes` are the ways an episode may begin, the first that repeats it
+    is taken; `arguments` are those of an id unless others are given.
     """
 
     package: str
     install: str
     pattern: str
-    note: str = ""
     modes: tuple[str, ...] = MODES
     arguments: Mapping[str, Mapping[str, JSON]] = field(default_factory=dict)
 
@@ -49,21 +49,12 @@ SUITES: Final = (
     ),
     Suite(
         package="metaworld", install="metaworld==3.0.0", pattern=r"Meta-World/",
-        note="The observation is the hand's position (3, in metres), the gripper's opening (1, 0 closed to 1 open), "
-             "for each of two objects its position (3) and quaternion (4; zeros if there is no such object), then the "
-             "same 18 numbers of the step before, then the goal's position (3; zeros if the goal is hidden). An "
-             "action moves the hand by up to 1 cm per step along x, y and z, and the fourth number closes (1) or "
-             "opens (-1) the gripper.",
         # A task is drawn when an environment is made: by default 50, of which `reset` takes one. A new environment with
         # one task draws it from the same distribution in a tenth of the time.
         modes=(SEEDED,), arguments={"Meta-World/MT1": {"num_goals": 1}},
     ),
     Suite(
         package="minigrid", install="minigrid", pattern=r"MiniGrid-|BabyAI-",
-        note="`image` is what the agent sees, 7 x 7 cells of (object, colour, state), as image[column][row]; the agent "
-             "is at column 3, row 6, and looks towards row 0. Objects: 0 unseen, 1 empty, 2 wall, 3 floor, 4 door, "
-             "5 key, 6 ball, 7 box, 8 goal, 9 lava. Colours: 0 red, 1 green, 2 blue, 3 purple, 4 yellow, 5 grey. "
-             "States of a door: 0 open, 1 closed, 2 locked. `direction`: 0 right, 1 down, 2 left, 3 up.",
     ),
     Suite(
         package="highway_env", install="highway-env",
@@ -100,6 +91,21 @@ def arguments_of(identity: EnvironmentId) -> Mapping[str, JSON]:
     """The keyword arguments that an environment of this id gets unless others are given."""
     suite = suite_of(identity)
     return {} if suite is None else suite.arguments.get(identity.id, {})
+
+
+def notes_of(identity: EnvironmentId) -> str:
+    """What the notes say of an environment: the one on its suite, then the one on its family.
+
+    They are the texts notes/SUITE.md and notes/BEGINNING.md, the longest that is a beginning of the name. Environments
+    of a module that the id names have none.
+    """
+    if identity.module:
+        return ""
+    suite = suite_of(identity)
+    known = {each.name.removesuffix(".md"): each for each in (files(__package__) / "notes").iterdir()}
+    family = max((name for name in known if identity.id.startswith(name)), key=len, default="")
+    wanted = dict.fromkeys([suite.package if suite is not None else "", family])
+    return "\n\n".join(known[name].read_text(encoding="utf-8").strip() for name in wanted if name in known)
 
 
 def missing_suite(identity: EnvironmentId, suite: Suite) -> str:

@@ -10,7 +10,7 @@ from memento.core.errors import UsageError
 from memento.core.ports import RollTask
 from memento.core.values import FaultKind, Program
 from memento.domains import import_string, load
-from memento.domains.gym.helper import clean
+from memento.domains.gym.documentation import clean, elements, fitted, tables
 from memento.domains.gym.options import settings
 from memento.runtime.rollouts.pool import ProcessPool
 
@@ -70,7 +70,7 @@ def test_the_brief_describes_the_environment(tmp_path: Path) -> None:
         assert words in brief.task, words
     assert "None of interest" not in brief.task
     for words in ("`observation_reward`: integers, shape (1,), each from -1 to 2", "`image`: integers, shape (2, 2, 3)",
-                  "`parts_0`", "[1] to [2]: `action_1_push`, bounds: [0] from -1 to 1; [1] from -1 to 2"):
+                  "`parts_0`", "[1] to [2]: `action_1_push`, with the bounds below", "| 1 | from -1 to 2 |"):
         assert words in brief.policy_interface, words
     assert "`info_rewards_near_reward` (T,)" in brief.evaluator_interface
     assert "`info_pair` (T, 2)" in brief.evaluator_interface and "info_word" not in brief.evaluator_interface
@@ -165,5 +165,65 @@ def test_documentation_is_cleaned_and_bounded() -> None:
     ## Version History
     * v0
     """)
-    assert text == "### Description\nSee this and .\n\n| Num | Name |\n|---|---|\n| 0 | left leg |"
-    assert len(clean("word " * 10_000 + "\n", most=500)) < 600
+    assert text == "### Description\nSee this and .\n| Num | Name |\n|---|---|\n| 0 | left leg |"
+
+
+ART = """
+# Title
+Walls:
+
+    +---+
+    |R: | :
+    | | |
+    +---+
+
+- `Mine-v1`: this one.
+- `Other-v1`: another one,
+    over two lines.
+
+It is fast. To run it:
+```
+python mine.py
+```
+
+The reward:
+```
+2 * x | y
+```
+<!-- hidden
+too -->
+Changelog:
+    - (1/1/20) all new
+"""
+
+
+def test_blocks_stay_as_they_are_and_what_concerns_other_environments_is_left_out() -> None:
+    text = clean(ART, "Mine-v1")
+    assert "    +---+\n    |R: | :\n    | | |\n    +---+" in text and "```\n2 * x | y\n```" in text
+    assert "`Mine-v1`" in text and "It is fast." in text and "The reward:" in text
+    for word in ("Other-v1", "two lines", "To run it", "mine.py", "hidden", "all new", "Changelog"):
+        assert word not in text
+
+
+def test_the_sections_share_the_room_and_reward_and_end_come_first() -> None:
+    rows = "".join(f"| {place} | number {place} | -Inf | {place} |\n" for place in range(400))
+    table = f"| Num | Observation | Min | Max |\n|---|---|---|---|\n{rows}"
+    text = clean(f"## Description\n{'A task. ' * 40}\n## Observation Space\n{table}\n## Rewards\n{'+1. ' * 300}\n"
+                 "## Episode End\nIt ends at last.\n")
+    assert fitted(text, most=50_000).count("+1.") == 300
+    short = fitted(text, most=3_000)
+    assert len(short) <= 3_000 and "It ends at last." in short and short.count("+1.") == 300
+    assert 'The section "Observation Space" is shortened here' in short
+    moved = fitted(text, most=3_000, shown=tables(text))
+    assert "number 3" not in moved and "shortened" not in moved and "(The table is in the interface.)" in moved
+    for most in range(0, 3_000, 37):
+        assert len(fitted(text, most=most)) <= most
+
+
+def test_equal_rows_and_columns_are_folded() -> None:
+    text = clean("| Num | Observation | Unit | Kind |\n|---|---|---|---|\n"
+                 "| 0 | a | m | x |\n| 1 | b | s | x |\n| 2 | b | s | x |\n| 3 | b | s | x |\n| no | c | s | x |\n")
+    assert fitted(text) == ("| Num | Observation | Unit |\n| --- | --- | --- |\n| 0 | a | m |\n| 1-3 | b | s |\n"
+                            "| no | c | s |\n(In every row: Kind: x.)")
+    assert [row[1] for row in elements(text, "Observation", {"all": 4})["all"].rows] == ["a", "b", "b", "b"]
+    assert elements(text, "Observation", {"all": 3}) == {} == elements(text, "Action", {"all": 4})

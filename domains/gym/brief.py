@@ -1,0 +1,264 @@
+"""The texts of a Gymnasium environment for prompts: the task with what is in force, the interfaces, the episodes."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from ...core.values import Brief
+from .description import Description
+from .documentation import MOST_CHARS, Table, elements, fitted, folded
+from .options import BY_RETURN, COMPLETIONS, NONE, REMAINING, Settings
+from .spaces import TEXT, Leaf, has_text
+from .trace import recorded_fields
+
+MOST_BOUNDS: Final = 64         # numbers of a field whose bounds are listed one by one
+MOST_INLINE: Final = 8          # numbers without names that stand on one line
+MOST_SEEN: Final = 32           # numbers of a field whose ranges in random episodes are shown
+MOST_ROWS: Final = 120          # of a table of elements
+_RANGES: Final = ("min", "max", "control min", "control max", "action min", "action max")   # the space has them
+
+
+def brief(settings: Settings) -> Brief:
+    """The texts for these settings."""
+    return Brief(
+        task=_task(settings), policy_interface=_policy(settings), evaluator_interface=_evaluator(settings),
+        uncertainties=_uncertainties(settings),
+    )
+
+
+def _task(settings: Settings) -> str:
+    known = settings.description
+    made = ", ".join(f"{name} = {value!r}" for name, value in known.kwargs.items())
+    head = (
+        f"Write a policy for the Gymnasium environment `{known.id}`{f' (made with {made})' if made else ''}. The "
+        "return of an episode is the sum of its rewards; the policy should make it as large as possible."
+    )
+    body = [] if settings.task is not None and not settings.extends else [_documentation(known)]
+    parts = [*body, settings.task or "", known.arguments, known.model]
+    return "\n\n".join([head, *(text.strip("\n") for text in parts if text.strip()), _episode(settings)])
+
+
+def _documentation(known: Description) -> str:
+    """The documentation and the notes within their bound, without the tables that the interface has."""
+    shown = [list(_tables_of(text, known).values()) for text in (known.documentation, known.notes)]
+    notes = fitted(known.notes, shown=shown[1]) if known.notes else ""
+    documentation = fitted(known.documentation, most=MOST_CHARS - len(notes), shown=shown[0])
+    return "\n\n".join(filter(None, (documentation, notes))) or "The environment has no documentation."
+
+
+def _tables_of(text: str, known: Description) -> dict[tuple[str, str], Table]:
+    """By kind and field, the text's tables of the numbers of observations and actions."""
+    found: dict[tuple[str, str], Table] = {}
+    for kind, leaves in (("Observation", known.observation), ("Action", known.action)):
+        sizes = {leaf.name: leaf.size for leaf in leaves if leaf.kind != TEXT}
+        if kind == "Action" and leaves[0].whole and leaves[0].size == 1:
+            continue        # a table of choices counts values, not numbers
+        found |= {(kind, name): table for name, table in elements(text, kind, sizes).items()}
+    return found
+
+
+def _names(settings: Settings, kind: str) -> dict[str, Table]:
+    """By field, the table that names its numbers: of the user's text, the documentation or the notes."""
+    known = settings.description
+    found: dict[str, Table] = {}
+    for text in (known.notes, known.documentation, settings.task or ""):
+        found |= {name: table for (what, name), table in _tables_of(text, known).items() if what == kind}
+    return found
+
+
+def _episode(settings: Settings) -> str:
+    known = settings.description
+    lasts = f" A step lasts {known.step_s:g} s." if known.step_s is not None else ""
+    lines = [
+        f"- An episode has at most {known.horizon} steps, then it ends by \"horizon\". It ends earlier by "
+        f"\"terminated\" or \"truncated\" where the environment says so.{lasts}",
+        f"- Success: {_success(settings)}",
+        f"- A policy of random actions has a mean return of {known.random_mean:.4g} (standard deviation "
+        f"{known.random_std:.3g}, {known.random_episodes} episodes).",
+        f"- The reference fitness of an episode grows with its return R: it is 0.25 at R = {settings.low:.4g} and 0.75 "
+        f"at R = {settings.high:.4g}, and it has no upper limit of R.",
+    ]
+    return "\n".join(["### Episodes and fitness", "", *lines])
+
+
+def _success(settings: Settings) -> str:
+    if settings.success == NONE:
+        return "the environment reports none; the return alone counts."
+    if settings.success == BY_RETURN:
+        counted = f"an episode counts as a success if its own return is at least {settings.threshold:g}."
+        if settings.threshold != settings.description.threshold:
+            return counted
+        return (f"{counted} Gymnasium gives this number for the mean return of a policy over many episodes: a policy "
+                "that solves the task may fall short of it in some of them, and still count as good.")
+    when = "at any step" if settings.success_at == "any" else "at the last step"
+    if settings.success == COMPLETIONS:
+        return (f"`{COMPLETIONS}` holds tasks and no task is left in `{REMAINING}` {when} of the episode: every task "
+                "must be done, and some of them are no success.")
+    return f"the environment reports `{settings.success}` {when} of the episode."
+
+
+def _policy(settings: Settings) -> str:
+    known = settings.description
+    text = has_text(known.observation)
+    names = _names(settings, "Observation")
+    lines = [
+        "class Policy with reset(self) and compute_action(self, obs). reset is called once, before the first step. "
+        f"obs is a dict with {'these values' if text else 'these numpy arrays of float64'}:",
+        "", *(_field(leaf, settings, names.get(leaf.name), json=text) for leaf in known.observation),
+        "", f"compute_action returns {_action(known.action, _names(settings, 'Action'), json=text)}",
+    ]
+    return "\n".join(lines)
+
+
+def _field(leaf: Leaf, settings: Settings, names: Table | None, *, json: bool) -> str:
+    if leaf.kind == TEXT:
+        return f"- `{leaf.name}`: a text."
+    known = settings.description
+    shape = f"shape {_shape(leaf)}" if not json or leaf.shape != (1,) else "a list of one number"
+    kind = "nested lists of " if json and len(leaf.shape) > 1 else ""
+    words = f"- `{leaf.name}`: {kind}{'integers' if leaf.whole else 'numbers'}, {shape}, {_bounds(leaf)}."
+    seen = known.seen.get(leaf.name)
+    parts = known.parts if len(known.observation) == 1 else ()
+    if leaf.size == 1 and names is None:
+        return words if seen is None else f"{words} In random episodes it was {_span(seen[0][0], seen[1][0])}."
+    if names is None and leaf.size <= MOST_INLINE and seen is not None and len(leaf.low) + len(leaf.high) == 2:
+        ends = ", ".join(f"[{place}] {_span(*each)}" for place, each in enumerate(zip(*seen, strict=True)))
+        return f"{words} In random episodes: {ends}."
+    if len(leaf.shape) > 1 and seen is not None:
+        return f"{words} In random episodes its numbers were from {_span(min(seen[0]), max(seen[1]))}."
+    table = _elements(leaf, names, seen if leaf.size <= MOST_SEEN else None, parts)
+    return f"{words} Its elements:\n\n{table}\n" if table else words
+
+
+def _span(low: float, high: float) -> str:
+    return f"{low:.3g} to {high:.3g}"
+
+
+def _elements(
+    leaf: Leaf, names: Table | None, seen: tuple[Sequence[float], Sequence[float]] | None,
+    parts: Sequence[tuple[str, int]] = (),
+) -> str:
+    """The numbers of a field as a table: index, what the documentation says of it, bounds, ranges; "" for nothing.
+
+    Equal rows in a line are one row. `parts` are names of consecutive numbers, for those that have no row.
+    """
+    kept = [] if names is None else [
+        place for place in range(1, len(names.header)) if names.header[place].lower() not in _RANGES
+    ]
+    header = ["index", *(_short(names.header[place]) for place in kept if names is not None)]
+    named = [tuple(row[place] for place in kept) for row in names.rows] if names is not None else []
+    others = [_part(place, parts) for place in range(len(named), leaf.size)] if parts or named else []
+    if others and not kept:
+        header.append("part")
+    columns = max(len(kept), len(header) - 1)
+    listed = leaf.size if leaf.size <= MOST_BOUNDS else 0
+    rows: list[list[str]] = [[str(place), *cells] for place, cells in enumerate(named)]
+    rows += [[str(len(named) + place), name, *[""] * (columns - 1)] for place, name in enumerate(others)]
+    rows = rows or [[str(place)] for place in range(listed)]
+    if listed and len(leaf.low) + len(leaf.high) > 2:
+        header.append("bounds")
+        rows = [[*row, bounds] for row, bounds in zip(rows, _pairs(leaf), strict=True)]
+    if listed and seen is not None:
+        header.append("in random episodes")
+        rows = [[*row, _span(*ends)] for row, ends in zip(rows, zip(*seen, strict=True), strict=True)]
+    if len(header) == 1:
+        return ""
+    return folded(Table(tuple(header), tuple(tuple(row) for row in rows)), most_rows=MOST_ROWS)
+
+
+def _short(heading: str) -> str:
+    return heading.replace(" (in corresponding XML file)", " in the model")
+
+
+def _part(place: int, parts: Sequence[tuple[str, int]]) -> str:
+    """The name of the part that holds the number of this place."""
+    for name, size in parts:
+        if place < size:
+            return name
+        place -= size
+    return "not named"
+
+
+def _shape(leaf: Leaf) -> str:
+    return f"({leaf.shape[0]},)" if len(leaf.shape) == 1 else str(leaf.shape)
+
+
+def _bounds(leaf: Leaf) -> str:
+    if len(leaf.low) == 1 and len(leaf.high) == 1:
+        return f"each {_between(leaf.low[0], leaf.high[0])}"
+    if leaf.size > MOST_BOUNDS or len(leaf.shape) > 1:
+        return f"between {min(leaf.low):.4g} and {max(leaf.high):.4g}"
+    return "with the bounds below"
+
+
+def _pairs(leaf: Leaf) -> list[str]:
+    low = leaf.low * leaf.size if len(leaf.low) == 1 else leaf.low
+    high = leaf.high * leaf.size if len(leaf.high) == 1 else leaf.high
+    return [_between(*pair) for pair in zip(low, high, strict=True)]
+
+
+def _between(low: float, high: float) -> str:
+    low, high = low + 0.0, high + 0.0       # -0.0 is 0
+    if math.isinf(low) and math.isinf(high):
+        return "unbounded"
+    if math.isinf(high):
+        return f"at least {low:.4g}"
+    return f"at most {high:.4g}" if math.isinf(low) else f"from {low:.4g} to {high:.4g}"
+
+
+def _action(leaves: Sequence[Leaf], names: Mapping[str, Table], *, json: bool) -> str:
+    size = sum(leaf.size for leaf in leaves)
+    kind = "a list" if json else "a list or numpy array"
+    plain = "" if size > 1 else ", or a plain number"
+    lines = [f"{kind} of {size} {'number' if size == 1 else 'numbers'}{plain}:"]
+    start = 0
+    for leaf in leaves:
+        places = f"[{start}]" if leaf.size == 1 else f"[{start}] to [{start + leaf.size - 1}]"
+        rule = ("integers; anything else ends the episode as an invalid action" if leaf.whole
+                else "numbers beyond the bounds are clipped to them")
+        lines.append(f"- {places}: `{leaf.name}`, {_bounds(leaf)}; {rule}.")
+        if table := _elements(leaf, names.get(leaf.name), None):
+            lines += ["", table, ""]
+        start += leaf.size
+    return "\n".join(lines).rstrip()
+
+
+def _evaluator(settings: Settings) -> str:
+    known = settings.description
+    size = sum(leaf.size for leaf in known.action)
+    kept = recorded_fields(known)
+    lines = [
+        "class Evaluator with evaluate(self, trajectory). trajectory is a dict of numpy arrays of one episode of T "
+        "steps:",
+        "", *(f"- `{leaf.name}`: {_recorded(leaf)}, as observed; row 0 is the start." for leaf in kept),
+        f"- `action` (T, {size}): as the environment got it.",
+        "- `reward` (T,), `terminated` (T,) and `truncated` (T,): of every step.",
+    ]
+    lost = [leaf.name for leaf in known.observation if leaf not in kept]
+    if lost:
+        lines.append(f"- Not recorded, because they are too large: {', '.join(lost)}.")
+    if not kept:
+        lines.append("- `step` (T + 1,): the numbers of the steps.")
+    for field in known.info:
+        shape = "(T,)" if field.size == 1 else f"(T, {field.size})"
+        lines.append(f"- `{field.name}` {shape}: what the environment reports as {'.'.join(field.path)}; NaN where it "
+                     "reported nothing.")
+    lines += [
+        f"- `action_low` ({size},) and `action_high` ({size},): the bounds of an action.",
+        f"- `return_low` (1,) and `return_high` (1,): the mean return of random actions, {settings.low:.4g}, and a "
+        f"good return, {settings.high:.4g}.",
+        "", "It returns a pair: a fitness in [0, 1] and a dict of metrics. T may be 0.",
+    ]
+    return "\n".join(lines)
+
+
+def _recorded(leaf: Leaf) -> str:
+    if leaf.kind == TEXT:
+        return "texts (T + 1,)"
+    return f"(T + 1, {', '.join(map(str, leaf.shape))})"
+
+
+def _uncertainties(settings: Settings) -> str:
+    if not settings.description.repeatable:
+        return "The start of an episode varies, and episodes are not repeatable: chance that no seed controls has part."
+    return "What the environment draws at random, such as the start of an episode, differs between episodes."

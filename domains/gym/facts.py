@@ -1,0 +1,335 @@
+"""What is in force in a made environment: its arguments, and the numbers of its model. For the helper process only.
+
+Nothing is stepped: signatures, attributes and MuJoCo's compiled model are read. All texts are bounded.
+"""
+
+import inspect
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ...core.text import one_line
+from .documentation import Table, folded
+
+MOST_ARGUMENTS: Final = 2_500   # characters of all arguments
+MOST_VALUE: Final = 1_200       # of one value on a line
+MOST_WORDS: Final = 140         # of what the documentation says of an argument
+MOST_MODEL: Final = 4_500       # of the model's tables
+MOST_CONSTANTS: Final = 40
+_MAP_SIZE: Final = 2_000        # characters of a map that is shown as it is
+_OF_PICTURES: Final = re.compile(
+    r"render|camera|screen|window|visual|highlight|tile_size|max_geom|agent_pov|colou?r|canvas|background|_offset$"
+    r"|grid_origin|cell_size|_pos$|centering|scaling|trajector|manual_control|real_time|^width$|^height$"
+)
+_NO_FACTS: Final = re.compile(
+    r"seed|^initial_qpos$|_file$|_path$|^id$|^file$|^isopen$|metadata|num_envs|_config$"
+)
+_NOT_GIVEN: Final = inspect.Parameter.empty
+
+
+def arguments_text(bare: Any, kwargs: Mapping[str, Any], documentation: str) -> str:
+    """The arguments in force, one a line with what the documentation says of each; "" for none."""
+    lines: list[str] = []
+    room = MOST_ARGUMENTS
+    values = [*_in_force(bare, kwargs)]
+    for place, (name, value) in enumerate(values):
+        shown = _value(value)
+        if shown is None:
+            continue
+        words = _said_of(name, documentation)
+        line = f"- {name} = {shown}" + (f"{chr(10) if chr(10) in shown else ' '}({words})" if words else "")
+        if len(line) > room:
+            lines.append(f"- ({len(values) - place} more arguments are left out.)")
+            break
+        room -= len(line) + 1
+        lines.append(line)
+    return "\n".join(["### Arguments in force", "", *lines]) if lines else ""
+
+
+def _in_force(bare: Any, kwargs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Name and value of each argument: as given, as the environment holds it, or the default of its own class."""
+    seen: set[str] = set()
+    own = True
+    for each in type(bare).__mro__:
+        init = each.__dict__.get("__init__")
+        if init is None or each is object:
+            continue
+        try:
+            parameters = [*inspect.signature(init).parameters.values()][1:]
+        except (TypeError, ValueError):
+            break
+        for parameter in parameters:
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) or parameter.name in seen:
+                continue
+            seen.add(parameter.name)
+            value = kwargs.get(parameter.name, _held(bare, parameter, own=own))
+            if value is not _NOT_GIVEN and value is not None and not _skipped(parameter.name):
+                yield parameter.name, value
+        own = False
+        if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+            break
+    yield from ((name, kwargs[name]) for name in kwargs if name not in seen and not _skipped(name))
+
+
+def _skipped(name: str) -> bool:
+    return bool(_OF_PICTURES.search(name) or _NO_FACTS.search(name) or name == "max_episode_steps")
+
+
+def _held(bare: Any, parameter: inspect.Parameter, *, own: bool) -> Any:
+    """What the environment holds under the name of an argument; a base class's default may have been replaced."""
+    default = parameter.default
+    if own and default is not _NOT_GIVEN and default is not None:
+        return default
+    attributes = getattr(bare, "__dict__", {})
+    return attributes.get(parameter.name, attributes.get(f"_{parameter.name}", None))
+
+
+def _value(value: Any) -> str | None:
+    """A value as text, a map as a block; None for what is no plain value."""
+    if (rows := _map(value)) is not None:
+        return "\n\n" + "\n".join(f"    {row}" for row in rows) + "\n"
+    plain = _plain(value)
+    return None if plain is None else one_line(plain, MOST_VALUE)
+
+
+def _map(value: Any) -> list[str] | None:
+    """The rows of a grid of short cells or of equally long texts; None for anything else."""
+    if isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "SU":
+        value = [[cell.decode() if isinstance(cell, bytes) else str(cell) for cell in row] for row in value]
+    if not isinstance(value, list | tuple) or len(value) < 2:
+        return None
+    if all(isinstance(row, str) for row in value):
+        rows = [*value] if len(value) > 2 and len({len(row) for row in value}) == 1 else []
+    else:
+        whole = all(isinstance(row, list | tuple) and len(row) > 2 for row in value)
+        cells = [[str(cell) for cell in row] for row in value] if whole else []
+        small = all(len(cell) == 1 for row in cells for cell in row)
+        rows = [" ".join(row) for row in cells] if small and len({len(row) for row in cells}) == 1 else []
+    return rows if rows and sum(map(len, rows)) <= _MAP_SIZE else None
+
+
+def _plain(value: Any) -> str | None:
+    """A plain value in short; None for objects."""
+    match value:
+        case bool() | np.bool_() | None:
+            return str(value)
+        case int() | np.integer():
+            return str(int(value))
+        case float() | np.floating():
+            return f"{float(value):.6g}"
+        case str():
+            return repr(value)
+        case np.ndarray() if value.size <= 16 and value.dtype.kind in "biuf":
+            return _plain(value.tolist())
+        case list() | tuple() if len(value) <= 64:
+            parts = [_plain(each) for each in value]
+            return None if any(part is None for part in parts) else f"[{', '.join(filter(None, parts))}]"
+        case Mapping() if len(value) <= 64:
+            kept = [(key, _plain(each)) for key, each in value.items() if not _skipped(str(key))]
+            return "{" + ", ".join(f"{key}: {each}" for key, each in kept if each is not None) + "}"
+    return None
+
+
+def _said_of(name: str, documentation: str) -> str:
+    """What the documentation says of an argument, in its table or list of arguments; "" for nothing."""
+    text = re.sub(r"</?[A-Za-z][^<>]*>", "", documentation)
+    row = re.search(rf"(?m)^\s*\|\s*`{re.escape(name)}`\s*\|(.*)\|\s*$", text)
+    item = re.search(_ITEM_OF.format(name=re.escape(name)), text)
+    said = row[1].split("|")[-1] if row is not None else ""
+    if row is None and item is not None:
+        said = re.split(r"(?<=[.:])\s", one_line(item[1], 800))[0]
+    said = re.sub(r"\(see [^)]*\)", "", said)
+    return one_line(said.strip().rstrip(".: "), MOST_WORDS)
+
+
+# A line that begins with the name in a list, or with the name and a colon; then lines up to the next one of that kind.
+_ITEM_OF: Final = (
+    r"(?m)^\s*(?:[-*]\s+`{name}(?:=[^`]*)?`\s*[:–-]?|`{name}(?:=[^`]*)?`\s*:)\s*"
+    r"(.*(?:\n(?!\s*$|\s*[-*]\s|\s*`\w+(?:=[^`]*)?`\s*[:–]).*)*)"
+)
+
+
+# The model: MuJoCo's, or the constants of an environment's class and module.
+
+
+def model_text(bare: Any, before: Mapping[str, Any], arguments: str = "") -> str:
+    """The model in tables; "" if there is nothing to read.
+
+    `before` holds the environment's plain attributes at an earlier time: only those that stayed are constants. What
+    the text of the `arguments` names is not repeated.
+    """
+    model = getattr(bare, "model", None)
+    named = frozenset(re.findall(r"(?m)^- (\w+) = ", arguments))
+    if model is None or not hasattr(model, "body_mass"):
+        return _constants_text(bare, before, named)
+    return "\n\n".join(filter(None, (_mujoco_text(bare, model), _constants_text(bare, None, named))))
+
+
+def plain_attributes(bare: Any) -> dict[str, Any]:
+    """The public numbers of an environment, by attribute."""
+    return {
+        name: value for name, value in getattr(bare, "__dict__", {}).items()
+        if not name.startswith("_") and _is_numbers(value) and not isinstance(value, list | tuple)
+        and not _skipped(name)
+    }
+
+
+def _constants_text(bare: Any, before: Mapping[str, Any] | None, named: frozenset[str]) -> str:
+    """Named numbers of the module, the class, and (with `before`) the object that a random episode left alone."""
+    found: dict[str, str] = {}
+    module = sys.modules.get(type(bare).__module__)
+    own = [each for each in type(bare).__mro__ if each.__module__.partition(".")[0] not in ("builtins", "typing")]
+    sources: list[Mapping[str, Any]] = [vars(module) if module is not None else {}]
+    sources += [vars(each) for each in own if each.__module__ != "gymnasium.core"]
+    for source in sources:
+        for name, value in source.items():
+            constant = re.fullmatch(r"[A-Z][A-Z0-9_]+", name) and _is_numbers(value) and _map(value) is None
+            if constant and not _skipped(name.lower()):
+                found.setdefault(name, _plain(value) or "")
+    if before is not None:
+        now = plain_attributes(bare)
+        same = {name: value for name, value in now.items() if name in before and before[name] == value}
+        found |= {name: _plain(value) or "" for name, value in same.items() if name not in found}
+    lines = [f"{name} = {value}" for name, value in found.items() if value and name not in named]
+    more = [f"and {len(lines) - MOST_CONSTANTS} more"] if len(lines) > MOST_CONSTANTS else []
+    if not lines:
+        return ""
+    return ("### Constants of the environment\n\nAs its code names them: "
+            + "; ".join([*lines[:MOST_CONSTANTS], *more]) + ".")
+
+
+def _is_numbers(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return 0 < len(value) <= 24 and all(_is_numbers(each) for each in value)
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def _mujoco_text(bare: Any, model: Any) -> str:
+    skip = int(next(filter(None, (getattr(bare, name, 0) for name in ("frame_skip", "n_substeps"))), 0))
+    step = f"; a step of the environment is {skip} of them" if skip else ""
+    gravity = ", ".join(f"{value:g}" for value in model.opt.gravity)
+    head = (f"Read from MuJoCo's model, in m, kg, rad, N and N m. A physics step lasts {model.opt.timestep:g} s{step}. "
+            f"Gravity is [{gravity}].")
+    rows = {
+        "Actuators, in the order of MuJoCo's controls": _table(
+            ("number", "actuator", "drives", "gear", "control range", "kind"), _actuators(model)),
+        "Joints": _table(("joint", "body", "type", "axis", "range", "damping", "stiffness"), _joints(model)),
+        "Bodies": _table(("body", "within", "offset", "mass", "shape"), _bodies(model)),
+    }
+    shown = {title: rows[title] for title in rows if len(rows[title]) > 1}
+    room, parts = MOST_MODEL, []
+    for left, (title, lines) in enumerate(shown.items()):
+        allowed = room // (len(shown) - left)
+        text = _within([f"{title}:", "", *lines], allowed)
+        room -= len(text)
+        parts.append(text)
+    return "\n\n".join(["### The simulated model", head, *parts])
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    found = tuple(tuple(row) for row in rows)
+    return folded(Table(tuple(header), found)).splitlines() if found else []
+
+
+def _within(lines: Sequence[str], most: int) -> str:
+    """As many lines as fit in `most` characters; a sentence counts the others."""
+    if sum(len(line) + 1 for line in lines) <= most:
+        return "\n".join(lines)
+    kept, size = 0, 40
+    while size + len(lines[kept]) + 1 <= most:
+        size += len(lines[kept]) + 1
+        kept += 1
+    return "\n".join([*lines[:kept], f"({len(lines) - kept} more rows are left out.)"])
+
+
+def _actuators(model: Any) -> Iterator[Sequence[str]]:
+    import mujoco
+
+    kinds = mujoco.mjtTrn
+    for place in range(model.nu):
+        actuator = model.actuator(place)
+        target, kind = int(actuator.trnid[0]), int(actuator.trntype[0])
+        lists = {int(kinds.mjTRN_JOINT): model.joint, int(kinds.mjTRN_JOINTINPARENT): model.joint,
+                 int(kinds.mjTRN_TENDON): model.tendon, int(kinds.mjTRN_SITE): model.site,
+                 int(kinds.mjTRN_BODY): model.body}
+        drives = lists[kind](target).name if kind in lists and target >= 0 else "-"
+        low, high = actuator.ctrlrange
+        servo = int(actuator.biastype[0]) == int(mujoco.mjtBias.mjBIAS_AFFINE)
+        yield (
+            str(place), actuator.name or "-", drives, f"{actuator.gear[0]:g}",
+            f"{low:.4g} to {high:.4g}" if actuator.ctrllimited[0] else "no limit",
+            f"position or velocity servo, gain {actuator.gainprm[0]:g}" if servo else "motor",
+        )
+
+
+def _body(model: Any, place: int) -> str:
+    """A body's name; its number if it has none."""
+    return model.body(place).name or f"#{place}"
+
+
+def _joints(model: Any) -> Iterator[Sequence[str]]:
+    for place in range(model.njnt):
+        joint = model.joint(place)
+        kind = ("free", "ball", "slide", "hinge")[int(joint.type[0])]
+        axis = ", ".join(f"{value:.3g}" for value in joint.axis) if kind in ("slide", "hinge") else "-"
+        span = f"{joint.range[0]:.4g} to {joint.range[1]:.4g}" if model.jnt_limited[place] else "no limit"
+        yield (
+            joint.name or "-", _body(model, int(joint.bodyid[0])), kind, f"[{axis}]" if axis != "-" else "-",
+            span, f"{float(joint.damping[0]):g}", f"{float(np.ravel(joint.stiffness)[0]):g}",
+        )
+
+
+def _bodies(model: Any) -> Iterator[Sequence[str]]:
+    free = {int(model.jnt_bodyid[joint]) for joint in range(model.njnt) if int(model.jnt_type[joint]) == 0}
+    for place in sorted(range(1, model.nbody), key=lambda place: (place not in free, place)):     # objects first
+        body = model.body(place)
+        geoms = [geom for geom in range(model.ngeom) if model.geom_bodyid[geom] == place]
+        if not geoms and body.mass[0] == 0 and not body.jntnum[0]:
+            continue        # a frame, such as a camera's
+        solid = [geom for geom in geoms if model.geom_contype[geom] or model.geom_conaffinity[geom]] or geoms
+        shapes = [*dict.fromkeys(_shape(model, geom) for geom in solid)]
+        more = [f"{len(shapes) - 2} more"] if len(shapes) > 2 else []
+        yield (
+            _body(model, place), _body(model, int(body.parentid[0])),
+            "[" + ", ".join(f"{value:.3g}" for value in body.pos) + "]", f"{float(body.mass[0]):.4g}",
+            "; ".join([*shapes[:2], *more]) or "-",
+        )
+
+
+def _shape(model: Any, geom: int) -> str:
+    """A geom's kind and size, as MuJoCo gives it: radius, half-lengths."""
+    kinds = ("plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh")
+    kind = int(model.geom_type[geom])
+    name = kinds[kind] if kind < len(kinds) else "shape"
+    size = [f"{value:.3g}" for value in model.geom_size[geom]]
+    match name:
+        case "sphere":
+            return f"sphere, radius {size[0]}"
+        case "capsule" | "cylinder":
+            return f"{name}, radius {size[0]}, half-length {size[1]}"
+        case "box" | "ellipsoid":
+            return f"{name}, half-lengths {' x '.join(size)}"
+    return name
+
+
+def parts_of(bare: Any, size: int) -> list[tuple[str, int]]:
+    """Names of consecutive numbers of an observation of this size, where the environment gives its structure."""
+    structure, model = getattr(bare, "observation_structure", None), getattr(bare, "model", None)
+    if not isinstance(structure, Mapping):
+        return []
+    parts = [
+        (str(name), int(count)) for name, count in structure.items()
+        if isinstance(count, int | np.integer) and count > 0 and not str(name).startswith("skipped")
+    ]
+    if sum(count for _, count in parts) != size:
+        return []
+    bodies = [_body(model, place) for place in range(1, model.nbody)] if model is not None else []
+    each = {"cinert": 10, "cvel": 6, "cfrc_ext": 6}
+    return [
+        (f"{name}, {each[name]} numbers for each body: {', '.join(bodies)}"
+         if count == each.get(name, -1) * len(bodies) else name, count)
+        for name, count in parts
+    ]
