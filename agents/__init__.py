@@ -13,6 +13,7 @@
     judging            the panel of judges: each Judge order is one seat
     memory_text        what was tried before, in words for a prompt: the lineage of a program
     notes              what the writers of earlier programs of a lineage left for later ones
+    pairs              the two parents of a crossover in a prompt: what each is, their results in one table
     proposers          the agents that propose policies: each turns one Propose order into one program or a failure
     reply              reads a model's reply to a program prompt: one fenced Python block, a program or a patch
     rollout_agents     the agents that run programs in the pool: roll an episode out, score it, examine an evaluator

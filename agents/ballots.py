@@ -7,7 +7,7 @@ from difflib import unified_diff
 
 from ..core.events import Judge
 from ..core.metrics import MAX_ENTRIES, NEVER, aggregate
-from ..core.probes import CUT, violations
+from ..core.probes import CUT, known_order, violations
 from ..core.programs.program_text import MAX_EVALUATOR, bare
 from ..core.story import aligned
 from ..core.text import bounded, counted, fenced, one_line
@@ -169,6 +169,8 @@ def _written(units: Sequence[NamedStatement]) -> str:
 
 MAX_PROBES = 32  # rows
 MAX_VIOLATIONS = 6  # pairs shown
+MAX_ORDERS = 16  # lines of known orders
+MAX_COURSE = 1_200  # characters of the course of a recording
 NAME = 60
 
 CERTAIN = (
@@ -184,6 +186,35 @@ def probes_table(probes: Sequence[Probe]) -> str:
         below = ", ".join(one_line(name, NAME) for name in probe.below) or "-"
         rows.append((one_line(probe.name, NAME), str(probe.episode.steps), ending(probe.episode), below))
     return f"{fenced(aligned(rows))}\n\n{CERTAIN}"
+
+
+def courses(episodes: Sequence[Episode], values: Mapping[int, float] | None = None) -> list[str]:
+    """The course of a success and of a failure in the domain's words, each with a title; [] without any.
+
+    With `values`, f_e by episode, it is that of a failure alone: the one in the middle, which got part of the way.
+    """
+    told = [each for each in episodes if each.notes.story]
+    failures = [each for each in told if not each.success]
+    if values is not None:
+        failures.sort(key=lambda each: (values.get(each.index, 0.0), each.index))
+        chosen = failures[len(failures) // 2 :][:1]
+    else:
+        chosen = [*[each for each in told if each.success][:1], *failures[:1]]
+    return [
+        f"The course of episode {each.index} ({ending(each)} after {each.steps} steps):\n\n"
+        f"{fenced(bounded(each.notes.story, MAX_COURSE))}"
+        for each in chosen
+    ]
+
+
+def orders_list(episodes: Sequence[Episode], probes: Sequence[Probe]) -> str:
+    """The known orders, one line for each recording with those that are worth less; "" for none."""
+    below: dict[str, list[str]] = {}
+    for better, worse in known_order(episodes, probes):
+        below.setdefault(better, []).append(one_line(worse, NAME))
+    lines = [f"{one_line(better, NAME)} > {', '.join(worse)}" for better, worse in below.items()]
+    more = [f"and {len(lines) - MAX_ORDERS} more"] if len(lines) > MAX_ORDERS else []
+    return "\n".join([*lines[:MAX_ORDERS], *more])
 
 
 def ending(episode: Episode) -> str:
@@ -234,7 +265,8 @@ def ballot(order: Judge, pool: Pool) -> str:
     parts = [
         "### Summaries, in the words of whoever wrote the evaluators",
         fenced("\n".join(f"{label}: {one_line(entry.summary, MAX_SUMMARY) or '-'}" for label, entry in pool.items())),
-        "### Fitness of every recording", fenced(_values(order, pool)), *_violations(order, pool),
+        "### Fitness of every recording", fenced(_values(order, pool)), *_orders(order), *_violations(order, pool),
+        *_failure(order, pool),
         "### Metrics over the rollouts of the initial policy: mean (least to most)", fenced(_metrics(pool)),
     ]
     texts = {
@@ -270,6 +302,22 @@ def _values(order: Judge, pool: Pool) -> str:
         counts = (str(entry.examination.order_violations) for entry in pool.values())
         rows.append((f"violated of {pairs} known orders", "", "", *counts))
     return aligned(rows)
+
+
+def _orders(order: Judge) -> list[str]:
+    """The known orders with a title."""
+    lines = orders_list(order.episodes, order.probes)
+    return ["The known orders (`>`: is worth more than):", fenced(lines)] if lines else []
+
+
+def _failure(order: Judge, pool: Pool) -> list[str]:
+    """The course of a failure in the middle of the task, by what the evaluators give on average."""
+    values: dict[int, list[float]] = {}
+    for entry in pool.values():
+        for episode, score in zip(order.episodes, entry.examination.scores, strict=False):
+            values.setdefault(episode.index, []).append(score.fitness)
+    found = courses(order.episodes, {index: sum(each) / len(each) for index, each in values.items()})
+    return ["### A failure in the middle of the task", *found] if found else []
 
 
 def _violations(order: Judge, pool: Pool) -> list[str]:

@@ -1,13 +1,16 @@
 """The agent that requests evaluators: each ProposeEvaluator order gives one evaluator program or a failure."""
 
+import random
+
 from ..core.events import ProposalFailed, ProposalMade, ProposeEvaluator
 from ..core.ports import Model, Prompts
 from ..core.programs.patch_form import Form
 from ..core.programs.program_text import MAX_EVALUATOR
 from ..core.text import fenced
-from ..core.values import Brief, Contract, EvaluatorCandidate, Program
-from .ballots import order_line, probe_scores_table, probes_table, violations_list
+from ..core.values import Brief, Contract, EvaluatorCandidate, FeedbackDetail, Program
+from .ballots import courses, order_line, probe_scores_table, probes_table, violations_list
 from .feedback import evaluator_feedback, rollouts_table
+from .foci import EMPHASES, remedies
 from .verdict import reasons_list
 from .writing import (
     AS_PUBLISHED,
@@ -31,14 +34,20 @@ class EvaluatorEvolver:
 
     def __init__(
         self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, answers: Answers = AS_PUBLISHED,
-        judge_reasons: bool = True,
+        judge_reasons: bool = True, emphasis_seed: int | None = None, feedback: FeedbackDetail = "stories",
     ) -> None:
-        """`judge_reasons`: whether writers read why the last judges voted as they did."""
+        """`judge_reasons`: whether writers read why the last judges voted as they did.
+
+        With an `emphasis_seed` each writer of a generation gets another emphasis. With the feedback "stories" they
+        read the course of some recorded rollouts.
+        """
         self._writer = Writer(
             model=model, prompts=prompts, role=EVALUATOR_WRITER, contract=contract, answers=answers,
             limit=MAX_EVALUATOR,
         )
         self._judge_reasons = judge_reasons
+        self._seed, self._feedback = emphasis_seed, feedback
+        self._emphases = remedies(prompts, EMPHASES)
         self._prompts = prompts
         self._common = {
             **evaluator_situation(brief),
@@ -58,15 +67,28 @@ class EvaluatorEvolver:
             "evaluator-situation",
             **self._common,
             success_rate=success_in_words(order.success_rate, len(order.episodes)),
-            rollouts=rollouts_table(order.episodes),
+            rollouts="\n\n".join([rollouts_table(order.episodes), *self._courses(order)]),
             probes=self._probes(order),
         )
-        rest = self._rest(order, parent, form)
-        return question(constant, rest, again=rest)  # all evaluators of a generation have one parent, or none
+        emphasis = self._emphasis(order)
+        rest, again = (self._rest(order, parent, form, text) for text in (emphasis, ""))
+        return question(constant, rest, again=again)  # all evaluators of a generation have one parent, or none
 
-    def _rest(self, order: ProposeEvaluator, parent: Program | None, form: Form) -> str:
+    def _emphasis(self, order: ProposeEvaluator) -> str:
+        """What this writer takes special care of: drawn by the run's seed, the generation and the slot."""
+        if self._seed is None:
+            return ""
+        kinds = list(self._emphases)
+        random.Random(f"{self._seed} emphasis {order.generation}").shuffle(kinds)
+        return self._prompts.fill("evaluator-emphasis", emphasis=kinds[order.slot % len(kinds)])
+
+    def _courses(self, order: ProposeEvaluator) -> list[str]:
+        """The course of a success and of a failure, with their numbers, where the recordings have one."""
+        return [] if self._feedback == "metrics" else courses(order.episodes)
+
+    def _rest(self, order: ProposeEvaluator, parent: Program | None, form: Form, emphasis: str) -> str:
         if order.parent is None or parent is None:
-            return with_form(self._prompts, "initial-evaluator", SUMMARY, form)
+            return with_form(self._prompts, "initial-evaluator", SUMMARY, form, emphasis)
         return with_form(
             self._prompts,
             "evaluator-macro-mutation",
@@ -74,7 +96,7 @@ class EvaluatorEvolver:
             form,
             program=program_block(parent),
             feedback=_feedback(order, order.parent),
-            reasons=self._reasons(order),
+            reasons="\n\n".join(filter(None, (self._reasons(order), emphasis))),
         )
 
     def _probes(self, order: ProposeEvaluator) -> str:

@@ -15,6 +15,7 @@ MAX_NAME = 64  # characters of a metric's name
 NO_LOSS = "none is measured: find it from the task and the program"
 SOURCE = "macro-foci"  # the prompt file that lists the remedies
 CROSSOVERS = "crossover-foci"  # and that of the ways to combine two parents
+EMPHASES = "evaluator-emphases"  # that of what evaluator writers take special care of
 EACH_BETTER = "[each better somewhere]"  # the beginning of a way that needs this
 
 

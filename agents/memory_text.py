@@ -1,5 +1,6 @@
 """What was tried before, in words for a prompt: the lineage of a program, and edits that did not stay. As data."""
 
+import re
 from collections.abc import Sequence
 
 from ..core.operators import OPERATORS
@@ -14,6 +15,7 @@ MAX_REASON = 240
 MAX_REPORT = 160  # characters of what a rejected program reported
 MAX_REJECTIONS = 60
 MAX_TRIED = 30  # attempts at a parent that macro-mutations and crossovers see
+ROOM_FOR_MORE = 20  # characters of the words on what a cut list leaves out
 MAX_ASIDE = 4  # rejected edits that the history names for each ancestor
 
 
@@ -133,4 +135,14 @@ def _aside(rejections: Sequence[Rejection]) -> str:
 
 
 def _summary(text: str, width: int) -> str:
-    return one_line(text, width) or "(no summary)"
+    """A summary in `width` characters; a list that is cut ends in a number, not in half a name."""
+    line = one_line(text, 10 * width)
+    if len(line) <= width and not line.endswith("…"):
+        return line or "(no summary)"
+    kept = line[: width - ROOM_FOR_MORE].rstrip("…")
+    whole = max(kept.rfind(", "), kept.rfind("; "))
+    if whole <= 0:
+        return one_line(text, width)
+    left = len(re.split(r"[,;] ", line[whole + 2 :]))
+    more = f"and {left} more" if not line.endswith("…") else f"and at least {left} more"
+    return f"{kept[: whole + 1]} {more}"

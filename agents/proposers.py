@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NotRequired, TypedDict, Unpack
 
 from ..core.events import ProposalMade, Propose
@@ -13,11 +14,12 @@ from ..core.values import Brief, CandidateState, Contract, FeedbackDetail, Memor
 from .conversation import Talker, TurnPrompts
 from .critic import critique_text, sheet_text
 from .critic_sheets import SheetFolder
-from .feedback import faults_text, pair_table, policy_feedback, title_of
+from .feedback import faults_text, policy_feedback
 from .foci import CROSSOVERS, crossing_of, focus_of, remedies
 from .hints import Hints, hints_text
 from .memory_text import history, rejections_list, tried_earlier, tried_list
 from .notes import MAX_WORDS, Notes, note_of, notes_text
+from .pairs import pair_table, second_block, second_history, title_of
 from .stories import said_of_worst
 from .writing import (
     AS_PUBLISHED,
@@ -50,6 +52,9 @@ class Aids:
 
 
 MAX_FITNESS = 900  # characters of what f_e measures
+MOST_PROMPT = 45_000  # characters of a prompt whose programs have up to
+MOST_OF_PROGRAM = 15_000  # characters; what they have more comes on top
+LEAST_SECOND = 3_000  # characters of parent B that a crossover shows; what the parents said gives way before
 NO_REJECTIONS = "None so far in this chain."
 NOT_SHOWN = "Not shown in this run."
 SUMMARY = "what changed and where, old and new values, the effect expected"
@@ -85,6 +90,7 @@ class _Proposer:
         turns = TurnPrompts(prompts=prompts, cpu=common.get("practice_cpu", ""), budget=self._aids.budget)
         self._talker = Talker(writer=writer, prompts=turns)
         self._feedback = common.get("feedback", "stories")
+        self._revisions = common.get("answers", AS_PUBLISHED).revisions
         self._prompts = prompts
         self._note = prompts.fill("reply-note", words=str(MAX_WORDS)) if self._aids.notes is not None else ""
         self._situation = prompts.fill(
@@ -97,12 +103,23 @@ class _Proposer:
     def _rest(self, name: str, form: Form = "whole", /, **variables: str) -> str:
         return with_form(self._prompts, name, SUMMARY, form, self._note, **variables)
 
-    def _shown(self, candidate: CandidateState, order: Propose) -> dict[str, str]:
-        return {
-            "program": program_block(candidate.program),
-            "feedback": _joined(policy_feedback(candidate, self._feedback), self._seen(candidate, order)),
-            "history": _history(candidate, order),
-        }
+    def _shown(self, candidate: CandidateState, order: Propose, rest: Callable[..., str]) -> dict[str, str]:
+        """The parent in the variables of a prompt, in as much detail as fits; `rest` fills the prompt with them."""
+        details: tuple[FeedbackDetail, ...] = (self._feedback, "metrics")
+        for detail in details:
+            shown = {
+                "program": program_block(candidate.program),
+                "feedback": _joined(policy_feedback(candidate, detail), self._seen(candidate, order)),
+                "history": _history(candidate, order),
+            }
+            if self._room(order, rest(**shown)) >= 0:
+                break
+        return shown
+
+    def _room(self, order: Propose, rest: str) -> int:
+        """How many characters more a prompt may have."""
+        excess = sum(max(0, len(parent.program.text) - MOST_OF_PROGRAM) for parent in order.parents)
+        return MOST_PROMPT + excess - len(self._situation) - 1 - len(self._common(order)) - len(rest)
 
     def _seen(self, candidate: CandidateState, order: Propose) -> str:
         """What a critic said about an episode of the candidate, and which attached picture shows it; "" for neither."""
@@ -129,12 +146,15 @@ class _Proposer:
         measure = fenced(bounded(order.fitness, MAX_FITNESS))
         return self._prompts.fill("fitness-measure", measure=measure) + "\n"
 
+    def _common(self, order: Propose) -> str:
+        """What f_e measures, and the hints: the same in most prompts of the search."""
+        return self._measure(order) + hints_text(self._prompts, self._aids.hints.of(order.id))
+
     async def _write(
         self, order: Propose, rest: str, again: str = "", *, form: Form = "whole"
     ) -> Proposed:
         parents = [parent.program for parent in order.parents]
-        hints = self._aids.hints.of(order.id)
-        common = self._measure(order) + hints_text(self._prompts, hints)  # the same in most prompts of the search
+        hints, common = self._aids.hints.of(order.id), self._common(order)
         asked = question(self._situation, common + rest, common + again)
         if self._aids.sheets is not None:
             sheets = [each.sheet for each in order.critiques if each.sheet is not None]
@@ -154,7 +174,8 @@ class Initiator(_Proposer):
 
     def __init__(self, *, edited: bool = True, **common: Unpack[Common]) -> None:
         super().__init__(**common)
-        self._use = self._prompts.fill("starting-point" if edited else "used-as-is").strip()
+        use = self._prompts.fill("starting-point" if edited else "used-as-is").strip()
+        self._use = f"{use}\n\n{self._prompts.fill('advice-' + common['brief'].kind).strip()}"
 
     async def carry_out(self, order: Propose) -> Proposed:
         """Answer an order for a first policy. Raises ModelError if it is fatal."""
@@ -183,7 +204,8 @@ class HillClimber(_Proposer):
         else:
             memory = self._memory(order)
         memory = "\n\n".join(filter(None, (memory.rstrip("\n"), self._notes(order))))
-        form, shown = self._form, self._shown(current, order)
+        form = self._form
+        shown = self._shown(current, order, partial(self._rest, "hill-climb", form, memory=memory))
         rest = self._rest("hill-climb", form, **shown, memory=memory)
         again = self._rest("hill-climb", form, **shown, memory="")
         return await self._write(order, rest, again, form=form)
@@ -206,13 +228,14 @@ class Mutator(_Proposer):
     async def carry_out(self, order: Propose) -> Proposed:
         """Answer an order for a macro-mutation. Raises ModelError if it is fatal."""
         (parent,) = order.parents
-        shown = {**self._shown(parent, order), "tried": self._tried(order)}
         focus = ""
         if order.focus is not None:
             focus = self._prompts.fill("macro-focus", **focus_of(order.focus, parent, self._remedies))
+        fill = partial(self._rest, "macro-mutation", self._revisions, tried=self._tried(order))
+        shown = self._shown(parent, order, partial(fill, focus=focus))
         # All macro-mutations of a generation have one parent, and differ in the focus, which comes last.
-        again = self._rest("macro-mutation", **shown, focus="")
-        return await self._write(order, self._rest("macro-mutation", **shown, focus=focus), again=again)
+        rest, again = fill(**shown, focus=focus), fill(**shown, focus="")
+        return await self._write(order, rest, again=again, form=self._revisions)
 
 
 class Crosser(_Proposer):
@@ -235,39 +258,44 @@ class Crosser(_Proposer):
         elif order.focus is not None:
             focus = self._prompts.fill("crossover-focus", **crossing_of(order.focus, first, second, self._ways))
         # The crossovers of a generation have the same parents, and differ in the focus, which comes last.
-        rest, again = (
-            self._of_one(order, first, text) if same else self._of_two(order, first, second, text)
-            for text in (focus, "")
-        )
-        return await self._write(order, rest, again=again if focus else "")
+        fill = self._of_one(order, first, focus) if same else self._of_two(order, first, second, focus)
+        return await self._write(order, fill(focus), again=fill("") if focus else "", form=self._revisions)
 
     def _said(self, parent: CandidateState) -> str:
         return "" if self._feedback == "metrics" else said_of_worst(parent.episodes, parent.scores)
 
-    def _of_one(self, order: Propose, parent: CandidateState, focus: str) -> str:
-        return self._rest(
-            "crossover-with-itself", title=title_of(parent, order), **self._shown(parent, order),
-            tried=self._tried(order), focus=focus,
+    def _of_one(self, order: Propose, parent: CandidateState, focus: str) -> Callable[[str], str]:
+        fill = partial(
+            self._rest, "crossover-with-itself", self._revisions, title=title_of(parent, order),
+            tried=self._tried(order),
         )
+        shown = self._shown(parent, order, partial(fill, focus=focus))
+        return lambda text: fill(**shown, focus=text)
 
-    def _of_two(self, order: Propose, first: CandidateState, second: CandidateState, focus: str) -> str:
-        return self._rest(
-            "crossover",
+    def _of_two(
+        self, order: Propose, first: CandidateState, second: CandidateState, focus: str
+    ) -> Callable[[str], str]:
+        """Fills the prompt with a focus; parent B gets the room that the rest leaves."""
+        histories = history(first, order.tried), history(second, order.tried)
+        fill = partial(
+            self._rest, "crossover", self._revisions,
             table=fenced(pair_table(first, second)),
             first_title=title_of(first, order),
             second_title=title_of(second, order),
             first=program_block(first.program),
-            first_history=_history(first, order, level=3),
+            first_history=_headed(histories[0], level=3),
             first_faults=self._outcome(first, order),
-            second=program_block(second.program),
-            second_history=_history(second, order, level=3),
+            second_history=_headed(second_history(*histories), level=3),
             second_faults=self._outcome(second, order),
-            first_said=self._said(first),
-            second_said=self._said(second),
             tried=self._tried(order),
-            focus=focus,
         )
-
+        said = {"first_said": self._said(first), "second_said": self._said(second)}
+        if self._room(order, fill(**said, second="-", focus=focus)) < LEAST_SECOND:
+            said = dict.fromkeys(said, "")
+        fill = partial(fill, **said)
+        room = max(LEAST_SECOND, self._room(order, fill(second="-", focus=focus)))
+        block = second_block(first.program, second.program, room)
+        return lambda text: fill(second=block, focus=text)
 
     def _outcome(self, parent: CandidateState, order: Propose) -> str:
         """The faults of a parent and what a critic said, each with its heading."""
@@ -278,8 +306,11 @@ def _joined(*texts: str) -> str:
     return "\n\n".join(filter(None, texts))
 
 
-def _history(candidate: CandidateState, order: Propose, *, level: int = 2) -> str:
-    lines = history(candidate, order.tried)
+def _history(candidate: CandidateState, order: Propose) -> str:
+    return _headed(history(candidate, order.tried), level=2)
+
+
+def _headed(lines: str, *, level: int) -> str:
     return f"{'#' * level} The edits that led to it, oldest first\n\n{fenced(lines)}" if lines else ""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..core.ports import Reply
-from ..core.programs.patch_form import Form, form_of, split_mark
+from ..core.programs.patch_form import Form, form_of, named_parent, split_mark
 from ..core.programs.patches import merge
 from ..core.programs.program_text import (
     MAX_FAULT,
@@ -184,7 +184,9 @@ def read_program(
 ) -> Reading:
     """The program of a reply and its edit summary, or a Fault of the kind that fits. Never raises.
 
-    With the form "patch", a block may be a patch of the first parent; the program is then the merged one.
+    With the form "patch", a block may be a patch of the first parent; the program is then the merged one. With
+    "either" it may be one of any parent, which its first line then says; else a block that keeps the contract is a
+    whole program.
 
     A refused, cut off or broken off reply is never a program, whatever it holds. Of the fenced blocks the
     Python ones count; where none says its language, those without a language do. Where several count, exactly
@@ -195,15 +197,30 @@ def read_program(
     python = stopped(reply) or _python_blocks(reply.text, blocks)
     if isinstance(python, Fault):
         return Reading(program=None, summary=said, fault=python)
-    parent = parents[0] if form == "patch" and parents else None
-    reading = _only_one([_read_block(block, contract, limit, parent) for block in python], parent)
+    patched = form != "whole" and bool(parents)
+    parent = parents[0] if patched else None
+    reading = _only_one([
+        _read_block(block, contract, limit, _patched(block, parents) if patched else None, marked=form == "either")
+        for block in python
+    ], parent)
     if reading.program is None or (reading.fault is not None and reading.fault.kind is FaultKind.NOT_PYTHON):
         return replace(reading, summary=said)
     return replace(reading, summary=summary_of(reading.program, parents, said))
 
 
-def _read_block(block: Block, contract: Contract, limit: int, parent: Program | None) -> Reading:
-    """What a block holds; with a parent it may be a patch of it, unless its first line says otherwise."""
+def _patched(block: Block, parents: Sequence[Program]) -> Program:
+    """The parent that a block patches, if it is a patch."""
+    place = named_parent(block.text)
+    return parents[place] if place < len(parents) else parents[0]
+
+
+def _read_block(
+    block: Block, contract: Contract, limit: int, parent: Program | None, *, marked: bool = False
+) -> Reading:
+    """What a block holds; with a parent it may be a patch of it, unless its first line says otherwise.
+
+    If patches are `marked`, what keeps the contract without a mark is a whole program.
+    """
     mark, text = split_mark(block.text)
     program = Program(text)
     fault = check(program, contract, limit)
@@ -211,7 +228,7 @@ def _read_block(block: Block, contract: Contract, limit: int, parent: Program | 
         return Reading(program=program, fault=fault)
     form: Form | None = mark or "patch"
     if mark is None and fault is None:
-        form = _form(program, parent)
+        form = "whole" if marked else _form(program, parent)
     if form == "whole":
         return Reading(program=program)
     if form is None:

@@ -18,7 +18,9 @@ _log = structlog.get_logger("memento.replies")
 
 PROPOSER = "proposer"
 EVALUATOR_WRITER = "evaluator-writer"
-REPLY: Mapping[Form, str] = {"whole": "reply-program", "patch": "reply-patch"}  # the prompt files of the forms
+REPLY: Mapping[Form, str] = {  # the prompt files of the forms
+    "whole": "reply-program", "patch": "reply-patch", "either": "reply-either",
+}
 MAX_SHOWN = 24_000  # characters of an answer that a further question shows; less is of no use for putting it right
 _WORTH_SHOWING = (
     FaultKind.NOT_PYTHON, FaultKind.BROKEN_CONTRACT, FaultKind.BAD_PATCH, FaultKind.MANY_PROGRAMS,
@@ -64,12 +66,19 @@ def not_kept(fact: AskedAgain) -> None:
 class Answers:
     """How models answer. `edits` is the form of the replies to small edits and to revisions of evaluators.
 
+    With "patch", the replies to other revisions of programs may be patches, too.
+
     A reply that cannot be used gets up to `repairs` more questions in the same slot; `keep` commits the reply before.
     """
 
     edits: Form = "whole"
     repairs: int = 0
     keep: Keep = not_kept
+
+    @property
+    def revisions(self) -> Form:
+        """The form of the replies to macro-mutations and crossovers."""
+        return "either" if self.edits == "patch" else "whole"
 
 
 AS_PUBLISHED = Answers()

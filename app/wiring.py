@@ -324,7 +324,8 @@ def make_askers(
         )
     evolver = EvaluatorEvolver(
         model=models.evaluator_writer, prompts=prompts, brief=brief, contract=domain.evaluator_contract,
-        answers=answers, judge_reasons=settings.judge_reasons,
+        answers=answers, judge_reasons=settings.judge_reasons, feedback=settings.feedback,
+        emphasis_seed=settings.root_seed if settings.macro_focus else None,
     )
     judges = JudgePanel(models=models.judges, prompts=prompts, brief=brief, run_seed=settings.root_seed, keep=keep)
     critic = None if sheets is None else Critic(model=models.critic, prompts=prompts, brief=brief, sheets=sheets)

@@ -408,6 +408,10 @@ class Contract:
     methods: tuple[tuple[str, int], ...]
 
 
+TaskKind = Literal["arm", "gait", "grid", "control"]
+"""What advice fits a task: handling things with an arm, walking, choices on a grid, or another control loop."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brief:
     """The domain's texts for a model. All are Markdown and reveal nothing of a reference policy."""
@@ -419,3 +423,4 @@ class Brief:
     # what differs between recordings, which hold true states; None: the same text as for policies
     evaluator_uncertainties: str | None = None
     reference_fitness: str = ""  # what f_e is made of under the domain's reference evaluator, in two lines
+    kind: TaskKind = "arm"  # the file prompts/advice-KIND.md has the advice for first policies

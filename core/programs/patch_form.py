@@ -12,7 +12,9 @@ from .source_units import ParsedText, Statement, bound, imported_name
 
 
 OMISSION = re.compile(r"[ \t]*#[ \t]*(?:\.\.\.|…)")  # a comment that stands for code
-_MARK = re.compile(r"[ \t]*#[ \t]*(whole program|patch)[ \t]*[.:]?[ \t]*", re.IGNORECASE)
+_MARK = re.compile(
+    r"[ \t]*#[ \t]*(whole program|patch)(?:[ \t]+of[ \t]+(?:parent[ \t]+)?`?([AB])`?)?[ \t]*[.:]?[ \t]*", re.IGNORECASE
+)
 
 Import = tuple[str | None, int, str, str | None]
 """A module (None for `import x`), the level of a relative import, the name and its alias."""
@@ -108,7 +110,15 @@ def marked_form(line: str) -> str | None:
     return None if found is None else "patch" if found[1].lower() == "patch" else "whole"
 
 
-Form = Literal["whole", "patch"]
+Form = Literal["whole", "patch", "either"]
+"""What a reply holds: a whole program, a patch, or what its block names: a whole program unless it says patch."""
+
+
+def named_parent(text: str) -> int:
+    """The place of the parent that a block patches by its first line, such as `# patch of B`; the first by default."""
+    found = _MARK.fullmatch(text.lstrip("\r\n").partition("\n")[0].rstrip("\r"))
+    return 1 if found is not None and (found[2] or "").upper() == "B" else 0
+
 
 _LOOKUPS = frozenset({"getattr", "globals", "vars", "locals", "eval", "exec"})
 _ATTRIBUTES = ("__dict__", "__getattribute__")

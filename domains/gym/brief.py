@@ -1,12 +1,14 @@
 """The texts of a Gymnasium environment for prompts: the task with what is in force, the interfaces, the episodes."""
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from ...core.values import Brief
+from ...core.values import Brief, TaskKind
 from .description import Description
-from .documentation import MOST_CHARS, Table, elements, fitted, folded
+from .documentation import MOST_CHARS, Table, elements, fitted, folded, shortened
+from .names import parse_id, suite_of
 from .options import BY_RETURN, COMPLETIONS, NONE, REMAINING, Settings
 from .spaces import TEXT, Leaf, has_text
 from .trace import recorded_fields
@@ -14,7 +16,11 @@ from .trace import recorded_fields
 MOST_BOUNDS: Final = 64         # numbers of a field whose bounds are listed one by one
 MOST_INLINE: Final = 8          # numbers without names that stand on one line
 MOST_SEEN: Final = 32           # numbers of a field whose ranges in random episodes are shown
+LEAST_JOINTS: Final = 3         # of a body that walks
 MOST_ROWS: Final = 120          # of a table of elements
+MOST_BRIEF: Final = 18_000      # characters of task and interface; the model's tables give way first, down to
+LEAST_MODEL: Final = 1_200      # so many
+_WALKS: Final = re.compile(r"\b(walk\w*|gait|legs?|legged|hop\w*|run|forward)\b", re.IGNORECASE)
 _RANGES: Final = ("min", "max", "control min", "control max", "action min", "action max")   # the space has them
 
 
@@ -22,7 +28,7 @@ def brief(settings: Settings) -> Brief:
     """The texts for these settings."""
     return Brief(
         task=_task(settings), policy_interface=_policy(settings), evaluator_interface=_evaluator(settings),
-        uncertainties=_uncertainties(settings),
+        uncertainties=_uncertainties(settings), reference_fitness=_reference(settings), kind=_kind(settings),
     )
 
 
@@ -34,7 +40,8 @@ def _task(settings: Settings) -> str:
         "return of an episode is the sum of its rewards; the policy should make it as large as possible."
     )
     body = [] if settings.task is not None and not settings.extends else [_documentation(known)]
-    parts = [*body, settings.task or "", known.arguments, known.model]
+    room = MOST_BRIEF - sum(map(len, (*body, settings.task or "", known.arguments, _policy(settings))))
+    parts = [*body, settings.task or "", known.arguments, shortened(known.model, max(LEAST_MODEL, room))]
     return "\n\n".join([head, *(text.strip("\n") for text in parts if text.strip()), _episode(settings)])
 
 
@@ -75,10 +82,27 @@ def _episode(settings: Settings) -> str:
         f"- Success: {_success(settings)}",
         f"- A policy of random actions has a mean return of {known.random_mean:.4g} (standard deviation "
         f"{known.random_std:.3g}, {known.random_episodes} episodes).",
-        f"- The reference fitness of an episode grows with its return R: it is 0.25 at R = {settings.low:.4g} and 0.75 "
-        f"at R = {settings.high:.4g}, and it has no upper limit of R.",
     ]
-    return "\n".join(["### Episodes and fitness", "", *lines])
+    return "\n".join(["### Episodes", "", *lines])
+
+
+def _reference(settings: Settings) -> str:
+    """What f_e is under the reference evaluator."""
+    return (f"f_e grows with the return R of the episode: it is 0.25 at R = {settings.low:.4g} and 0.75 at "
+            f"R = {settings.high:.4g}, and it has no upper limit of R.")
+
+
+def _kind(settings: Settings) -> TaskKind:
+    """What kind of task it is, for the advice to writers: of its suite, else by its spaces and its documentation."""
+    known = settings.description
+    suite = suite_of(parse_id(known.id))
+    if suite is not None and suite.kind is not None:
+        return suite.kind
+    numbers = [leaf for leaf in known.observation if leaf.kind != TEXT]
+    if all(leaf.whole for leaf in (*numbers, *known.action)):
+        return "grid"
+    joints = sum(leaf.size for leaf in known.action if not leaf.whole)
+    return "gait" if joints >= LEAST_JOINTS and _WALKS.search(known.documentation) else "control"
 
 
 def _success(settings: Settings) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 
 from ...core.errors import UsageError
 from ...core.extras import install_command
-from ...core.values import JSON
+from ...core.values import JSON, TaskKind
 
 # How an episode begins:
 KEPT: Final = "kept"                # one environment for all episodes: `reset(seed=…)` repeats an episode
@@ -32,7 +32,7 @@ class Suite:
     """A package that registers environments when it is imported.
 
     `pattern` matches the beginning of its ids. `modes` are the ways an episode may begin, the first that repeats it
-    is taken; `arguments` are those of an id unless others are given.
+    is taken; `arguments` are those of an id unless others are given. `kind` is that of all its tasks, if they have one.
     """
 
     package: str
@@ -40,25 +40,30 @@ class Suite:
     pattern: str
     modes: tuple[str, ...] = MODES
     arguments: Mapping[str, Mapping[str, JSON]] = field(default_factory=dict)
+    kind: TaskKind | None = None
 
 
 SUITES: Final = (
     Suite(
         package="gymnasium_robotics", install="gymnasium-robotics",
-        pattern=r"Fetch|Hand|Adroit|PointMaze|AntMaze|FrankaKitchen|Mamujoco",
+        pattern=r"Fetch|Hand|Adroit|FrankaKitchen", kind="arm",
     ),
     Suite(
-        package="metaworld", install="metaworld==3.0.0", pattern=r"Meta-World/",
+        package="gymnasium_robotics", install="gymnasium-robotics", pattern=r"PointMaze|AntMaze|Mamujoco",
+    ),
+    Suite(
+        package="metaworld", install="metaworld==3.0.0", pattern=r"Meta-World/", kind="arm",
         # A task is drawn when an environment is made: by default 50, of which `reset` takes one. A new environment with
         # one task draws it from the same distribution in a tenth of the time.
         modes=(SEEDED,), arguments={"Meta-World/MT1": {"num_goals": 1}},
     ),
     Suite(
-        package="minigrid", install="minigrid", pattern=r"MiniGrid-|BabyAI-",
+        package="minigrid", install="minigrid", pattern=r"MiniGrid-|BabyAI-", kind="grid",
     ),
     Suite(
         package="highway_env", install="highway-env",
         pattern=r"highway-|parking-|roundabout-|merge-|intersection-|racetrack|exit-|lane-keeping-|two-way-|u-turn-",
+        kind="control",
     ),
 )
 

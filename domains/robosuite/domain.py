@@ -32,20 +32,20 @@ JOINT_LIMITS_RAD: Final = (
 )
 REACH_M: Final = {0.82: 0.77, 0.9: 0.79, 1.0: 0.8, 1.1: 0.8, 1.2: 0.79}    # by the end effector's z, tool down
 NEAREST_M: Final = 0.29         # from here on, at each of these heights
-_LIMITS: Final = "; ".join(f"{place + 1}: {low:g} to {high:g}" for place, (low, high) in enumerate(JOINT_LIMITS_RAD))
-_JOINTS: Final = f" Limits of the joints, rad: {_LIMITS}."
+_LIMITS: Final = "; ".join(f"{low:g} to {high:g}" for low, high in JOINT_LIMITS_RAD)
+_JOINTS: Final = f"Limits of the joints 1 to 7, rad: {_LIMITS}."
 _REACH: Final = (
-    " With the tool straight down, the end effector can be from 0.29 m to "
+    f"With the tool straight down, the end effector can be from {NEAREST_M:g} m to "
     + ", ".join(f"{reach:g} m (at z = {z:g})" for z, reach in REACH_M.items())
     + " from the axis of joint 1, seen from above."
 )
 _TURNING: Final = (
-    " Joint 1 turns the arm about the vertical, counter-clockwise seen from above for growing angles; joint 7 turns the"
+    "Joint 1 turns the arm about the vertical, counter-clockwise seen from above for growing angles; joint 7 turns the"
     " hand, clockwise seen from above while the tool points down. Joint 7 starts near 0.8, so without joint 1 the hand"
     " can turn 2.1 rad clockwise and 3.6 rad counter-clockwise from there."
 )
 _SIZES: Final = (
-    " The hand is 0.205 m wide along its own y axis and 0.063 m along x. Each finger is 0.02 m wide and 0.03 m thick,"
+    "The hand is 0.205 m wide along its own y axis and 0.063 m along x. Each finger is 0.02 m wide and 0.03 m thick,"
     " its pad is 0.016 m wide and high; open, the pads are 0.08 m apart. A finger presses with at most 20 N."
 )
 _SENTENCES: Mapping[str, str] = {
@@ -141,7 +141,8 @@ def _arm(task: Task) -> str:
     where = f"The arm's base, on the axis of joint 1, is at {bases[0]}."
     if task.arms == 2:
         where = f"The arms' bases, on the axes of their joints 1, are at {bases[0]} and {bases[1]}."
-    return where + (_REACH if task.grips else "") + _JOINTS + (_TURNING + _SIZES if task.grips else "")
+    lines = [where, _REACH, _JOINTS, _TURNING, _SIZES] if task.grips else [where, _JOINTS]
+    return "\n".join(f"- {line}" for line in lines)
 
 
 def _uncertainties(ranges: NoiseRanges) -> str:

@@ -146,18 +146,27 @@ async def test_a_replay_gives_the_same_fact(texts: tuple[str, ...]) -> None:
     assert await climber(ReplayModel(tape_of([fact]))).carry_out(order) == fact
 
 
-async def test_only_edits_may_be_patches() -> None:
-    prompts = PromptFolder()
-    for kind, order in (
-        (Initiator, propose(Operator.INITIAL)),
-        (Mutator, propose(Operator.MACRO, candidate())),
-        (Crosser, propose(Operator.CROSSOVER, candidate(), candidate(OTHER))),
-    ):
+async def test_a_first_program_is_no_patch() -> None:
+    model = Scripted(lambda ask: reply(PATCH))
+    agent = Initiator(
+        model=model, prompts=PromptFolder(), brief=BRIEF, contract=CONTRACT, limits="", answers=ANSWERS,
+    )
+    fact = await agent.carry_out(propose(Operator.INITIAL))
+    assert (fact.fault.kind, "# patch" in model.asked[0].prompt) == (FaultKind.BROKEN_CONTRACT, False)
+    assert len(fact.earlier) == 1
+
+
+@pytest.mark.parametrize("answers", [ANSWERS, Answers(repairs=1)])
+async def test_revisions_may_be_patches_unless_all_replies_are_whole(answers: Answers) -> None:
+    patched = answers.edits == "patch"
+    for kind, parents in ((Mutator, [candidate()]), (Crosser, [candidate(), candidate(OTHER)])):
         model = Scripted(lambda ask: reply(PATCH))
-        agent = kind(model=model, prompts=prompts, brief=BRIEF, contract=CONTRACT, limits="", answers=ANSWERS)
-        fact = await agent.carry_out(order)
-        assert (fact.fault.kind, "# patch" in model.asked[0].prompt) == (FaultKind.BROKEN_CONTRACT, False)
-        assert len(fact.earlier) == 1
+        agent = kind(
+            model=model, prompts=PromptFolder(), brief=BRIEF, contract=CONTRACT, limits="", answers=answers,
+        )
+        fact = await agent.carry_out(propose(Operator.MACRO, *parents))
+        assert ("# patch" in model.asked[0].prompt) is patched
+        assert isinstance(fact, ProposalMade) is patched
 
 
 async def test_revisions_of_evaluators_may_be_patches() -> None:

@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from memento.agents.evaluator_evolver import EvaluatorEvolver
 from memento.agents.foci import CROSSOVERS, EACH_BETTER, crossing_of, focus_of, losses_of, remedies
 from memento.core.errors import UsageError
 from memento.core.metrics import aggregate
 from memento.core.values import Focus, Score
 from memento.runtime.prompts import PromptFolder
 
-from ..support.prompt_samples import CRASH, candidate
+from ..support.prompt_samples import BRIEF, CRASH, EVALUATOR_CONTRACT, Scripted, candidate, propose_evaluator
 
 KINDS = remedies(PromptFolder())
 
@@ -77,3 +78,19 @@ def test_a_list_of_foci_without_an_entry_is_refused(tmp_path: Path) -> None:
     (tmp_path / "macro-foci.md").write_text("---\npurpose: A test.\nvariables:\n---\nNo list.\n", encoding="utf-8")
     with pytest.raises(UsageError, match=r"macro-foci\.md lists no focus"):
         remedies(PromptFolder(tmp_path))
+
+
+async def test_evaluator_writers_of_a_generation_get_different_emphases() -> None:
+    async def prompts_of(seed: int | None) -> list[str]:
+        model = Scripted(lambda ask: "no program")
+        evolver = EvaluatorEvolver(
+            model=model, prompts=PromptFolder(), brief=BRIEF, contract=EVALUATOR_CONTRACT, emphasis_seed=seed,
+        )
+        for slot in range(4):
+            await evolver.carry_out(replace(propose_evaluator(None), slot=slot))
+        return [ask.prompt for ask in model.asked]
+
+    first = await prompts_of(7)
+    assert len(set(first)) == 4 and first == await prompts_of(7) != await prompts_of(8)
+    assert len(set(await prompts_of(None))) == 1
+    assert all("## Your emphasis" in prompt for prompt in first)

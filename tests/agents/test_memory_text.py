@@ -97,3 +97,12 @@ def test_texts_of_programs_stay_on_their_lines() -> None:
     assert len(lines) <= 40
     assert max(map(len, lines)) < 600
     assert len(rejections_list(many, full=True)) < 40_000
+
+
+def test_a_cut_list_ends_in_a_number_and_not_in_half_a_name() -> None:
+    names = ", ".join(f"CONSTANT_{place}" for place in range(30))
+    edit = replace(LINEAGE[0], summary=f"GAIN 1 → 2; insensitive: {names}")
+    tuned = candidate(lineage=(edit,))
+    line = history(tuned).strip()
+    shown = line.count("CONSTANT_")
+    assert line.endswith(f"CONSTANT_{shown - 1}, and {30 - shown} more") and len(line) < 240

@@ -13,7 +13,7 @@ from memento.agents.reply import MAX_REPLY, TOO_LONG, read_program, split, summa
 from memento.core.events import ProposalFailed
 from memento.core.ports import Reply
 from memento.core.programs.program_text import MAX_FAULT, MAX_SUMMARY
-from memento.core.values import FaultKind
+from memento.core.values import FaultKind, Program
 from memento.runtime.prompts import PromptFolder
 
 from ..support.prompt_samples import (
@@ -213,3 +213,23 @@ async def test_a_defect_in_reading_spends_the_slot_and_keeps_the_reply(monkeypat
     vote = await JudgePanel(models=[model], prompts=prompts, brief=BRIEF, run_seed=7).carry_out(judge_order())
     assert (vote.choice, vote.reason) == (None, "abstained: it cannot be read: RecursionError")
     assert [call.reply.text for call in (*vote.earlier, vote.call)] == ["the reply"] * 2
+
+
+ONE = Program("class CartPolicy:\n    GAIN = 1\n\n    def reset(self):\n        pass\n\n"
+              "    def compute_action(self, obs):\n        return [self.GAIN]\n")
+TWO = Program(ONE.text.replace("GAIN = 1", "GAIN = 2\n    BIAS = 3"))
+
+
+@pytest.mark.parametrize(("code", "merged"), [
+    (f"# whole program\n{TWO.text}", TWO.text),
+    (TWO.text, TWO.text),
+    ("# patch\nclass CartPolicy:\n    GAIN = 9\n", ONE.text.replace("GAIN = 1", "GAIN = 9")),
+    ("# patch of A\nclass CartPolicy:\n    GAIN = 9\n", ONE.text.replace("GAIN = 1", "GAIN = 9")),
+    ("# Patch of parent B.\nclass CartPolicy:\n    GAIN = 9\n", TWO.text.replace("GAIN = 2", "GAIN = 9")),
+])
+def test_a_revision_is_a_whole_program_or_a_patch_of_the_parent_that_it_names(code: str, merged: str) -> None:
+    said = reply(f"Summary: GAIN\n```python\n{code}```\n")
+    reading = read_program(said, CONTRACT, [ONE, TWO], form="either")
+    assert reading.fault is None and reading.program == Program(merged)
+    only = read_program(said, CONTRACT, [ONE], form="either")
+    assert only.fault is None, "with one parent its letter does not matter"

@@ -19,7 +19,7 @@ from memento.domains.gym.loading import Simulator
 from memento.domains.gym.names import KEPT, SEEDED, parse_id
 
 GOLDEN = Path(__file__).parent / "golden"
-MOST = 24_000       # characters of a brief
+MOST = 19_500       # characters of a brief: see domains.gym.brief.MOST_BRIEF
 ROBOTICS = "gymnasium-robotics 1.4.2"
 
 # id: the package that has it, and what the brief must hold.
@@ -85,7 +85,16 @@ def brief_of(name: str) -> str:
         "description": text, "kwargs": KWARGS.get(name, {}), "max_episode_steps": json.loads(text)["horizon"],
     }
     brief = domain.brief(domain.options(given, preset="quick"))
+    assert KINDS.get(name, brief.kind) == brief.kind
+    assert "0.25 at R = 0" in brief.reference_fitness and "0.25" not in brief.task.rpartition("### Episodes")[2]
     return f"{brief.task}\n\n## Interface\n\n{brief.policy_interface}\n"
+
+
+KINDS = {
+    "CartPole-v1": "control", "Taxi-v4": "grid", "FrozenLake-v1": "grid", "BipedalWalker-v3": "gait", "Ant-v5": "gait",
+    "Humanoid-v5": "gait", "HalfCheetah-v5": "gait", "Pusher-v5": "control", "AdroitHandDoor-v1": "arm",
+    "MiniGrid-Unlock-v0": "grid", "Meta-World/MT1": "arm", "PointMaze_UMaze-v3": "control",
+}
 
 
 def compare(name: str, text: str) -> None:

@@ -104,7 +104,9 @@ async def asked(domain: str, kind: str, count: int) -> Ask:
     common = {"prompts": PromptFolder(), "brief": loaded.brief(loaded.options(OPTIONS[domain], preset="paper"))}
     answers = Answers(edits="patch")
     policy = {"model": model, "contract": loaded.contract, "limits": policy_limits_in_words(), "answers": answers}
-    evolver = EvaluatorEvolver(model=model, contract=loaded.evaluator_contract, answers=answers, **common)
+    evolver = EvaluatorEvolver(
+        model=model, contract=loaded.evaluator_contract, answers=answers, **common, emphasis_seed=7,
+    )
     elite = mature(domain, found, count)
     episodes = found.episodes[:count]
     rate = mean([episode.success for episode in episodes])
