@@ -21,7 +21,7 @@ _LEFT_OUT: Final = (
 _HISTORY: Final = re.compile(r"(change ?log|version history|credits?)\b.*", re.IGNORECASE)
 _ITEM: Final = re.compile(r"(\s*)([-*+]|\d+[.)])\s+(.*)")
 _OTHER_ID: Final = re.compile(r"`?(?:[\w-]+/)?([\w.-]+-v\d+)`?(?=[\s:]|$)")
-_RULE: Final = re.compile(r"\|[\s:|-]*--[\s:|-]*")
+_RULE: Final = re.compile(r"\|[ \t:|-]*--[ \t:|-]*")
 _HEADING: Final = re.compile(r"\s{0,3}(#+)\s+(.*)")
 _HOW_TO_MAKE: Final = re.compile(r"\bgym|^\s*(\$ )?(python|pip) ", re.MULTILINE)
 _CODE: Final = "\0"                 # the beginning of a line that stays as it is
@@ -75,23 +75,34 @@ def _without_history(lines: Sequence[str]) -> list[str]:
 def _without_code(lines: Sequence[str]) -> list[str]:
     """The lines without figures and code that makes an environment, nor the sentence that leads to it."""
     kept: list[str] = []
-    places = iter(lines)
-    for line in places:
+    next_line = 0
+    for place, line in enumerate(lines):
+        if place < next_line:
+            continue
         opening = re.fullmatch(r"\s*(```+)\s*(\{?)[\w-]*.*", line)
         if opening is None:
             kept.append(line)
             continue
-        block = [line]
-        for inner in places:
-            block.append(inner)
-            if inner.strip().startswith(opening[1]):
-                break
+        end = _end_of_code(lines, place, opening[1])
+        if end is None:         # a fence without a second one
+            continue
+        block, next_line = lines[place : end + 1], end + 1
         code = "\n".join(block[1:-1])
         if opening[2] or _HOW_TO_MAKE.search(code):
             _drop_lead(kept)
         else:
             kept += [_CODE + each for each in block]
     return kept
+
+
+def _end_of_code(lines: Sequence[str], begin: int, fence: str) -> int | None:
+    """The line that closes the fence in line `begin`; None if a section or the text ends before."""
+    for place in range(begin + 1, len(lines)):
+        if lines[place].strip().startswith(fence):
+            return place
+        if re.match(r"\s{0,3}##+\s", lines[place]):
+            return None
+    return None
 
 
 def _drop_lead(lines: list[str]) -> None:
@@ -193,7 +204,7 @@ def _described(parts: Sequence[tuple[int, str, list[str]]]) -> list[tuple[int, s
 
 # Tables.
 
-_TABLE: Final = re.compile(r"(?m)^\|.*\n\|[\s:|-]*--[\s:|-]*\n(?:\|.*(?:\n|\Z))*")
+_TABLE: Final = re.compile(r"(?m)^\|.*\n\|[ \t:|-]*--[ \t:|-]*\n(?:\|.*(?:\n|\Z))*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Options, success and refusals of Gymnasium's environments."""
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
@@ -194,6 +195,16 @@ The reward:
 too -->
 Changelog:
     - (1/1/20) all new
+
+## Second
+```
+a fence that nothing closes
+
+## Version History
+- v0: long ago
+
+## Third
+The end.
 """
 
 
@@ -201,7 +212,8 @@ def test_blocks_stay_as_they_are_and_what_concerns_other_environments_is_left_ou
     text = clean(ART, "Mine-v1")
     assert "    +---+\n    |R: | :\n    | | |\n    +---+" in text and "```\n2 * x | y\n```" in text
     assert "`Mine-v1`" in text and "It is fast." in text and "The reward:" in text
-    for word in ("Other-v1", "two lines", "To run it", "mine.py", "hidden", "all new", "Changelog"):
+    assert "a fence that nothing closes" in text and text.endswith("**Third**\nThe end.")
+    for word in ("long ago", "Other-v1", "two lines", "To run it", "mine.py", "hidden", "all new", "Changelog"):
         assert word not in text
 
 
@@ -218,6 +230,14 @@ def test_the_sections_share_the_room_and_reward_and_end_come_first() -> None:
     assert "number 3" not in moved and "shortened" not in moved and "(The table is in the interface.)" in moved
     for most in range(0, 3_000, 37):
         assert len(fitted(text, most=most)) <= most
+
+
+def test_the_description_of_an_older_run_still_makes_a_brief() -> None:
+    options = completed(SPACES)
+    old = {key: value for key, value in json.loads(str(options["description"])).items()
+           if key not in ("notes", "arguments", "model", "parts")}
+    brief = load(SPACES).brief({**options, "description": json.dumps(old)})
+    assert "Every kind of space" in brief.task and "Arguments in force" not in brief.task
 
 
 def test_equal_rows_and_columns_are_folded() -> None:
