@@ -267,3 +267,16 @@ def test_a_search_by_a_language_model_returns_a_program_that_solves_the_task() -
     }
     assert solved["lucky"] < 20
     assert solved["tested"] >= 38
+
+
+@pytest.mark.parametrize("name", ["hanoi-kinematic", "inverted-pendulum", "pendulum"])
+def test_searches_that_are_drawn_again_return_no_worse_programs_and_smaller_promises(name: str) -> None:
+    """Thirty draws of recorded offline searches. In two of them the fittest program is clear from three episodes."""
+    pool = read(name)
+    found = {}
+    for fresh in (FreshPlan(seed=7), FreshPlan(seed=7, confirm=12, choice=25)):
+        results = [searched(pool, draw, fresh, budget=128) for draw in range(30)]
+        gaps = [fitness - fsum(pool.fitness[best]) / pool.episodes for best, fitness in results]
+        found[fresh.confirm] = fsum(pool.mean(best) for best, _ in results) / 30, abs(fsum(gaps)) / 30
+    assert found[12][0] >= found[0][0] - 1e-9
+    assert found[12][1] <= found[0][1] + 1e-9
