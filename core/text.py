@@ -1,7 +1,9 @@
 """Text for display: foreign text bounded and printable, and numbers in the one format of all outputs."""
 
 import re
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 ELLIPSIS = " […] "
 DASH = "–"  # stands for a missing value
@@ -25,6 +27,30 @@ def bounded(text: str, limit: int) -> str:
         head = room // 2
         text = text[:head] + ELLIPSIS[:limit] + (text[-(room - head) :] if room - head else "")
     return printable(text)
+
+
+RAISED_CHARS = 1_500    # of a message of foreign code
+
+
+def raised(error: BaseException, *, besides: Sequence[str] = ()) -> str:
+    """What foreign code raised, on one line: the kind, the whole message, and the place that raised it.
+
+    The place is the innermost one that is neither MEMENTO's nor of a package in `besides`; files lose their folders,
+    so that the text is the same on every machine.
+    """
+    try:
+        message = str(error)
+    except Exception:  # noqa: BLE001 - the error's class is foreign code, too
+        message = "(its message cannot be read)"
+    own = str(Path(__file__).resolve().parents[1])
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename[:1] != "<"]
+    theirs = [frame for frame in frames if not str(Path(frame.filename).resolve()).startswith(f"{own}/")
+              or f"{own}/tests" in frame.filename or "/site-packages/" in frame.filename]
+    near = [frame for frame in theirs if not any(f"/{name}/" in frame.filename for name in besides)] or theirs
+    said = f"{type(error).__name__}: {one_line(message, RAISED_CHARS)}".removesuffix(": ")
+    if not near:
+        return said
+    return f"{said} ({Path(near[-1].filename).name}, line {near[-1].lineno}, in {near[-1].name})"
 
 
 def token_count(tokens: int, cached: int = 0) -> str:

@@ -67,6 +67,7 @@ class FaultKind(StrEnum):
     TIMED_OUT = "timed-out"  # it used more CPU or wall time than its limit
     TOO_SLOW = "too-slow"  # its calls took more CPU time than the run's step limit
     INVALID_ACTION = "invalid-action"  # an action of the wrong type, shape or with NaN
+    SIMULATOR_FAILED = "simulator-failed"  # the simulator raised or died twice in a state that the policy reached
     INVALID_RESULT = "invalid-result"  # an evaluator returned something that is not a fitness and metrics
     # Kinds of replies that are not a program:
     EMPTY = "empty"

@@ -41,7 +41,7 @@ from .domain import (
     shelf_of,
     twin_for,
 )
-from .environment import Action, Choosing, Encoding, Environment, InvalidAction, Observation
+from .environment import Action, Choosing, Encoding, Environment, InvalidAction, Observation, SimulatorFailed
 from .model import Ask, ImageFile, Model, Reply
 from .narrating import Narrating
 from .pool import Pool, Practice, Prober, ProbeTask, RollTask
@@ -56,6 +56,6 @@ __all__ = [
     "Display", "Domain", "DrawTask", "Drawable", "Drawn", "Encoding", "Environment", "Furnishing", "Generalising",
     "ImageFile", "Interpreted", "InvalidAction", "KnowingOrder", "KnownEpisode", "Model", "Narrating", "Numeric",
     "Observation", "Part", "Periodic", "Picture", "Playback", "Pool", "Practice", "ProbeTask", "Prober", "Prompts",
-    "Renderer", "Reply", "Rig", "RollTask", "Shelf", "Starting", "Store", "Succeeding", "Twin", "Twinned",
-    "has_success", "interpreter_of", "shelf_of", "twin_for",
+    "Renderer", "Reply", "Rig", "RollTask", "Shelf", "SimulatorFailed", "Starting", "Store", "Succeeding", "Twin",
+    "Twinned", "has_success", "interpreter_of", "shelf_of", "twin_for",
 ]

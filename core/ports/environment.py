@@ -16,6 +16,10 @@ class InvalidAction(ValueError):
     """A policy's action breaks the domain's action contract; the message is one sentence that says how."""
 
 
+class SimulatorFailed(Exception):
+    """The simulator failed in the present episode; the message is one sentence with what it raised and where."""
+
+
 class Environment(Protocol):
     """One task in one simulator, stepped by a trusted worker; the policy is in another process.
 
@@ -40,8 +44,9 @@ class Environment(Protocol):
     caller's: an environment neither changes them nor keeps a reference.
 
     **Errors.** InvalidAction, or any ValueError for a JSON action, from `step` blames the policy (see there). Every
-    other exception counts as a failure of the simulator: the worker ends, and the episode is rolled out once more in
-    a new process.
+    other exception counts as a failure of the simulator, as does an end of the process: the episode is rolled out
+    once more in a new process, and a second failure is a fault of the policy that reached this state. SimulatorFailed
+    is for environments that report such a failure in their own words.
 
     **Deadlines.** The pool ends a worker that is silent for too long: 120 s by default, 600 s while it makes an
     environment. An environment sets no deadlines.

@@ -54,8 +54,11 @@ class Pool(Protocol):
     **Faults.** A failure of a generated program is data: a Fault in the Episode, Score or Examination. It affects
     neither the worker nor any other call, whatever the program does.
 
-    **Retries.** A worker that dies or falls silent is replaced, and its task is done once more on a fresh one. The
-    second failure raises RolloutError, and the pool continues with the next task.
+    **Retries.** A worker that dies or falls silent is replaced, and its task is done once more on a fresh one; the
+    same goes for a simulator that raises. The second failure of a roll is a Fault of the candidate, "the simulator
+    failed: …", with the recording up to there if it raised and without one if its process ended. If the simulator
+    fails as soon as a program that does nothing begins, or the task is no roll, RolloutError is raised. The pool
+    continues with the next task. A worker that dies while it starts is started again, a few times.
 
     **Deadlines.** Every call ends: CPU time and wall time of programs are limited, and so is the silence of workers.
 
@@ -88,8 +91,8 @@ class Pool(Protocol):
         """Apply an evaluator to T_0 and check that it is valid (finite f in [0,1], JSON-able metrics,
         two calls agree, also on T_0 truncated to 0, 1 and half of its steps). Scores are in the order of the episodes.
 
-        For an invalid evaluator the result holds the first fault and possibly fewer scores. Raises RolloutError,
-        also for an empty sequence of episodes.
+        For an invalid evaluator the result holds the first fault and possibly fewer scores. An episode without a
+        trajectory counts with fitness 0. Raises RolloutError, also if no episode has one.
         """
 
 

@@ -187,7 +187,7 @@ class NodeHost:
             case "roll":
                 task = {**message["task"], "practice": messages.practice_of(message["task"]["practice"])}
                 episode = await pool.roll(RollTask(**task, program=program))
-                return messages.episode_message(episode), [str(episode.trajectory)]
+                return messages.episode_message(episode), [] if episode.trajectory is None else [episode.trajectory]
             case "probes":
                 cuts = tuple(Cut(**{**cut, "below": tuple(cut["below"])}) for cut in message["task"]["cuts"])
                 probes = await pool.record_probes(ProbeTask(**{**message["task"], "cuts": cuts}))

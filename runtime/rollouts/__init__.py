@@ -15,6 +15,7 @@
     program_process  the trusted side of a program process: start it, exchange frames, check the answers, end it
     repeatable       clocks and entropy inside a program process, derived from the episode's seed
     sheets           draws sheets of recorded episodes for a critic, in a worker
+    simulating       what simulators raise, in a worker: a failure of theirs, not of MEMENTO and not of a policy
     worker           the trusted worker process: steps the environment, records, computes success, isolates programs
     worker_handle    the controller's hold on one worker process: start it, give it a task, read its answer
     worker_messages  messages between the controller and a worker: a JSON header and raw bytes, each with its length

@@ -26,6 +26,13 @@ def parts_of(fault: Fault) -> tuple[str, str]:
     return trace.strip("\n"), output
 
 
+def simulator_fault(said: str) -> Fault:
+    """The fault of a candidate that reached a state in which the simulator failed; `said` is what is known of it."""
+    return Fault(
+        kind=FaultKind.SIMULATOR_FAILED, message=bounded(portable(f"the simulator failed: {said}"), MESSAGE_CHARS)
+    )
+
+
 def crash_of(payload: memoryview) -> tuple[str, str]:
     """Message and traceback of a CRASH frame with untrusted content."""
     try:

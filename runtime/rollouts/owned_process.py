@@ -92,6 +92,18 @@ class OwnedProcess:
         """Kill the process; returns the end of what it said on stderr, for an error's message."""
         return f"it said: {(await self.kill())[-STDERR_CHARS:].strip() or 'nothing'}"
 
+    def ending(self) -> str:
+        """How it ended, once it was waited for: " by SIGSEGV", " with code 3"; "" where that is not known."""
+        code = self._process.returncode
+        if code is None or code == 0:
+            return ""
+        if code > 0:
+            return f" with code {code}"
+        try:
+            return f" by {signal.Signals(-code).name}"
+        except ValueError:
+            return f" by signal {-code}"
+
     async def close(self) -> None:
         """Close the channel, at which the process ends by itself; kill it where it does not."""
         self._writer.close()

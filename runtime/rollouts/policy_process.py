@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.ports import Action, Environment, Observation, Practice
+from ...core.ports import Action, Environment, Observation, Practice, SimulatorFailed
 from ...core.values import JSON, Contract, FaultKind, Program
 from .fault_text import crash_of
 from .policy_notes import StageLog, parse_report, printed_tail
@@ -145,7 +145,7 @@ class PolicyProcess:
 
     def _act_raw(self, observation: Observation | bytes) -> NDArray[np.float64]:
         if not isinstance(observation, np.ndarray) or observation.shape != self._observed.shape:
-            raise TypeError(f"the environment's observation is not a vector of {self._observed.size} numbers")
+            raise SimulatorFailed(f"its observation is not a vector of {self._observed.size} numbers")
         assert self._action_size is not None
         size = 8 * self._action_size
         self._observed[:] = observation
@@ -161,7 +161,10 @@ class PolicyProcess:
         return action
 
     def _act_json(self, observation: Observation | bytes) -> Action:
-        text = observation if isinstance(observation, bytes) else json.dumps(observation, allow_nan=False).encode()
+        try:
+            text = observation if isinstance(observation, bytes) else json.dumps(observation, allow_nan=False).encode()
+        except (TypeError, ValueError) as error:
+            raise SimulatorFailed(f"its observation is no JSON: {error}") from error
         self._process.send(OBSERVATION, text)
         kind, payload = self._receive(JSON_ACTION_USUAL_BYTES, JSON_ACTION_BYTES)
         if kind == STAGED:

@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -13,10 +14,14 @@ from ...core.ports import Drawn, DrawTask, ProbeTask, RollTask
 from ...core.recording_file import trajectory_key, trajectory_path
 from ...core.values import JSON, Episode, Examination, Probe, Program, Score
 from . import worker_messages as messages
+from .fault_text import simulator_fault
 from .limits import DEFAULT_LIMITS, Limits
 from .worker_handle import WorkerHandle, WorkerLost
 
-TRIES: Final = 2
+TRIES: Final = 2            # of a task
+STARTS: Final = 5           # of a worker, before it counts as one that cannot start
+START_PAUSE_S: Final = 0.1  # before the second of them; it doubles
+IDLE_SEEDS: Final = (1, 2, 3)   # of the episodes that show whether a simulator works at all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,18 +44,22 @@ async def examined(
 ) -> Examination:
     """Examine on the first episode, then on all others at once if the evaluator was valid there.
 
+    Where the simulator's process ended there is no recording: such an episode has fitness 0, as in the search.
     Raises RolloutError, also for an empty sequence of episodes.
     """
-    if not episodes:
-        raise RolloutError("cannot examine an evaluator without episodes")
-    scores = [await examine(episodes[0])]
-    if scores[0].fault is None:
+    recorded = [place for place, each in enumerate(episodes) if each.trajectory is not None]
+    if not recorded:
+        raise RolloutError("cannot examine an evaluator without episodes that were recorded")
+    first = await examine(episodes[recorded[0]])
+    scores = [first]
+    if first.fault is None:
         try:
             async with asyncio.TaskGroup() as group:
-                rest = [group.create_task(examine(each)) for each in episodes[1:]]
+                rest = {place: group.create_task(examine(episodes[place])) for place in recorded[1:]}
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
-        scores += [task.result() for task in rest]
+        known = {recorded[0]: first} | {place: task.result() for place, task in rest.items()}
+        scores = [known.get(place, Score(fitness=0.0)) for place in range(len(episodes))]
     fault = next((score.fault for score in scores if score.fault is not None), None)
     return Examination(scores=tuple(scores), fault=fault)
 
@@ -82,6 +91,7 @@ class ProcessPool:
         }
         self._python = python
         self._splits = frozenset(splits)
+        self._works: set[str] = set()   # splits whose simulator runs without a program
         self._folder = trajectories
         self._limits = limits
         self._observe = observer or (lambda _: None)
@@ -101,7 +111,7 @@ class ProcessPool:
         except ExceptionGroup as errors:
             await self._close()
             first = errors.exceptions[0]
-            raise RolloutError(f"a worker could not be started: {first}") from first
+            raise first if isinstance(first, RolloutError) else RolloutError(str(first)) from first
         except BaseException:
             await self._close()
             raise
@@ -199,21 +209,63 @@ class ProcessPool:
                 try:
                     answer = await self._try(slot, message, program, order)
                 except WorkerLost as error:
-                    lost = str(error)
+                    lost, answer = str(error), {}
                     continue
                 if "done" in answer:
                     done: messages.Message = answer["done"]
                     return done
                 if "refused" in answer:
                     raise StoreError(answer["refused"])
-                lost = "it was overdue"
                 await self._empty(slot)
-                if attempt + 1 == TRIES:    # twice: the program is a sleeper, the machine is not loaded
+                lost = answer["failed"]["fault"]["message"] if "failed" in answer else "it was overdue"
+                if attempt + 1 == TRIES and "overdue" in answer:   # the program is a sleeper, the machine is not loaded
                     overdue: messages.Message = answer["overdue"]
                     return overdue
-            raise RolloutError(f"{message['do']} {order} failed {TRIES} times: {lost}")
+            return await self._given_up(slot, message, order, lost, answer.get("failed"))
         finally:
             self._release(slot)
+
+    async def _given_up(
+        self, slot: _Slot, message: messages.Message, order: str, lost: str, failed: messages.Message | None
+    ) -> messages.Message:
+        """The answer to a task in which the simulator failed for the last time. Raises RolloutError without one.
+
+        `failed` is the episode up to there, None where the process ended with it.
+        """
+        if message["do"] == "probes":
+            with suppress(WorkerLost):
+                answer = await self._try(slot, {**message, "cuts_only": True}, Program(""), order)
+                if "done" in answer:
+                    cuts: messages.Message = answer["done"]
+                    return cuts
+        if message["do"] == "draw":
+            return {"captions": [], "digest": "", "problem": lost}
+        if message["do"] == "roll":
+            broken = await self._why_broken(slot, str(message["split"]))
+            if not broken:
+                fault = simulator_fault(lost)
+                return failed or messages.episode_message(messages.unrecorded(message, fault))
+            lost = f"the simulator fails without a program, too, as soon as an episode begins: {broken}"
+        raise RolloutError(f"{message['do']} {order} failed {TRIES} times: {lost}")
+
+    async def _why_broken(self, slot: _Slot, split: str) -> str:
+        """Why the simulator does not work at all, as a program that does nothing shows; "" if it does."""
+        if split in self._works:
+            return ""
+        problem = ""
+        for seed in IDLE_SEEDS:
+            try:
+                answer = await self._try(slot, {"do": "idle", "split": split, "seed": seed}, Program(""), "idle")
+            except WorkerLost as error:
+                problem = problem or str(error)
+                continue
+            found = str(answer["done"]["problem"])
+            if not found:
+                self._works.add(split)
+                return ""
+            await self._empty(slot)
+            problem = problem or found
+        return problem
 
     async def _try(self, slot: _Slot, message: messages.Message, program: Program, order: str) -> messages.Message:
         """One try on this slot's worker. Raises WorkerLost, with the slot left empty."""
@@ -228,17 +280,19 @@ class ProcessPool:
         try:
             return await worker.call(message, blob, on_note, wall_s=self._limits.task_wall_s)
         except WorkerLost as error:
-            raise WorkerLost(f"{error}; {await self._empty(slot)}") from error
+            lost = await worker.lost(error)
+            await self._empty(slot)
+            raise lost from error
         except BaseException:   # cancelled: keep the worker and its simulator if it stops in time
             if not await worker.abort(self._limits.abort_s):
                 await self._empty(slot)
             raise
 
     async def _filled(self, slot: _Slot) -> WorkerHandle:
-        """This slot's worker, started if necessary. Raises WorkerLost."""
+        """This slot's worker, started if necessary. Raises RolloutError if it cannot be started."""
         if slot.worker is None:
             self._observe(WorkerActivity(worker=slot.index, phase="starting"))
-            worker = await WorkerHandle.start(self._start, self._limits, python=self._python)
+            worker = await self._started()
             if self._closed:
                 await worker.kill()
                 raise RolloutError("the pool is closed")
@@ -246,15 +300,25 @@ class ProcessPool:
             self._observe(WorkerActivity(worker=slot.index, phase="idle"))
         return slot.worker
 
-    async def _empty(self, slot: _Slot) -> str:
-        """Kill this slot's worker. Returns its last output, for an error message."""
+    async def _started(self) -> WorkerHandle:
+        """A new worker. One that dies while it starts, as where memory is short, is replaced. Raises RolloutError."""
+        for attempt in range(STARTS):
+            try:
+                return await WorkerHandle.start(self._start, self._limits, python=self._python)
+            except WorkerLost as error:
+                if attempt + 1 == STARTS or self._closed:
+                    raise RolloutError(f"a worker could not be started in {STARTS} tries: {error}") from error
+                await asyncio.sleep(START_PAUSE_S * 2**attempt)
+        raise AssertionError("the last try returns or raises")
+
+    async def _empty(self, slot: _Slot) -> None:
+        """Kill this slot's worker."""
         worker, slot.worker = slot.worker, None
         if worker is None:
-            return ""
-        output = await worker.last_words()
+            return
+        await worker.kill()
         for partial in self._folder.glob(f".*.{worker.pid}.partial"):
             partial.unlink(missing_ok=True)
-        return output
 
     async def _acquire(self) -> _Slot:
         """The next free slot, in the order of the requests."""

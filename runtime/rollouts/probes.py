@@ -4,17 +4,27 @@ No generated program takes part.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
-from ...core.ports import Action, Choosing, Domain, Environment, InvalidAction, KnowingOrder, KnownEpisode
+from ...core.ports import (
+    Action,
+    Choosing,
+    Domain,
+    Environment,
+    InvalidAction,
+    KnowingOrder,
+    KnownEpisode,
+    SimulatorFailed,
+)
 from ...core.probes import CUT, IDLE, RANDOM
 from ...core.recording_file import load_recording, save_recording, trajectory_key, trajectory_path
 from ...core.seeds import derive_seed
 from ...core.values import JSON, Episode, Probe
+from .simulating import simulating
 
 STOPPED: Final = "end of the probe"  # ended_by of an idle or random episode that could have gone on
 
@@ -23,20 +33,26 @@ STOPPED: Final = "end of the probe"  # ended_by of an idle or random episode tha
 class ProbeRecorder:
     """Makes the probes of a run from its domain, an environment with its options, and the folder of trajectories.
 
-    `rest` is called between steps: it reports to the controller and raises where the task was withdrawn.
+    `environment` makes it, or gives the one that is there. A simulator that fails in a probe loses this probe alone,
+    since it is one that no policy reached. `rest` is called between steps: it reports to the controller and raises
+    where the task was withdrawn.
     """
 
     domain: Domain
     options: Mapping[str, JSON]
-    environment: Environment
+    environment: Callable[[], Environment]
     folder: Path
     rest: Callable[[], None]
 
     def record(self, request: Mapping[str, Any]) -> list[Probe]:
-        """All probes of the request (`order`, `seed`, `steps`, `cuts`), each on disk. Raises StoreError."""
+        """All probes of the request (`order`, `seed`, `steps`, `cuts`), each on disk. Raises StoreError.
+
+        With `cuts_only` no simulator takes part.
+        """
         seed = int(request["seed"])
         probes: list[Probe] = []
-        for made in self._all(request["cuts"], seed=seed, steps=int(request["steps"])):
+        steps = None if request.get("cuts_only") else int(request["steps"])
+        for made in self._all(request["cuts"], seed=seed, steps=steps):
             self.rest()
             key = trajectory_key(f"{request['order']}/{len(probes)}")
             save_recording(trajectory_path(self.folder, key), made.recording)
@@ -47,12 +63,14 @@ class ProbeRecorder:
             probes.append(Probe(name=made.name, episode=episode, below=made.below))
         return probes
 
-    def _all(self, cuts: list[Mapping[str, Any]], *, seed: int, steps: int) -> Iterator[KnownEpisode]:
+    def _all(self, cuts: list[Mapping[str, Any]], *, seed: int, steps: int | None) -> Iterator[KnownEpisode]:
         for cut in cuts:
             yield KnownEpisode(
                 name=cut["name"], recording=load_recording(trajectory_path(self.folder, cut["key"])).cut(cut["steps"]),
                 ended_by=CUT, success=False, below=tuple(cut["below"]),
             )
+        if steps is None:
+            return
         domain = self.domain
         known = list(domain.known_episodes(self.options, seed=seed)) if isinstance(domain, KnowingOrder) else []
         if not any(each.name == IDLE for each in known):
@@ -62,27 +80,40 @@ class ProbeRecorder:
 
     def _played(self, name: str, rng: np.random.Generator | None, *, seed: int, steps: int) -> Iterator[KnownEpisode]:
         """An episode of neutral actions, or of random ones; none where the domain cannot choose its actions."""
-        environment = self.environment
-        if environment.action_size is None and not isinstance(environment, Choosing):
+        try:
+            with simulating():
+                made = self._episode(rng, seed=seed, steps=steps)
+        except (InvalidAction, SimulatorFailed):
             return
+        if made is not None:
+            yield replace(made, name=name)
+
+    def _episode(self, rng: np.random.Generator | None, *, seed: int, steps: int) -> KnownEpisode | None:
+        environment = self.environment()
         environment.reset(index=0, seed=seed)
         ended_by: str | None = None
         for _ in range(steps):
             environment.observe()
-            try:
-                ended_by = environment.step(_action(environment, rng))
-            except InvalidAction:
-                return  # it takes other actions than these: no such probe
+            action = neutral_action(environment) if rng is None else _random_action(environment, rng)
+            if action is None:
+                return None
+            ended_by = environment.step(action)
             self.rest()
             if ended_by is not None:
                 break
-        yield KnownEpisode(
-            name=name, recording=environment.recording(), ended_by=ended_by or STOPPED, success=environment.success()
+        return KnownEpisode(
+            name="", recording=environment.recording(), ended_by=ended_by or STOPPED, success=environment.success()
         )
 
 
-def _action(environment: Environment, rng: np.random.Generator | None) -> Action:
+def neutral_action(environment: Environment) -> Action | None:
+    """An action that does nothing; None where the environment cannot choose one."""
     if isinstance(environment, Choosing):
-        return environment.idle_action() if rng is None else environment.random_action(rng)
-    assert environment.action_size is not None
-    return np.zeros(environment.action_size) if rng is None else rng.uniform(-1.0, 1.0, environment.action_size)
+        return environment.idle_action()
+    return None if environment.action_size is None else np.zeros(environment.action_size)
+
+
+def _random_action(environment: Environment, rng: np.random.Generator) -> Action | None:
+    if isinstance(environment, Choosing):
+        return environment.random_action(rng)
+    return None if environment.action_size is None else rng.uniform(-1.0, 1.0, environment.action_size)

@@ -12,13 +12,14 @@ from typing import Any, Final
 
 from ...core.errors import StoreError, UsageError, os_problem
 from ...core.files import replacing
-from ...core.ports import Domain, Drawable, Renderer
+from ...core.ports import Domain, Drawable, Renderer, SimulatorFailed
 from ...core.recording import Recording
 from ...core.recording_file import load_recording, trajectory_path
 from ...core.text import one_line
 from ...core.turns import HIDDEN
 from ...core.values import JSON
 from ..pictures import Captioned, on_a_sheet
+from .simulating import simulating
 from .worker_messages import Message
 
 SIZE: Final = (384, 288)        # of one frame in pixels, without its caption
@@ -56,11 +57,10 @@ class SheetMaker:
         try:
             renderer = self._renderer(str(request["split"]))
             renderer.require()
-            data, captions = self._draw(renderer, blinded(recording), [int(row) for row in request["rows"]])
-        except (UsageError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            # A renderer, which may be the user's, can fail on a recording in any of these ways.
-            kind = "" if isinstance(error, UsageError) else f"{type(error).__name__}: "
-            return _problem(f"{kind}{error}")
+            with simulating():
+                data, captions = self._draw(renderer, blinded(recording), [int(row) for row in request["rows"]])
+        except (UsageError, SimulatorFailed) as error:
+            return _problem(str(error))
         _write(Path(request["path"]), data)
         return {"captions": captions, "digest": hashlib.sha256(data).hexdigest(), "problem": ""}
 

@@ -2,8 +2,9 @@
 
     python -m memento.runtime.rollouts.worker CHANNEL_FD
 
-Any failure that is not a program's fault ends this process, with its traceback on stderr: the controller
-shows it, and tries the task once more on a fresh worker.
+A simulator that raises in an episode is reported, and the episode ends there. Any other failure that is not a
+program's fault ends this process, with its traceback on stderr. The controller tries the task once more on a fresh
+worker after both.
 """
 
 import importlib
@@ -13,7 +14,8 @@ import select
 import socket
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -23,21 +25,24 @@ import numpy as np
 from ...core.call_times import call_times
 from ...core.errors import StoreError
 from ...core.generic_story import generic_story, story_of
-from ...core.ports import Domain, Encoding, Environment, InvalidAction
+from ...core.ports import Domain, Encoding, Environment, InvalidAction, SimulatorFailed
 from ...core.recording import Recording
 from ...core.recording_file import load_recording, save_recording, trajectory_path
 from ...core.seeds import derive_seed
 from ...core.story import Story, shown_conditions, story_text
+from ...core.text import raised
 from ...core.values import JSON, Episode, EpisodeNotes, Fault, FaultKind, Program
 from . import sandbox
 from . import worker_messages as messages
 from .evaluator_calls import evaluate, examine, failed_score
+from .fault_text import simulator_fault
 from .limits import Limits
 from .policy_notes import StageLog, problem
 from .policy_process import PolicyProcess
-from .probes import ProbeRecorder
+from .probes import ProbeRecorder, neutral_action
 from .program_process import Aborted, ProgramFailed, ProgramLauncher, ProgramOverdue
 from .sheets import SheetMaker
+from .simulating import failure_of, simulating
 
 # Whether one program, and one evaluator, can run in two environments: in a domain's own and in its cheap twin.
 
@@ -117,6 +122,7 @@ def safe_story(domain: Domain, recording: Recording) -> tuple[Story, tuple[str, 
     return story, ()
 
 
+IDLE_STEPS: Final = 10      # of an episode without a program, to see whether the simulator works at all
 NOTE_S: Final = 0.2         # interval at which a worker reports its steps
 
 
@@ -163,6 +169,8 @@ class Worker:
         match request["do"]:
             case "roll":
                 return self._roll(request, program)
+            case "idle":
+                return {"done": {"problem": self._why_broken(request["split"], int(request["seed"]))}}
             case "probes":
                 return self._record_probes(request)
             case "require-twin":
@@ -178,7 +186,7 @@ class Worker:
         """The probes of the run: no program takes part."""
         recorder = ProbeRecorder(
             domain=self._domain, options=self._splits[request["split"]],
-            environment=self._environment(request["split"]), folder=self._folder, rest=self._rest,
+            environment=lambda: self._environment(request["split"]), folder=self._folder, rest=self._rest,
         )
         return {"done": [messages.probe_message(probe) for probe in recorder.record(request)]}
 
@@ -195,10 +203,31 @@ class Worker:
         if time.perf_counter() - self._noted > NOTE_S and self._interrupted():
             raise Aborted
 
+    def _why_broken(self, split: str, seed: int) -> str:
+        """What the simulator raises in the first steps of an episode in which nothing is done; "" for nothing."""
+        try:
+            with simulating():
+                environment = self._environment(split)
+                environment.reset(index=0, seed=seed)
+                for _ in range(IDLE_STEPS):
+                    environment.observe()
+                    action = neutral_action(environment)
+                    if action is None or environment.step(action) is not None:
+                        break
+                    self._rest()
+        except InvalidAction:
+            return ""       # it takes another action than 0; it has begun, and it answers
+        except SimulatorFailed as error:
+            return str(error)
+        return ""
+
     def _roll(self, request: Mapping[str, Any], program: Program) -> messages.Message:
         """One episode: its trajectory is on disk before the answer."""
         begun = time.perf_counter()
-        environment = self._environment(request["split"])
+        with self._reported(request) as failed:
+            environment = self._environment(request["split"])
+        if failed:
+            return failed
         index, seed = int(request["index"]), int(request["seed"])
         # Not the episode's own seed, from which a policy could draw what the simulator drew.
         domain = self._domain_of(request["split"])
@@ -206,25 +235,33 @@ class Worker:
             self._launcher, program, domain.contract, environment, seed=derive_seed(seed, "program"),
             practice=messages.practice_of(request["practice"]),
         )
-        fault, overdue, ended = None, False, "fault"
+        fault, answer, ended = None, "done", "fault"
         report: Mapping[str, JSON] | str = {}
         try:
             with policy:
-                environment.reset(index=index, seed=seed)
+                with simulating():
+                    environment.reset(index=index, seed=seed)
                 policy.wait_ready()
                 ended = self._steps_of(environment, policy)
                 report = policy.report()
         except ProgramFailed as error:
-            fault, overdue, ended = error.fault, isinstance(error, ProgramOverdue), "fault"
-            report = policy.reported
-        recorded = environment.recording()
+            fault, answer = error.fault, "overdue" if isinstance(error, ProgramOverdue) else "done"
+            report, ended = policy.reported, "fault"
+        except SimulatorFailed as error:
+            fault, answer = simulator_fault(str(error)), "failed"
+            report, ended = policy.reported, "fault"
+        with self._reported(request, fault) as failed:
+            recorded = environment.recording()
+            success = fault is None and bool(environment.success())
+        if failed:
+            return failed
         recording = with_stages(recorded, policy.stages)
         key = request["key"]
         save_recording(trajectory_path(self._folder, key), recording)
         scene = recorded.info.get("scene")
         episode = Episode(
             index=index, seed=seed, steps=self._steps, ended_by=ended, fault=fault,
-            success=fault is None and bool(environment.success()), trajectory=key,
+            success=success, trajectory=key,
             scene=None if scene is None else str(scene), info=dict(recorded.info),
             wall_s=time.perf_counter() - begun,
             scored_to_fault=fault is not None and self._steps > 0,
@@ -233,19 +270,36 @@ class Worker:
                 cpu_s=0.0 if request["practice"] is None else round(policy.cpu_s, 3),
             ),
         )
-        return {"overdue" if overdue else "done": messages.episode_message(episode)}
+        return {answer: messages.episode_message(episode)}
+
+    @contextmanager
+    def _reported(self, request: Mapping[str, Any], fault: Fault | None = None) -> Iterator[messages.Message]:
+        """What the simulator raises within as the answer of a roll without a recording; empty if it raises nothing."""
+        answer: messages.Message = {}
+        try:
+            with simulating():
+                yield answer
+        except SimulatorFailed as error:
+            answer["failed"] = messages.episode_message(
+                messages.unrecorded(request, fault or simulator_fault(str(error)))
+            )
 
     def _steps_of(self, environment: Environment, policy: PolicyProcess) -> str:
-        """Step until the episode ends. Returns the word for its end. Raises ProgramFailed, Aborted."""
+        """Step until the episode ends. Returns the word for its end. Raises ProgramFailed, SimulatorFailed, Aborted."""
         observe = environment.observe_encoded if isinstance(environment, Encoding) else environment.observe
-        while True:
-            action = policy.act(observe())
+        blamed = InvalidAction if environment.observation_layout is not None else ValueError
+        while True:     # no `with simulating()`: it would take longer than some simulators
+            try:
+                observation = observe()
+            except (Exception, SystemExit) as error:
+                raise failure_of(error) from error
+            action = policy.act(observation)
             try:
                 ended = environment.step(action)
-            except ValueError as error:
-                if environment.observation_layout is not None and not isinstance(error, InvalidAction):
-                    raise   # not the policy's fault: the simulator failed
+            except blamed as error:
                 raise ProgramFailed(Fault(kind=FaultKind.INVALID_ACTION, message=str(error)[:500])) from error
+            except (Exception, SystemExit) as error:
+                raise failure_of(error) from error
             self._steps += 1
             if ended is not None:
                 return ended
@@ -315,7 +369,11 @@ def main() -> None:
     sandbox.die_with_parent()
     if os.getppid() != start["controller"]:
         return      # the controller died before this process could register to die with it
-    worker = Worker(channel, start)
+    try:
+        worker = Worker(channel, start)
+    except (ImportError, AttributeError, SystemExit) as error:     # of the domain: another worker would fail too
+        messages.send(channel, {"problem": raised(error)})
+        return
     try:
         worker.serve()
     except messages.ControllerGone:

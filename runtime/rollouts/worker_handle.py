@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from ...core.errors import RolloutError
 from ...core.interpreters import module_command
 from . import worker_messages as messages
 from .limits import Limits
@@ -55,6 +56,9 @@ _PASSED: Final = frozenset({    # by name: a prefix such as NVIDIA_ would pass N
 _SECRET_WORDS: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD")    # of names that are never passed: a model's variables
 
 
+ENDED: Final = "its process ended"
+
+
 class WorkerLost(Exception):
     """The worker died, fell silent or passed its deadline: ours, not the candidate's."""
 
@@ -74,16 +78,21 @@ class WorkerHandle(OwnedProcess):
     async def start(
         cls, message: Mapping[str, Any], limits: Limits, *, python: str | None = None
     ) -> "WorkerHandle":
-        """Start a worker under this interpreter and wait until it is ready. Raises WorkerLost with what it said."""
+        """Start a worker under this interpreter and wait until it is ready. Raises WorkerLost with what it said.
+
+        Raises RolloutError where the domain cannot be loaded, so that another worker would fail, too.
+        """
         try:
             worker = await cls.spawn(module_command(MODULE, python=python), worker_environment(os.environ))
         except OSError as error:
             raise WorkerLost(f"its process could not be made: {error}") from error
         try:
-            await worker.call({**message, "controller": os.getpid()}, b"", lambda _: limits.worker_start_s,
-                              wall_s=limits.worker_start_s)
+            answer = await worker.call({**message, "controller": os.getpid()}, b"", lambda _: limits.worker_start_s,
+                                       wall_s=limits.worker_start_s)
+            if "problem" in answer:
+                raise RolloutError(f"a worker could not be started: {answer['problem']}")
         except WorkerLost as error:
-            raise WorkerLost(f"{error}; {await worker.last_words()}") from error
+            raise await worker.lost(error) from error
         except BaseException:
             await worker.kill()
             raise
@@ -109,7 +118,12 @@ class WorkerHandle(OwnedProcess):
         except TimeoutError as error:
             raise WorkerLost("it fell silent or passed its deadline") from error
         except (EOFError, ConnectionError) as error:
-            raise WorkerLost("its process ended") from error
+            raise WorkerLost(ENDED) from error
+
+    async def lost(self, error: WorkerLost) -> WorkerLost:
+        """Kill the worker. The error with how it ended, if it did so by itself, and the last that it said."""
+        said = await self.last_words()
+        return WorkerLost(f"{error}{self.ending() if str(error) == ENDED else ''}; {said}")
 
     async def abort(self, limit_s: float) -> bool:
         """Ask it to give up the task under way; whether it is ready for another within `limit_s`."""

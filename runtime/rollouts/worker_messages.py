@@ -80,6 +80,13 @@ def episode_message(episode: Episode) -> Message:
     return {**asdict(episode), "info": dict(episode.info)}
 
 
+def unrecorded(request: Mapping[str, Any], fault: Fault) -> Episode:
+    """The episode of a roll that left no recording."""
+    return Episode(
+        index=int(request["index"]), seed=int(request["seed"]), steps=0, ended_by="fault", success=False, fault=fault
+    )
+
+
 def episode_of(message: Message) -> Episode:
     """The episode of `episode_message`."""
     return Episode(**{**message, "fault": _fault_of(message["fault"]), "notes": _notes_of(message["notes"])})

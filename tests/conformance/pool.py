@@ -113,11 +113,39 @@ class PoolContract:
         async with open_pool(1, folder="calm") as pool:
             assert timeless(episode) == timeless(await pool.roll(task(hostile.GOOD)))
 
-    async def test_a_second_failure_is_an_error_and_the_pool_goes_on(self, open_pool: OpenPool) -> None:
+    async def test_a_simulator_that_fails_for_every_program_is_an_error_and_the_pool_goes_on(
+        self, open_pool: OpenPool
+    ) -> None:
         async with open_pool(1, trap="raise") as pool:
-            with pytest.raises(RolloutError, match="the simulator exploded"):
+            with pytest.raises(RolloutError, match=r"without a program, too.*the simulator exploded"):
                 await pool.roll(task(hostile.GOOD))
             assert (await pool.roll(task(hostile.GOOD, split="json"))).fault is not None
+
+    async def test_a_simulator_that_fails_where_a_policy_goes_is_a_fault_of_this_policy(
+        self, open_pool: OpenPool, recorded: Callable[[Episode], Recording]
+    ) -> None:
+        async with open_pool(1, trap="far raising") as pool:
+            failed = await pool.roll(task(hostile.GOOD))
+            idle = await pool.roll(task(hostile.policy("return [0, 0, 0]"), 1))
+            assert recorded(failed).steps == failed.steps and failed.scorable
+            examination = await pool.examine(HALF, [failed, idle])
+        assert failed.fault is not None and failed.fault.kind is FaultKind.SIMULATOR_FAILED
+        assert failed.fault.message.startswith(
+            "the simulator failed: RuntimeError: the state diverged see the manual (toy_domain.py, line "
+        )
+        assert idle.fault is None and examination.valid
+
+    async def test_a_simulator_whose_process_ends_where_a_policy_goes_is_a_fault_without_a_recording(
+        self, open_pool: OpenPool
+    ) -> None:
+        async with open_pool(1, trap="far dying") as pool:
+            lost = await pool.roll(task(hostile.GOOD))
+            idle = await pool.roll(task(hostile.policy("return [0, 0, 0]"), 1))
+            examination = await pool.examine(HALF, [lost, idle])
+        assert lost.fault is not None and lost.fault.kind is FaultKind.SIMULATOR_FAILED
+        assert "its process ended with code 3" in lost.fault.message
+        assert (lost.steps, lost.trajectory, lost.scorable) == (0, None, False)
+        assert examination.valid and [score.fitness for score in examination.scores] == [0.0, 0.5]
 
     async def test_evaluators_score_recorded_episodes(self, open_pool: OpenPool) -> None:
         async with open_pool(2) as pool:

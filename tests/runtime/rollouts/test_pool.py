@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 from memento.agents.rollout_agents import scored
 from memento.core.errors import RecordingLost, RolloutError
+from memento.core.ports import ProbeTask
 from memento.core.recording_file import load_recording
+from memento.core.values import FaultKind
 from memento.runtime.rollouts import worker_messages as messages
 from memento.runtime.rollouts.pool import ProcessPool
 from memento.runtime.rollouts.worker_handle import common_kernels, worker_environment
@@ -167,6 +169,41 @@ async def test_kill_9_of_a_worker_in_the_middle_of_an_episode(make_pool):
         os.kill(worker, signal.SIGKILL)
         assert (await rolling).success
         assert workers_of(os.getpid()) != [worker]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("way", "said"), [
+    ("leaving", "SystemExit: simulator lost (toy_domain.py, line "),
+    ("crashing", "its process ended by SIGSEGV"),
+    ("a text that fails", "Unprintable: (its message cannot be read)"),
+    ("value", "ValueError: nothing of the policy's"),
+])
+async def test_whatever_a_simulator_does_in_a_far_state_is_a_fault(make_pool, way, said):
+    """Reported for ARISE-Initiative/robosuite#102, openai/mujoco-py#736 and jr-robotics/robo-gym#74."""
+    async with make_pool(trap=f"far {way}") as pool:
+        failed = await pool.roll(task(hostile.GOOD))
+        assert (await pool.roll(task(hostile.policy("return [0, 0, 0]"), 1))).fault is None
+    assert failed.fault.kind is FaultKind.SIMULATOR_FAILED and said in failed.fault.message
+    assert "Traceback" not in failed.fault.message
+
+
+async def test_probes_that_the_simulator_does_not_survive_are_left_out(make_pool):
+    async with make_pool(trap="raise") as pool:
+        probes = await pool.record_probes(ProbeTask(order="eval/probes", split="search", seed=3, steps=8, cuts=()))
+    assert probes == ()
+
+
+async def test_workers_that_are_killed_while_they_start_are_started_again(make_pool, tmp_path, monkeypatch):
+    """The first three die before they are ready."""
+    (tmp_path / "dying_domain.py").write_text(
+        "import os, pathlib, signal\nfrom toy_domain import DOMAIN\nflags = pathlib.Path(__file__).parent\n"
+        "number = len(list(flags.glob('died*')))\nif number < 3:\n    (flags / f'died{number}').touch()\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    async with make_pool(domain="dying_domain:DOMAIN") as pool:
+        assert (await pool.roll(task(hostile.GOOD))).success
+    assert len([*tmp_path.glob("died*")]) == 3
 
 
 async def test_a_domain_that_cannot_be_imported_is_an_error_at_the_start(make_pool):

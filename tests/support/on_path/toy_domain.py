@@ -1,6 +1,7 @@
 """A tiny domain for the pool's tests: a point on a line that must reach 1. No simulator, no dependencies."""
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Mapping
@@ -10,6 +11,30 @@ import numpy as np
 from memento.core.errors import unknown
 from memento.core.recording import Recording
 from memento.core.values import JSON, Brief, Contract
+
+
+def fail_by(way: str) -> None:
+    """What simulators do in a state that they cannot compute."""
+    match way:
+        case "raising":
+            raise RuntimeError("the state diverged\nsee the manual")
+        case "leaving":
+            sys.exit("simulator lost")
+        case "dying":
+            os._exit(3)
+        case "crashing":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        case "a text that fails":
+            raise Unprintable
+        case "value":
+            raise ValueError("nothing of the policy's")
+
+
+class Unprintable(Exception):
+    """Its message cannot be made."""
+
+    def __str__(self) -> str:
+        raise TypeError("no text")
 
 
 class ToyEnvironment:
@@ -38,6 +63,8 @@ class ToyEnvironment:
     def step(self, action):
         if self.trap == "raise":
             raise RuntimeError("the simulator exploded")
+        if self.trap.startswith("far ") and self.x[0] > 0.5:     # a state that few policies reach
+            fail_by(self.trap.removeprefix("far "))
         if self.trap == "die-once" and not self.flag.exists():
             self.flag.write_text(str(os.getpid()))
             os._exit(9)
