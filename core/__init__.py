@@ -16,6 +16,7 @@
     operators       the names of the operators in ids, headings, lines and tables
     order_ids       the ids of orders: their meaning
     probes          probes: recordings next to T_0 that show how an evaluator ranks episodes
+    process_tree    the descendants of a process: have orphans adopted, and end them all
     recording       A recorded trajectory τ: arrays over time, the input of an evaluator, which a run stores
     recording_file  recorded trajectories on disk: one npz file of plain arrays per episode, named after its order
     seeds           seeds derived from names, so that a draw depends on its purpose and never on the order of work

@@ -3,6 +3,7 @@
 The names are those of `[project.optional-dependencies]` in `pyproject.toml`.
 """
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -63,9 +64,20 @@ def missing_modules(extra: str) -> tuple[str, ...]:
 def install_command(extra: str) -> str:
     """The command that installs an extra: into a checkout's own environment, or with pip."""
     if (_ROOT / "requirements.lock").exists():
-        uv = "uv" if which("uv") is not None or not (_ROOT / OWN_UV).exists() else OWN_UV
-        return f"{uv} pip install --python .venv/bin/python -r pyproject.toml --extra {extra}"
+        return f"{_uv()} pip install --python .venv/bin/python -r pyproject.toml --extra {extra}"
     return f"pip install '{DISTRIBUTION}[{extra}]'"
+
+
+def pip_command(package: str) -> str:
+    """The command that installs a package next to MEMENTO: into a checkout's own environment, or with pip."""
+    own = Path(sys.prefix).resolve() == _ROOT / ".venv"
+    if not own:
+        return f"pip install {package}"
+    return f"{_uv()} pip install --python .venv/bin/python {package}"
+
+
+def _uv() -> str:
+    return "uv" if which("uv") is not None or not (_ROOT / OWN_UV).exists() else OWN_UV
 
 
 def require(extra: str, what: str) -> None:

@@ -12,6 +12,9 @@ from .values import JSON
 Array: TypeAlias = NDArray[np.generic]
 """Any array of numbers or flags."""
 
+MISSING = "missing"
+"""The entry of `info` with the reported numbers that could not be recorded, and why: a sentence's end."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Recording:

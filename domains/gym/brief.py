@@ -10,7 +10,7 @@ from .description import Description
 from .documentation import MOST_CHARS, Table, elements, fitted, folded, shortened
 from .names import parse_id, suite_of
 from .options import BY_RETURN, COMPLETIONS, NONE, REMAINING, Settings
-from .spaces import TEXT, Leaf, has_text
+from .spaces import MASK, TEXT, ActionReader, Leaf, has_text
 from .trace import recorded_fields
 
 MOST_BOUNDS: Final = 64         # numbers of a field whose bounds are listed one by one
@@ -57,7 +57,7 @@ def _tables_of(text: str, known: Description) -> dict[tuple[str, str], Table]:
     """By kind and field, the text's tables of the numbers of observations and actions."""
     found: dict[tuple[str, str], Table] = {}
     for kind, leaves in (("Observation", known.observation), ("Action", known.action)):
-        sizes = {leaf.name: leaf.size for leaf in leaves if leaf.kind != TEXT}
+        sizes = {leaf.name: leaf.size for leaf in leaves if leaf.kind != TEXT and not leaf.is_mask}
         if kind == "Action" and leaves[0].whole and leaves[0].size == 1:
             continue        # a table of choices counts values, not numbers
         found |= {(kind, name): table for name, table in elements(text, kind, sizes).items()}
@@ -76,12 +76,17 @@ def _names(settings: Settings, kind: str) -> dict[str, Table]:
 def _episode(settings: Settings) -> str:
     known = settings.description
     lasts = f" A step lasts {known.step_s:g} s." if known.step_s is not None else ""
+    raises = [
+        f"- The environment refuses some actions in some states: random ones were answered with {known.raises}. "
+        "An action that it refuses ends the episode as a fault."
+    ] if known.raises else []
     lines = [
         f"- An episode has at most {known.horizon} steps, then it ends by \"horizon\". It ends earlier by "
         f"\"terminated\" or \"truncated\" where the environment says so.{lasts}",
         f"- Success: {_success(settings)}",
         f"- A policy of random actions has a mean return of {known.random_mean:.4g} (standard deviation "
         f"{known.random_std:.3g}, {known.random_episodes} episodes).",
+        *raises,
     ]
     return "\n".join(["### Episodes", "", *lines])
 
@@ -130,8 +135,21 @@ def _policy(settings: Settings) -> str:
         f"obs is a dict with {'these values' if text else 'these numpy arrays of float64'}:",
         "", *(_field(leaf, settings, names.get(leaf.name), json=text) for leaf in known.observation),
         "", f"compute_action returns {_action(known.action, _names(settings, 'Action'), json=text)}",
+        *_masking(known),
     ]
     return "\n".join(lines)
+
+
+def _masking(known: Description) -> list[str]:
+    """How the mask of actions is read, where the environment has one."""
+    if not known.mask:
+        return []
+    name = next((leaf.name for leaf in reversed(known.observation) if leaf.is_mask), MASK)
+    least = ActionReader(known.action).low
+    many = ", those of one number after those of another" if least.size > 1 else ""
+    first = f"the first is for {least[0]:g}" + (" in action[0]" if many else "")
+    return ["", f"`{name}` has a flag for each choice{many}; {first}. A 1 allows the choice in the present state. "
+            "Choose among these: another choice may do nothing, or it ends the episode as an invalid action."]
 
 
 def _field(leaf: Leaf, settings: Settings, names: Table | None, *, json: bool) -> str:
@@ -142,7 +160,8 @@ def _field(leaf: Leaf, settings: Settings, names: Table | None, *, json: bool) -
     kind = "nested lists of " if json and len(leaf.shape) > 1 else ""
     words = f"- `{leaf.name}`: {kind}{'integers' if leaf.whole else 'numbers'}, {shape}, {_bounds(leaf)}."
     seen = known.seen.get(leaf.name)
-    parts = known.parts if len(known.observation) == 1 else ()
+    alone = all(other is leaf or other.is_mask for other in known.observation)
+    parts = known.parts if alone and not leaf.is_mask else ()
     if leaf.size == 1 and names is None:
         return words if seen is None else f"{words} In random episodes it was {_span(seen[0][0], seen[1][0])}."
     if names is None and leaf.size <= MOST_INLINE and seen is not None and len(leaf.low) + len(leaf.high) == 2:
@@ -265,8 +284,9 @@ def _evaluator(settings: Settings) -> str:
         lines.append("- `step` (T + 1,): the numbers of the steps.")
     for field in known.info:
         shape = "(T,)" if field.size == 1 else f"(T, {field.size})"
-        lines.append(f"- `{field.name}` {shape}: what the environment reports as {'.'.join(field.path)}; NaN where it "
-                     "reported nothing.")
+        path = ".".join(map(str, field.path))
+        lines.append(f"- `{field.name}` {shape}: what the environment reports as {path}; NaN where it reported "
+                     "nothing.")
     lines += [
         f"- `action_low` ({size},) and `action_high` ({size},): the bounds of an action.",
         f"- `return_low` (1,) and `return_high` (1,): the mean return of random actions, {settings.low:.4g}, and a "

@@ -5,21 +5,32 @@ A helper process finds it out once; the text of `as_text` is kept in a run's opt
 
 import json
 import os
+import signal
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import Any, Final
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, Self
 
 from ...core.errors import UsageError
 from ...core.interpreters import module_command
-from ...core.text import one_line
+from ...core.process_tree import end_descendants
+from ...core.text import duration, one_line, two_digits
 from ...core.values import JSON
 from .names import modes_of, parse_id
 from .spaces import Leaf
 
 FORMAT: Final = 1
-LIMIT_S: Final = 600.0
+LIMIT_S: Final = 600.0      # to make the environment: it may compile or download
+STEP_S: Final = 120.0       # for one step or one reset, as in a worker
+LOOK_S: Final = 1_800.0     # for all; what is measured has limits of its own
+SLOW_S: Final = 60.0        # after this the speed is reported
+SOME_EPISODES: Final = 128
+SAID_BYTES: Final = 1_000
 _SECRET_WORDS: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 
 
@@ -28,7 +39,7 @@ class InfoField:
     """Numbers that the environment reports in `info`: where they are, and how many (1 for a scalar)."""
 
     name: str                       # of the recorded array
-    path: tuple[str, ...]
+    path: tuple[str | int, ...]
     size: int
 
 
@@ -38,7 +49,8 @@ class Description:
 
     `horizon` is the most steps of an episode. `mode` is how an episode begins, one of `names.MODES`; `repeatable`
     whether its seed then determines it. `seen` holds, per field of an observation, the least and the greatest value
-    of each number in random episodes. Returns are those of a policy that draws its actions from the action space.
+    of each number in random episodes. Returns are those of a policy that draws its actions from the action
+    space, or from what is allowed.
     `documentation` is whole, a brief fits it; `notes` are ours on it. `arguments` and `model` are texts on what is in
     force: the arguments of the environment, and the simulated bodies or constants. `parts` names consecutive numbers
     of the observation.
@@ -68,6 +80,9 @@ class Description:
     arguments: str = ""
     model: str = ""
     parts: tuple[tuple[str, int], ...] = ()
+    mask: str = ""                  # where the environment says which actions are allowed now: see `loading.mask_of`
+    raises: str = ""                # what it raised for a random action in some states; "" for nothing
+    differs: str = ""               # where an episode that was played again differed first, if it is not repeatable
 
     def as_text(self) -> str:
         """The description as one line of JSON text."""
@@ -117,68 +132,149 @@ def describe(
 def _described(request: str) -> Description:
     """Two processes look: the second repeats the first one's episode, to see whether its seed determines it."""
     modes = modes_of(parse_id(json.loads(request)["id"]))
-    twin = _start(request, "repeat", modes[:1])
-    try:
-        answer = _answer(_start(request, "describe"), request)
-    except BaseException:
-        twin.kill()
-        twin.communicate()
-        raise
-    here, there = answer["digests"], _answer(twin, request)["digests"]
+    with _Look(request, "repeat", modes[:1]) as twin:
+        with _Look(request, "describe") as look:
+            answer = look.answer()
+        here, there = answer["plays"], twin.answer()["plays"]
     values = answer["description"]
+    differs = ""
     for mode in modes:      # if one environment for all episodes differs, a new one for each may help
-        if _digest(here, mode, request) and here[mode] == _digest(there, mode, request):
-            return _parse(json.dumps({**values, "mode": mode, "repeatable": True}, sort_keys=True))
-    return _parse(json.dumps({**values, "repeatable": False}, sort_keys=True))
+        difference = answer["differs"].get(mode, "")
+        if _plays(here, mode, request) and _plays(there, mode, request):
+            difference = next(filter(None, map(first_difference, here[mode], there[mode])), "")
+            if not difference:
+                return _parse(json.dumps({**values, "mode": mode, "repeatable": True}, sort_keys=True))
+            difference += " in two processes"
+        differs = differs or difference
+    return _parse(json.dumps({**values, "repeatable": False, "differs": differs}, sort_keys=True))
 
 
-def _digest(known: dict[str, str], mode: str, request: str) -> str:
-    """The digest of an episode that begins in this way: a known one, else that of one more process."""
+def first_difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    """Where two plays of the same episode differ first, in words; "" for nowhere, as far as both go."""
+    for step, (here, there) in enumerate(zip(one["observed"], other["observed"], strict=False)):
+        if step and one["rewarded"][step - 1] != other["rewarded"][step - 1]:
+            return f"in the reward of step {step}"
+        if here != there:
+            return f"in the observation after step {step}" if step else "in the first observation"
+    lengths = sorted((len(each["rewarded"]), each["whole"]) for each in (one, other))
+    if lengths[0][0] != lengths[1][0] and lengths[0][1]:
+        return f"in their lengths, {lengths[0][0]} and {lengths[1][0]} steps"
+    return ""
+
+
+def _plays(known: dict[str, Any], mode: str, request: str) -> Any:
+    """The first episodes that begin in this way: known ones, else those of one more process."""
     if mode not in known:
-        known |= _answer(_start(request, "repeat", [mode]), request)["digests"]
+        with _Look(request, "repeat", [mode]) as look:
+            known |= look.answer()["plays"]
     return known[mode]
 
 
-def _start(request: str, task: str, modes: Sequence[str] = ()) -> subprocess.Popen[str]:
-    """Start a helper. It gets the environment variables of this process without secrets, as workers do.
+class _Look:
+    """A helper process at work, a context manager: leaving it ends the process and whatever it started.
 
-    Raises UsageError if its interpreter cannot be started.
+    It gets the environment variables of this process without secrets, as workers do. Its output goes to files, since
+    a program that the environment starts and leaves behind would keep a pipe open. Raises UsageError if its
+    interpreter cannot be started.
     """
-    variables = {
-        name: value for name, value in os.environ.items() if not any(word in name.upper() for word in _SECRET_WORDS)
-    }
-    asked = {**json.loads(request), "modes": list(modes)}
-    command = module_command("memento.domains.gym.helper", python=asked.pop("python"))
-    try:
-        return subprocess.Popen(
-            [*command, task, json.dumps(asked)], env=variables, text=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, errors="replace",
-        )
-    except OSError as error:
-        raise UsageError(f"{command[0]} cannot be started: {error.strerror}") from None
+
+    def __init__(self, request: str, task: str, modes: Sequence[str] = ()) -> None:
+        asked = {**json.loads(request), "modes": list(modes)}
+        self._name = str(asked["id"])
+        self._folder = TemporaryDirectory(prefix="memento-look-")
+        self._progress = Path(self._folder.name, "progress")
+        command = module_command("memento.domains.gym.helper", python=asked.pop("python"))
+        variables = {
+            name: value for name, value in os.environ.items() if not any(word in name.upper() for word in _SECRET_WORDS)
+        }
+        try:
+            with self._file("answer").open("wb") as out, self._file("said").open("wb") as said:
+                self._process = subprocess.Popen(
+                    [*command, task, json.dumps({**asked, "progress": str(self._progress)})], env=variables,
+                    stdin=subprocess.DEVNULL, stdout=out, stderr=said, start_new_session=True,
+                )
+        except OSError as error:
+            self._folder.cleanup()
+            raise UsageError(f"{command[0]} cannot be started: {error.strerror}") from None
+
+    def _file(self, name: str) -> Path:
+        return Path(self._folder.name, name)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        """End the process, its group and its descendants."""
+        if self._process.poll() is None:
+            end_descendants(self._process.pid)
+            self._process.kill()
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._folder.cleanup()
+
+    def answer(self) -> dict[str, Any]:
+        """Wait for the answer. Raises UsageError with what the environment raised, or with how the process ended."""
+        self._wait()
+        code = self._process.returncode
+        try:
+            answer: dict[str, Any] = json.loads(self._file("answer").read_bytes()) if code == 0 else {}
+        except ValueError:
+            answer = {}
+        if "problem" in answer:
+            raise UsageError(_named(self._name, answer["problem"]))
+        if "raised" in answer:
+            raise UsageError(f"gym:{self._name} could not be looked at: {answer['raised']}")
+        if answer:
+            return answer
+        said = one_line(self._file("said").read_bytes()[-SAID_BYTES:].decode(errors="replace"), SAID_BYTES)
+        how = f"by {signal.Signals(-code).name}" if code < 0 else f"with code {code}"
+        if code == 0:
+            how = "without an answer; is gym.python a Python?"
+        raise UsageError(f"gym:{self._name} could not be looked at: its process ended {how}"
+                         + (f"; the last that it said: {said}" if said else ""))
+
+    def _wait(self) -> None:
+        """Until the process has ended. Raises UsageError if it does nothing for too long."""
+        begun = changed = time.monotonic()
+        last, warned, pause = b"", False, 0.01
+        while self._process.poll() is None:
+            time.sleep(pause)
+            pause = min(2 * pause, 0.2)
+            now = time.monotonic()
+            line = self._progress.read_bytes() if self._progress.exists() else b""
+            if line != last:
+                last, changed = line, now
+            limit_s = STEP_S if last else LIMIT_S
+            if now - changed > limit_s or now - begun > LOOK_S:
+                raise UsageError(f"gym:{self._name} could not be looked at: {_stuck(last, now - changed, now - begun)}")
+            if not warned and last and now - begun > SLOW_S:
+                warned = True
+                _warn_slow(self._name, json.loads(last))
 
 
-def _answer(process: subprocess.Popen[str], request: str) -> dict[str, Any]:
-    """The helper's answer. Raises UsageError with what it said."""
-    name = json.loads(request)["id"]
-    try:
-        out, said = process.communicate(timeout=LIMIT_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        raise UsageError(f"gym:{name} could not be looked at: no answer in {LIMIT_S:g} s") from None
-    except BaseException:
-        process.kill()
-        process.communicate()
-        raise
-    if process.returncode != 0:
-        last = said.strip().splitlines()[-1:] or [f"it ended with code {process.returncode}"]
-        raise UsageError(f"gym:{name} could not be looked at: {one_line(last[0], 400)}")
-    try:
-        answer: dict[str, Any] = json.loads(out)
-    except ValueError:
-        raise UsageError(f"gym:{name} could not be looked at: the helper process ended without an answer; is "
-                         "gym.python a Python?") from None
-    if "problem" in answer:
-        raise UsageError(answer["problem"])
-    return answer
+def _named(name: str, problem: str) -> str:
+    """A problem that names the environment."""
+    return problem if name in problem or name.rpartition(":")[2] in problem else f"gym:{name} cannot be used: {problem}"
+
+
+def _stuck(last: bytes, silent_s: float, spent_s: float) -> str:
+    if not last:
+        return f"it was not made in {LIMIT_S:g} s"
+    at = json.loads(last)
+    if silent_s > STEP_S:
+        return f"it hangs: step {at['steps']} has not ended in {STEP_S:g} s"
+    return (f"it is too slow: {spent_s:.0f} s were not enough at {two_digits(at['rate'])} steps a second; a shorter "
+            "episode (gym.max_episode_steps) takes less")
+
+
+def _warn_slow(name: str, at: Mapping[str, Any]) -> None:
+    """Say how fast it is, and what that means for a run."""
+    import structlog  # not needed by workers, which may run under a Python without it
+
+    episode_s = at["horizon"] / max(at["rate"], 1e-9)
+    structlog.get_logger("memento.gym").warning(
+        "slow-simulator", environment=f"gym:{name}", steps_a_second=float(two_digits(at["rate"])),
+        what=f"an episode of {at['horizon']} steps takes {duration(episode_s)}, and {SOME_EPISODES} episodes, which is "
+             f"a small run, {duration(SOME_EPISODES * episode_s)} on one worker; it is looked at for some minutes more",
+    )

@@ -5,13 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from ...core.ports import Action, Observation
+from ...core.errors import UsageError
+from ...core.ports import Action, InvalidAction, Observation, SimulatorFailed
 from ...core.recording import Recording
+from ...core.text import raised
 from ...core.values import JSON
 from .loading import Simulator, environment_seed
 from .names import parse_id
 from .options import BY_RETURN, COMPLETIONS, NONE, REMAINING, Settings
-from .spaces import TEXT, ActionReader, flatten, has_text, value_at, vector_of
+from .spaces import TEXT, ActionReader, choices_of, flatten, has_text, value_at, vector_of
 from .trace import Trace
 
 
@@ -31,13 +33,13 @@ class GymEnvironment:
         self.action_size = None if self._json else self._reader.size
         self._trace = Trace(settings, self._reader)
         self._simulator = Simulator(
-            parse_id(known.id), known.kwargs, max_episode_steps=known.horizon, mode=known.mode,
+            parse_id(known.id), known.kwargs, max_episode_steps=known.horizon, mode=known.mode, mask=known.mask,
+            choices=choices_of(known.action) if known.mask else (),
         )
 
     def reset(self, *, index: int, seed: int) -> None:
         """Begin an episode. Gymnasium's `reset` gets the episode's seed, if it has at most 31 bits."""
         observation, _ = self._simulator.begin(seed)
-        self._env = self._simulator.env
         self._total, self._steps, self._succeeded = 0.0, 0, False
         self._see(observation)
         self._trace.begin(self._flat, self._texts, seed=environment_seed(seed))
@@ -67,13 +69,22 @@ class GymEnvironment:
     def step(self, action: Action) -> str | None:
         """Do one step. Returns "horizon", "success", "terminated", "truncated" or "diverged" at the end.
 
-        Numbers of a Box are clipped to its bounds. Raises InvalidAction where an integer is demanded.
+        Numbers of a Box are clipped to its bounds. Raises InvalidAction where an integer is demanded, and where the
+        environment raises for a choice that its mask does not allow; SimulatorFailed where it raises otherwise.
         """
         vector = action if isinstance(action, np.ndarray) else vector_of(action, self._reader.size)
         accepted = self._reader.accepted(vector)
-        observation, reward, terminated, truncated, info = self._env.step(self._reader.native(accepted))
-        reward, terminated, truncated = float(reward), bool(terminated), bool(truncated)
-        self._see(observation)
+        mask = self._simulator.mask
+        try:
+            observation, reward, terminated, truncated, info = self._simulator.step(self._reader.native(accepted))
+            self._see(observation)
+        except UsageError as error:
+            raise SimulatorFailed(str(error)) from error
+        except (Exception, SystemExit) as error:    # the environment is the user's, and so is whatever it raises
+            refused = "" if mask is None else self._reader.refused(accepted, mask)
+            if refused:
+                raise InvalidAction(f"{refused}; the environment raised {raised(error)}") from error
+            raise SimulatorFailed(raised(error)) from error
         diverged = not (np.isfinite(reward) and not np.isnan(self._flat).any())
         reward = 0.0 if diverged else reward
         self._total += reward
@@ -91,20 +102,23 @@ class GymEnvironment:
         return "truncated" if truncated else None
 
     def idle_action(self) -> Action:
-        """0, or the allowed value next to it."""
-        return self._reader.idle()
+        """0, or the allowed value next to it, of what is allowed now."""
+        return self._reader.idle(self._simulator.mask)
 
     def random_action(self, rng: np.random.Generator) -> Action:
-        """A uniform draw within the bounds."""
-        return self._reader.drawn(rng)
+        """A uniform draw within the bounds, of what is allowed now."""
+        return self._reader.drawn(rng, self._simulator.mask)
 
     def _note_success(self, info: Mapping[str, Any]) -> None:
         key = self._settings.success
         if key in (BY_RETURN, NONE):
             return
-        now = bool(np.any(info.get(key, False)))
-        if key == COMPLETIONS:
-            now = bool(info.get(key)) and not info.get(REMAINING)
+        try:
+            now = bool(np.any(info.get(key, False)))
+            if key == COMPLETIONS:
+                now = bool(info.get(key)) and not info.get(REMAINING)
+        except (TypeError, ValueError):     # no flag any more
+            now = False
         self._succeeded = now or (self._succeeded and self._settings.success_at == "any")
 
     def success(self) -> bool:

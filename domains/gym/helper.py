@@ -2,42 +2,74 @@
 
     python -m memento.domains.gym.helper describe|repeat REQUEST
 
-REQUEST is a JSON object with `id`, `kwargs`, `max_episode_steps` and, for repeat, the `modes` to try. The answer is
-one JSON object on standard output: `problem` with a sentence for the user, or what the task found out. What the
-environment's code prints goes to standard error.
+REQUEST is a JSON object with `id`, `kwargs`, `max_episode_steps`, the path `progress` of a file for the number of steps
+and, for repeat, the `modes` to try. The answer is one JSON object on standard output: `problem` with a sentence for the
+user, `raised` with what the environment raised, or what the task found out. What the environment's code prints goes to
+standard error.
 """
 
-import hashlib
 import inspect
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from importlib import metadata
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from ...core.errors import UsageError
-from .description import FORMAT
+from ...core.process_tree import adopt_orphans, end_descendants
+from ...core.text import raised
+from .description import FORMAT, first_difference
 from .documentation import clean
 from .facts import arguments_text, model_text, parts_of, plain_attributes
-from .loading import Simulator
+from .loading import IN_OBSERVATION, Simulator, mask_of
 from .names import KEPT, SEEDED, EnvironmentId, modes_of, notes_of, parse_id, suite_of
-from .spaces import MOST_ACTION_NUMBERS, MOST_NUMBERS, TEXT, Leaf, flatten, has_text, leaves_of, require_small
+from .playing import REPEATED_S, REPEATED_STEPS, Player, RandomPolicy
+from .spaces import (
+    MOST_ACTION_NUMBERS,
+    MOST_NUMBERS,
+    ActionReader,
+    Leaf,
+    choices_of,
+    has_text,
+    leaves_of,
+    require_small,
+    with_mask,
+)
 
 DEFAULT_HORIZON: Final = 1_000      # for environments that are registered without a limit
-RANDOM_EPISODES: Final = 16         # of a random policy, or fewer if they are long:
-RANDOM_STEPS: Final = 4_000         # no episode begins after so many steps
-REPEATED_STEPS: Final = 25          # of the episodes that must be equal
 REPEATED_SEEDS: Final = (11, 12)
 REPEATS: Final = 2
-MOST_INFO: Final = 64               # fields of `info`
-MOST_INFO_SIZE: Final = 16          # numbers in one of them
-MOST_SEEN: Final = 64               # numbers of a field whose ranges are measured
-SUCCESS_KEYS: Final = ("is_success", "success", "episode_task_completions")
+PROGRESS_S: Final = 0.5             # interval at which the steps are reported
 RESERVED: Final = ("action", "reward", "terminated", "truncated", "return_low", "return_high", "action_low",
                    "action_high", "goal")
+
+
+class _Progress:
+    """Writes the number of steps, their rate and the horizon to a file that the controller reads."""
+
+    def __init__(self, path: str) -> None:
+        self._file = Path(path).open("wb", buffering=0)  # noqa: SIM115 - open as long as the process
+        self._steps, self._spent, self._noted = 0, 0.0, 0.0
+        self._begun: float | None = None
+        self.horizon = 0
+
+    def step(self) -> None:
+        """A step begins."""
+        now = time.monotonic()
+        self._begun = self._begun or now
+        self._steps += 1
+        if now - self._noted > PROGRESS_S:
+            self._noted = now
+            rate = (self._steps - 1) / (now - self._begun) if now > self._begun else 0.0
+            line = json.dumps({"steps": self._steps, "rate": rate, "horizon": self.horizon})
+            os.pwrite(self._file.fileno(), line.ljust(120).encode(), 0)
 
 
 class _Helper:
@@ -49,6 +81,7 @@ class _Helper:
         self._kwargs: dict[str, Any] = request["kwargs"]
         self._given_steps: int | None = request["max_episode_steps"]
         self._modes: tuple[str, ...] = tuple(request.get("modes", ()))
+        self._progress = _Progress(request["progress"])
         self._made: list[Simulator] = []
 
     def _simulator(self, mode: str) -> Simulator:
@@ -56,68 +89,98 @@ class _Helper:
         self._made.append(made)
         return made
 
+    def _begun(self, mode: str) -> "_Begun":
+        """An environment at the beginning of an episode, with its spaces and its mask."""
+        simulator = self._simulator(mode)
+        observation, info = simulator.begin(0)
+        env = simulator.env
+        leaves, action = spaces_of(env, self._name)
+        choices = choices_of(action)
+        where = (mask_of(env, observation, info) or _mask_of_a_step(simulator)) if choices else ""
+        if where:
+            simulator.masked_by(where, choices)
+            leaves = leaves if where == IN_OBSERVATION else with_mask(leaves, choices)
+        horizon = self._given_steps or env.spec.max_episode_steps or _own_limit(env.unwrapped) or DEFAULT_HORIZON
+        self._progress.horizon = int(horizon)
+        return _Begun(simulator, leaves, action, where, int(horizon),
+                      Player(simulator, leaves, ActionReader(action), int(horizon), self._progress.step))
+
     def close(self) -> None:
         """Release every environment."""
         for made in self._made:
             made.close()
 
     def repeat(self) -> dict[str, Any]:
-        """The digests of the first episode in this process, by the way an episode begins."""
-        return {"digests": {mode: self._digest(mode, history=False) for mode in self._modes}}
+        """The first episodes in this process, by the way an episode begins."""
+        return {"plays": {mode: self._plays(mode, history=False)[0] for mode in self._modes}}
 
     def describe(self) -> dict[str, Any]:
-        """Everything, and the digests of an episode that follows others: up to the first way that repeats it."""
-        digests: dict[str, str] = {}
+        """Everything, and the episodes that follow others: up to the first way that repeats them."""
+        plays: dict[str, Any] = {}
+        differs: dict[str, str] = {}
         modes = modes_of(self._identity)
         for mode in modes:      # to make an environment can take a second: no more ways than needed
-            digests[mode] = self._digest(mode, history=True)
-            if digests[mode]:
+            plays[mode], differs[mode] = self._plays(mode, history=True)
+            if plays[mode]:
                 break
-        mode = next((mode for mode in modes if digests.get(mode)), modes[0])
-        simulator = self._simulator(mode)
-        simulator.begin(0)
-        env = simulator.env
-        facts = facts_of(env, self._name)
-        spec, bare = env.spec, env.unwrapped
-        observation = tuple(Leaf.from_json(leaf) for leaf in facts["observation"])
+        mode = next((mode for mode in modes if plays.get(mode)), modes[0])
+        begun = self._begun(mode)
+        facts = facts_of(begun.simulator.env, self._name)
+        bare = begun.simulator.env.unwrapped
         attributes = plain_attributes(bare)
-        horizon = self._given_steps or spec.max_episode_steps or _own_limit(bare) or DEFAULT_HORIZON
-        random = _RandomPolicy(simulator, observation, horizon)
-        return {"digests": digests, "description": {
-            "format": FORMAT, "id": self._name, "kwargs": self._kwargs, "horizon": int(horizon),
-            **facts, "model": model_text(bare, attributes, facts["arguments"]), **random.measured(),
+        random = RandomPolicy(begun.player, begun.observation, begun.horizon)
+        return {"plays": plays, "differs": differs, "description": {
+            "format": FORMAT, "id": self._name, "kwargs": self._kwargs, "horizon": begun.horizon,
+            **facts, "observation": [leaf.as_json() for leaf in begun.observation],
+            "model": model_text(bare, attributes, facts["arguments"]), **random.measured(),
             "mode": mode, "repeatable": False,      # decided by comparison with the other process
+            "mask": begun.mask, "raises": begun.player.raised,
         }}
 
-    def _digest(self, mode: str, *, history: bool) -> str:
-        """A hash of an episode's first steps; "" if it is not possible, or differs after other episodes."""
-        simulator = None
+    def _plays(self, mode: str, *, history: bool) -> tuple[list[dict[str, Any]], str]:
+        """The first episodes, and where they differ after other episodes; none if that is not possible or they do."""
+        begun = None
         try:
-            simulator = self._simulator(mode)
-            digests = {seed: _digest_of(simulator, seed) for seed in REPEATED_SEEDS}
+            begun = self._begun(mode)
+            plays = [self._play(begun.player, seed, limit_s=REPEATED_S) for seed in REPEATED_SEEDS]
             if history:     # several times: an environment that draws from few tasks repeats one by chance
-                repeats = REPEATS if mode == KEPT else 1    # a new environment remembers nothing
-                again = [(seed, _digest_of(simulator, seed)) for _ in range(repeats) for seed in REPEATED_SEEDS]
-                if any(digests[seed] != digest for seed, digest in again):
-                    return ""
-            return "".join(digests.values())
+                for repeat in range(REPEATS if mode == KEPT else 1):    # a new environment remembers nothing
+                    for seed, known in zip(REPEATED_SEEDS, plays, strict=True):
+                        again = self._play(begun.player, seed, limit_s=REPEATED_S / 2 if repeat == 0 else 0.0)
+                        if where := first_difference(known, again):
+                            return [], f"{where} when it was played again after others"
+            return plays, ""
         except UsageError:
             if mode == SEEDED:
-                return ""       # most environments take no seed when they are made
+                return [], ""       # most environments take no seed when they are made
             raise
         finally:
-            if simulator is not None:
-                simulator.close()
+            if begun is not None:
+                begun.simulator.close()
+
+    def _play(self, player: Player, seed: int, *, limit_s: float) -> dict[str, Any]:
+        return player.play(
+            seed, limit_s=limit_s, least=REPEATED_STEPS, see=lambda observation, info: None, digest=True
+        ).as_json()
 
 
-def facts_of(env: Any, name: str) -> dict[str, Any]:
-    """The fields of a description that need no step of the environment with this id. Raises UsageError."""
+def spaces_of(env: Any, name: str) -> tuple[tuple[Leaf, ...], tuple[Leaf, ...]]:
+    """The leaves of the observations and of the actions of the environment with this id. Raises UsageError."""
     observation = leaves_of(env.observation_space, root="observation", reserved=RESERVED)
-    action = leaves_of(env.action_space, root="action", reserved=())
+    action = leaves_of(env.action_space, root="action", reserved=(), scalars=True)
     require_small(observation, most=MOST_NUMBERS, what=f"an observation of gym:{name}")
     require_small(action, most=MOST_ACTION_NUMBERS, what=f"an action of gym:{name}")
     if has_text(action) or not action:
         raise UsageError(f"gym:{name} takes texts as actions, which is not supported")
+    return observation, action
+
+
+def facts_of(env: Any, name: str) -> dict[str, Any]:
+    """The fields of a description that need no step of the environment with this id. Raises UsageError.
+
+    A mask of actions that is put next to the observation is not among them.
+    """
+    observation, action = spaces_of(env, name)
     spec, bare, identity = env.spec, env.unwrapped, parse_id(name)
     return {
         "observation": [leaf.as_json() for leaf in observation], "action": [leaf.as_json() for leaf in action],
@@ -131,93 +194,25 @@ def facts_of(env: Any, name: str) -> dict[str, Any]:
     }
 
 
-def _digest_of(simulator: Simulator, seed: int) -> str:
-    whole = hashlib.sha256()
-    observation, _ = simulator.begin(seed)
-    leaves = leaves_of(simulator.env.observation_space, root="observation")
-    simulator.env.action_space.seed(seed)
-    for _ in range(REPEATED_STEPS):
-        whole.update(flatten(observation, leaves).tobytes())
-        observation, reward, terminated, truncated, _info = simulator.env.step(simulator.env.action_space.sample())
-        whole.update(np.float64(reward).tobytes())
-        if terminated or truncated:
-            break
-    whole.update(flatten(observation, leaves).tobytes())
-    return whole.hexdigest()
+def _mask_of_a_step(simulator: Simulator) -> str:
+    """Where the environment has its mask of actions, if `reset` gives none."""
+    simulator.env.action_space.seed(0)
+    with suppress(Exception, SystemExit):       # an action that is not allowed: the mask is not known yet
+        observation, _, _, _, info = simulator.step(simulator.env.action_space.sample())
+        return mask_of(simulator.env, observation, info)
+    return ""
 
 
-class _RandomPolicy:
-    """Plays episodes with random actions and measures returns, ranges and the fields of `info`."""
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """An environment that was begun, and what is known of it then."""
 
-    def __init__(self, simulator: Simulator, leaves: tuple[Leaf, ...], horizon: int) -> None:
-        self._simulator, self._leaves, self._horizon = simulator, leaves, horizon
-        size = sum(leaf.size for leaf in leaves)
-        self._low, self._high = np.full(size, np.inf), np.full(size, -np.inf)
-        self._info: dict[tuple[str, ...], int] = {}
-        self._keys: set[str] = set()
-        self._returns: list[float] = []
-        steps = 0
-        while len(self._returns) < RANDOM_EPISODES and steps < RANDOM_STEPS:
-            steps += self._episode(len(self._returns))
-
-    def _episode(self, seed: int) -> int:
-        observation, _ = self._simulator.begin(seed)
-        env = self._simulator.env
-        env.action_space.seed(seed)
-        total, steps, over = 0.0, 0, False
-        self._see(observation)
-        while not over and steps < self._horizon:
-            observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
-            over = bool(terminated or truncated)
-            total += float(reward) if np.isfinite(reward) else 0.0
-            steps += 1
-            self._see(observation)
-            self._keys |= {*map(str, info)}
-            for path, size in _numbers(info, ()):
-                if self._info.setdefault(path, size) != size:
-                    self._info[path] = 0        # its size changes: it cannot be an array
-        self._returns.append(total)
-        return steps
-
-    def _see(self, observation: Any) -> None:
-        flat = flatten(observation, self._leaves)
-        np.fmin(self._low, flat, out=self._low)
-        np.fmax(self._high, flat, out=self._high)
-
-    def measured(self) -> dict[str, Any]:
-        """The fields of a description."""
-        found = sorted((path, size) for path, size in self._info.items() if size)[:MOST_INFO]
-        names = {path: "info_" + "_".join("".join(c if c.isalnum() else "_" for c in key) for key in path)
-                 for path, _ in found}
-        return {
-            "info": [{"name": names[path], "path": list(path), "size": size} for path, size in found],
-            "success_key": next((key for key in SUCCESS_KEYS if key in self._keys), None),
-            "random_mean": float(np.mean(self._returns)), "random_std": float(np.std(self._returns)),
-            "random_episodes": len(self._returns), "seen": self._seen(),
-        }
-
-    def _seen(self) -> dict[str, Any]:
-        seen, start = {}, 0
-        for leaf in self._leaves:
-            if leaf.kind != TEXT:
-                low, high = (ends[start : start + leaf.size] for ends in (self._low, self._high))
-                if leaf.size <= MOST_SEEN and np.isfinite(low).all() and np.isfinite(high).all():
-                    seen[leaf.name] = [[float(f"{value:.4g}") for value in ends] for ends in (low, high)]
-                start += leaf.size
-        return seen
-
-
-def _numbers(info: Mapping[Any, Any], path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], int]]:
-    """The paths of numbers and small arrays of numbers within `info`, with their sizes."""
-    for key, value in info.items():
-        here = (*path, str(key))
-        if isinstance(value, Mapping):
-            if len(here) < 3:
-                yield from _numbers(value, here)
-        elif isinstance(value, bool | int | float | np.bool_ | np.integer | np.floating):
-            yield here, 1
-        elif isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and 0 < value.size <= MOST_INFO_SIZE:
-            yield here, int(value.size)
+    simulator: Simulator
+    observation: tuple[Leaf, ...]
+    action: tuple[Leaf, ...]
+    mask: str
+    horizon: int
+    player: Player
 
 
 def _has_goals(space: Any) -> bool:
@@ -246,13 +241,19 @@ def texts_of(bare: Any, identity: EnvironmentId, kwargs: Mapping[str, Any]) -> d
     }
 
 
+KEEPS_TIME: Final = ("gymnasium", "gymnasium_robotics", "metaworld")    # packages whose `dt` and `tau` are steps
+
+
 def _step_s(bare: Any) -> float | None:
-    """The duration of a step in seconds, where the environment knows it."""
-    for name in ("dt", "tau"):
-        found = _positive(getattr(bare, name, None))
-        if found is not None:
-            return found
-    return None
+    """The duration of a step in seconds, where the environment knows it for sure.
+
+    In some packages `dt` is a part of a step; then the rate of frames disagrees.
+    """
+    found = next(filter(None, (_positive(getattr(bare, name, None)) for name in ("dt", "tau"))), None)
+    rate = _positive(bare.metadata.get("render_fps"))
+    if found is None or rate is None or type(bare).__module__.partition(".")[0] in KEEPS_TIME:
+        return found
+    return found if abs(found * rate - 1.0) < 0.05 else None
 
 
 def _positive(value: Any) -> float | None:
@@ -276,6 +277,7 @@ def main() -> None:
     answer_fd = os.dup(1)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
+    adopt_orphans()
     task, request = sys.argv[1], json.loads(sys.argv[2])
     try:
         helper = _Helper(request)
@@ -285,9 +287,12 @@ def main() -> None:
             helper.close()
     except UsageError as error:
         answer = {"problem": str(error)}
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's environment may raise anything
+        answer = {"raised": raised(error, besides=("gymnasium",))}
     with os.fdopen(answer_fd, "w") as out:
         json.dump(answer, out)
     sys.stderr.flush()
+    end_descendants(os.getpid())    # what the environment started and left behind
     os._exit(0)     # simulators may hang while the interpreter unloads them
 
 

@@ -3,16 +3,29 @@
 import importlib
 import os
 import random
+import traceback
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core.errors import UsageError, nearest
-from ...core.extras import explain
-from ...core.text import one_line
-from .names import KEPT, SEEDED, EnvironmentId, missing_suite, suite_of
+from ...core.extras import explain, pip_command
+from ...core.text import raised
+from .names import (
+    KEPT,
+    SEEDED,
+    EnvironmentId,
+    foreign_packages,
+    missing_module,
+    missing_suite,
+    package_of,
+    suite_of,
+)
+from .spaces import MASK, WHOLE, flat_mask
 
 MOST_SEED: Final = 2**31            # numpy's older generators take no larger seeds
 
@@ -27,9 +40,12 @@ class Simulator:
 
     def __init__(
         self, identity: EnvironmentId, kwargs: Mapping[str, Any], *, max_episode_steps: int | None, mode: str,
-        render: bool = False,
+        render: bool = False, mask: str = "", choices: Sequence[int] = (),
     ) -> None:
+        """`mask` says where the environment has its mask of actions, one of `mask_of`, "" for none."""
         self._identity, self._mode = identity, mode
+        self._mask_from, self._choices = mask, tuple(choices)
+        self.mask: NDArray[np.bool_] | None = None      # of the present state
         self._kwargs = dict(kwargs)
         if max_episode_steps is not None:
             self._kwargs["max_episode_steps"] = max_episode_steps
@@ -48,14 +64,136 @@ class Simulator:
             self.close()
             own = {"seed": seed} if self._mode == SEEDED else {}
             self.env = make(self._identity, {**self._kwargs, **own})
-        observation, info = self.env.reset(seed=seed)
-        return observation, info
+        try:
+            begun = self.env.reset(seed=seed)
+        except (TypeError, ValueError) as error:
+            if "unexpected keyword argument 'seed'" in str(error) or _unpacked_by_a_wrapper(error, 2):
+                raise UsageError(OLD_RESET) from error
+            raise
+        if not (isinstance(begun, tuple) and len(begun) == 2 and isinstance(begun[1], Mapping)):
+            raise UsageError(OLD_RESET)
+        return self._seen(*begun), begun[1]
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, Mapping[str, Any]]:
+        """One step of the environment, in Gymnasium's form. Raises UsageError with the fix for another form."""
+        try:
+            answer = self.env.step(action)
+        except ValueError as error:
+            if _unpacked_by_a_wrapper(error, 5):
+                raise UsageError(OLD_STEP) from error
+            raise
+        if not isinstance(answer, tuple) or len(answer) != 5:
+            if isinstance(answer, tuple) and len(answer) == 4:
+                raise UsageError(OLD_STEP)
+            raise UsageError("step() of the environment does not return (observation, reward, terminated, truncated, "
+                             "info)")
+        observation, reward, terminated, truncated, info = answer
+        if not isinstance(info, Mapping):
+            raise UsageError(f"the info of step() is a {type(info).__name__}, not a dict: return {{}} for none")
+        return (
+            self._seen(observation, info), reward_of(reward), _flag(terminated, "terminated"),
+            _flag(truncated, "truncated"), info,
+        )
+
+    def masked_by(self, where: str, choices: Sequence[int]) -> None:
+        """From the next episode on, observations have the mask that is found there, one of `mask_of`."""
+        self._mask_from, self._choices = where, tuple(choices)
+
+    def _seen(self, observation: Any, info: Mapping[str, Any]) -> Any:
+        """The observation, with the mask next to it where it does not hold the mask itself."""
+        if not self._mask_from:
+            return observation
+        value = mask_value(self.env, observation, info, self._mask_from)
+        self.mask = np.ones(sum(self._choices), bool) if value is None else flat_mask(value, self._choices)
+        if self._mask_from == IN_OBSERVATION:
+            return observation
+        return {WHOLE: observation, MASK: self.mask}
 
     def close(self) -> None:
         """Release the environment."""
         if self.env is not None:
             self.env.close()
             self.env = None
+
+
+OLD_RESET: Final = (
+    "reset() of the environment does not return (observation, info): it is written for gym before 0.26; wrap it as in "
+    "docs/gymnasium.md, \"An environment of the old gym\", or in shimmy's GymV21CompatibilityV0"
+)
+OLD_STEP: Final = (
+    "step() of the environment returns 4 values (observation, reward, done, info), as gym before 0.26 did, not 5 "
+    "(observation, reward, terminated, truncated, info): wrap it as in docs/gymnasium.md, \"An environment of the old "
+    "gym\", or in shimmy's GymV21CompatibilityV0"
+)
+
+
+def _unpacked_by_a_wrapper(error: Exception, expected: int) -> bool:
+    """Whether a wrapper of Gymnasium's wanted this many values of the environment and did not get them."""
+    place = traceback.extract_tb(error.__traceback__)[-1].filename
+    return f"values to unpack (expected {expected}" in str(error) and "/gymnasium/" in place
+
+
+def reward_of(reward: Any) -> float:
+    """A reward as a float; infinite where it is too large for one. Raises UsageError for anything but one number."""
+    if type(reward) is float or type(reward) is np.float64:     # the common case
+        return float(reward)
+    if isinstance(reward, Mapping):
+        raise UsageError("the reward is a dict, as in environments of several agents: wrap the environment so that one "
+                         "agent acts and one number is its reward")
+    size = np.size(reward)
+    if size != 1:
+        raise UsageError(
+            f"the reward is a vector of {size} numbers, but one is needed: weight them with a wrapper, such as "
+            "mo_gymnasium's LinearReward or gymnasium's TransformReward(env, lambda r: float(weights @ r))"
+        )
+    try:
+        return float(np.asarray(reward).reshape(-1)[0])
+    except OverflowError:
+        return np.inf
+    except (TypeError, ValueError):
+        raise UsageError(f"the reward is {reward!r:.60}, not a number") from None
+
+
+def _flag(value: Any, name: str) -> bool:
+    if type(value) is bool:     # the common case
+        return value
+    if np.size(value) != 1:
+        raise UsageError(f"{name} of step() is an array of {np.size(value)} flags: several environments or agents at "
+                         "once are not supported, make one of them")
+    return bool(np.asarray(value).reshape(-1)[0])
+
+
+# Where environments have their masks of actions.
+IN_OBSERVATION: Final = "observation"
+BY_METHOD: Final = "action_masks"       # a method, as sb3-contrib calls it
+IN_INFO: Final = "info"
+_KEYS: Final = ("action_mask", "action_masks")
+
+
+def mask_of(env: Any, observation: Any, info: Mapping[str, Any]) -> str:
+    """Where an environment has its mask of actions; "" if it has none."""
+    return next((where for where in (IN_INFO, BY_METHOD, IN_OBSERVATION)
+                 if mask_value(env, observation, info, where) is not None), "")
+
+
+def mask_value(env: Any, observation: Any, info: Mapping[str, Any], where: str) -> Any:
+    """The mask of the present state as the environment gives it; None if it gives none."""
+    if where == BY_METHOD:
+        for layer in _layers(env):
+            method = getattr(layer, BY_METHOD, None) if BY_METHOD in dir(layer) else None
+            if callable(method):
+                return method()
+        return None
+    held = info if where == IN_INFO else observation
+    return next((held[key] for key in _KEYS if key in held), None) if isinstance(held, Mapping) else None
+
+
+def _layers(env: Any) -> Iterator[Any]:
+    """The environment with its wrappers, the outermost first."""
+    while env is not None:
+        yield env
+        inner = getattr(env, "env", None)
+        env = inner if inner is not env else None
 
 
 def seed_globals(seed: int) -> None:
@@ -71,21 +209,20 @@ def make(identity: EnvironmentId, kwargs: Mapping[str, Any]) -> Any:
         warnings.simplefilter("ignore")     # suites are noisy; an outdated version is the user's choice
         registry = _registered(identity)
         if identity.id not in registry:
-            near = nearest(identity.id, registry, cutoff=0.3) or sorted(registry)[:3]
-            raise UsageError(
-                f"Gymnasium knows no environment {identity.id!r}: did you mean {' or '.join(map(repr, near))}? An "
-                "environment of another package is gym:PACKAGE:ID"
-            )
+            raise UsageError(unknown_id(identity, registry))
         try:
             import gymnasium
 
             return gymnasium.make(identity.id, disable_env_checker=True, **kwargs)
-        except Exception as error:     # the constructor is the user's, and so is whatever it raises
-            name = f"gym:{identity.id}"
-            if isinstance(error.__cause__, ImportError) and (known := explain(error.__cause__, name)) is not None:
-                raise known from error
-            said = one_line(f"{type(error).__name__}: {error}", 400)
-            raise UsageError(f"{name} cannot be made with {dict(kwargs)!r}: {said}") from error
+        except (Exception, SystemExit) as error:     # the constructor is the user's, and so is whatever it raises
+            name = identity.name
+            missing = next((each for each in (error, error.__cause__, error.__context__)
+                            if isinstance(each, ModuleNotFoundError)), None)
+            if missing is not None:
+                raise (explain(missing, name) or UsageError(missing_module(name, missing))) from error
+            said = raised(error, besides=("gymnasium",))
+            given = f" with {dict(kwargs)!r}" if kwargs else ""
+            raise UsageError(f"{name} cannot be made{given}: {said}") from error
 
 
 def _registered(identity: EnvironmentId) -> Mapping[str, Any]:
@@ -93,18 +230,48 @@ def _registered(identity: EnvironmentId) -> Mapping[str, Any]:
     import gymnasium
 
     suite = suite_of(identity)
-    module = identity.module or (suite.package if suite is not None else "")
-    if module and identity.id not in gymnasium.registry:
-        try:
-            importlib.import_module(module)
-        except ModuleNotFoundError as error:
-            if error.name is None or not f"{module}.".startswith(f"{error.name}."):
-                raise UsageError(f"gym:{identity.id} cannot be made: {module!r} needs {error.name!r}, which is not "
-                                 "installed") from None
-            if suite is not None:
-                raise UsageError(missing_suite(identity, suite)) from None
-            raise UsageError(
-                f"gym:{module}:{identity.id} cannot be made: there is no module {error.name!r}; install it, or name "
-                "its folder in PYTHONPATH"
-            ) from None
+    module = identity.module or (suite.package if suite is not None else "") or identity.namespace_module
+    if not module or identity.id in gymnasium.registry:
+        return gymnasium.registry
+    try:
+        importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise (explain(error, identity.name) or UsageError(missing_module(identity.name, error))) from None
+        if suite is not None:
+            raise UsageError(missing_suite(identity, suite)) from None
+        if not identity.module:
+            return gymnasium.registry       # its namespace is no module
+        raise UsageError(
+            f"{identity.name} cannot be made: there is no module {error.name!r}; install it"
+            f" ({pip_command(package_of(error.name))}), or name its folder in PYTHONPATH"
+        ) from None
+    except (Exception, SystemExit) as error:
+        raise UsageError(f"{identity.name} cannot be made: its module {module!r} cannot be imported: "
+                         f"{raised(error)}{foreign_packages(error)}") from error
     return gymnasium.registry
+
+
+def unknown_id(identity: EnvironmentId, registry: Mapping[str, Any]) -> str:
+    """The sentence for an id that is not registered: the nearest ones that can be made, or how to get it."""
+    if "/" in identity.id and not identity.module:
+        namespace = identity.id.partition("/")[0]
+        if namespace not in {each.partition("/")[0] for each in registry if "/" in each}:
+            package = package_of(identity.namespace_module or namespace)
+            return (f"Gymnasium knows no environment {identity.id!r}: the package that registers it is not installed, "
+                    f"or its module has another name; after {pip_command(package)}, or the like, "
+                    f"gym:{identity.id} works, else gym:MODULE:{identity.id}")
+    usable = [each for each, spec in registry.items() if _can_be_made(spec)]
+    near = nearest(identity.id, usable, cutoff=0.3) or sorted(usable)[:3]
+    return (f"Gymnasium knows no environment {identity.id!r}: did you mean {' or '.join(map(repr, near))}? An "
+            "environment of another package is gym:PACKAGE:ID")
+
+
+def _can_be_made(spec: Any) -> bool:
+    """Not what Gymnasium keeps for a message alone, the entries for old APIs, or what needs JAX where there is none."""
+    entry = spec.entry_point
+    if callable(entry):
+        return "_error" not in getattr(entry, "__name__", "") and "raise" not in getattr(entry, "__name__", "")
+    if spec.id.startswith(("GymV21", "GymV26")):
+        return False
+    return not spec.id.startswith(("phys2d/", "tabular/")) or find_spec("jax") is not None

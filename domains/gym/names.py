@@ -1,5 +1,6 @@
 """The ids of Gymnasium environments, and the packages that register them."""
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +8,7 @@ from importlib.resources import files
 from typing import Final
 
 from ...core.errors import UsageError
-from ...core.extras import install_command
+from ...core.extras import install_command, pip_command
 from ...core.values import JSON, TaskKind
 
 # How an episode begins:
@@ -19,12 +20,57 @@ MODES: Final = (KEPT, FRESH, SEEDED)
 _ID: Final = re.compile(r"(?:(?P<module>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):)?(?P<id>(?:[\w-]+/)?[\w.-]+)")
 
 
+NAMESPACES: Final = {"ALE": "ale_py"}       # whose module has another name
+# Packages whose name on PyPI is not that of their module.
+PACKAGES: Final = {
+    "cv2": "opencv-python-headless", "PIL": "pillow", "yaml": "pyyaml", "sklearn": "scikit-learn",
+    "skimage": "scikit-image", "Box2D": "box2d", "OpenGL": "PyOpenGL", "serial": "pyserial", "zmq": "pyzmq",
+    "attr": "attrs", "dateutil": "python-dateutil", "sumolib": "sumolib", "mujoco_py": "mujoco-py",
+    "google": "protobuf", "Xlib": "python-xlib", "usb": "pyusb", "dm_control": "dm-control", "fcl": "python-fcl",
+}
+
+
+def package_of(module: str) -> str:
+    """The name on PyPI of the package that, as far as is known, has this module."""
+    top = module.partition(".")[0]
+    return PACKAGES.get(top, top.replace("_", "-"))
+
+
+def missing_module(name: str, error: ModuleNotFoundError) -> str:
+    """The sentence for a module that an environment needs and that is not installed."""
+    module = error.name or str(error)
+    return (f"{name} cannot be made: it needs the module {module!r}, which is not installed: "
+            f"{pip_command(package_of(module))}{foreign_packages(error)}")
+
+
+def foreign_packages(error: BaseException) -> str:
+    """Words for a failed import where PYTHONPATH names packages of others, which may be made for another Python."""
+    folders = [each for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each]
+    theirs = [each for each in folders if "-packages" in each or "/lib/python" in each]
+    if not isinstance(error, ImportError) or not theirs:
+        return ""
+    return (f" (PYTHONPATH has packages of another installation, {', '.join(theirs[:3])}, which hide those of this "
+            "Python: try it without them)")
+
+
 @dataclass(frozen=True, slots=True)
 class EnvironmentId:
     """An id in its parts: `module` is imported before `id` is looked up; "" for none."""
 
     module: str
     id: str
+
+    @property
+    def name(self) -> str:
+        """As a user writes it, with the prefix of the domain."""
+        return f"gym:{self.module}:{self.id}" if self.module else f"gym:{self.id}"
+
+    @property
+    def namespace_module(self) -> str:
+        """The module that the id's namespace names, as in "gym_pusht/PushT-v0"; "" if it can be none."""
+        namespace, slash, _ = self.id.partition("/")
+        module = NAMESPACES.get(namespace, namespace.replace("-", "_"))
+        return module if slash and module.isidentifier() else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

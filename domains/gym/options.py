@@ -74,11 +74,11 @@ def complete(given: Mapping[str, JSON], *, environment_id: str) -> dict[str, JSO
     found = known or describe(environment_id, kwargs, max_episode_steps=steps, python=python)
     if check == "refuse" and not found.repeatable and known is None:
         raise UsageError(
-            f"gym:{environment_id} is not repeatable: the same seed gave different episodes in two processes; make "
+            f"gym:{environment_id} is not repeatable: the same seed gave different episodes{_where(found)}; make "
             "all its randomness depend on reset(seed=...), or go on with --set gym.check=warn"
         )
     if not found.repeatable and known is None:
-        _warn_not_repeatable(environment_id)
+        _warn_not_repeatable(environment_id, found)
     threshold = _number(options, "threshold", found.threshold)
     low = _number(options, "low", found.random_mean)
     assert low is not None
@@ -108,11 +108,16 @@ def settings(options: Mapping[str, JSON]) -> Settings:
     )
 
 
-def _warn_not_repeatable(environment_id: str) -> None:
+def _where(found: Description) -> str:
+    return f", first {found.differs}" if found.differs else ""
+
+
+def _warn_not_repeatable(environment_id: str, found: Description) -> None:
     import structlog  # not needed by workers, which may run under a Python without it
 
     log = structlog.get_logger("memento.gym")
-    log.warning("not-repeatable", environment=environment_id, why="the same seed gave different episodes")
+    why = f"the same seed gave different episodes{_where(found)}"
+    log.warning("not-repeatable", environment=environment_id, why=why)
 
 
 def _python(given: JSON) -> str | None:
@@ -159,7 +164,7 @@ def _success(options: Mapping[str, JSON], found: Description, threshold: float |
     given = options.get("success")
     if given is None:
         return found.success_key or by_return
-    known = {NONE, BY_RETURN, *(field.path[0] for field in found.info if len(field.path) == 1)}
+    known = {NONE, BY_RETURN, *(str(field.path[0]) for field in found.info if len(field.path) == 1)}
     known |= {found.success_key} - {None} if found.success_key else set()
     if not isinstance(given, str) or given not in known:
         raise unknown("gym.success", str(given), known)

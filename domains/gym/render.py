@@ -10,12 +10,13 @@ import numpy as np
 from ...core.errors import UsageError, unknown
 from ...core.ports import Picture, Playback
 from ...core.recording import Recording
+from ...core.text import raised
 from ...core.values import JSON
 from ..arm.graphics import live_backend
 from .loading import Simulator
 from .names import parse_id
 from .options import Settings
-from .spaces import ActionReader, flatten, split
+from .spaces import ActionReader, choices_of, flatten, split
 
 CAMERAS: Final = ("default",)
 FOLLOWING: Final = "track"  # the name of that camera in all of Gymnasium's models
@@ -66,6 +67,7 @@ class _Replay:
         self._reader = ActionReader(known.action)
         self._simulator = Simulator(
             parse_id(known.id), known.kwargs, max_episode_steps=known.horizon, mode=known.mode, render=True,
+            mask=known.mask, choices=choices_of(known.action) if known.mask else (),
         )
         self.observation = self._said(lambda: self._simulator.begin(seed)[0])
         follow(self._simulator.env, known.kwargs)
@@ -77,12 +79,12 @@ class _Replay:
             return do()
         except Exception as error:      # the environment is the user's, and so is whatever it raises
             name = self._settings.description.id
-            raise UsageError(f"gym:{name} cannot draw here: {type(error).__name__}: {str(error)[:300]}") from error
+            raise UsageError(f"gym:{name} cannot draw here: {raised(error)}") from error
 
     def step(self, action: Any) -> None:
         """Repeat one step."""
         native = self._reader.native(np.asarray(action, dtype=np.float64))
-        self.observation = self._said(lambda: self._simulator.env.step(native)[0])
+        self.observation = self._said(lambda: self._simulator.step(native)[0])
         self.row += 1
 
     def picture(self) -> Picture:

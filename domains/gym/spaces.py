@@ -5,7 +5,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +18,8 @@ from ...core.values import JSON
 MOST_NUMBERS: Final = 32_768        # in one observation: an image of 96 x 96 x 3 fits
 MOST_ACTION_NUMBERS: Final = 1_024
 TEXT: Final = "text"
+MASK: Final = "action_mask"         # the field that says which choices are allowed
+WHOLE: Final = ""                   # where the environment's observation is, if a mask is put next to it
 Path = tuple[str | int, ...]
 
 
@@ -47,6 +49,11 @@ class Leaf:
         """Whether its numbers are integers."""
         return np.dtype(self.dtype).kind in "iub"
 
+    @property
+    def is_mask(self) -> bool:
+        """Whether its flags say which choices of an action are allowed."""
+        return self.path[-1:] == (MASK,)
+
     def as_json(self) -> dict[str, JSON]:
         """Plain values."""
         values: dict[str, JSON] = {**asdict(self), "path": list(self.path), "shape": list(self.shape)}
@@ -59,11 +66,13 @@ class Leaf:
         return cls(**{**values, **lists})
 
 
-def leaves_of(space: Any, *, root: str, reserved: Iterable[str] = ()) -> tuple[Leaf, ...]:
+def leaves_of(
+    space: Any, *, root: str, reserved: Iterable[str] = (), scalars: bool = False
+) -> tuple[Leaf, ...]:
     """The leaves of a Gymnasium space, in its order; `root` names a space that is no Dict.
 
-    Names are words, different from each other and from those in `reserved`. Raises UsageError for a kind of space
-    that cannot be a vector.
+    A Box of shape () has the shape (1,), as a policy sees it, or with `scalars` its own. Names are words, different
+    from each other and from those in `reserved`. Raises UsageError for a kind of space that cannot be a vector.
     """
     found = list(_walk(space, ()))
     taken = {*reserved}
@@ -75,7 +84,7 @@ def leaves_of(space: Any, *, root: str, reserved: Iterable[str] = ()) -> tuple[L
         while name in taken:
             name, count = f"{root}_{plain}_{count}", count + 1
         taken.add(name)
-        leaves.append(_leaf(leaf, name, path))
+        leaves.append(_leaf(leaf, name, path, scalars=scalars))
     return tuple(leaves)
 
 
@@ -91,7 +100,7 @@ def _walk(space: Any, path: Path) -> Iterable[tuple[Path, Any]]:
         yield path, space
 
 
-def _leaf(space: Any, name: str, path: Path) -> Leaf:
+def _leaf(space: Any, name: str, path: Path, *, scalars: bool) -> Leaf:
     kinds = {each.__name__ for each in type(space).__mro__}
 
     def leaf(kind: str, shape: Sequence[int], low: Any, high: Any, dtype: Any = np.int64) -> Leaf:
@@ -101,7 +110,7 @@ def _leaf(space: Any, name: str, path: Path) -> Leaf:
         )
 
     if "Box" in kinds:
-        return leaf("box", space.shape or (1,), space.low, space.high, space.dtype)
+        return leaf("box", space.shape if scalars else space.shape or (1,), space.low, space.high, space.dtype)
     if "Discrete" in kinds:
         return leaf("discrete", (1,), int(space.start), int(space.start) + int(space.n) - 1)
     if "MultiDiscrete" in kinds:
@@ -130,7 +139,8 @@ def require_small(leaves: Sequence[Leaf], *, most: int, what: str) -> None:
         largest = max(leaves, key=lambda leaf: leaf.size)
         raise UsageError(
             f"{what} has {size} numbers, more than {most} (most of them in {largest.name!r} of shape "
-            f"{list(largest.shape)}): use a wrapper that makes it smaller, such as gymnasium's ResizeObservation"
+            f"{list(largest.shape)}): use a wrapper that makes it smaller, such as gymnasium's ResizeObservation, or "
+            "an argument of the environment (gym:ALE/...: --set gym.kwargs.obs_type=ram)"
         )
 
 
@@ -147,17 +157,51 @@ def value_at(nested: Any, path: Path) -> Any:
 
 
 def flatten(observation: Any, leaves: Sequence[Leaf]) -> NDArray[np.float64]:
-    """An observation as a new flat float64 vector; texts are left out."""
+    """An observation as a new flat float64 vector; texts are left out. Raises UsageError if it is not of its space."""
     if len(leaves) == 1 and not leaves[0].path and leaves[0].kind != TEXT:
-        return np.array(observation, dtype=np.float64).reshape(-1)
+        found = _numbers(observation, leaves[0])
+        return found if found is not observation else found.copy()
     flat = np.empty(sum(leaf.size for leaf in leaves))
     start = 0
     for leaf in leaves:
         if leaf.kind != TEXT:
-            value = np.asarray(value_at(observation, leaf.path), dtype=np.float64)
-            flat[start : start + leaf.size] = value.reshape(-1)
+            try:
+                value = value_at(observation, leaf.path)
+            except (LookupError, TypeError):
+                raise UsageError(f"the observation has no {_said(leaf)}, which its space has: add it, or take it out "
+                                 "of observation_space") from None
+            flat[start : start + leaf.size] = _numbers(value, leaf)
             start += leaf.size
     return flat
+
+
+def _numbers(value: Any, leaf: Leaf) -> NDArray[np.float64]:
+    """The numbers of a leaf, flat. One that is too large for a float is infinite. Raises UsageError."""
+    try:
+        numbers = np.asarray(value, dtype=np.float64).reshape(-1)
+    except OverflowError:
+        numbers = np.array([_number(each) for each in np.asarray(value, dtype=object).reshape(-1)])
+    except (TypeError, ValueError):
+        raise UsageError(f"the observation {_said(leaf)} is not an array of numbers, as its space promises") from None
+    if numbers.size != leaf.size:
+        raise UsageError(
+            f"the observation {_said(leaf)} has {numbers.size} numbers, its space {leaf.size} (shape "
+            f"{list(leaf.shape)}): correct observation_space, or make all of one size with gymnasium's "
+            "TransformObservation, for example by padding"
+        )
+    return numbers
+
+
+def _said(leaf: Leaf) -> str:
+    return repr(".".join(map(str, filter(lambda step: step != WHOLE, leaf.path))) or leaf.name)
+
+
+def _number(value: Any) -> float:
+    """A number as a float, infinite if it is too large for one."""
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf if value > 0 else -np.inf
 
 
 def split(rows: NDArray[Any], leaves: Sequence[Leaf]) -> dict[str, NDArray[Any]]:
@@ -173,9 +217,41 @@ def split(rows: NDArray[Any], leaves: Sequence[Leaf]) -> dict[str, NDArray[Any]]
     return found
 
 
+# Masks of actions: a flag for each choice, the choices of one number after those of another.
+
+
+def choices_of(leaves: Sequence[Leaf]) -> tuple[int, ...]:
+    """How many choices each number of an action has; () if some number is not a choice."""
+    if not all(leaf.kind in ("discrete", "multi-discrete", "multi-binary") for leaf in leaves):
+        return ()
+    reader = ActionReader(leaves)
+    return tuple(int(count) for count in reader.high - reader.low + 1)
+
+
+def flat_mask(value: Any, choices: Sequence[int]) -> NDArray[np.bool_]:
+    """A mask in any nesting as flags, one for each choice. Raises UsageError if it has another size."""
+    parts = value if isinstance(value, tuple | list) else [value]
+    flags: NDArray[np.bool_] = np.concatenate([np.asarray(part).reshape(-1) for part in parts]).astype(bool)
+    if flags.size != sum(choices):
+        raise UsageError(f"the environment's {MASK} has {flags.size} flags where the action space has {sum(choices)} "
+                         "choices: give one for each, those of a MultiDiscrete one after the other")
+    return flags
+
+
+def with_mask(leaves: Sequence[Leaf], choices: Sequence[int]) -> tuple[Leaf, ...]:
+    """The leaves of an observation that has the mask next to it."""
+    taken = {leaf.name for leaf in leaves}
+    size = sum(choices)
+    return (*(replace(leaf, path=(WHOLE, *leaf.path)) for leaf in leaves), Leaf(
+        name=MASK if MASK not in taken else f"{MASK}_now", path=(MASK,), kind="multi-binary", shape=(size,),
+        dtype="int8", low=(0.0,), high=(1.0,),
+    ))
+
+
 # Actions of a policy, flat vectors, as values of the environment's action space: clipped or refused.
 
 
+MOST_LISTED: Final = 12     # choices in a sentence
 NEAR: Final = 1e-9      # how close to an integer a number must be to count as one
 
 
@@ -216,9 +292,33 @@ class ActionReader:
             )
         return np.where(self.whole, rounded, np.clip(action, self.low, self.high))
 
-    def idle(self) -> NDArray[np.float64]:
-        """0 in every place, or the bound next to it."""
-        return np.clip(np.zeros(self.size), self.low, self.high)
+    def idle(self, mask: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
+        """0 in every place, or the bound next to it; the first choice that `mask` allows where it forbids this one."""
+        plain = np.clip(np.zeros(self.size), self.low, self.high)
+        if mask is not None:
+            for place, allowed in self._allowed(mask):
+                if plain[place] not in allowed:
+                    plain[place] = allowed[0]
+        return plain
+
+    def refused(self, accepted: NDArray[np.float64], mask: NDArray[np.bool_]) -> str:
+        """Which choice of an accepted vector the mask forbids, in a sentence; "" for none."""
+        for place, allowed in self._allowed(mask):
+            if accepted[place] not in allowed:
+                shown = ", ".join(f"{each:g}" for each in allowed[:MOST_LISTED])
+                return (f"action[{place}] is {accepted[place]:g}, which {MASK} does not allow in this state; it allows "
+                        f"{shown}{' and more' if len(allowed) > MOST_LISTED else ''}")
+        return ""
+
+    def _allowed(self, mask: NDArray[np.bool_]) -> Iterable[tuple[int, NDArray[np.float64]]]:
+        """The places of an action with the choices that are allowed there; none where a mask allows nothing."""
+        start = 0
+        for place in range(self.size):
+            count = int(self.high[place] - self.low[place]) + 1
+            allowed = self.low[place] + np.flatnonzero(mask[start : start + count])
+            start += count
+            if allowed.size:
+                yield place, allowed
 
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Finite bounds, low and high: an infinite one counts as 1 from 0, or from the other bound."""
@@ -226,8 +326,13 @@ class ActionReader:
         high = np.where(np.isfinite(self.high), self.high, np.maximum(1.0, self.low + 1.0))
         return low, high
 
-    def drawn(self, rng: np.random.Generator) -> NDArray[np.float64]:
-        """A uniform draw from the finite bounds."""
+    def drawn(self, rng: np.random.Generator, mask: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
+        """A uniform draw from the finite bounds, or of what `mask` allows."""
+        if mask is not None:
+            found = self.idle()
+            for place, allowed in self._allowed(mask):
+                found[place] = rng.choice(allowed)
+            return found
         low, high = self.bounds()
         real = low + (high - low) * rng.random(self.size)
         whole = np.minimum(np.floor(low + (high - low + 1.0) * rng.random(self.size)), high)

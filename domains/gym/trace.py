@@ -6,7 +6,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.recording import Array, Recording
+from ...core.recording import MISSING, Array, Recording
+from ...core.values import JSON
 from .description import Description, InfoField
 from .options import Settings
 from .spaces import TEXT, ActionReader, Leaf, split
@@ -50,6 +51,7 @@ class Trace:
         self._rewards: list[float] = []
         self._ends: list[tuple[bool, bool]] = []
         self._infos: list[list[Any]] = []
+        self._odd: dict[str, str] = {}      # fields of `info` that were recorded as missing, and why
         self._observe(flat, texts)
 
     def add(
@@ -61,7 +63,13 @@ class Trace:
         self._actions.append(action)
         self._rewards.append(reward)
         self._ends.append((terminated, truncated))
-        self._infos.append([_reported(info, field) for field in self._info])
+        row = []
+        for field in self._info:
+            value, odd = _reported(info, field)
+            row.append(value)
+            if odd and field.name not in self._odd:
+                self._odd[field.name] = odd
+        self._infos.append(row)
 
     def _observe(self, flat: NDArray[np.float64], texts: Mapping[str, str]) -> None:
         self._rows.append(flat.astype(self._row_type, copy=False) if self._keep_rows else flat[:0])
@@ -89,8 +97,13 @@ class Trace:
                 "terminated": ends[:, 0].copy(), "truncated": ends[:, 1].copy(), **self._info_arrays(steps),
             },
             constants={name: value.copy() for name, value in self._constants.items()},
-            info={"return": total, "environment_seed": self._seed},
+            info={"return": total, "environment_seed": self._seed, **self._missing()},
         )
+
+    def _missing(self) -> dict[str, JSON]:
+        if not self._odd:
+            return {}
+        return {MISSING: ", ".join(f"{name} ({odd})" for name, odd in sorted(self._odd.items()))}
 
     def _info_arrays(self, steps: int) -> dict[str, Array]:
         arrays: dict[str, Array] = {}
@@ -100,15 +113,23 @@ class Trace:
         return arrays
 
 
-def _reported(info: Any, field: InfoField) -> Any:
-    """The value of this field in `info`, NaN if it is not there or no longer numbers of that size."""
+def _reported(info: Any, field: InfoField) -> tuple[Any, str]:
+    """The value of this field in `info` and "", or NaN and what it is instead of numbers of that size."""
+    missing = np.nan if field.size == 1 else np.full(field.size, np.nan)
     value = info
     try:
         for step in field.path:
             value = value[step]
-        if field.size == 1:
-            return float(value if not isinstance(value, np.ndarray) else value.reshape(-1)[0])
-        numbers = np.array(value, dtype=np.float64).reshape(-1)
-    except (KeyError, TypeError, ValueError, IndexError):
-        return np.nan if field.size == 1 else np.full(field.size, np.nan)
-    return numbers if numbers.size == field.size else np.full(field.size, np.nan)
+    except (LookupError, TypeError):
+        return missing, ""      # it may report this now and then
+    if type(value) is float and field.size == 1:    # the common case
+        return value, ""
+    try:
+        numbers = np.asarray(value, dtype=np.float64).reshape(-1)
+    except OverflowError:
+        return missing, "a number too large for a float"
+    except Exception:  # noqa: BLE001 - a user's array may raise anything
+        return missing, "no number"
+    if numbers.size != field.size:
+        return missing, f"{numbers.size} numbers, not {field.size}"
+    return (float(numbers[0]) if field.size == 1 else numbers), ""

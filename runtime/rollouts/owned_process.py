@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from typing import Final, Self, TypeVar
 
+from ...core.process_tree import end_descendants
 from . import worker_messages as messages
 
 STDERR_TAIL_BYTES: Final = 4096
 STDERR_CHARS: Final = 1500  # of which an error shows this much
+ENDS_ITSELF: Final = "zygote.main()"   # in the command of the warm process, which ends all programs after its worker
 CLOSE_S: Final = 1.0        # for a process to end by itself
 KILL_S: Final = 5.0         # for the kernel to end a killed one
 
@@ -125,6 +127,8 @@ class OwnedProcess:
         return await undisturbed(self._ending)
 
     async def _end(self) -> str:
+        if self._process.returncode is None:
+            end_descendants(self._process.pid, spared=ENDS_ITSELF)
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._writer.close()

@@ -9,14 +9,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
+import structlog
+
 from ...core.errors import RecordingLost, RolloutError, StoreError, UsageError
 from ...core.ports import Drawn, DrawTask, ProbeTask, RollTask
+from ...core.recording import MISSING
 from ...core.recording_file import trajectory_key, trajectory_path
 from ...core.values import JSON, Episode, Examination, Probe, Program, Score
 from . import worker_messages as messages
 from .fault_text import simulator_fault
 from .limits import DEFAULT_LIMITS, Limits
 from .worker_handle import WorkerHandle, WorkerLost
+
+_log = structlog.get_logger("memento.rollouts")
 
 TRIES: Final = 2            # of a task
 STARTS: Final = 5           # of a worker, before it counts as one that cannot start
@@ -91,6 +96,7 @@ class ProcessPool:
         }
         self._python = python
         self._splits = frozenset(splits)
+        self._warned = False
         self._works: set[str] = set()   # splits whose simulator runs without a program
         self._folder = trajectories
         self._limits = limits
@@ -148,7 +154,12 @@ class ProcessPool:
             "do": "roll", "key": trajectory_key(task.order), "split": task.split, "index": task.index,
             "seed": task.seed, "practice": None if task.practice is None else asdict(task.practice),
         }
-        return messages.episode_of(await self._call(message, task.program, task.order))
+        episode = messages.episode_of(await self._call(message, task.program, task.order))
+        missing = episode.info.get(MISSING)
+        if missing and not self._warned:
+            self._warned = True
+            _log.warning("recorded-as-missing", what=str(missing), why="the simulator reported something else at first")
+        return episode
 
     async def record_probes(self, task: ProbeTask) -> tuple[Probe, ...]:
         """Put the probes of the task on record. Raises RolloutError and StoreError."""

@@ -94,7 +94,7 @@ class ProbeRecorder:
         ended_by: str | None = None
         for _ in range(steps):
             environment.observe()
-            action = neutral_action(environment) if rng is None else _random_action(environment, rng)
+            action = neutral_action(environment) if rng is None else random_action(environment, rng)
             if action is None:
                 return None
             ended_by = environment.step(action)
@@ -113,7 +113,8 @@ def neutral_action(environment: Environment) -> Action | None:
     return None if environment.action_size is None else np.zeros(environment.action_size)
 
 
-def _random_action(environment: Environment, rng: np.random.Generator) -> Action | None:
+def random_action(environment: Environment, rng: np.random.Generator) -> Action | None:
+    """A random action; None where the environment cannot choose one."""
     if isinstance(environment, Choosing):
         return environment.random_action(rng)
     return None if environment.action_size is None else rng.uniform(-1.0, 1.0, environment.action_size)

@@ -26,6 +26,7 @@ from ...core.call_times import call_times
 from ...core.errors import StoreError
 from ...core.generic_story import generic_story, story_of
 from ...core.ports import Domain, Encoding, Environment, InvalidAction, SimulatorFailed
+from ...core.process_tree import adopt_orphans, end_descendants
 from ...core.recording import Recording
 from ...core.recording_file import load_recording, save_recording, trajectory_path
 from ...core.seeds import derive_seed
@@ -39,7 +40,7 @@ from .fault_text import simulator_fault
 from .limits import Limits
 from .policy_notes import StageLog, problem
 from .policy_process import PolicyProcess
-from .probes import ProbeRecorder, neutral_action
+from .probes import ProbeRecorder, neutral_action, random_action
 from .program_process import Aborted, ProgramFailed, ProgramLauncher, ProgramOverdue
 from .sheets import SheetMaker
 from .simulating import failure_of, simulating
@@ -122,7 +123,7 @@ def safe_story(domain: Domain, recording: Recording) -> tuple[Story, tuple[str, 
     return story, ()
 
 
-IDLE_STEPS: Final = 10      # of an episode without a program, to see whether the simulator works at all
+FIRST_ACTIONS: Final = 5    # that are tried without a program, to see whether the simulator works at all
 NOTE_S: Final = 0.2         # interval at which a worker reports its steps
 
 
@@ -162,6 +163,7 @@ class Worker:
         self._launcher.close()
         for environment in self._environments.values():
             environment.close()
+        end_descendants(os.getpid())    # what a simulator started and left behind
 
     # -------------------------------------------------------------------------------------- tasks
 
@@ -204,22 +206,28 @@ class Worker:
             raise Aborted
 
     def _why_broken(self, split: str, seed: int) -> str:
-        """What the simulator raises in the first steps of an episode in which nothing is done; "" for nothing."""
-        try:
-            with simulating():
-                environment = self._environment(split)
-                environment.reset(index=0, seed=seed)
-                for _ in range(IDLE_STEPS):
+        """Why no episode can begin: what the simulator raises for every first action that is tried; "" if one works.
+
+        Doing nothing is tried first, then random actions, since an action can be forbidden where an episode begins.
+        """
+        rng, problem = np.random.default_rng(seed), ""
+        for attempt in range(FIRST_ACTIONS):
+            try:
+                with simulating():
+                    environment = self._environment(split)
+                    environment.reset(index=0, seed=seed)
                     environment.observe()
-                    action = neutral_action(environment)
-                    if action is None or environment.step(action) is not None:
-                        break
-                    self._rest()
-        except InvalidAction:
-            return ""       # it takes another action than 0; it has begun, and it answers
-        except SimulatorFailed as error:
-            return str(error)
-        return ""
+                    action = neutral_action(environment) if attempt == 0 else random_action(environment, rng)
+                    if action is not None:
+                        environment.step(action)
+            except InvalidAction:
+                return ""       # it answers
+            except SimulatorFailed as error:
+                problem = problem or str(error)
+                self._rest()
+                continue
+            return ""
+        return problem
 
     def _roll(self, request: Mapping[str, Any], program: Program) -> messages.Message:
         """One episode: its trajectory is on disk before the answer."""
@@ -367,6 +375,7 @@ def main() -> None:
     except messages.ControllerGone:
         return
     sandbox.die_with_parent()
+    adopt_orphans()
     if os.getppid() != start["controller"]:
         return      # the controller died before this process could register to die with it
     try:

@@ -18,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
+from ...core.process_tree import adopt_orphans
 from . import sandbox
 from .program_frames import HEADER, receive_exactly, send_frame
 
@@ -238,7 +239,7 @@ def main() -> None:
 
     signal.signal(signal.SIGTERM, hang_up)
     sandbox.die_with_parent(signal.SIGTERM)
-    sandbox.adopt_orphans()
+    adopt_orphans()
     from . import program  # numpy, before any fork
 
     program.preload()

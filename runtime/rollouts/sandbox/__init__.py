@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from . import kernel, landlock, seccomp
-from .kernel import adopt_orphans, die_with_parent, wipe_environment
+from .kernel import die_with_parent, wipe_environment
 from .probing import ISOLATING, Layer, layers
 
 __all__ = [
-    "ISOLATING", "Bounds", "Layer", "Prepared", "adopt_orphans", "die_with_parent", "harden", "layers", "prepare",
+    "ISOLATING", "Bounds", "Layer", "Prepared", "die_with_parent", "harden", "layers", "prepare",
     "remember_folders", "wipe_environment",
 ]
 

@@ -14,7 +14,6 @@ PR_GET_PDEATHSIG: Final = 2
 PR_SET_DUMPABLE: Final = 4
 PR_CAPBSET_READ: Final = 23
 PR_CAPBSET_DROP: Final = 24
-PR_SET_CHILD_SUBREAPER: Final = 36
 PR_SET_NO_NEW_PRIVS: Final = 38
 PR_GET_NO_NEW_PRIVS: Final = 39
 PR_CAP_AMBIENT: Final = 47
@@ -49,11 +48,6 @@ def _checked(result: int, what: str) -> int:
 def die_with_parent(number: int = signal.SIGKILL) -> None:
     """Have the kernel send this process the signal when the thread that forked it ends (Linux)."""
     prctl(PR_SET_PDEATHSIG, number)
-
-
-def adopt_orphans() -> None:
-    """Have orphaned descendants become children of this process, so that it can end them (Linux)."""
-    prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def wipe_environment() -> None:
