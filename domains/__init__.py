@@ -8,6 +8,7 @@ Importing this module or a domain imports no simulator; making an environment do
     shelf_reader  reads a shelf, the program parts of the offline model, from a folder of Markdown pages
 """
 
+import re
 from collections.abc import Mapping
 from importlib import import_module
 from typing import cast
@@ -33,6 +34,7 @@ PREFIXES: Mapping[str, str] = {
 # The extra that runs a domain, or all members of a family. Reading what a domain is needs none.
 NEEDED_EXTRAS: Mapping[str, str] = {"hanoi": "robosuite", "robosuite": "robosuite"}
 IMPORTING = frozenset({"gym"})      # families whose members are code of other packages
+_GYMNASIUM_ID = re.compile(r"(?:[\w.]+:)?(?:[\w-]+/)?[\w.-]+-v\d+|[\w-]+/[\w.-]+")
 _MEMBERS = sorted(get_protocol_members(Domain))
 
 
@@ -75,7 +77,21 @@ def import_string(name: str) -> str:
         return f"{PREFIXES[module]}:{attribute}"
     if colon and attribute.isidentifier() and all(part.isidentifier() for part in module.split(".")):
         return name
-    raise UsageError(f"{unknown('domain', name, DOMAINS, cutoff=0.4)} (your own domain is package.module:ATTRIBUTE)")
+    members = _members_like(name)
+    if members:
+        raise UsageError(f"unknown domain {name!r}: did you mean {' or '.join(map(repr, members))}?")
+    raise UsageError(f"{unknown('domain', name, DOMAINS, cutoff=0.4)} (your own domain is package.module:ATTRIBUTE, an "
+                     "environment of Gymnasium gym:ID, a task of robosuite robosuite:NAME)")
+
+
+def _members_like(name: str) -> list[str]:
+    """The members of families that a name without its prefix may mean; a family of others knows its ids by form."""
+    found = [f"gym:{name}"] if _GYMNASIUM_ID.fullmatch(name) else []
+    for prefix in PREFIXES.keys() - IMPORTING:
+        known = {each.lower(): each for each in import_module(PREFIXES[prefix]).titles()}
+        if name.lower() in known:
+            found.append(f"{prefix}:{known[name.lower()]}")
+    return found
 
 
 def load(name: str) -> Domain:
