@@ -12,6 +12,7 @@ from ..core.errors import ModelError, UsageError
 from ..core.events import Order
 from ..core.ports import Ask, Domain, Drawable, ImageFile, Model, Starting, Twin, interpreter_of, twin_for
 from ..core.values import JSON
+from ..core.variables import pass_also
 from ..domains import import_string, is_shipped, load, require_installed
 from ..domains import load as load_domain
 from ..memory.origin import is_written_here
@@ -181,9 +182,11 @@ def warn_of_lost(before: Iterable[str], now: Iterable[str]) -> None:
 def require_trust(folder: Path, begun: Mapping[str, JSON], settings: Settings, *, trusted: bool, models: bool) -> None:
     """Raise UsageError where the run in `folder` is not from here and would import, start or contact something.
 
-    `begun` are the settings in its first fact. `models`: whether its models would be asked.
+    `begun` are the settings in its first fact. `models`: whether its models would be asked. Its simulators get the
+    environment variables that it names.
     """
     if trusted or is_written_here(folder, begun):
+        pass_also(settings.env)
         return
     found = list(effects(settings, models=models))
     if found:
@@ -201,6 +204,8 @@ def effects(settings: Settings, *, models: bool) -> Iterator[str]:
         domain = load_domain(settings.domain)
         programs = domain.programs(settings.options) if isinstance(domain, Starting) else ()
         yield from (f"start the program {program!r}" for program in programs)
+    if settings.env:
+        yield f"pass {', '.join(settings.env)} of the environment to its simulator"
     named = {text for texts in models_of(settings).values() for text in texts} if models else set()
     specs = {spec.name: spec for text in named for spec in parse_specs(text)}
     for _, spec in sorted(specs.items()):

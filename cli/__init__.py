@@ -142,12 +142,16 @@ def _of_system(error: BaseException) -> "MementoError | None":
 
 
 def _of_extra(error: BaseException) -> "MementoError | None":
-    """The command that installs a package which this installation does without."""
-    from ..core.errors import first_of
-    from ..core.extras import explain
+    """The command that installs a package which this installation does without, or what hides one that it has."""
+    from ..core.errors import UsageError, first_of
+    from ..core.extras import explain, shadowed
+    from ..core.text import one_line
 
     found = first_of(error, ImportError)
-    return None if found is None else explain(found)
+    if found is None:
+        return None
+    hidden = shadowed(found)
+    return UsageError(f"{one_line(str(found), 200)}{hidden}") if hidden else explain(found)
 
 
 def _say(sentence: str) -> None:

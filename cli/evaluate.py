@@ -36,6 +36,7 @@ def evaluate(
     randomisation: flags.Randomisation = None,
     scenes: flags.Scenes = None,
     domain_python: flags.DomainPython = None,
+    env: flags.Env = None,
     episodes: Episodes = 10,
     seed: Seed = 0,
     salt: Salt = None,
@@ -53,11 +54,13 @@ def evaluate(
     The exit code is 1 if every episode failed.
     """
     from .. import app
+    from ..core.variables import pass_also
     from ..settings.evaluate import build_evaluate_settings
     from .execution import execute
     from .output import print_json_line, print_text
     from .result_text import describe_evaluation
 
+    pass_also(env or (), origin="--env")
     settings = build_evaluate_settings(
         policy, domain, flags=flags.domain_options(variant, randomisation, scenes, domain_python),
         assignments=assignments or (), episodes=episodes, seed=seed, salt=salt or app.new_salt(), evaluator=evaluator,

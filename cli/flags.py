@@ -96,6 +96,11 @@ DomainPython = Annotated[
     typer.Option("--domain-python", metavar="PATH",
                  help="The Python that has the environment of a gym: task installed, if it is another one."),
 ]
+Env = Annotated[
+    list[str] | None,
+    typer.Option("--env", metavar="NAME",
+                 help="A variable of the environment, by its name, that simulators get besides the usual ones."),
+]
 StepLimit = Annotated[
     str | None,
     typer.Option("--step-limit-ms", metavar="MS|real-time",

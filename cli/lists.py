@@ -22,10 +22,12 @@ Domain = Annotated[
 ]
 
 
-def domains(domain: Domain = None, assignments: flags.DomainSettings = None) -> None:
+def domains(domain: Domain = None, assignments: flags.DomainSettings = None, env: flags.Env = None) -> None:
     """List the domains, or describe one: its task, the interface of a policy, its options."""
+    from ..core.variables import pass_also
     from ..domains import titles
 
+    pass_also(env or (), origin="--env")
     if domain is not None:
         _describe(domain, assignments or ())
     elif assignments:

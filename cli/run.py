@@ -83,6 +83,7 @@ def run(
     seed: Seed = None,
     scenes: Scenes = None,
     domain_python: flags.DomainPython = None,
+    env: flags.Env = None,
     workers: flags.Workers = None,
     cluster: flags.Cluster = None,
     mixed_nodes: flags.MixedNodes = False,
@@ -116,6 +117,7 @@ def run(
         "seed": seed, "workers": workers if cluster is None else None, "require_sandbox": require_sandbox or None,
         "budget_calls": budget_calls, "budget_tokens": budget_tokens, "budget_usd": budget_usd,
         "budget_wall_s": budget_wall_s, "budget_episodes": budget_episodes, "critic": critic,
+        "env": [*env] if env else None,
     }
     of_domain = {"scenes": scenes, "python": domain_python}
     options = [f"options.{name}={value}" for name, value in of_domain.items() if value is not None]

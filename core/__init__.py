@@ -24,5 +24,6 @@
     text            text for display: foreign text bounded and printable, and numbers in the one format of all outputs
     turns           the turns of a proposal: what a model may do before it submits a program, and what it was answered
     values          the values that travel through MEMENTO: programs, episodes, scores, candidates, rejections
+    variables       which environment variables simulators get: never a key
     version         the version of MEMENTO, and nothing else: every part may import it
 """

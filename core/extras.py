@@ -3,7 +3,10 @@
 The names are those of `[project.optional-dependencies]` in `pyproject.toml`.
 """
 
+import os
 import sys
+import sysconfig
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -78,6 +81,23 @@ def pip_command(package: str) -> str:
 
 def _uv() -> str:
     return "uv" if which("uv") is not None or not (_ROOT / OWN_UV).exists() else OWN_UV
+
+
+def shadowed(error: BaseException) -> str:
+    """Words for a failed import in which PYTHONPATH hides packages of this Python by others, as ROS's shells do."""
+    if not isinstance(error, ImportError):
+        return ""
+    folders = {str(Path(each).resolve()): each for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each}
+    files = [*(frame.filename for frame in traceback.extract_tb(error.__traceback__)), error.path or ""]
+    for file in filter(None, files):
+        for folder, given in folders.items():
+            path = Path(file).resolve()
+            if path.is_relative_to(folder):
+                module = path.relative_to(folder).parts[0].removesuffix(".py")
+                here = Path(sysconfig.get_path("purelib"))
+                if module in sys.stdlib_module_names or (here / module).exists() or (here / f"{module}.py").exists():
+                    return f" ({module!r} is taken from {given}, in PYTHONPATH, which hides this Python's: unset it)"
+    return ""
 
 
 def require(extra: str, what: str) -> None:

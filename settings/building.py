@@ -11,6 +11,7 @@ from typing import Any
 from ..core.errors import UsageError
 from ..core.events import Fact, RunResumed, RunStarted
 from ..core.values import JSON
+from ..core.variables import pass_also
 from ..domains import load as load_domain
 from ..domains import names as domain_names
 from .checks import (
@@ -74,6 +75,8 @@ def build_settings(
     settle_episodes(values, plain)
     settle_paths(values)
     values |= model_tables(given)
+    if "env" in plain and isinstance(names := plain["env"].value, list | tuple):
+        pass_also(map(str, names), origin=plain["env"].origin)      # the domain's options may look at a simulator
     options = domain.options(own, preset=preset)
     settle_step_limit(values, plain, domain, options)
     settle_tuning(values, plain, domain, options)

@@ -111,6 +111,7 @@ class Settings(BaseModel):
     seed: int = groups.RUN.field(0, "all randomness of the run comes from it and from the salt", ge=0, lt=2**63)
     salt: Salt | None = groups.RUN.field(None, "128 bits that no program can guess; none given: drawn for the run")
     workers: Workers = groups.RUN.field(1, "rollouts at once; the result does not depend on it")
+    env: tuple[str, ...] = groups.RUN.field((), "variables, by name, that simulators get besides the usual ones")
     require_sandbox: bool = groups.RUN.field(False, "refuse to run where generated code cannot be isolated")
 
     generations: Positive = groups.GENERATIONS.field(..., "G, generations of policy search")

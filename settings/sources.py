@@ -118,10 +118,10 @@ _TEXTS = frozenset(
 
 
 def _parse(key: str, text: str) -> JSON:
-    """The value of a text in TOML syntax, else the text itself; commas separate the names of judges."""
+    """The value of a text in TOML syntax, else the text itself; commas separate names of judges and of variables."""
     if key in _TEXTS:
         return text
-    if key == "judges" and not text.startswith("["):
+    if key in ("judges", "env") and not text.startswith("["):
         return [name.strip() for name in text.split(",") if name.strip()]
     try:
         return parse_toml(f"value = {text}")["value"]

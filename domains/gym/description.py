@@ -21,6 +21,7 @@ from ...core.interpreters import module_command
 from ...core.process_tree import end_descendants
 from ...core.text import duration, one_line, two_digits
 from ...core.values import JSON
+from ...core.variables import hint, passed
 from .names import modes_of, parse_id
 from .spaces import Leaf
 
@@ -31,7 +32,6 @@ LOOK_S: Final = 1_800.0     # for all; what is measured has limits of its own
 SLOW_S: Final = 60.0        # after this the speed is reported
 SOME_EPISODES: Final = 128
 SAID_BYTES: Final = 1_000
-_SECRET_WORDS: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +173,7 @@ def _plays(known: dict[str, Any], mode: str, request: str) -> Any:
 class _Look:
     """A helper process at work, a context manager: leaving it ends the process and whatever it started.
 
-    It gets the environment variables of this process without secrets, as workers do. Its output goes to files, since
+    It gets the environment variables that workers get, too. Its output goes to files, since
     a program that the environment starts and leaves behind would keep a pipe open. Raises UsageError if its
     interpreter cannot be started.
     """
@@ -184,13 +184,10 @@ class _Look:
         self._folder = TemporaryDirectory(prefix="memento-look-")
         self._progress = Path(self._folder.name, "progress")
         command = module_command("memento.domains.gym.helper", python=asked.pop("python"))
-        variables = {
-            name: value for name, value in os.environ.items() if not any(word in name.upper() for word in _SECRET_WORDS)
-        }
         try:
             with self._file("answer").open("wb") as out, self._file("said").open("wb") as said:
                 self._process = subprocess.Popen(
-                    [*command, task, json.dumps({**asked, "progress": str(self._progress)})], env=variables,
+                    [*command, task, json.dumps({**asked, "progress": str(self._progress)})], env=passed(os.environ),
                     stdin=subprocess.DEVNULL, stdout=out, stderr=said, start_new_session=True,
                 )
         except OSError as error:
@@ -222,9 +219,11 @@ class _Look:
         except ValueError:
             answer = {}
         if "problem" in answer:
-            raise UsageError(_named(self._name, answer["problem"]))
+            problem = _named(self._name, answer["problem"])
+            raise UsageError(problem + hint(problem, os.environ))
         if "raised" in answer:
-            raise UsageError(f"gym:{self._name} could not be looked at: {answer['raised']}")
+            said = f"gym:{self._name} could not be looked at: {answer['raised']}"
+            raise UsageError(said + hint(said, os.environ))
         if answer:
             return answer
         said = one_line(self._file("said").read_bytes()[-SAID_BYTES:].decode(errors="replace"), SAID_BYTES)

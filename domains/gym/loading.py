@@ -13,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import UsageError, nearest
-from ...core.extras import explain, pip_command
+from ...core.extras import explain, pip_command, shadowed
 from ...core.text import raised
 from .names import (
     KEPT,
     SEEDED,
     EnvironmentId,
-    foreign_packages,
     missing_module,
     missing_suite,
     package_of,
@@ -248,7 +247,7 @@ def _registered(identity: EnvironmentId) -> Mapping[str, Any]:
         ) from None
     except (Exception, SystemExit) as error:
         raise UsageError(f"{identity.name} cannot be made: its module {module!r} cannot be imported: "
-                         f"{raised(error)}{foreign_packages(error)}") from error
+                         f"{raised(error)}{shadowed(error)}") from error
     return gymnasium.registry
 
 

@@ -1,6 +1,5 @@
 """The ids of Gymnasium environments, and the packages that register them."""
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +7,7 @@ from importlib.resources import files
 from typing import Final
 
 from ...core.errors import UsageError
-from ...core.extras import install_command, pip_command
+from ...core.extras import install_command, pip_command, shadowed
 from ...core.values import JSON, TaskKind
 
 # How an episode begins:
@@ -40,17 +39,7 @@ def missing_module(name: str, error: ModuleNotFoundError) -> str:
     """The sentence for a module that an environment needs and that is not installed."""
     module = error.name or str(error)
     return (f"{name} cannot be made: it needs the module {module!r}, which is not installed: "
-            f"{pip_command(package_of(module))}{foreign_packages(error)}")
-
-
-def foreign_packages(error: BaseException) -> str:
-    """Words for a failed import where PYTHONPATH names packages of others, which may be made for another Python."""
-    folders = [each for each in os.environ.get("PYTHONPATH", "").split(os.pathsep) if each]
-    theirs = [each for each in folders if "-packages" in each or "/lib/python" in each]
-    if not isinstance(error, ImportError) or not theirs:
-        return ""
-    return (f" (PYTHONPATH has packages of another installation, {', '.join(theirs[:3])}, which hide those of this "
-            "Python: try it without them)")
+            f"{pip_command(package_of(module))}{shadowed(error)}")
 
 
 @dataclass(frozen=True, slots=True)

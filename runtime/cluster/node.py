@@ -23,6 +23,7 @@ from ...core.ports import ProbeTask, RollTask
 from ...core.probes import Cut
 from ...core.recording_file import load_recording, trajectory_path
 from ...core.values import Episode, Program
+from ...core.variables import pass_also
 from ..rollouts import worker_messages as messages
 from ..rollouts.limits import Limits
 from ..rollouts.pool import ProcessPool
@@ -56,12 +57,13 @@ def forget_environment() -> None:
 
 class NodeHost:
     """The pool of one run on one node. `start` is JSON: domain, splits, domains, workers, limits, python,
-    calibrate.
+    env, calibrate.
     """
 
     def __init__(self, start: str) -> None:
-        forget_environment()
         self._start: dict[str, Any] = json.loads(start)
+        pass_also(self._start["env"])
+        forget_environment()
         self._tasks: dict[int, asyncio.Task[bytes]] = {}
         self._heard = 0.0
         self._watching: asyncio.Task[None] | None = None

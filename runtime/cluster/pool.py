@@ -1,6 +1,7 @@
 """The rollout pool of a cluster: the port's methods as calls to nodes; recordings that come back go to the disk."""
 
 import asyncio
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -11,6 +12,7 @@ from typing import Any, Final, Self
 from ...core.errors import RolloutError
 from ...core.ports import ProbeTask, RollTask
 from ...core.values import JSON, Episode, Examination, Probe, Program, Score
+from ...core.variables import passed_also
 from ..rollouts import worker_messages as messages
 from ..rollouts.limits import DEFAULT_LIMITS, Limits
 from ..rollouts.pool import TRIES, Observer, examined
@@ -52,6 +54,7 @@ class ClusterPool:
             "domain": domain, "splits": {name: dict(options) for name, options in splits.items()},
             "domains": dict(domains or {}),
             "limits": asdict(limits), "python": python, "calibrate": terms.calibrate,
+            "env": sorted(passed_also(os.environ)),
         }
         self._names = names = dict[str, str]()      # of nodes, for people
         self._link = link

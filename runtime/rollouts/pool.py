@@ -1,6 +1,7 @@
 """The rollout pool: runs episodes and evaluator calls on worker processes, first come, first served."""
 
 import asyncio
+import os
 from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
@@ -16,6 +17,7 @@ from ...core.ports import Drawn, DrawTask, ProbeTask, RollTask
 from ...core.recording import MISSING
 from ...core.recording_file import trajectory_key, trajectory_path
 from ...core.values import JSON, Episode, Examination, Probe, Program, Score
+from ...core.variables import hint
 from . import worker_messages as messages
 from .fault_text import simulator_fault
 from .limits import DEFAULT_LIMITS, Limits
@@ -257,6 +259,7 @@ class ProcessPool:
                 fault = simulator_fault(lost)
                 return failed or messages.episode_message(messages.unrecorded(message, fault))
             lost = f"the simulator fails without a program, too, as soon as an episode begins: {broken}"
+            lost += hint(broken, os.environ)
         raise RolloutError(f"{message['do']} {order} failed {TRIES} times: {lost}")
 
     async def _why_broken(self, slot: _Slot, split: str) -> str:

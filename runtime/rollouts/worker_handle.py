@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from ...core.errors import RolloutError
 from ...core.interpreters import module_command
+from ...core.variables import hint, passed
 from . import worker_messages as messages
 from .limits import Limits
 from .owned_process import OwnedProcess, undisturbed
@@ -36,26 +37,6 @@ def common_kernels() -> Mapping[str, str]:
 
 MODULE: Final = "memento.runtime.rollouts.worker"
 
-_PASSED: Final = frozenset({    # by name: a prefix such as NVIDIA_ would pass NVIDIA_API_KEY
-    "PATH", "HOME", "USER", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME", "TZ", "TMPDIR",
-    "LD_LIBRARY_PATH", "DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "VIRTUAL_ENV", "PYTHONPATH",
-    "SSL_CERT_FILE",
-    "MUJOCO_GL", "MUJOCO_EGL_DEVICE_ID", "PYOPENGL_PLATFORM", "EGL_PLATFORM", "EGL_LOG_LEVEL",
-    "LIBGL_ALWAYS_SOFTWARE", "LIBGL_DRIVERS_PATH", "LIBGL_DEBUG", "GALLIUM_DRIVER",
-    "MESA_GL_VERSION_OVERRIDE", "MESA_GLSL_VERSION_OVERRIDE", "MESA_LOADER_DRIVER_OVERRIDE",
-    "MESA_SHADER_CACHE_DIR", "MESA_SHADER_CACHE_DISABLE",
-    "__GLX_VENDOR_LIBRARY_NAME", "__EGL_VENDOR_LIBRARY_FILENAMES", "__EGL_VENDOR_LIBRARY_DIRS",
-    "__EGL_EXTERNAL_PLATFORM_CONFIG_DIRS", "__GL_SHADER_DISK_CACHE", "__GL_SHADER_DISK_CACHE_PATH",
-    "__NV_PRIME_RENDER_OFFLOAD", "VK_ICD_FILENAMES", "VK_DRIVER_FILES", "VK_LAYER_PATH", "VK_ADD_DRIVER_FILES",
-    "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_CACHE_PATH", "CUDA_HOME", "CUDA_PATH",
-    "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES",
-    "NUMBA_CACHE_DIR", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES", "NUMBA_DISABLE_JIT", "NUMBA_NUM_THREADS",
-    "NUMBA_THREADING_LAYER", "NUMBA_OPT",
-    "AI2THOR_VISIBILITY_DISTANCE",
-})
-_SECRET_WORDS: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD")    # of names that are never passed: a model's variables
-
-
 ENDED: Final = "its process ended"
 
 
@@ -65,10 +46,8 @@ class WorkerLost(Exception):
 
 def worker_environment(given: Mapping[str, str]) -> dict[str, str]:
     """The environment block of a worker: what simulators need of `given`, and no key or secret."""
-    passed = {name: value for name, value in given.items()
-              if name in _PASSED and not any(word in name.upper() for word in _SECRET_WORDS)}
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    return {**passed, **threads, **common_kernels(), "PYTHONHASHSEED": "0"}
+    return {**passed(given), **threads, **common_kernels(), "PYTHONHASHSEED": "0"}
 
 
 class WorkerHandle(OwnedProcess):
@@ -90,7 +69,8 @@ class WorkerHandle(OwnedProcess):
             answer = await worker.call({**message, "controller": os.getpid()}, b"", lambda _: limits.worker_start_s,
                                        wall_s=limits.worker_start_s)
             if "problem" in answer:
-                raise RolloutError(f"a worker could not be started: {answer['problem']}")
+                said = str(answer["problem"])
+                raise RolloutError(f"a worker could not be started: {said}{hint(said, os.environ)}")
         except WorkerLost as error:
             raise await worker.lost(error) from error
         except BaseException:

@@ -1,5 +1,10 @@
 """A missing optional package is one sentence with the command that installs it."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from memento.core import extras
 from memento.core.errors import UsageError
@@ -29,3 +34,15 @@ def test_only_missing_packages_of_extras_are_explained() -> None:
 def test_a_misspelt_extra_is_our_mistake() -> None:
     with pytest.raises(UsageError, match="robosuite"):
         extras.require("robosuit", "it")
+
+
+def test_a_package_that_pythonpath_hides_is_named(tmp_path: Path) -> None:
+    """Reported for shells of ROS, whose PYTHONPATH has another Python's numpy."""
+    theirs = tmp_path / "lib" / "python3.8" / "site-packages" / "numpy"
+    theirs.mkdir(parents=True)
+    (theirs / "__init__.py").write_text("raise ImportError('Importing the numpy C-extensions failed')")
+    found = {**os.environ, "PYTHONPATH": str(theirs.parent)}
+    asked = [sys.executable, "-m", "memento", "domains", "gym:CartPole-v1"]
+    refused = subprocess.run(asked, env=found, capture_output=True, text=True, timeout=60, check=False)
+    assert refused.returncode == 2 and "Traceback" not in refused.stderr
+    assert "C-extensions failed ('numpy' is taken from" in refused.stderr and "unset it" in refused.stderr

@@ -245,7 +245,9 @@ CALLS = [f"{table}.{role}.{name}" for table, name in (("budget", "calls"), ("sam
          for role in ROLES]
 SWITCHES = ({}, {"proposer_turns": 2}, {"gate": "on"}, {"critic": "openai:m"}, {"budget_episodes": 900},
             {"memory_detail": "full"}, {"proposer_turns": 2, "gate": "on", "critic": "openai:m"})
-WHERE_NONE: Mapping[str, JSON] = {"judges": ["openai:m"], "salt": "none", "initial": "p.py", "prompts": "folder"}
+WHERE_NONE: Mapping[str, JSON] = {
+    "judges": ["openai:m"], "env": ["MY_SIM"], "salt": "none", "initial": "p.py", "prompts": "folder",
+}
 
 
 def given_value(key: str, run: Settings) -> JSON:

@@ -1,6 +1,9 @@
 """Environments as they are found: what is wrong is named with its fix, and what can be used is used."""
 
 import asyncio
+import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -165,3 +168,46 @@ def test_the_duration_of_a_step_is_stated_only_where_it_is_certain() -> None:
     assert settings(options_of("Substeps")).description.step_s is None
     pendulum = load("gym:Pendulum-v1").options({}, preset="smoke")     # its frames are slower than its steps
     assert settings(pendulum).description.step_s == 0.05
+
+
+HOME = """
+import os
+import sys
+from memento.tests.support.rough_environments import Cart
+import gymnasium
+
+if "MY_SIM_HOME" not in os.environ:
+    sys.exit("please declare the environment variable 'MY_SIM_HOME'")
+gymnasium.register(id="Home-v0", entry_point=Cart, max_episode_steps=20)
+"""
+
+
+@pytest.mark.slow
+def test_a_missing_variable_is_said_first_and_a_named_one_reaches_the_look_and_the_workers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Reported for SUMO's tools, which end the process, and others that raise KeyError."""
+    (tmp_path / "needs_home.py").write_text(HOME)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setenv("MY_SIM_HOME", "/somewhere/sim")
+    policy_file, runs = tmp_path / "p.py", tmp_path / "runs"
+    policy_file.write_text(policy("0.5").text)
+    command = [sys.executable, "-m", "memento"]
+    asked = ["evaluate", str(policy_file), "--domain", "gym:needs_home:Home-v0", "--episodes", "1", "--workers", "1"]
+    refused = subprocess.run([*command, *asked], capture_output=True, text=True, timeout=100, check=False)
+    assert refused.returncode == 2
+    assert "SystemExit: please declare the environment variable 'MY_SIM_HOME'" in refused.stderr
+    assert "MY_SIM_HOME is set here, but not passed to simulators: add --env MY_SIM_HOME" in refused.stderr
+    done = subprocess.run([*command, *asked, "--env", "MY_SIM_HOME"], capture_output=True, text=True, timeout=100,
+                          check=False)
+    assert done.returncode == 0 and "20 steps" in done.stdout, done.stderr
+    run = ["run", "gym:needs_home:Home-v0", "--preset", "smoke", "--evaluator", "reference", "--runs", str(runs),
+           "--name", "home", "--workers", "1", "--env", "MY_SIM_HOME"]
+    made = subprocess.run([*command, *run], capture_output=True, text=True, timeout=200, check=False)
+    assert made.returncode == 0, made.stderr
+    shown = subprocess.run([*command, "show", str(runs / "home"), "--settings"], capture_output=True, text=True,
+                           timeout=100, check=True)
+    assert "MY_SIM_HOME" in shown.stdout and "/somewhere/sim" not in shown.stdout
+    again = subprocess.run([*command, "resume", str(runs / "home")], capture_output=True, text=True, timeout=200,
+                           check=False)
+    assert again.returncode == 0, again.stderr

@@ -1,0 +1,81 @@
+"""Which environment variables simulators get: the same for the look at an environment, workers, pictures, a cluster.
+
+Keys and passwords are never among them. What is passed beyond the default is named by `--env NAME`, the setting `env`
+or MEMENTO_ENV, and is recorded by name alone.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from .errors import UsageError
+
+VARIABLE: Final = "MEMENTO_ENV"     # names, separated by commas
+_NAMES: Final = frozenset({
+    "PATH", "HOME", "USER", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME", "TZ", "TMPDIR",
+    "LD_LIBRARY_PATH", "DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "XDG_DATA_HOME", "VIRTUAL_ENV",
+    "PYTHONPATH", "SSL_CERT_FILE", "WAYLAND_DISPLAY",
+    "EGL_PLATFORM", "EGL_LOG_LEVEL", "PYOPENGL_PLATFORM", "QT_QPA_PLATFORM", "SDL_VIDEODRIVER", "SDL_AUDIODRIVER",
+    "MPLBACKEND", "PYVISTA_OFF_SCREEN", "CYCLONEDDS_URI", "HF_HOME", "HF_HUB_OFFLINE", "HF_DATASETS_CACHE",
+    "__GLX_VENDOR_LIBRARY_NAME", "__EGL_VENDOR_LIBRARY_FILENAMES", "__EGL_VENDOR_LIBRARY_DIRS",
+    "__EGL_EXTERNAL_PLATFORM_CONFIG_DIRS", "__GL_SHADER_DISK_CACHE", "__GL_SHADER_DISK_CACHE_PATH",
+    "__NV_PRIME_RENDER_OFFLOAD", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES",
+    "AI2THOR_VISIBILITY_DISTANCE", "WEBOTS_HOME", "COPPELIASIM_ROOT", "COPPELIASIM_ROOT_DIR", "VREP_ROOT",
+    "MS_ASSET_DIR", "MS2_ASSET_DIR", "LIBERO_CONFIG_PATH", "ISAAC_PATH", "EXP_PATH", "PX4_HOME_LAT", "PX4_HOME_LON",
+})
+_PREFIXES: Final = (     # of simulators and what they draw and compute with
+    "MUJOCO_", "MJLIB_", "MJKEY_PATH", "LIBGL_", "GALLIUM_", "MESA_", "VK_", "CUDA_", "NUMBA_", "XLA_", "JAX_",
+    "TF_CPP_", "TORCH_", "WARP_", "SUMO_", "CARLA_", "ROS_", "GZ_", "IGN_", "GAZEBO_", "AMENT_", "COLCON_", "RMW_",
+    "FASTRTPS_", "AIRSIM_", "SAPIEN_", "HABITAT_", "MAGNUM_", "OMNI_", "ISAACSIM_", "UNITY_", "ROBOSUITE_", "D4RL_",
+    "MINARI_", "GYM_", "GYMNASIUM_", "PYBULLET_", "DRAKE_", "WEBOTS_", "FLIGHTMARE_", "METADRIVE_", "NUPLAN_",
+)
+_SECRET_WORDS: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL")
+_NOT_SECRET: Final = frozenset({"MJKEY_PATH", "MUJOCO_PY_MJKEY_PATH"})     # where an old licence's file is
+_WITH_PASSWORD: Final = re.compile(r"[A-Za-z][\w+.-]*://[^/\s@]*:[^/\s@]+@")
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_also: set[str] = set()
+
+
+def pass_also(names: Iterable[str], *, origin: str = "env") -> None:
+    """Pass these variables, too, from now on in this process and to its workers.
+
+    Raises UsageError for what is never passed.
+    """
+    for name in names:
+        if not _NAME.fullmatch(name):
+            raise UsageError(f"{origin}: {name!r:.80} is no name of a variable; give names, without values")
+        if _is_secret(name):
+            raise UsageError(
+                f"{origin}: {name} is never passed to a simulator, since names with {', '.join(_SECRET_WORDS[:-1])} or "
+                f"{_SECRET_WORDS[-1]} hold secrets: give it another name"
+            )
+        _also.add(name)
+
+
+def passed_also(given: Mapping[str, str]) -> frozenset[str]:
+    """The names that are passed beyond the default."""
+    return frozenset(_also) | {name.strip() for name in given.get(VARIABLE, "").split(",") if name.strip()}
+
+
+def passed(given: Mapping[str, str]) -> dict[str, str]:
+    """What simulators get of these variables: no key, no password."""
+    also = passed_also(given)
+    return {
+        name: value for name, value in given.items()
+        if (name in _NAMES or name in also or (name.startswith(_PREFIXES) and not name.endswith("_URL")))
+        and not _is_secret(name) and not _WITH_PASSWORD.search(value)
+    }
+
+
+def _is_secret(name: str) -> bool:
+    return name not in _NOT_SECRET and any(word in name.upper() for word in _SECRET_WORDS)
+
+
+def hint(said: str, given: Mapping[str, str]) -> str:
+    """Words for a simulator's error that names a variable which is set here but not passed; "" for none."""
+    kept = passed(given)
+    named = [name for name in dict.fromkeys(re.findall(r"\b[A-Z][A-Z0-9_]{3,}\b", said))
+             if name in given and name not in kept and not _is_secret(name)]
+    if not named:
+        return ""
+    return f" ({named[0]} is set here, but not passed to simulators: add --env {named[0]})"
