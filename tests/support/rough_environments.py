@@ -96,7 +96,13 @@ class Scalar(Cart):
 
 
 class Masked(Cart):
-    """Raises for a choice that is not allowed, which the mask in `info` says."""
+    """Raises for a choice that is not allowed, which the mask in `info` says.
+
+    | Num | Observation |
+    | --- | --- |
+    | 0 | the cart's place |
+    | 1 | the number of the step |
+    """
 
     def __init__(self) -> None:
         super().__init__()

@@ -85,6 +85,8 @@ def test_an_action_that_the_mask_does_not_allow_is_the_policys_fault(tmp_path: P
     assert "action[0] is 1, which action_mask does not allow" in bad.fault.message
     assert "it allows 2, 3, 4, 5" in bad.fault.message and "illegal move 1" in bad.fault.message
     assert load_recording(tmp_path / f"{good.trajectory}.npz").states["action_mask"].shape == (41, 5)
+    interface = load(f"{ROUGH}:RoughMasked-v0").brief(options_of("Masked")).policy_interface
+    assert "| 1 | the number of the step |" in interface and "`action_mask` has a flag for each choice" in interface
 
 
 @pytest.mark.slow
