@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..core.ports import Reply
+from ..core.ports import THOUGHT_ONLY, UNUSABLE, Reply
 from ..core.programs.patch_form import Form, form_of, named_parent, split_mark
 from ..core.programs.patches import merge
 from ..core.programs.program_text import (
@@ -312,6 +312,13 @@ def stopped(reply: Reply) -> Fault | None:
         return _fault(FaultKind.TRUNCATED, "the reply was cut off at the model's length limit")
     if reply.stop == TOO_LONG:
         return _fault(FaultKind.TRUNCATED, f"the reply has more than {MAX_REPLY:,} characters")
+    if reply.stop == THOUGHT_ONLY:
+        return _fault(FaultKind.EMPTY, (
+            "the reply is empty: the model only reasoned and gave no answer (raise its limit of output or its context, "
+            "or turn its reasoning parser or its thinking off)"
+        ))
+    if reply.stop == UNUSABLE:
+        return _fault(FaultKind.MODEL_FAILED, reply.text)
     if reply.stop != "end":
         return _fault(FaultKind.MODEL_FAILED, f"the model stopped early ({reply.stop})")
     if not reply.text.strip():

@@ -1,6 +1,7 @@
 """Reads a judge's answer: one JSON object with a choice and a reason."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,12 +15,23 @@ from ..core.values import JSON, JudgeReason
 
 MAX_SEARCHED = 40_000  # characters at the end of a reply that are searched
 MAX_OBJECTS = 64  # positions at which an object may begin
+_TRAILING_COMMA = re.compile(r",(\s*[}\]])")
+_QUOTES = str.maketrans({"\u201c": '"', "\u201d": '"', "\u201e": '"'})
 
 
 def json_objects(text: str) -> Iterator[dict[str, JSON]]:
-    """The JSON objects at the end of a text, in order; nested objects are ignored. Never raises."""
+    """The JSON objects at the end of a text, in order; nested objects are ignored. Never raises.
+
+    Line breaks within strings are read as they stand. Where nothing is JSON, commas before a closing bracket are left
+    out and typographic quotes are read as plain ones.
+    """
     text = text[-MAX_SEARCHED:]
-    decoder = json.JSONDecoder()
+    found = list(_objects(text))
+    yield from found or _objects(_TRAILING_COMMA.sub(r"\1", text.translate(_QUOTES)))
+
+
+def _objects(text: str) -> Iterator[dict[str, JSON]]:
+    decoder = json.JSONDecoder(strict=False)
     at = text.find("{")
     for _ in range(MAX_OBJECTS):
         if at < 0:
@@ -56,13 +68,17 @@ def read_verdict(reply: Reply, slots: Mapping[str, int]) -> JudgeChoice | Unusab
     """The vote in a reply, given the slot for each label. Never raises.
 
     A choice is a label (a judge that read the prompt) or a slot number (one that read the order, such as
-    the offline model). If a reply holds several answers, the last one counts.
+    the offline model). If a reply holds several answers, the last one counts. Where no JSON names a choice, a vote in
+    words counts, such as "Choice: B".
     """
     if reply.stop != "end":
         return Unusable(why=f"the answer is not complete (it ended by {one_line(reply.stop, 40)})")
     answers = [answer for answer in json_objects(reply.text) if "choice" in answer]
     if not answers:
-        return Unusable(why='it holds no JSON object with a "choice"')
+        named = _in_words(reply.text[-MAX_SEARCHED:], slots)
+        if named is None:
+            return Unusable(why='it holds no JSON object with a "choice"')
+        return JudgeChoice(slot=slots[named], reason=one_line(reply.text, MAX_REASON))
     choice, reason = answers[-1]["choice"], answers[-1].get("reason")
     slot = _slot(choice, slots)
     if slot is None:
@@ -71,9 +87,27 @@ def read_verdict(reply: Reply, slots: Mapping[str, int]) -> JudgeChoice | Unusab
     return JudgeChoice(slot=slot, reason=one_line(reason, MAX_REASON) if isinstance(reason, str) else "")
 
 
+_ALONE = re.compile(r"\W*(?:[Ee]valuator\W+)?([A-Z])\W*")
+_CHOICE = re.compile(
+    r"(?i:\b(?:choice|vote|answer|choose|chose|chosen|pick|select|selected|verdict|winner|best|boxed))\b"
+    r"(?i:\s+(?:is|for|goes|to|one|with|would|be|evaluator))*[^A-Za-z0-9\n]{0,12}(?i:evaluator\W{1,4})?"
+    r"([A-Z])(?![A-Za-z0-9'\u2019])(?!\s+(?:or|and)\s+[A-Z]\b)"
+)
+
+
+def _in_words(text: str, slots: Mapping[str, int]) -> str | None:
+    """The label that a text without JSON names last as its choice; None without one."""
+    alone = _ALONE.fullmatch(text)
+    found = [alone[1]] if alone else [match[1] for match in _CHOICE.finditer(text)]
+    named = [each for each in found if each in slots]
+    return named[-1] if named else None
+
+
 def _slot(choice: JSON, slots: Mapping[str, int]) -> int | None:
+    if isinstance(choice, list) and len(choice) == 1:
+        choice = choice[0]
     if isinstance(choice, str):
-        return slots.get(choice.strip().upper().removeprefix("EVALUATOR").strip())
+        return slots.get(choice.strip(" \t\n*\"'.`()").upper().removeprefix("EVALUATOR").strip())
     if isinstance(choice, int) and not isinstance(choice, bool):
         return choice if choice in slots.values() else None
     return None

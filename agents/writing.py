@@ -129,7 +129,8 @@ class Writer:
                 if error.fatal:
                     raise
                 fault = Fault(kind=FaultKind.MODEL_FAILED, message=one_line(str(error), MAX_FAULT))
-                return ProposalFailed(order=order.id, fault=fault, earlier=earlier)
+                room = error.room or 0
+                return ProposalFailed(order=order.id, fault=fault, earlier=earlier, prompt_room=room)
             call = replace(call_of(question.text, reply), attempt=attempt)
             taken = take(reply, call)
             if isinstance(taken, TurnTaken):

@@ -60,6 +60,7 @@ async def run(
         _models(settings, domain, recorded) as models,
         machines(cluster, isolated=settings.require_sandbox) as where,
     ):
+        await models.open()
         if settings.replay is None:
             await require_drawing(settings, domain)
             await require_twin(settings, domain)
@@ -121,6 +122,7 @@ async def resume(
             _models(settings, domain, recorded) as models,
             machines(cluster, isolated=isolated or settings.require_sandbox) as where,
         ):
+            await models.open()
             if settings.replay is None:
                 await require_drawing(settings, domain)
             resumed = RunResumed(budgets=dict(budgets or {}), sandbox=where.layers)

@@ -11,7 +11,7 @@ from ..agents.critic_sheets import SHEETS, DrawnSheets, RecordedSheets, Sheets
 from ..agents.hints import Hints
 from ..agents.notes import Notes
 from ..core.ballot_files import BALLOTS
-from ..core.events import AskedAgain, Fact, HintGiven, ReplayDiffered, RunResumed, RunStarted, RunStopped
+from ..core.events import AskedAgain, Fact, HintGiven, ReplayDiffered, RunResumed, RunStarted, RunStopped, ServiceNoted
 from ..core.keeper import Keeper
 from ..core.ports import Attentive, Display, Domain, interpreter_of
 from ..core.values import Call
@@ -153,6 +153,9 @@ class Session:
             work.models.tape.differed = lambda ask: bus.publish(
                 [ReplayDiffered(asked=ask.order.id, attempt=ask.attempt)]
             )
+        work.models.services.report = lambda model, event, text: bus.publish(
+            [ServiceNoted(model=model, event=event, text=text)]
+        )
         aids = (self._hints.on_fact, self._notes.on_fact)
         for listener in (active.on_fact, display.show, self._retention.on_fact, *aids, feed.on_fact):
             bus.subscribe(listener)

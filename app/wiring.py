@@ -43,12 +43,13 @@ from ..core.ports import Calibrating, Domain, Generalising, Model, Pool, Prober,
 from ..core.programs.constants import calibrated
 from ..core.seeds import UNSALTED
 from ..core.values import JSON, Call, CallTimes, Contract, Operator, Program, PromptText
-from ..models import ClientSettings, close_model, make_model
+from ..models import ClientSettings, close_model, make_model, open_model
 from ..models.asked import BallotFolder
 from ..models.budget import BudgetedModel, Ledger
-from ..models.call_limits import CallLimits, Gate
+from ..models.call_limits import CallLimits
 from ..models.client import Sampling
 from ..models.offline import OfflineModel
+from ..models.services import Services
 from ..models.spec import parse_specs
 from ..models.tape import ContinuedModel, Key, ReplayModel, Tape
 from ..runtime.rollouts.limits import policy_limits_in_words, practice_limits_in_words
@@ -97,6 +98,7 @@ class Models:
     critic: Model | None = None
     ballots: BallotFolder = field(default_factory=BallotFolder)     # where the judge "ask" finds its ballots
     tape: ReplayModel | None = None     # that stands for all of them in a replay
+    services: Services = field(default_factory=Services)
 
     def within(self, ledger: Ledger) -> "Models":
         """The same models, within the budgets of a ledger."""
@@ -114,7 +116,13 @@ class Models:
             critic=None if self.critic is None else others[id(self.critic)],
             ballots=self.ballots,
             tape=self.tape,
+            services=self.services,
         )
+
+    async def open(self) -> None:
+        """Reach their services and open their clients. Raises UsageError before anything is spent."""
+        for model in {id(model): model for model in self._all()}.values():
+            await open_model(model)
 
     async def __aenter__(self) -> "Models":
         return self
@@ -145,7 +153,7 @@ class ByOperator:
 def make_models(settings: Settings, domain: Domain) -> Models:
     """The models that the settings name. Raises UsageError before anything is spent."""
     offline = _offline(settings, domain)
-    gates: dict[str, Gate] = {}     # one per account, shared by all roles
+    services = Services()
     made: dict[tuple[str, Asking], Model] = {}
     ballots = BallotFolder()
 
@@ -153,8 +161,8 @@ def make_models(settings: Settings, domain: Domain) -> Models:
         asking = asking_of(settings, role)
         if (text, asking) not in made:
             shared = ClientSettings(
-                limits=_limits(asking), sampling=_sampling(asking), prices=prices_of(settings),
-                in_flight=settings.calls_at_once, seed=settings.seed, gates=gates,
+                limits=_limits(asking, settings.outage_s), sampling=_sampling(asking), prices=prices_of(settings),
+                in_flight=settings.calls_at_once, seed=settings.seed, services=services,
                 ballots=ballots, vote_s=asking.total_s,
             )
             made[text, asking] = make_model(text, settings=shared, offline=offline)
@@ -168,6 +176,7 @@ def make_models(settings: Settings, domain: Domain) -> Models:
         judges=by_role.get("judge", proposer),
         critic=by_role.get(CRITIC, (None,))[0],
         ballots=ballots,
+        services=services,
     )
 
 
@@ -202,9 +211,9 @@ def asking_of(settings: Settings, role: str) -> Asking:
     return asking.get(ALL, Asking()).model_copy(update=own)
 
 
-def _limits(asking: Asking) -> CallLimits:
+def _limits(asking: Asking, outage_s: float) -> CallLimits:
     given = asking.model_dump(include={"total_s", "read_s", "connect_s", "attempts"}, exclude_none=True)
-    return replace(CallLimits(), **given)
+    return replace(CallLimits(), outage_s=outage_s, **given)
 
 
 _SAMPLING = {"temperature", "max_output_tokens", "thinking", "stream", "cache", "tools"}

@@ -5,7 +5,8 @@ MementoError            MEMENTO itself is broken; exit 3
 ├── StoreError          a run folder cannot be read or written
 │   └── RunRefused      it is locked, or made by a newer version; a UsageError as well
 ├── ModelError          a language model, or the way to it, failed for good
-│   └── BudgetSpent     the user's budget does not allow another model call; the run stops cleanly
+│   ├── BudgetSpent     the user's budget does not allow another model call; the run stops cleanly
+│   └── ServiceLost     a service answered nothing for as long as the run waits for it; the run stops cleanly
 ├── RolloutError        the simulator or a worker failed for good, not the candidate
 └── SearchError         the search cannot go on: no valid initial policy, no valid evaluator, no vote
 """
@@ -46,18 +47,31 @@ class ModelError(MementoError):
     `fatal`: every further call of this model would fail too (a refused key, an unknown model, an empty
     account), so the run cannot go on with it. Otherwise only this call failed. `attempts` counts the
     requests that were sent for it. `of_pictures`: a question with a picture was refused, so calls without one
-    may still be answered.
+    may still be answered. `down`: the service answers nothing at the moment, so waiting for it may help.
+    `room`: the prompt was too long, and one of at most this many characters should do.
     """
 
-    def __init__(self, message: str, *, fatal: bool = False, attempts: int = 0, of_pictures: bool = False) -> None:
+    def __init__(
+        self, message: str, *, fatal: bool = False, attempts: int = 0, of_pictures: bool = False, down: bool = False,
+        room: int | None = None,
+    ) -> None:
         super().__init__(message)
         self.fatal = fatal
         self.attempts = attempts
         self.of_pictures = of_pictures
+        self.down = down
+        self.room = room
 
 
 class BudgetSpent(ModelError):
     """A budget does not allow the next model call, which was not sent. What the run has so far is kept."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, fatal=True)
+
+
+class ServiceLost(ModelError):
+    """A service answered nothing for as long as the run waits for it. The call was not answered and costs no slot."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, fatal=True)

@@ -276,6 +276,12 @@ class BudgetedModel:
             self._ledger.end(ask.role, taken)
         return reply
 
+    async def open(self) -> None:
+        """Open the model. Raises UsageError."""
+        opened = getattr(self.model, "open", None)
+        if opened is not None:
+            await opened()
+
     async def close(self) -> None:
         """Close the model."""
         close = getattr(self.model, "close", None)

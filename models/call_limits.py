@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from ..core.errors import UsageError
+from ..core.values import Usage
 
 SPACING_S = 0.006
 """Seconds between two requests, about the controller's CPU time per call: calls that are sent together are answered
@@ -29,9 +30,10 @@ class CallLimits:
     backoff_s: float = 1.0      # mean wait after the first failure, doubled after each further one
     backoff_cap_s: float = 60.0
     cache_wait_s: float = 15.0  # for another call with the same beginning, before the limits above begin
+    outage_s: float = 1800.0    # how long calls wait for a service that answers nothing; not part of `total_s`
 
     def __post_init__(self) -> None:
-        for name in ("total_s", "read_s", "connect_s", "attempts"):
+        for name in ("total_s", "read_s", "connect_s", "attempts", "outage_s"):
             if getattr(self, name) <= 0:
                 raise UsageError(f"the limit {name!r} of a model call must be above 0")
 
@@ -162,7 +164,8 @@ class Failure:
 
     `retry`: sending it again may help. `fatal`: no other request to this model would be answered either.
     `form`: the request itself was refused, not the key, the account or the name of the model; `of_pictures`: it had
-    a picture.
+    a picture. `outage`: it says nothing about this prompt, and another one would have failed as well. `unreachable`:
+    the service never got the request. `foreign`: what came is no answer of such a service at all.
     """
 
     problem: str                        # what happened, as the end of a sentence; contains no key
@@ -171,6 +174,13 @@ class Failure:
     form: bool = False
     of_pictures: bool = False
     overloaded: bool = False
+    outage: bool = False
+    unreachable: bool = False
+    foreign: bool = False
+    timed_out: bool = False             # by the limit of the whole call
+    adapted: bool = False               # the next request goes without what the service refused
+    room: int | None = None             # the prompt was too long: at most this many characters should do
+    usage: Usage | None = None          # of an answer that cannot be used, and is paid for
     retry_after_s: float | None = None  # the provider's requested wait
 
 

@@ -3,17 +3,19 @@
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Literal, Protocol
 
 from ..core.errors import ModelError, UsageError
-from ..core.ports import Ask, ImageFile, Reply
+from ..core.ports import UNUSABLE, Ask, ImageFile, Reply
 from ..core.seeds import derive_seed
 from ..core.values import Document, Usage
-from .call_limits import CallLimits, Elapsed, Failure, Gate, Sleep, shared_wait_s, wait_note, wait_s
+from .call_limits import CallLimits, Elapsed, Failure, Sleep, shared_wait_s, wait_note, wait_s
+from .opening import UNREACHED
+from .services import Account
 
 # What helps a service's prompt cache: where a prompt may be cut, and which of several equal calls goes first.
 
@@ -135,15 +137,11 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The answer to one request. `stop` is as in Reply; `cost_usd` is None if the price is unknown."""
+    """The answer to one request. `stop` is as in Reply, `usage` that of this request."""
 
     text: str
     stop: str
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    cache_written_tokens: int = 0
-    cost_usd: float | None = None
+    usage: Usage = Usage()
 
 
 class Requester(Protocol):
@@ -162,15 +160,21 @@ class Requester(Protocol):
         """Close the sockets."""
 
 
+CHECK = "Answer with the one word: ready"
+"""Asked where one prompt fails again and again: it tells a service that is down from one that fails on that prompt."""
+
+
 class ClientModel:
-    """A Model over a service. Opens its connection at the first call."""
+    """A Model over a service. Opens its connection at the first call, or by `open`."""
 
     def __init__(
         self,
         name: str,
         connect: Callable[[], Requester],
         *,
-        gate: Gate,
+        account: Account,
+        address: str,
+        require_ready: Callable[[], Awaitable[None]],
         limits: CallLimits,
         cached: bool = False,
         seed: int = 0,
@@ -178,8 +182,10 @@ class ClientModel:
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self.name = name
+        self.address = address
         self._connect = connect
-        self._gate = gate
+        self._require_ready = require_ready
+        self._account = account
         self._limits = limits
         self._seed = seed
         self._elapsed = elapsed
@@ -188,44 +194,93 @@ class ClientModel:
         self._connection: Requester | None = None
         self._connecting = asyncio.Lock()
 
-    async def complete(self, ask: Ask) -> Reply:
-        """Answer one question. Raises ModelError, with no key in it, where the call failed for good."""
+    async def complete(self, ask: Ask, *, patient: bool = True) -> Reply:
+        """Answer one question. Raises ModelError, with no key in it, where the call failed for good.
+
+        An outage is waited for, and does not count as a failure of the call; without `patient` ModelError says so.
+        Raises ServiceLost where it lasts too long.
+        """
         connection = await self._connected()
         async with self._first_goes.turn(ask) as begun:
-            reply = await self._answered(ask, connection, begun)
+            reply = await self._answered(ask, _Call(connection, begun, patient))
             begun()
             return reply
 
-    async def _answered(self, ask: Ask, connection: Requester, begun: Callable[[], None]) -> Reply:
+    async def open(self) -> None:
+        """Reach the service, and open the connection. Raises UsageError with the fix where this fails."""
+        if self._connection is None:
+            await self._require_ready()
+        await self._connected()
+
+    async def _answered(self, ask: Ask, call: "_Call") -> Reply:
         draw = Random(derive_seed(self._seed, "back-off", self.name, ask.order.id, ask.attempt))
-        limits = self._limits
-        began_s: float | None = None
-        failure = Failure(problem="was not asked")
-        attempts = 0
-        while attempts < limits.attempts:
-            async with self._gate.slot(first=attempts == 0) as slot:
-                began_s = self._elapsed() if began_s is None else began_s
-                left_s = limits.total_s - (self._elapsed() - began_s)
+        limits, account = self._limits, self._account
+        answers = account.answers
+        while True:
+            async with account.gate.slot(first=call.sent == 0) as slot, \
+                    account.turn(self.name, patient=call.patient) as retried:
+                now_s = self._elapsed()
+                if call.began_s is None or retried:
+                    call.began_s = now_s        # the wait for a service that is down is not part of the call
+                left_s = limits.total_s - (now_s - call.began_s)
                 if left_s <= 0:
                     break
-                attempts += 1
-                request = connection.send(
-                    ask.prompt, typed=ask.role == "judge", prefixes=ask.prefixes, begun=begun,
-                    tools=ask.tools, images=ask.images,
-                )
-                outcome = await _within(left_s, request)
+                checking = retried and call.tries >= limits.attempts
+                outcome = await _within(left_s, self._request(ask, call, checking=checking))
+                call.sent += 1
                 if isinstance(outcome, Answer):
                     slot.answered()
-                    return self._reply(outcome, attempts, self._elapsed() - began_s)
-                failure = outcome
-                if failure.overloaded:
-                    slot.overloaded(shared_wait_s(failure, limits))
-            pause_s = wait_s(attempts, failure, limits, draw)
-            if not failure.retry or self._elapsed() - began_s + pause_s >= limits.total_s:
+                    account.answered(self.name)
+                    if not checking:
+                        return self._reply(outcome, call)
+                    call.paid.append(outcome.usage)
+                    call.tries -= 1             # the service was down: the prompt has another try
+                    continue
+                if outcome.timed_out and call.failure.outage and account.answers == answers:
+                    outcome = replace(outcome, outage=True, retry=True)
+                call.failure = outcome
+                if outcome.usage is not None and outcome.usage.input_tokens + outcome.usage.output_tokens:
+                    call.paid.append(outcome.usage)
+                if outcome.overloaded:
+                    slot.overloaded(shared_wait_s(outcome, limits))
+                account.failed(self.name, outcome, limits)
+            if not await self._goes_on(call, draw):
                 break
-            if attempts < limits.attempts:
-                await self._sleep(pause_s)
-        raise self._error(failure, attempts)
+        error = self._error(call)
+        if call.paid and not error.fatal:
+            return Reply(text=str(error), model=self.name, stop=UNUSABLE, usage=self._usage(call))
+        raise error
+
+    def _request(self, ask: Ask, call: "_Call", *, checking: bool) -> Coroutine[None, None, Answer | Failure]:
+        if checking:
+            return call.connection.send(CHECK, typed=False, prefixes=(), begun=_nothing)
+        return call.connection.send(
+            ask.prompt, typed=ask.role == "judge", prefixes=ask.prefixes, begun=call.begun, tools=ask.tools,
+            images=ask.images,
+        )
+
+    async def _goes_on(self, call: "_Call", draw: Random) -> bool:
+        """Whether the call is tried again, after the wait that this needs."""
+        limits, failure, account = self._limits, call.failure, self._account
+        if failure.unreachable and not account.reached and call.sent > 1:
+            call.failure = replace(failure, fatal=True)     # nobody is there: a wrong address, or no server
+            return False
+        if failure.adapted:
+            return True
+        if failure.form and account.answers and not failure.of_pictures:
+            call.failure = replace(failure, fatal=False)    # others were answered: it is about this prompt
+        call.tries += not failure.unreachable
+        if not failure.retry or (failure.foreign and not account.answers and call.tries >= limits.attempts):
+            return False
+        if account.down:
+            return call.patient
+        if call.tries >= limits.attempts:
+            return False
+        pause_s = wait_s(call.tries, failure, limits, draw)
+        if call.began_s is None or self._elapsed() - call.began_s + pause_s >= limits.total_s:
+            return False
+        await self._sleep(pause_s)
+        return True
 
     async def close(self) -> None:
         """Close the connection, if one was opened."""
@@ -240,22 +295,52 @@ class ClientModel:
                 self._connection = await asyncio.to_thread(self._connect)
             return self._connection
 
-    def _reply(self, answer: Answer, attempts: int, latency_s: float) -> Reply:
-        usage = Usage(
-            input_tokens=answer.input_tokens,
-            output_tokens=answer.output_tokens,
-            cost_usd=answer.cost_usd,
-            latency_s=latency_s,
-            attempts=attempts,
-            cached_tokens=answer.cached_tokens,
-            cache_written_tokens=answer.cache_written_tokens,
-        )
-        return Reply(text=answer.text, model=self.name, stop=answer.stop, usage=usage)
+    def _reply(self, answer: Answer, call: "_Call") -> Reply:
+        return Reply(text=answer.text, model=self.name, stop=answer.stop, usage=self._usage(call, answer.usage))
 
-    def _error(self, failure: Failure, attempts: int) -> ModelError:
-        tried = f" ({attempts} attempts)" if attempts > 1 else ""
-        message = f"{self.name} {failure.problem}{wait_note(failure)}{tried}"
-        return ModelError(message, fatal=failure.fatal, attempts=attempts, of_pictures=failure.of_pictures)
+    def _usage(self, call: "_Call", *answers: Usage) -> Usage:
+        latency_s = self._elapsed() - (call.began_s or 0.0)
+        return replace(summed((*call.paid, *answers)), latency_s=latency_s, attempts=call.sent)
+
+    def _error(self, call: "_Call") -> ModelError:
+        failure = call.failure
+        if failure.fatal and failure.unreachable:
+            return ModelError(f"{self.name} {failure.problem}: {UNREACHED}", fatal=True, attempts=call.sent)
+        lost = failure.foreign and not self._account.answers
+        hint = f"; it never answered as a model does: check the address {self.address}" if lost else ""
+        tried = f" ({call.sent} attempts)" if call.sent > 1 else ""
+        return ModelError(
+            f"{self.name} {failure.problem}{wait_note(failure)}{tried}{hint}", fatal=failure.fatal or lost,
+            attempts=call.sent, of_pictures=failure.of_pictures, down=self._account.down, room=failure.room,
+        )
+
+
+def summed(usages: Sequence[Usage]) -> Usage:
+    """What several answers used together; the cost is unknown where that of one is."""
+    costs = [usage.cost_usd for usage in usages if usage.cost_usd is not None]
+    return Usage(
+        input_tokens=sum(usage.input_tokens for usage in usages),
+        output_tokens=sum(usage.output_tokens for usage in usages),
+        cached_tokens=sum(usage.cached_tokens for usage in usages),
+        cache_written_tokens=sum(usage.cache_written_tokens for usage in usages),
+        cost_usd=sum(costs) if len(costs) == len(usages) else None,
+        latency_s=sum(usage.latency_s for usage in usages),
+        attempts=sum(usage.attempts for usage in usages),
+    )
+
+
+@dataclass(slots=True)
+class _Call:
+    """One call on its way: the requests that were sent for it, and those of them on which the service failed."""
+
+    connection: Requester
+    begun: Callable[[], None]
+    patient: bool
+    sent: int = 0
+    tries: int = 0
+    began_s: float | None = None
+    failure: Failure = Failure(problem="was not asked")
+    paid: list[Usage] = field(default_factory=list)
 
 
 async def _within(limit_s: float, request: Coroutine[None, None, Answer | Failure]) -> Answer | Failure:
@@ -263,4 +348,4 @@ async def _within(limit_s: float, request: Coroutine[None, None, Answer | Failur
         async with asyncio.timeout(limit_s):
             return await request
     except TimeoutError:
-        return Failure(problem="gave no answer within the time limit of the call")
+        return Failure(problem="gave no answer within the time limit of the call", timed_out=True)

@@ -11,13 +11,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_ai import exceptions as ai
 from pydantic_ai.direct import model_request, model_request_stream
 from pydantic_ai.messages import (
+    INVALID_JSON_KEY,
     BinaryContent,
     CachePoint,
     ModelRequest,
     ModelResponse,
     TextPart,
+    ThinkingPart,
     ToolCallPart,
     UserContent,
     UserPromptPart,
@@ -27,14 +30,17 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
-from ..core.ports import ImageFile
+from ..core.ports import THOUGHT_ONLY, ImageFile
 from ..core.text import fenced, one_line
 from ..core.turns import COMPUTE, LOOK, SUBMIT, TRY
+from ..core.values import Usage
 from .call_limits import CallLimits, Failure
 from .client import Answer, Sampling, pieces
-from .diagnosis import diagnose, refused_to_answer, without_keys
+from .diagnosis import diagnose, quotable, refused_to_answer, without_keys, words_of
+from .opening import address_of
 from .prices import Price, cost_usd
 from .providers import calls_tools, open_client, takes_cache_points, typed_mode
+from .services import Habits
 from .spec import ModelSpec
 
 # The tools of a conversation as a service's own tools, and a service's call of one in the plain form of a reply.
@@ -112,6 +118,9 @@ def _call(name: str, arguments: str) -> str:
         given = json.loads(arguments or "{}")
     except (ValueError, RecursionError):
         given = None
+    if isinstance(given, dict) and given.keys() == {INVALID_JSON_KEY}:
+        arguments = str(given[INVALID_JSON_KEY])    # how the client library passes on what is no JSON
+        given = None
     if not isinstance(given, dict):
         unread = fenced(arguments[:MAX_UNREAD])
         return "\n".join([*lines, "(The arguments of this call are no JSON object.)", "", unread])
@@ -134,6 +143,14 @@ def _unwrapped(code: str) -> str:
 
 
 _STOPS = {"stop": "end", "tool_call": "end", "length": "length", "content_filter": "refusal"}
+# Of services that end their answers in other words; what is in neither table ends a whole answer, with a note.
+_OTHER_STOPS = {
+    "model_length": "length", "max_tokens": "length", "max_length": "length", "safety": "refusal",
+    "recitation": "refusal", "blocked": "refusal", "guardrail_intervened": "refusal",
+}
+_BROKEN = frozenset({"error", "failed", "cancelled", "canceled", "abort", "aborted", "in_progress", "queued",
+                     "incomplete", "malformed_function_call"})
+_COMMON = frozenset({"eos", "eos_token", "stop_sequence", "end_turn", "complete", "completed"})
 
 
 class Vote(BaseModel):
@@ -159,12 +176,14 @@ class Connection:
         limits: CallLimits,
         sampling: Sampling,
         price: Price | None,
+        habits: Habits,
     ) -> None:
         self._spec = spec
         self._keys = (key,) if key else ()
         self._price = price
-        self._stream = sampling.stream
-        self._settings = _settings(sampling)
+        self._address = address_of(spec, base_url)
+        self._sampling = sampling
+        self._habits = habits
         self._client, self._model = open_client(spec, key, base_url, limits)
         self._tools = calls_tools(spec, self._model) if sampling.tools is None else sampling.tools == "native"
         self._cache_points = sampling.cache and takes_cache_points(spec, self._model)
@@ -177,64 +196,100 @@ class Connection:
 
         `tools` offers the tools of a conversation; the answer has calls of them in the plain form.
         `prefixes` and `images` are as in Ask. A streamed response calls `begun` when it begins.
+        What the service refused before is left out; where it refuses something now, the failure says `adapted`.
         """
+        used = self._used(typed=typed, tools=tools, prefixes=prefixes)
         content: str | list[UserContent] = prompt
-        if self._cache_points or images:
-            texts = _with_cache_points(prompt, prefixes) if self._cache_points else iter((prompt,))
+        if "cache" in used or images:
+            texts = _with_cache_points(prompt, prefixes) if "cache" in used else iter((prompt,))
             content = [*texts, *(BinaryContent(data=each.data, media_type=each.media_type) for each in images)]
         try:
-            response = await self._request(content, self._parameters(typed=typed, tools=tools), begun)
+            response = await self._request(content, used, begun)
         except Exception as error:  # noqa: BLE001 - a service can make its client library raise anything
-            if refused_to_answer(error):
-                return Answer(text="", stop="refusal")
-            failure = diagnose(error, self._spec, self._keys)
-            if images and failure.fatal:
-                problem = f"{failure.problem} (the question had a picture)"
-                return replace(failure, problem=problem, of_pictures=failure.form)
-            return failure
-        stop = _STOPS.get(response.finish_reason or "")
-        if stop is None:
-            # A stream that just ends, or a response marked as failed, must never pass for a whole program.
-            said = response.finish_reason or "no reason"
-            return Failure(problem=f"stopped in the middle of an answer ({said} given)", retry=True)
-        text = _typed_text(response) if typed and stop == "end" else _text(response)
-        usage = response.usage
-        return Answer(
-            text=without_keys(text, self._keys),
-            stop=stop,
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
-            cached_tokens=usage.cache_read_tokens,
-            cache_written_tokens=usage.cache_write_tokens,
-            cost_usd=None if usage.unmeasured_requests else cost_usd(self._spec, self._price, usage),
-        )
+            return self._failure(error, used, pictures=bool(images), characters=len(prompt))
+        self._habits.accepted(used)
+        try:
+            return self._answer(response, typed=typed, characters=len(prompt))
+        except Exception as error:  # noqa: BLE001 - so can what is in an answer
+            problem = f"gave an answer that cannot be read ({type(error).__name__})"
+            return Failure(problem=problem, retry=True, usage=self._usage_of(response))
 
     async def close(self) -> None:
         """Close the sockets."""
         await self._client.close()
 
+    def _failure(self, error: Exception, used: frozenset[str], *, pictures: bool, characters: int) -> Answer | Failure:
+        if refused_to_answer(error):
+            return Answer(text="", stop="refusal")
+        failure = diagnose(error, self._spec, self._keys, self._address, characters=characters)
+        about_all = isinstance(error, ai.ModelAuthenticationError | ai.ModelQuotaExceededError) or failure.overloaded
+        if not about_all and self._habits.refuses(used, words_of(error), failure):
+            return replace(failure, retry=True, fatal=False, outage=False, overloaded=False, adapted=True)
+        if pictures and failure.fatal:
+            problem = f"{failure.problem} (the question had a picture)"
+            return replace(failure, problem=problem, of_pictures=failure.form)
+        return failure
+
+    def _answer(self, response: ModelResponse, *, typed: bool, characters: int) -> Answer | Failure:
+        usage = self._usage_of(response)
+        if usage.input_tokens:
+            self._habits.read(characters, usage.input_tokens)
+        said = str((response.provider_details or {}).get("finish_reason") or "")
+        stop = _STOPS.get(response.finish_reason or "") or _OTHER_STOPS.get(said.lower())
+        if stop is None and (not said or said.lower() in _BROKEN):
+            # A stream that just ends, or a response marked as failed, must never pass for a whole program.
+            problem = f"stopped in the middle of an answer ({said or 'no reason'} given)"
+            return Failure(problem=problem, retry=True, usage=usage)
+        if stop is None and said.lower() not in _COMMON:
+            self._habits.odd(f"ends answers with the reason {quotable(said, self._keys, 40)!r}: they count as whole")
+        stop = stop or "end"
+        text = _typed_text(response) if typed and stop == "end" else _text(response)
+        if stop == "end" and not text.strip() and any(_thinks(part) for part in response.parts):
+            stop = THOUGHT_ONLY
+        return Answer(text=without_keys(text, self._keys), stop=stop, usage=usage)
+
+    def _usage_of(self, response: ModelResponse) -> Usage:
+        usage = response.usage
+        counts = (usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
+        read, written, cached, cache_written = (max(0, count) for count in counts)
+        measured = not usage.unmeasured_requests and read + written > 0 and min(counts) >= 0
+        return Usage(
+            input_tokens=read, output_tokens=written, cached_tokens=cached, cache_written_tokens=cache_written,
+            cost_usd=cost_usd(self._spec, self._price, usage) if measured else None,
+        )
+
+    def _used(self, *, typed: bool, tools: bool, prefixes: Sequence[int]) -> frozenset[str]:
+        """The optional features of this request, without those that the service refused."""
+        sampling = self._sampling
+        wanted = {
+            "typed": typed, "tools": tools and self._tools and not typed, "stream": sampling.stream,
+            "temperature": sampling.temperature is not None, "thinking": sampling.thinking is not None,
+            "max_output_tokens": sampling.max_output_tokens is not None,
+            "cache": self._cache_points and bool(prefixes),
+        }
+        return frozenset(name for name, used in wanted.items() if used) - self._habits.left_out
+
     async def _request(
-        self,
-        content: str | list[UserContent],
-        parameters: ModelRequestParameters | None,
-        begun: Callable[[], None],
+        self, content: str | list[UserContent], used: frozenset[str], begun: Callable[[], None]
     ) -> ModelResponse:
         messages = [ModelRequest(parts=[UserPromptPart(content)])]
-        if not self._stream:
+        settings = _settings(self._sampling, used)
+        parameters = self._parameters(used)
+        if "stream" not in used:
             return await model_request(
-                self._model, messages, model_settings=self._settings, model_request_parameters=parameters
+                self._model, messages, model_settings=settings, model_request_parameters=parameters
             )
         async with model_request_stream(
-            self._model, messages, model_settings=self._settings, model_request_parameters=parameters
+            self._model, messages, model_settings=settings, model_request_parameters=parameters
         ) as stream:
             async for _ in stream:
                 begun()
             return stream.get()
 
-    def _parameters(self, *, typed: bool, tools: bool) -> ModelRequestParameters | None:
-        if typed:
+    def _parameters(self, used: frozenset[str]) -> ModelRequestParameters | None:
+        if "typed" in used:
             return self._vote_parameters()
-        if not (tools and self._tools):
+        if "tools" not in used:
             return None
         # Every turn offers all tools, also the last one: a service's cache would be lost with a change of tools.
         return ModelRequestParameters(function_tools=[
@@ -266,13 +321,13 @@ def _with_cache_points(prompt: str, prefixes: Sequence[int]) -> Iterator[UserCon
             yield CachePoint()
 
 
-def _settings(sampling: Sampling) -> ModelSettings:
+def _settings(sampling: Sampling, used: frozenset[str]) -> ModelSettings:
     settings = ModelSettings()
-    if sampling.temperature is not None:
+    if sampling.temperature is not None and "temperature" in used:
         settings["temperature"] = sampling.temperature
-    if sampling.max_output_tokens is not None:
+    if sampling.max_output_tokens is not None and "max_output_tokens" in used:
         settings["max_tokens"] = sampling.max_output_tokens
-    if sampling.thinking is not None:
+    if sampling.thinking is not None and "thinking" in used:
         settings["thinking"] = sampling.thinking
     return settings
 
@@ -281,6 +336,10 @@ def _text(response: ModelResponse) -> str:
     """What was said, and the calls of tools in the plain form."""
     calls = [(part.tool_name, part.args_as_json_str()) for part in response.parts if isinstance(part, ToolCallPart)]
     return plain_form(response.text or "", calls)
+
+
+def _thinks(part: object) -> bool:
+    return isinstance(part, ThinkingPart) and bool(part.content.strip())
 
 
 def _typed_text(response: ModelResponse) -> str:

@@ -3,17 +3,19 @@
 import asyncio
 import os
 import time
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..core.errors import BudgetSpent, ModelError, UsageError
-from ..core.ports import Ask, Model, Reply
+from ..core.ports import UNUSABLE, Ask, Model, Reply
 from .asked import DAY_S, AskedModel, BallotFolder
 from .asked import NAME as ASK
 from .budget import BudgetedModel
 from .call_limits import CallLimits, Elapsed, Gate, Sleep
-from .client import ClientModel, Requester, Sampling
+from .client import ClientModel, Requester, Sampling, summed
+from .opening import address_of, not_opened, refuse_proxy_to_itself, require_reachable
 from .prices import Price
+from .services import Account, Habits, Services
 from .spec import ModelSpec, base_url_of, key_of, parse_specs
 
 # Several models for one role, tried in turn.
@@ -37,12 +39,14 @@ class FallbackModel:
         """The answer of the first model that does not fail. Raises ModelError with every reason if all fail."""
         errors: list[ModelError] = []
         sent = 0
+        unusable: Reply | None = None
         for position, model in enumerate(self.models):
             if position in self._lost:
                 errors.append(self._lost[position])
                 continue
             try:
-                reply = await model.complete(ask)
+                reply = await (model.complete(ask, patient=False) if isinstance(model, ClientModel)
+                               else model.complete(ask))
             except BudgetSpent:
                 raise
             except ModelError as error:
@@ -51,12 +55,32 @@ class FallbackModel:
                 if error.fatal and not error.of_pictures:
                     self._lost[position] = error
             else:
-                attempts = reply.usage.attempts + sent
-                return replace(reply, usage=replace(reply.usage, attempts=attempts))
+                reply = _counted(reply, sent, unusable)
+                if reply.stop != UNUSABLE:
+                    return reply
+                unusable, sent = reply, 0
+                errors.append(ModelError(reply.text))
+        down = next((model for model, error in zip(self.models, errors, strict=True) if error.down), None)
+        if down is not None:    # the first that may come back is waited for
+            return _counted(await down.complete(ask), sent, unusable)
+        if unusable is not None:
+            return unusable
         raise ModelError(
             "; ".join(str(error) for error in errors), fatal=all(error.fatal for error in errors), attempts=sent,
             of_pictures=any(error.of_pictures for error in errors),
         )
+
+    async def open(self) -> None:
+        """Open all models that can be opened; one that cannot is not called. Raises UsageError if none can."""
+        problems: list[UsageError] = []
+        for position, model in enumerate(self.models):
+            try:
+                await open_model(model)
+            except UsageError as error:
+                problems.append(error)
+                self._lost[position] = ModelError(str(error), fatal=True)
+        if len(problems) == len(self.models):
+            raise UsageError("; ".join(map(str, problems)))
 
     async def close(self) -> None:
         """Close all models that can be closed."""
@@ -66,26 +90,40 @@ class FallbackModel:
                 await close()
 
 
+def _counted(reply: Reply, sent: int, unusable: Reply | None) -> Reply:
+    """The reply with the requests that were sent to other models before, and what their unusable answers cost."""
+    usage = reply.usage if unusable is None else summed((unusable.usage, reply.usage))
+    return replace(reply, usage=replace(usage, attempts=usage.attempts + sent))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientSettings:
-    """The settings that all clients of a run share. `gates` holds one gate per account, made on first use."""
+    """The settings that all clients of a run share, and what the run knows about its `services`."""
 
     limits: CallLimits = CallLimits()
     sampling: Sampling = Sampling()
     prices: Mapping[str, Price] = field(default_factory=dict)   # the user's, by model name
     in_flight: int = 8                                          # requests at once, per account
     seed: int = 0
-    gates: MutableMapping[str, Gate] = field(default_factory=dict)
+    services: Services = field(default_factory=Services)
     ballots: BallotFolder = field(default_factory=BallotFolder)  # of the judge "ask"
     vote_s: float | None = None                                 # the longest wait for its vote; None: a day
     elapsed: Elapsed = time.monotonic
     sleep: Sleep = asyncio.sleep
 
-    def gate(self, spec: ModelSpec) -> Gate:
-        """The gate of this model's account."""
-        if spec.account not in self.gates:
-            self.gates[spec.account] = Gate(self.in_flight, elapsed=self.elapsed, sleep=self.sleep)
-        return self.gates[spec.account]
+    def account(self, spec: ModelSpec) -> Account:
+        """The account of this model."""
+        accounts = self.services.accounts
+        if spec.account not in accounts:
+            accounts[spec.account] = Account(
+                Gate(self.in_flight, elapsed=self.elapsed, sleep=self.sleep), outage_s=self.limits.outage_s,
+                report=self.services.noted, elapsed=self.elapsed, sleep=self.sleep,
+            )
+        return accounts[spec.account]
+
+    def habits(self, spec: ModelSpec) -> Habits:
+        """What is known of this model at its account."""
+        return self.services.habits.setdefault((spec.account, spec.model), Habits(spec.name, self.services.noted))
 
 
 def make_model(
@@ -103,6 +141,12 @@ def make_model(
     shared = settings or ClientSettings()
     models = [_make(spec, shared, environ, offline) for spec in parse_specs(text)]
     return models[0] if len(models) == 1 else FallbackModel(models)
+
+
+async def open_model(model: Model) -> None:
+    """Reach a model's service, and open its client. Raises UsageError with the fix where this fails."""
+    if isinstance(model, ClientModel | FallbackModel | BudgetedModel):
+        await model.open()
 
 
 async def close_model(model: Model) -> None:
@@ -124,16 +168,27 @@ def _make(
     key = key_of(spec, environ)
     base_url = base_url_of(spec, environ)
 
+    address = address_of(spec, base_url)
+    habits = settings.habits(spec)
+
+    async def require_ready() -> None:
+        refuse_proxy_to_itself(spec, address)
+        await require_reachable(spec, address)
+
     def connect() -> Requester:
         from .connection import Connection  # imports pydantic-ai
 
-        return Connection(
-            spec, key, base_url=base_url, limits=settings.limits, sampling=settings.sampling,
-            price=settings.prices.get(spec.name),
-        )
+        try:
+            return Connection(
+                spec, key, base_url=base_url, limits=settings.limits, sampling=settings.sampling,
+                price=settings.prices.get(spec.name), habits=habits,
+            )
+        except Exception as error:  # noqa: BLE001 - proxies and certificates can make the libraries raise anything
+            raise not_opened(spec, error) from None
 
     return ClientModel(
-        spec.name, connect, gate=settings.gate(spec), limits=settings.limits, seed=settings.seed,
+        spec.name, connect, account=settings.account(spec), address=address, require_ready=require_ready,
+        limits=settings.limits, seed=settings.seed,
         # A compatible server rarely charges less for what it cached, so its calls never wait for one another.
         cached=settings.sampling.cache and spec.scheme != "compatible",
         elapsed=settings.elapsed, sleep=settings.sleep,

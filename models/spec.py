@@ -25,6 +25,26 @@ FREE = ("offline", "ask")  # these schemes are their whole name, and no service 
 KEY_VARIABLES = {"openai": "OPENAI_API_KEY", "openai-chat": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 URL_VARIABLES = {"openai": "OPENAI_BASE_URL", "openai-chat": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
 
+ELSEWHERE = {
+    "openrouter": "https://openrouter.ai/api/v1", "gemini": "https://generativelanguage.googleapis.com/v1beta/openai",
+    "google": "https://generativelanguage.googleapis.com/v1beta/openai",
+    "google-gla": "https://generativelanguage.googleapis.com/v1beta/openai",
+    "azure": "https://RESOURCE.openai.azure.com/openai/v1", "ollama": "http://localhost:11434/v1",
+    "ollama_chat": "http://localhost:11434/v1", "lmstudio": "http://localhost:1234/v1",
+    "lm_studio": "http://localhost:1234/v1", "vllm": "http://localhost:8000/v1",
+    "hosted_vllm": "http://localhost:8000/v1", "llamacpp": "http://localhost:8080/v1",
+    "localai": "http://localhost:8080/v1", "litellm": "http://localhost:4000/v1",
+    "groq": "https://api.groq.com/openai/v1", "mistral": "https://api.mistral.ai/v1",
+    "deepseek": "https://api.deepseek.com/v1", "together": "https://api.together.xyz/v1",
+    "together_ai": "https://api.together.xyz/v1", "fireworks": "https://api.fireworks.ai/inference/v1",
+    "xai": "https://api.x.ai/v1", "grok": "https://api.x.ai/v1", "cerebras": "https://api.cerebras.ai/v1",
+    "huggingface": "https://router.huggingface.co/v1", "cohere": "https://api.cohere.ai/compatibility/v1",
+    "moonshot": "https://api.moonshot.ai/v1", "moonshotai": "https://api.moonshot.ai/v1",
+    "nvidia": "https://integrate.api.nvidia.com/v1", "github": "https://models.github.ai/inference",
+    "perplexity": "https://api.perplexity.ai",
+}
+"""Names of services in other tools, with the address of the OpenAI-compatible service that each of them has."""
+
 _FAMILIES = {"gpt": "openai", "o1": "openai", "o3": "openai", "o4": "openai", "claude": "anthropic"}
 _LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
@@ -52,13 +72,18 @@ class ModelSpec:
     def key_variable(self) -> str | None:
         """The environment variable that holds its key; None for a free model."""
         if self.label is not None:
-            return f"{self.label.upper().replace('-', '_')}_API_KEY"
+            return key_variable_of(self.label)
         return KEY_VARIABLES.get(self.scheme)
 
     @property
     def account(self) -> str:
         """The account, whose models share the provider's rate limit: the same service with the same key."""
         return f"{self.key_variable}@{self.base_url or ''}"
+
+
+def key_variable_of(label: str) -> str:
+    """The environment variable that holds the key of a compatible service."""
+    return f"{label.upper().replace('-', '_')}_API_KEY"
 
 
 def parse_spec(text: str) -> ModelSpec:
@@ -140,14 +165,42 @@ def _compatible(text: str, rest: str) -> ModelSpec:
             f"but none of {', '.join(FORMS)}, so that no other service's key is sent there"
         )
     where = f"the URL of the compatible model {label!r}"
-    _require_plain_url(base_url, where, f"put the key in {label.upper().replace('-', '_')}_API_KEY")
+    _refuse_wrong_end(label, base_url, model.strip())
+    _require_plain_url(base_url, where, f"put the key in {key_variable_of(label)}")
     return ModelSpec(scheme="compatible", model=model.strip(), label=label, base_url=base_url.rstrip("/"))
+
+
+_ENDS = re.compile(r"/(chat/completions|completions|responses|messages|models)/*$")
+
+
+def _refuse_wrong_end(label: str, base_url: str, model: str) -> None:
+    """Raise UsageError for the address of a single page of a service, or of one version of Azure's older service."""
+    plain, _, query = base_url.partition("?")
+    if "api-version=" in query:
+        host = _without_userinfo(plain.split("/openai", 1)[0])
+        raise UsageError(
+            f"the URL of the compatible model {label!r} names a version (api-version): use the address that needs "
+            f"none, 'compatible:{label}@{host}/openai/v1#{model}', with the key in {key_variable_of(label)}"
+        )
+    if _ENDS.search(plain):
+        raise UsageError(
+            f"the URL of the compatible model {label!r} ends with the page that MEMENTO adds itself: write "
+            f"'compatible:{label}@{_without_userinfo(_ENDS.sub('', plain))}#{model}'"
+        )
 
 
 def _unknown(text: str) -> str:
     shown = _without_userinfo(text)
     forms = ", ".join(FORMS.values())
     scheme, colon, rest = text.strip().partition(":")
+    where = ELSEWHERE.get(scheme.lower())
+    if where is not None:
+        label, model = scheme.lower().replace("_", "-"), rest.strip() or "MODEL"
+        variable = key_variable_of(label)
+        return (
+            f"unknown model {shown!r}: such a service is used by its address, as in "
+            f"'compatible:{label}@{where}#{model}', with its key, if it needs one, in {variable}"
+        )
     family = next((home for prefix, home in _FAMILIES.items() if scheme.lower().startswith(prefix)), None)
     if family and not colon:
         return f"unknown model {shown!r}: did you mean '{family}:{scheme}'? (a model is one of {forms})"

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import structlog
 
-from ..core.errors import BudgetSpent, MementoError, SearchError, StoreError
+from ..core.errors import BudgetSpent, MementoError, SearchError, ServiceLost, StoreError
 from ..core.events import CandidateScored, EliteChanged, Fact, Order, RunContinued, RunPaused, RunStopped, Withdraw
 from ..core.keeper import Decision, Keeper
 from ..core.programs.program_text import MAX_FAULT
@@ -76,14 +76,15 @@ class Supervisor:
         self._inbox: asyncio.Queue[Fact | BaseException | _Asked] = asyncio.Queue()
         self._paused = False
         self._stop: str | None = None
+        self._why = ""
         self._stop_after: type[Fact] | None = None
         self._state: Any = None
 
     async def run(self, history: Iterable[Fact] = ()) -> str:
         """Go on from `history` until the keeper is finished ("done") or the run was left.
 
-        Returns "done", "stopped" (a person asked) or "budget" (a budget is spent). Raises MementoError
-        where MEMENTO itself fails; every fact so far is kept, and the run can be resumed.
+        Returns "done", "stopped" (a person asked, or a service was lost) or "budget" (a budget is spent). Raises
+        MementoError where MEMENTO itself fails; every fact so far is kept, and the run can be resumed.
         """
         self._begin(history)
         outcome: str | Exception
@@ -115,7 +116,7 @@ class Supervisor:
     async def _loop(self, group: asyncio.TaskGroup) -> str:
         while not self._keeper.finished(self._state):
             if self._stop is not None:
-                self._bus.publish([RunStopped(reason=self._stop)])
+                self._bus.publish([RunStopped(reason=self._stop, why=self._why)])
                 return self._stop
             self._dispatch(group)
             self._take(await self._inbox.get())
@@ -125,6 +126,8 @@ class Supervisor:
         if isinstance(item, BudgetSpent):
             _log.info("budget-spent", what=str(item))
             self._stop = "budget"
+        elif isinstance(item, ServiceLost):
+            self._stop, self._why = "stopped", str(item)
         elif isinstance(item, BaseException):
             raise item
         elif isinstance(item, _Asked):

@@ -102,6 +102,7 @@ class Settings(BaseModel):
     budget_episodes: Limit | None = groups.BUDGET.field(None, "episodes that the search may roll out, p_0's included")
     budget: dict[Role, RoleBudget] = groups.BUDGET.field({}, "budgets of single roles")
     sampling: dict[Role | Literal["all"], Asking] = groups.MODELS.field({}, "how models are called")
+    outage_s: Amount = groups.MODELS.field(1800.0, "seconds that calls wait for a service that answers nothing")
     prices: dict[str, TokenPrice] = groups.MODELS.field({}, "prices of models, by model name")
     replay: str | None = groups.MODELS.field(None, "the recorded run whose replies are repeated; set by --replay")
     replay_loosely: bool = groups.MODELS.field(False, "replies are repeated by order, also where a prompt has changed")

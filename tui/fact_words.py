@@ -36,6 +36,7 @@ from ..core.events import (
     RunStopped,
     SaturationChecked,
     SearchEnded,
+    ServiceNoted,
     SpeculationEnded,
     StageEntered,
     ToolAnswered,
@@ -75,6 +76,8 @@ def _of_answers(fact: Fact) -> str | None:
             return look_words(fact)
         case ProposalFailed():
             return fault_words(fact.fault)
+        case ServiceNoted():
+            return fact.text
     return None
 
 

@@ -17,6 +17,7 @@ from ..core.events import (
     InitialChosen,
     ProbesRecorded,
     ProposalFailed,
+    ProposalMade,
     ReplayDiffered,
     RunContinued,
     RunPaused,
@@ -24,6 +25,7 @@ from ..core.events import (
     RunStarted,
     RunStopped,
     SaturationChecked,
+    ServiceNoted,
     StageEntered,
 )
 from ..core.methods import branch_of, branches_of
@@ -72,7 +74,18 @@ def lines_of(fact: Fact, view: RunView, *, now: float | None) -> tuple[str, ...]
         case ReplayDiffered():
             return (f"   the prompt of {fact.asked} is not the recorded one: the replay goes on by order",)
         case RunStopped():
-            return (f"stopped: {'a budget is spent' if fact.reason == 'budget' else 'on request'}; nothing is lost",)
+            why = fact.why or ("a budget is spent; nothing is lost" if fact.reason == "budget"
+                               else "on request; nothing is lost")
+            return (f"stopped: {why}",)
+        case ProposalFailed(prompt_room=room) if room:
+            return (
+                f"   {fact.order}  no program: {_fault(fact.fault)}",
+                f"   prompts have at most {room:,} characters from now on: less of episodes, then of what was tried",
+            )
+        case ProposalMade(left_out=parts) if parts:
+            return (f"   {fact.order}  its prompt had no room for {'; '.join(parts)}",)
+        case ServiceNoted():
+            return (f"   {fact.text}",)
         case StageEntered():
             return _stage(fact.stage, status)
         case InitialChosen():

@@ -20,6 +20,7 @@ from ..core.events import (
     RunResumed,
     RunStarted,
     RunStopped,
+    ServiceNoted,
     StageEntered,
 )
 from ..core.ports import Activity
@@ -54,7 +55,7 @@ EVERY_S = 0.5             # between two drawings
 CLOSING_S = 2.0           # the longest wait for a terminal that accepts no more output
 MARGIN = 1                # free rows, so that the terminal does not scroll
 KEPT = (RunStarted, RunResumed, RunPaused, RunContinued, RunStopped, StageEntered, EvaluatorChosen, EliteChanged,
-        FinalMeasured)    # facts whose lines stay above the screen
+        FinalMeasured, ServiceNoted)    # facts whose lines stay above the screen
 
 Change = Callable[[LiveView], tuple[str, ...]]       # changes the view, returns lines to keep
 

@@ -50,6 +50,7 @@ from .run import (
     RunStarted,
     RunStopped,
     ScoreEpisode,
+    ServiceNoted,
     StageEntered,
 )
 from .search import (
@@ -82,7 +83,7 @@ __all__ = [
     "Fact", "FinalMeasured", "GateDecided", "HintGiven", "InitialChosen", "Judge", "LookCloser", "Order",
     "PopulationChanged", "ProbesRecorded", "ProposalFailed", "ProposalMade", "ProposalStopped", "Propose",
     "ProposeEvaluator", "RecordProbes", "ReplayDiffered", "Roll", "RunContinued", "RunPaused",
-    "RunResumed", "RunStarted", "RunStopped", "SaturationChecked", "ScoreEpisode", "SearchEnded",
+    "RunResumed", "RunStarted", "RunStopped", "SaturationChecked", "ScoreEpisode", "SearchEnded", "ServiceNoted",
     "SpeculationEnded", "StageEntered", "ToolAnswered", "TryConstants", "TryOnTwin", "TryProgram", "TuningEnded",
     "TurnTaken", "TwinTried", "VoteCast", "Withdraw",
 ]

@@ -81,6 +81,8 @@ class ProposalMade(Fact):
     hints: int = 0  # the hints given by then, which the prompt took into account; a replay needs it
     practised: int = 0  # episodes in which its conversation tried drafts
     note: str = ""  # what its writer left for later proposers of the lineage
+    prompt_limit: int = 0  # the characters within which its prompt was kept; 0: no limit was known; a replay needs it
+    left_out: tuple[str, ...] = ()  # the parts of the prompt that had no room
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -105,6 +107,9 @@ class ProposalFailed(Fact):
     earlier: tuple[Call, ...] = ()  # earlier, unusable answers
     hints: int = 0  # as in ProposalMade
     practised: int = 0
+    prompt_limit: int = 0  # as in ProposalMade
+    left_out: tuple[str, ...] = ()
+    prompt_room: int = 0  # the prompt was too long for the model: later ones are kept within this many characters
 
     @property
     def calls(self) -> tuple[Call, ...]:
@@ -203,6 +208,8 @@ class TurnTaken(Fact):
     said: Passage  # the reply, bounded
     call: Call
     hints: int = 0  # as in ProposalMade
+    prompt_limit: int = 0  # as in ProposalMade
+    left_out: tuple[str, ...] = ()
 
     @property
     def calls(self) -> tuple[Call, ...]:

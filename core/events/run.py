@@ -48,6 +48,20 @@ class RunResumed(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceNoted(Fact):
+    """What the run noticed about the service of a model, once, in a sentence.
+
+    `event` is "lost" (it answers nothing, and calls wait), "back", "left out" (requests go without something that it
+    refuses), "odd" (its answers are used although they are not in the form of the protocol) or "cut" (it reads less
+    than what is sent).
+    """
+
+    model: str
+    event: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunPaused(Fact):
     """The user requested a pause; open orders finish, new ones wait."""
 
@@ -59,9 +73,10 @@ class RunContinued(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStopped(Fact):
-    """The controller left the run before its end: "stopped" by the user, or out of "budget"."""
+    """The controller left the run before its end: "stopped" by the user or an outage, or out of "budget"."""
 
     reason: str
+    why: str = ""  # in a sentence, where nobody asked for it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

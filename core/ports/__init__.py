@@ -42,7 +42,7 @@ from .domain import (
     twin_for,
 )
 from .environment import Action, Choosing, Encoding, Environment, InvalidAction, Observation, SimulatorFailed
-from .model import Ask, ImageFile, Model, Reply
+from .model import THOUGHT_ONLY, UNUSABLE, Ask, ImageFile, Model, Reply
 from .narrating import Narrating
 from .pool import Pool, Practice, Prober, ProbeTask, RollTask
 from .prompts import Prompts
@@ -52,6 +52,7 @@ from .shelf import Part, Shelf
 from .store import Store
 
 __all__ = [
+    "THOUGHT_ONLY", "UNUSABLE",
     "Action", "Activity", "Artist", "Ask", "Attentive", "AuditProgram", "Auditable", "Calibrating", "Choosing", "Clock",
     "Display", "Domain", "DrawTask", "Drawable", "Drawn", "Encoding", "Environment", "Furnishing", "Generalising",
     "ImageFile", "Interpreted", "InvalidAction", "KnowingOrder", "KnownEpisode", "Model", "Narrating", "Numeric",

@@ -30,9 +30,16 @@ class Ask:
     images: tuple[ImageFile, ...] = ()  # after the prompt, in its order; in no record of a call
 
 
+THOUGHT_ONLY = "thought-only"
+UNUSABLE = "unusable"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """A model's unmodified answer. `stop` is "end", "length", "refusal" or "error".
+
+    THOUGHT_ONLY: the service sent reasoning and no answer. UNUSABLE: what it sent, and charges for, is no answer;
+    `text` then says why.
 
     Only calls of tools in a service's own form are rewritten, in the form of the prompt.
 

@@ -20,7 +20,7 @@ NAME = {
     "anthropic": "anthropic:claude-sonnet-5",
     "compatible": "lab:qwen3:8b",
 }
-LIMITS = CallLimits(total_s=600.0, read_s=20.0, connect_s=5.0, attempts=3)
+LIMITS = CallLimits(total_s=600.0, read_s=20.0, connect_s=5.0, attempts=3, outage_s=100.0)
 
 
 @dataclass

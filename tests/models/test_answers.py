@@ -131,7 +131,7 @@ async def test_a_busy_service_gets_fewer_requests_at_once_and_every_call_is_answ
 
 def _gate(model: Model):  # type: ignore[no-untyped-def]
     assert isinstance(model, ClientModel)
-    return model._gate
+    return model._account.gate
 
 
 async def test_openai_headers_stay_with_openai(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,6 +63,10 @@ def test_forms(text: str, spec: ModelSpec, name: str, key: str | None) -> None:
         ("compatible:lab@http://h:99999/v1#m", "must be http://HOST"),
         ("compatible:lab@http://me:secret@h/v1#m", "put the key in LAB_API_KEY"),
         ("compatible:lab@http://h/v1?key=secret#m", "put the key in LAB_API_KEY"),
+        ("openrouter:qwen/q", "'compatible:openrouter@https://openrouter.ai/api/v1#qwen/q'"),
+        ("ollama_chat:qwen3:8b", "'compatible:ollama-chat@http://localhost:11434/v1#qwen3:8b'"),
+        ("compatible:az@https://me:secret@x/openai/deployments/d?api-version=1#d", "'compatible:az@https://x/openai/v1#d'"),
+        ("compatible:lab@http://me:secret@h/v1/chat/completions#m", "write 'compatible:lab@http://h/v1#m'"),
         ("compatble:lab@http://me:secret@h/v1#m", "unknown model"),
     ],
 )

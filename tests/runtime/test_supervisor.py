@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable
 
 import pytest
-from memento.core.errors import BudgetSpent, MementoError, RolloutError, StoreError
+from memento.core.errors import BudgetSpent, MementoError, RolloutError, ServiceLost, StoreError
 from memento.core.events import (
     CandidateScored,
     EliteChanged,
@@ -197,3 +197,21 @@ async def test_an_order_nobody_takes_is_our_fault() -> None:
     lane = Lane(name="models", limit=1, agents={Propose: Doer(world())})
     with pytest.raises(MementoError, match="Roll"):
         await Supervisor(keeper=Sequencer(PLAN), bus=EventBus(Log()), lanes=[lane]).run()
+
+
+async def test_a_service_that_is_lost_stops_the_run_and_the_resumed_one_asks_again() -> None:
+    whole = Log()
+    await supervisor(whole, Doer(world())).run()
+
+    class Lost(Doer):
+        async def carry_out(self, order: Order) -> Fact:
+            if isinstance(order, Propose) and order.id.startswith("g2"):
+                raise ServiceLost("lab:m answered nothing since 14:03:10")
+            return await super().carry_out(order)
+
+    store = Log()
+    assert await supervisor(store, Lost(world())).run() == "stopped"
+    assert store.kept[-1] == RunStopped(reason="stopped", why="lab:m answered nothing since 14:03:10")
+    assert not [fact for fact in store.kept if (fact.order or "").startswith("g2")], "no slot is spent"
+    assert await supervisor(store, Doer(world())).run(store.facts()) == "done"
+    assert elites(store.kept) == elites(whole.kept)

@@ -41,6 +41,8 @@ class Act:
     echo: bool = False          # repeat the request's key in every response
     cache: PromptCache | None = None        # counts tokens, cached ones among them, as the real service does
     tokens: JSONObject | None = None        # the usage that this response reports
+    body: object = None                     # instead of a correct answer, with the status 200
+    refuses: str = ""                       # the error is for requests that have this field; others are answered
     calls: tuple[tuple[str, str], ...] = () # calls of the service's tools after the text: names, arguments as JSON
 
 
@@ -116,6 +118,10 @@ async def answer(
         await asyncio.sleep(3600)
     if act.ending == "page":
         return web.Response(text="<html>Sign in to the hotel's network</html>", content_type="text/html")
+    if act.refuses and act.refuses not in body:
+        act = replace(act, status=200)
+    elif act.body is not None:
+        return web.json_response(act.body, headers=act.headers)
     if act.status != 200:
         if isinstance(act.error, str):
             return web.Response(status=act.status, text=act.error, headers=act.headers)
