@@ -8,6 +8,7 @@
     episode_table      one table in which the episodes of a program can be compared: a column per episode
     evaluator_evolver  the agent that requests evaluators
     feedback           the feedback on evaluated programs in later prompts: fitness, metrics, endings and faults
+    fitting            keeps prompts within a bound: what is left out of one that would be too long
     foci               the focus of a macro-mutation or crossover, different in every slot of a generation
     hints              the hints of the person who runs a search, for the prompts of its proposers
     judging            the panel of judges: each Judge order is one seat

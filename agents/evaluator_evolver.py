@@ -1,6 +1,7 @@
 """The agent that requests evaluators: each ProposeEvaluator order gives one evaluator program or a failure."""
 
 import random
+from dataclasses import replace
 
 from ..core.events import ProposalFailed, ProposalMade, ProposeEvaluator
 from ..core.ports import Model, Prompts
@@ -10,6 +11,7 @@ from ..core.text import fenced
 from ..core.values import Brief, Contract, EvaluatorCandidate, FeedbackDetail, Program
 from .ballots import courses, order_line, probe_scores_table, probes_table, violations_list
 from .feedback import evaluator_feedback, rollouts_table
+from .fitting import COURSES, PARTS_OF_EVALUATORS, PromptLimits, evaluator_order_without, fitting, shortened
 from .foci import EMPHASES, remedies
 from .verdict import reasons_list
 from .writing import (
@@ -35,6 +37,7 @@ class EvaluatorEvolver:
     def __init__(
         self, *, model: Model, prompts: Prompts, brief: Brief, contract: Contract, answers: Answers = AS_PUBLISHED,
         judge_reasons: bool = True, emphasis_seed: int | None = None, feedback: FeedbackDetail = "stories",
+        limits: PromptLimits | None = None,
     ) -> None:
         """`judge_reasons`: whether writers read why the last judges voted as they did.
 
@@ -48,6 +51,7 @@ class EvaluatorEvolver:
         self._judge_reasons = judge_reasons
         self._seed, self._feedback = emphasis_seed, feedback
         self._emphases = remedies(prompts, EMPHASES)
+        self._limits = limits or PromptLimits()
         self._prompts = prompts
         self._common = {
             **evaluator_situation(brief),
@@ -60,18 +64,27 @@ class EvaluatorEvolver:
         parent = None if order.parent is None else order.parent.program
         parents = [] if parent is None else [parent]
         form: Form = "whole" if parent is None else self._writer.answers.edits
-        return await self._writer.write(order, self._question(order, parent, form), parents, form=form)
+        limit = self._limits.of(order.id)
+        asked, left_out = fitting(
+            lambda parts: self._question(order, parent, form, parts), PARTS_OF_EVALUATORS, limit
+        )
+        fact = await self._writer.write(order, asked, parents, form=form)
+        return replace(fact, prompt_limit=limit, left_out=left_out)
 
-    def _question(self, order: ProposeEvaluator, parent: Program | None, form: Form) -> Question:
+    def _question(
+        self, order: ProposeEvaluator, parent: Program | None, form: Form, left_out: tuple[str, ...]
+    ) -> Question:
+        order = evaluator_order_without(order, left_out)
+        shown = [] if COURSES in left_out else self._courses(order)
         constant = self._prompts.fill(
             "evaluator-situation",
             **self._common,
             success_rate=success_in_words(order.success_rate, len(order.episodes)),
-            rollouts="\n\n".join([rollouts_table(order.episodes), *self._courses(order)]),
+            rollouts="\n\n".join([rollouts_table(order.episodes), *shown]),
             probes=self._probes(order),
         )
-        emphasis = self._emphasis(order)
-        rest, again = (self._rest(order, parent, form, text) for text in (emphasis, ""))
+        missing, emphasis = shortened(self._prompts, left_out), self._emphasis(order)
+        rest, again = (missing + self._rest(order, parent, form, text) for text in (emphasis, ""))
         return question(constant, rest, again=again)  # all evaluators of a generation have one parent, or none
 
     def _emphasis(self, order: ProposeEvaluator) -> str:

@@ -109,11 +109,12 @@ def _short(value: JSON) -> str:
 
 MOSTLY = 0.6  # of the lines of the longer program: if so many are in both, a difference says more than the program
 CONTEXT = 3  # lines around a change
+LAST_LINE = 40  # characters that say how many lines are left out at the end
 OUTLINE = "  # {} more lines are left out"
 
 
 def second_block(first: Program, second: Program, room: int) -> str:
-    """Parent B as a code block of at most `room` characters or nearly: whole, or by what tells it from parent A.
+    """Parent B as a code block of at most `room` characters where that can be: whole, or by what tells it from A.
 
     If most lines are in both, it is a difference. Else, if it does not fit, the definitions that parent A has too
     are left out, and then the ends of the longest definitions, with the number of lines.
@@ -130,7 +131,7 @@ def second_block(first: Program, second: Program, room: int) -> str:
         f"Its `{one_line(name, MAX_NAME)}` is parent A's with these changes:\n\n{fenced(change, 'diff')}"
         for name, _, change in own.differences
     ]
-    left = max(0, room - len(words) - sum(map(len, changes)))
+    left = max(0, room - len("\n\n".join([words, fenced("", "python"), *changes])))
     return "\n\n".join([words, fenced(_outlined(own.text, left), "python"), *changes])
 
 
@@ -188,7 +189,7 @@ def _outlined(text: str, room: int) -> str:
     cut = "\n".join(shown)
     if len(cut) <= room:
         return cut
-    kept_lines = cut[:room].rpartition("\n")[0]
+    kept_lines = cut[: max(0, room - LAST_LINE)].rpartition("\n")[0]
     return f"{kept_lines}\n# {len(shown) - kept_lines.count(chr(10)) - 1} more lines are left out"
 
 

@@ -15,6 +15,7 @@ from .conversation import Talker, TurnPrompts
 from .critic import critique_text, sheet_text
 from .critic_sheets import SheetFolder
 from .feedback import faults_text, policy_feedback
+from .fitting import EPISODES, MEMORY, PARTS_OF_POLICIES, PromptLimits, fitting, shortened, without
 from .foci import CROSSOVERS, crossing_of, focus_of, remedies
 from .hints import Hints, hints_text
 from .memory_text import history, rejections_list, tried_earlier, tried_list
@@ -26,6 +27,7 @@ from .writing import (
     PROPOSER,
     Answers,
     Proposed,
+    Question,
     Writer,
     program_block,
     question,
@@ -42,13 +44,15 @@ class Aids:
     """The aids of all proposers of a run: the hints of the person who runs it, and the notes of earlier proposers.
 
     Without `notes`, no proposer leaves a note or sees one. With `sheets` the sheets of a critic go with prompts.
-    `budget` says what is left of the run's budgets, for conversations; "" without budgets.
+    `budget` says what is left of the run's budgets, for conversations; "" without budgets. `limits` are those of the
+    lengths of prompts.
     """
 
     hints: Hints = field(default_factory=Hints)
     notes: Notes | None = None
     sheets: SheetFolder | None = None
     budget: Callable[[], str] = lambda: ""
+    limits: PromptLimits = field(default_factory=PromptLimits)
 
 
 MAX_FITNESS = 900  # characters of what f_e measures
@@ -57,6 +61,7 @@ MOST_OF_PROGRAM = 15_000  # characters; what they have more comes on top
 LEAST_SECOND = 3_000  # characters of parent B that a crossover shows; what the parents said gives way before
 NO_REJECTIONS = "None so far in this chain."
 NOT_SHOWN = "Not shown in this run."
+NO_ROOM = "Left out."
 SUMMARY = "what changed and where, old and new values, the effect expected"
 
 
@@ -90,7 +95,7 @@ class _Proposer:
         turns = TurnPrompts(prompts=prompts, cpu=common.get("practice_cpu", ""), budget=self._aids.budget)
         self._talker = Talker(writer=writer, prompts=turns)
         self._feedback = common.get("feedback", "stories")
-        self._revisions = common.get("answers", AS_PUBLISHED).revisions
+        self._form: Form = common.get("answers", AS_PUBLISHED).revisions
         self._prompts = prompts
         self._note = prompts.fill("reply-note", words=str(MAX_WORDS)) if self._aids.notes is not None else ""
         self._situation = prompts.fill(
@@ -103,23 +108,13 @@ class _Proposer:
     def _rest(self, name: str, form: Form = "whole", /, **variables: str) -> str:
         return with_form(self._prompts, name, SUMMARY, form, self._note, **variables)
 
-    def _shown(self, candidate: CandidateState, order: Propose, rest: Callable[..., str]) -> dict[str, str]:
-        """The parent in the variables of a prompt, in as much detail as fits; `rest` fills the prompt with them."""
-        details: tuple[FeedbackDetail, ...] = (self._feedback, "metrics")
-        for detail in details:
-            shown = {
-                "program": program_block(candidate.program),
-                "feedback": _joined(policy_feedback(candidate, detail), self._seen(candidate, order)),
-                "history": _history(candidate, order),
-            }
-            if self._room(order, rest(**shown)) >= 0:
-                break
-        return shown
-
-    def _room(self, order: Propose, rest: str) -> int:
-        """How many characters more a prompt may have."""
-        excess = sum(max(0, len(parent.program.text) - MOST_OF_PROGRAM) for parent in order.parents)
-        return MOST_PROMPT + excess - len(self._situation) - 1 - len(self._common(order)) - len(rest)
+    def _shown(self, candidate: CandidateState, order: Propose, left_out: tuple[str, ...]) -> dict[str, str]:
+        detail: FeedbackDetail = "metrics" if EPISODES in left_out else self._feedback
+        return {
+            "program": program_block(candidate.program),
+            "feedback": _joined(policy_feedback(candidate, detail), self._seen(candidate, order)),
+            "history": _history(candidate, order),
+        }
 
     def _seen(self, candidate: CandidateState, order: Propose) -> str:
         """What a critic said about an episode of the candidate, and which attached picture shows it; "" for neither."""
@@ -146,23 +141,43 @@ class _Proposer:
         measure = fenced(bounded(order.fitness, MAX_FITNESS))
         return self._prompts.fill("fitness-measure", measure=measure) + "\n"
 
-    def _common(self, order: Propose) -> str:
-        """What f_e measures, and the hints: the same in most prompts of the search."""
-        return self._measure(order) + hints_text(self._prompts, self._aids.hints.of(order.id))
-
-    async def _write(
-        self, order: Propose, rest: str, again: str = "", *, form: Form = "whole"
-    ) -> Proposed:
-        parents = [parent.program for parent in order.parents]
-        hints, common = self._aids.hints.of(order.id), self._common(order)
-        asked = question(self._situation, common + rest, common + again)
+    async def carry_out(self, order: Propose) -> Proposed:
+        """Answer one order. Raises ModelError if it is fatal."""
+        hints, limit = self._aids.hints.of(order.id), self._aids.limits.of(order.id)
+        bound = _bound(order, limit)
+        asked, left_out = fitting(
+            lambda parts: self._question(order, hints, parts, bound), PARTS_OF_POLICIES, bound
+        )
         if self._aids.sheets is not None:
-            sheets = [each.sheet for each in order.critiques if each.sheet is not None]
-            asked = replace(asked, images=self._aids.sheets.read(sheets))
-        fact = await self._talker.write(order, asked, parents, form=form)
+            critiques = without(order, left_out).critiques
+            asked = replace(asked, images=self._aids.sheets.read([each.sheet for each in critiques if each.sheet]))
+        parents = [parent.program for parent in order.parents]
+        fact = await self._talker.write(order, asked, parents, form=self._form)
         if isinstance(fact, ProposalMade) and self._note:
             fact = replace(fact, note=note_of(fact.call.reply.text))
-        return replace(fact, hints=len(hints))
+        return replace(fact, hints=len(hints), prompt_limit=limit, left_out=left_out)
+
+    def _question(
+        self, order: Propose, hints: tuple[str, ...], left_out: tuple[str, ...], bound: int
+    ) -> Question:
+        """The prompt without these parts."""
+        common = self._measure(order) + hints_text(self._prompts, hints)  # the same in most prompts of the search
+        common += shortened(self._prompts, left_out)
+        room = bound - len(question(self._situation, common).text)
+        rest, again = self._asked(without(order, left_out), left_out, room)
+        return question(self._situation, common + rest, common + again)
+
+    def _asked(self, order: Propose, left_out: tuple[str, ...], room: int) -> tuple[str, str]:
+        """The end of the prompt without the parts that are left out, and the end of one that is probably sent soon as
+        well ("" for none). `room` is the number of characters that it should have at most.
+        """
+        raise NotImplementedError
+
+
+def _bound(order: Propose, limit: int) -> int:
+    """The most characters of a prompt; `limit` is what the service showed that it can read, 0 for not known."""
+    excess = sum(max(0, len(parent.program.text) - MOST_OF_PROGRAM) for parent in order.parents)
+    return min(MOST_PROMPT + excess, limit or MOST_PROMPT + excess)
 
 
 class Initiator(_Proposer):
@@ -174,14 +189,14 @@ class Initiator(_Proposer):
 
     def __init__(self, *, edited: bool = True, **common: Unpack[Common]) -> None:
         super().__init__(**common)
+        self._form = "whole"
         use = self._prompts.fill("starting-point" if edited else "used-as-is").strip()
         self._use = f"{use}\n\n{self._prompts.fill('advice-' + common['brief'].kind).strip()}"
 
-    async def carry_out(self, order: Propose) -> Proposed:
-        """Answer an order for a first policy. Raises ModelError if it is fatal."""
+    def _asked(self, order: Propose, left_out: tuple[str, ...], room: int) -> tuple[str, str]:
         failures = rejections_list(order.rejections, full=True)
         earlier = self._prompts.fill("earlier-attempts", failures=fenced(failures)) if failures else ""
-        return await self._write(order, self._rest("initial-policy", use=self._use, earlier=earlier))
+        return self._rest("initial-policy", use=self._use, earlier=earlier), ""
 
 
 class HillClimber(_Proposer):
@@ -196,19 +211,15 @@ class HillClimber(_Proposer):
         self._form = common.get("answers", AS_PUBLISHED).edits
         self._memory_detail = memory_detail
 
-    async def carry_out(self, order: Propose) -> Proposed:
-        """Answer an order for a hill-climb proposal. Raises ModelError if it is fatal."""
+    def _asked(self, order: Propose, left_out: tuple[str, ...], room: int) -> tuple[str, str]:
         (current,) = order.parents
         if self._memory_detail == "none":
             order, memory = replace(order, rejections=()), NOT_SHOWN
         else:
-            memory = self._memory(order)
+            memory = NO_ROOM if MEMORY in left_out else self._memory(order)
         memory = "\n\n".join(filter(None, (memory.rstrip("\n"), self._notes(order))))
-        form = self._form
-        shown = self._shown(current, order, partial(self._rest, "hill-climb", form, memory=memory))
-        rest = self._rest("hill-climb", form, **shown, memory=memory)
-        again = self._rest("hill-climb", form, **shown, memory="")
-        return await self._write(order, rest, again, form=form)
+        fill = partial(self._rest, "hill-climb", self._form, **self._shown(current, order, left_out))
+        return fill(memory=memory), fill(memory="")
 
     def _memory(self, order: Propose) -> str:
         full = self._memory_detail == "full"
@@ -225,17 +236,16 @@ class Mutator(_Proposer):
         super().__init__(**common)
         self._remedies = remedies(self._prompts)
 
-    async def carry_out(self, order: Propose) -> Proposed:
-        """Answer an order for a macro-mutation. Raises ModelError if it is fatal."""
+    def _asked(self, order: Propose, left_out: tuple[str, ...], room: int) -> tuple[str, str]:
         (parent,) = order.parents
         focus = ""
         if order.focus is not None:
             focus = self._prompts.fill("macro-focus", **focus_of(order.focus, parent, self._remedies))
-        fill = partial(self._rest, "macro-mutation", self._revisions, tried=self._tried(order))
-        shown = self._shown(parent, order, partial(fill, focus=focus))
+        fill = partial(
+            self._rest, "macro-mutation", self._form, **self._shown(parent, order, left_out), tried=self._tried(order)
+        )
         # All macro-mutations of a generation have one parent, and differ in the focus, which comes last.
-        rest, again = fill(**shown, focus=focus), fill(**shown, focus="")
-        return await self._write(order, rest, again=again, form=self._revisions)
+        return fill(focus=focus), fill(focus="")
 
 
 class Crosser(_Proposer):
@@ -248,37 +258,40 @@ class Crosser(_Proposer):
 
     async def carry_out(self, order: Propose) -> Proposed:
         """Answer an order for a crossover. Raises ModelError if it is fatal."""
-        first, second = order.parents
-        same = digest(first.program) == digest(second.program)
-        if same:  # the prompt shows the first one alone
+        first = order.parents[0]
+        if _same(order):    # the prompt shows the first one alone
             order = replace(order, critiques=tuple(each for each in order.critiques if each.candidate == first.id))
-        focus = ""
+        return await super().carry_out(order)
+
+    def _asked(self, order: Propose, left_out: tuple[str, ...], room: int) -> tuple[str, str]:
+        first, second = order.parents
+        same, focus = _same(order), ""
         if order.focus is not None and same:
             focus = self._prompts.fill("macro-focus", **focus_of(order.focus, first, self._remedies))
         elif order.focus is not None:
             focus = self._prompts.fill("crossover-focus", **crossing_of(order.focus, first, second, self._ways))
         # The crossovers of a generation have the same parents, and differ in the focus, which comes last.
-        fill = self._of_one(order, first, focus) if same else self._of_two(order, first, second, focus)
-        return await self._write(order, fill(focus), again=fill("") if focus else "", form=self._revisions)
+        fill: Callable[..., str]
+        if same:
+            fill = partial(
+                self._rest, "crossover-with-itself", self._form, title=title_of(first, order),
+                **self._shown(first, order, left_out), tried=self._tried(order),
+            )
+        else:
+            fill = self._of_two(order, focus, left_out, room)
+        return fill(focus=focus), fill(focus="") if focus else ""
 
     def _said(self, parent: CandidateState) -> str:
         return "" if self._feedback == "metrics" else said_of_worst(parent.episodes, parent.scores)
 
-    def _of_one(self, order: Propose, parent: CandidateState, focus: str) -> Callable[[str], str]:
-        fill = partial(
-            self._rest, "crossover-with-itself", self._revisions, title=title_of(parent, order),
-            tried=self._tried(order),
-        )
-        shown = self._shown(parent, order, partial(fill, focus=focus))
-        return lambda text: fill(**shown, focus=text)
-
     def _of_two(
-        self, order: Propose, first: CandidateState, second: CandidateState, focus: str
-    ) -> Callable[[str], str]:
+        self, order: Propose, focus: str, left_out: tuple[str, ...], room: int
+    ) -> Callable[..., str]:
         """Fills the prompt with a focus; parent B gets the room that the rest leaves."""
+        first, second = order.parents
         histories = history(first, order.tried), history(second, order.tried)
         fill = partial(
-            self._rest, "crossover", self._revisions,
+            self._rest, "crossover", self._form,
             table=fenced(pair_table(first, second)),
             first_title=title_of(first, order),
             second_title=title_of(second, order),
@@ -287,19 +300,21 @@ class Crosser(_Proposer):
             first_faults=self._outcome(first, order),
             second_history=_headed(second_history(*histories), level=3),
             second_faults=self._outcome(second, order),
+            first_said="" if EPISODES in left_out else self._said(first),
+            second_said="" if EPISODES in left_out else self._said(second),
             tried=self._tried(order),
         )
-        said = {"first_said": self._said(first), "second_said": self._said(second)}
-        if self._room(order, fill(**said, second="-", focus=focus)) < LEAST_SECOND:
-            said = dict.fromkeys(said, "")
-        fill = partial(fill, **said)
-        room = max(LEAST_SECOND, self._room(order, fill(second="-", focus=focus)))
-        block = second_block(first.program, second.program, room)
-        return lambda text: fill(second=block, focus=text)
+        left = max(LEAST_SECOND, room - len(fill(second="-", focus=focus)))
+        return partial(fill, second=second_block(first.program, second.program, left))
 
     def _outcome(self, parent: CandidateState, order: Propose) -> str:
         """The faults of a parent and what a critic said, each with its heading."""
         return _joined(_faults(parent), self._seen(parent, order))
+
+
+def _same(order: Propose) -> bool:
+    first, second = order.parents
+    return digest(first.program) == digest(second.program)
 
 
 def _joined(*texts: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..agents.critic_sheets import Looks, recorded_looks
+from ..agents.fitting import recorded_limits
 from ..agents.hints import RecordedHints, recorded_hints
 from ..agents.tools import Answered, recorded_answers
 from ..core.errors import StoreError, UsageError
@@ -159,6 +160,7 @@ class RecordedRun:
     rules: int = RULES
     prompts: tuple[PromptText, ...] = ()
     hints: RecordedHints | None = None
+    limits: Mapping[str, int] | None = None     # of the lengths of prompts, by their orders
     looks: Looks | None = None                                          # of a critic, by their orders
     call_times: Mapping[str, CallTimes] = field(default_factory=dict)   # of practice episodes, with a step limit of all
     answers: Answered = field(default_factory=dict)                     # of tools, by their orders
@@ -181,6 +183,7 @@ def read_recorded(place: Path, *, trusted: bool = True) -> RecordedRun:
         rules=started.rules,
         prompts=started.prompts,
         hints=recorded_hints(facts),
+        limits=recorded_limits(facts),
         looks=recorded_looks(facts),
         call_times=_call_times(facts, all_of_them=recorded.step_limit_ms is not None),
         answers=recorded_answers(facts),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..agents.critic_sheets import SHEETS, DrawnSheets, RecordedSheets, Sheets
+from ..agents.fitting import PromptLimits
 from ..agents.hints import Hints
 from ..agents.notes import Notes
 from ..core.ballot_files import BALLOTS
@@ -105,6 +106,7 @@ class Session:
         self._use = PastUse()
         self._hints = Hints(work.recorded.hints)
         self._notes = Notes()
+        self._limits = PromptLimits(work.recorded.limits)
         self._retention = Retention(
             store.folder, keep_all=settings.keep_trajectories, limit_mb=settings.trajectories_limit_mb,
             pictures=settings.critic_mode == "pixels",
@@ -128,6 +130,7 @@ class Session:
             self._use.status.apply(fact, self._store.now())
             self._hints.on_fact(fact)
             self._notes.on_fact(fact)
+            self._limits.on_fact(fact)
             display.show(fact)
 
     def _past(self) -> Iterator[Fact]:
@@ -136,6 +139,7 @@ class Session:
             self._retention.recall(entry.fact)
             self._hints.on_fact(entry.fact)
             self._notes.on_fact(entry.fact)
+            self._limits.on_fact(entry.fact)
             yield entry.fact
 
     async def drive(self, display: Display) -> RunResult:
@@ -156,7 +160,7 @@ class Session:
         work.models.services.report = lambda model, event, text: bus.publish(
             [ServiceNoted(model=model, event=event, text=text)]
         )
-        aids = (self._hints.on_fact, self._notes.on_fact)
+        aids = (self._hints.on_fact, self._notes.on_fact, self._limits.on_fact)
         for listener in (active.on_fact, display.show, self._retention.on_fact, *aids, feed.on_fact):
             bus.subscribe(listener)
         requests = Requests(self._store, bus)
@@ -243,7 +247,7 @@ class Session:
             workers=work.workers if isinstance(pool, ProcessPool) else lambda: pool.slots, replaced=started.prompts,
             aids=aids_of(
                 work.settings, self._hints, self._notes, None if work.recorded.looks is not None else folder / SHEETS,
-                ledger,
+                ledger, self._limits,
             ),
             call_times=work.recorded.call_times, answers=work.recorded.answers, keep=keep,
             trajectories=folder / TRAJECTORIES, sheets=sheets, again=Rollouts(self._store).again,

@@ -12,6 +12,7 @@ from ..agents.calibrating import Calibrator
 from ..agents.critic import CRITIC, Critic
 from ..agents.critic_sheets import SheetFolder, Sheets
 from ..agents.evaluator_evolver import EvaluatorEvolver
+from ..agents.fitting import PromptLimits
 from ..agents.hints import Hints
 from ..agents.judging import JudgePanel
 from ..agents.notes import Notes
@@ -290,7 +291,8 @@ class Askers:
 
 
 def aids_of(
-    settings: Settings, hints: Hints, notes: Notes, sheets: Path | None = None, ledger: Ledger | None = None
+    settings: Settings, hints: Hints, notes: Notes, sheets: Path | None = None, ledger: Ledger | None = None,
+    limits: PromptLimits | None = None,
 ) -> Aids:
     """What the proposers of a run with these settings get besides; notes only if later programs descend from theirs.
 
@@ -299,6 +301,7 @@ def aids_of(
     return Aids(
         hints=hints, notes=notes if settings.notes == "on" and edits(settings.as_json()) else None,
         sheets=SheetFolder(path=sheets) if settings.critic_mode == "pixels" else None,
+        limits=limits or PromptLimits(),
         budget=lambda: "" if ledger is None else left_in_words(ledger.left(PROPOSER)),
     )
 
@@ -335,6 +338,7 @@ def make_askers(
         model=models.evaluator_writer, prompts=prompts, brief=brief, contract=domain.evaluator_contract,
         answers=answers, judge_reasons=settings.judge_reasons, feedback=settings.feedback,
         emphasis_seed=settings.root_seed if settings.macro_focus else None,
+        limits=None if aids is None else aids.limits,
     )
     judges = JudgePanel(models=models.judges, prompts=prompts, brief=brief, run_seed=settings.root_seed, keep=keep)
     critic = None if sheets is None else Critic(model=models.critic, prompts=prompts, brief=brief, sheets=sheets)

@@ -83,9 +83,11 @@ async def test_no_prompt_is_longer_than_the_bound(kind: Operator) -> None:
     order = replace(propose(kind, *parents), tried=TRIED, focus=Focus(seed=7, place=0, of=2), fitness="f " * 400)
     makers = {Operator.INITIAL: Initiator, Operator.HILL_CLIMB: HillClimber, Operator.MACRO: Mutator,
               Operator.CROSSOVER: Crosser}
-    await makers[kind](**common).carry_out(order)
+    made = await makers[kind](**common).carry_out(order)
     (ask,) = model.asked
     assert len(ask.prompt) <= MOST_PROMPT
+    assert made.prompt_limit == 0 and all(part in ask.prompt for part in made.left_out)
+    assert bool(made.left_out) is (len(parents) == 1)
     if parents:
         assert first.program.text.rstrip() in ask.prompt
     if kind is Operator.CROSSOVER:

@@ -14,6 +14,7 @@ from memento.agents.calibrating import Calibrator
 from memento.agents.critic import Critic
 from memento.agents.critic_sheets import PreparedSheet, SheetFolder
 from memento.agents.evaluator_evolver import EvaluatorEvolver
+from memento.agents.fitting import PromptLimits
 from memento.agents.hints import Hints
 from memento.agents.judging import JudgePanel
 from memento.agents.notes import Notes
@@ -66,6 +67,7 @@ CASES = (
     "hill-climb-notes",
     "macro-mutation",
     "macro-mutation-hints",
+    "macro-mutation-shortened",
     "macro-mutation-notes",
     "macro-mutation-of-a-failure",
     "crossover",
@@ -176,6 +178,10 @@ async def asked(case: str) -> Ask:
             order = propose(Operator.MACRO, candidate(lineage=LINEAGE))
             focus = Focus(seed=7, place=1, of=10)
             await Mutator(**policy).carry_out(replace(order, tried=TRIED, focus=focus))
+        case "macro-mutation-shortened":
+            limits = PromptLimits(dict.fromkeys(["g2/macro/0", propose(Operator.MACRO).id], 1))
+            parent = candidate(lineage=LINEAGE)
+            await Mutator(**policy, aids=Aids(limits=limits)).carry_out(propose(Operator.MACRO, parent))
         case "macro-mutation-hints":
             hints = Hints()
             for text in ("keep the cart away from the left end", "stop ```once``` only"):
@@ -313,6 +319,7 @@ async def test_every_prompt_file_is_used() -> None:
     parts |= {"starting-point", "used-as-is", "once-more", "fitness-measure"}
     parts |= {"reply-program-reminder", "reply-patch", "reply-patch-reminder"}
     parts |= {"crossover-with-itself", "macro-focus", "macro-foci", "crossover-focus", "crossover-foci", "hints"}
+    parts |= {"shortened"}
     parts |= {"constants", "notes", "reply-note"}
     parts |= {"critic-situation", "critique", "critique-sheet"}
     parts |= {"calibration-situation", "reply-values", "reply-values-reminder"}
