@@ -1,12 +1,15 @@
 """Opens the arm and the camera that a cell's file names. A Franka arm behind the port `Arm`, through `franky-control`:
 tested against a fake of its interface, on no arm.
 
-Every waypoint preempts the motion to the last one; franky plans the way at 1 kHz, within the cell's own limits. Frames
-are franky's: the end effector is the point between the fingertips of a Franka Hand, as configured in Desk.
+Every waypoint preempts the motion to the last one; franky plans the way at 1 kHz, within the cell's own limits, to rest
+at that waypoint. A motion to a waypoint holds its target until it is preempted, so that a hand that waits does not end
+franky's control loop. Frames are franky's: the end effector is the point between the fingertips of a Franka Hand, as
+configured in Desk.
 """
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -65,6 +68,7 @@ def _made(name: str, cell: Cell, key: str) -> object:
 WIDTH_M = 0.08              # of the open fingers
 WIDE = 1.0                  # a grasp of any width counts
 HAND_S = 5.0                # for a command of the gripper to end
+REST_S = 5.0                # for the arm to come to rest
 
 
 class FrankaArm:
@@ -91,15 +95,20 @@ class FrankaArm:
         self._robot.rotation_velocity_limit.set(self._limits.turn_rad_s)
         self._robot.rotation_acceleration_limit.set(self._limits.turn_rad_s2)
         self._stopped = True
+        self._moving = False            # whether a motion was given that holds until it is stopped
         self._hand: Any = None          # the running command of the gripper
         self._grip = 0.0
 
     def prepare(self, *, index: int, seed: int) -> None:
-        """Open the fingers and go to the start posture, slowly. Raises RolloutError if the arm refuses."""
+        """Open the fingers and go to the start posture, slowly. Raises RolloutError if the arm refuses.
+
+        An error that ended the last motion of the trial before is dropped: if it lasts, the way to the start fails.
+        """
+        self._rest()
         self._command(self._robot.recover_from_errors)
         self._command(self._gripper.move, WIDTH_M / 2, self._part.finger_speed_m_s)
-        motion = self._franky.JointMotion(list(self._part.start_rad))
-        self._command(self._robot.move, motion, relative_dynamics_factor=self._part.start_dynamics)
+        start, share = list(self._part.start_rad), self._part.start_dynamics
+        self._command(lambda: self._robot.move(self._franky.JointMotion(start, relative_dynamics_factor=share)))
         self._hand, self._grip = None, 0.0
         self._width, self._seen_s = float(self._gripper.width), self._clock()
         self._due = self._clock()
@@ -127,7 +136,9 @@ class FrankaArm:
         if not self._stopped:
             place = self._turn.T @ (waypoint.position - np.array(self._part.base_m))
             affine = self._franky.Affine(place.tolist(), _quat_of(self._turn.T @ waypoint.rotation).tolist())
-            self._command(self._robot.move, self._franky.CartesianMotion(affine), asynchronous=True)
+            motion = self._franky.CartesianMotion(affine, return_when_finished=False)
+            self._moving = True
+            self._command(self._robot.move, motion, asynchronous=True)
             self._fingers(waypoint.grip)
         self._due = max(self._due + PERIOD_S, self._clock() - PERIOD_S)
         self._sleep(max(0.0, self._due - self._clock()))
@@ -138,9 +149,18 @@ class FrankaArm:
         self._robot.move(self._franky.CartesianStopMotion(), asynchronous=True)
 
     def close(self) -> None:
-        """Stop the arm."""
-        if not self._stopped:
-            self.stop()
+        """Stop the arm, and wait until it is at rest."""
+        self._rest()
+
+    def _rest(self) -> None:
+        """End the motion of the last waypoint. franky raises a motion's own error at the next call; it ended, too."""
+        if not self._moving:
+            return
+        self._moving = False
+        with suppress(Exception):       # of the motion that is over
+            if not self._stopped:
+                self.stop()
+            self._robot.join_motion(REST_S)
 
     def _fingers(self, grip: float) -> None:
         """Begin to close or to open when the sign of the command changes; 0 keeps what was commanded."""
