@@ -27,6 +27,11 @@ IN_A_CELL = (       # what the interface of a simulation without noise says, and
     ("containers A, B, C, **w, x, y, z**; exact |", "containers A, B, C, **w, x, y, z**; **as seen at the start** |"),
     ("and NaN ends the episode\nwith fitness 0.", "and NaN stops the arm,\nwhich ends the trial."),
 )
+SUCCESS_IN_A_CELL = (
+    "checked after every control step on the true state",
+    "checked after every control step (on the true state in a simulated cell, as far as the camera sees in a real one)",
+)
+FINGERTIP_M = 0.012         # how far the fingertips reach below the point between them
 
 
 def rig_of(cell: Cell) -> Rig:
@@ -46,7 +51,7 @@ def rig_of(cell: Cell) -> Rig:
         "high": ", ".join(f"{value:g}" for value in limits.high_m),
         "wall": limits.wall_steps, "force": f"{limits.force_n:g}", "force_steps": limits.force_steps,
         "astray_mm": f"{1000 * limits.astray_m:g}", "tilt": f"{limits.tilt_rad:g}", "trial_s": f"{limits.trial_s:g}",
-        "above_mm": f"{1000 * (limits.low_m[2] - task.TABLE_HEIGHT_M):.0f}",
+        "above_mm": f"{1000 * (limits.low_m[2] - task.TABLE_HEIGHT_M):.0f}", "tips_mm": f"{1000 * FINGERTIP_M:.0f}",
     })
     return Rig(
         description=description, bounds=dict(cell.calibration.bounds), one_at_a_time=cell.arm.kind != "twin",
@@ -113,8 +118,11 @@ class CellDomain:
             "goal_update": cell_of(content, where="the cell").execution.goal_update,
         }
         brief = hanoi.DOMAIN.brief(hanoi.DOMAIN.options(given, preset="paper"))
+        simulated, here = SUCCESS_IN_A_CELL
+        assert simulated in brief.task
         return replace(
-            brief, policy_interface=policy_interface(brief.policy_interface), uncertainties=UNCERTAINTIES,
+            brief, task=brief.task.replace(simulated, here),
+            policy_interface=policy_interface(brief.policy_interface), uncertainties=UNCERTAINTIES,
             evaluator_interface=evaluator_interface(brief.evaluator_interface), reference_fitness="",
         )
 

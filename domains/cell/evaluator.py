@@ -14,7 +14,7 @@ NAMES = ("small", "medium", "large", "xlarge")
 HOLE = 0.055                # from a container's origin to its hole
 HELD = (0.75, 1.12)         # of the fingers' distance to a half-edge
 NEAR = 0.05                 # from a hole, so that a cube belongs to its container
-STILL = 8                   # steps after a release in which a cube comes to rest
+STILL = 8                   # steps after an opening in which the fingers let go and a cube comes to rest
 
 
 class Evaluator:
@@ -26,8 +26,10 @@ class Evaluator:
         grasps = run.grasps()
         held = [grasp for grasp in grasps if grasp["held"]]
         placed = [place for place in map(run.placing, held) if place is not None]
+        kept = sum(map(run.in_hand_at_end, held))
+        ends = [grasp["end"] + STILL for grasp in grasps if grasp["opened"]]
         return 0.0, {
-            "progress": run.progress([0, *(grasp["end"] + STILL for grasp in grasps), len(run.eef) - 1]),
+            "progress": run.progress([0, *ends, *([] if kept else [len(run.eef) - 1])]),
             "tower_seen_on_c": run.tower_on_target(),
             "cubes_seen_on_c": run.on_target(),
             "grasps": len(grasps),
@@ -37,7 +39,8 @@ class Evaluator:
             "grasp_offset_mm": _means([grasp["offset"] for grasp in grasps]),
             "missed_height_above_centre_mm": _spread([grasp["height"] for grasp in grasps if not grasp["held"]]),
             "placings": len(placed),
-            "dropped_on_the_way": len(held) - len(placed),
+            "dropped_on_the_way": len(held) - len(placed) - kept,
+            "in_hand_at_end": kept,
             "placing_lateral_mm": _spread([place["lateral"] for place in placed]),
             "placing_in_hole_offset_mm": _means([place["offset"] for place in placed if place["in_hole"]]),
             "placing_on_cube_offset_mm": _means([place["offset"] for place in placed if not place["in_hole"]]),
@@ -83,25 +86,35 @@ class _Run:
         found = []
         starts = np.flatnonzero(self.closing & ~np.concatenate([[False], self.closing[:-1]]))
         for start in starts:
-            after = np.flatnonzero(self.opening[start:])
+            after = np.flatnonzero(self.opening[start:-1])      # after the last row comes no action
             end = start + int(after[0]) if len(after) else len(self.eef) - 1
             away = np.linalg.norm(self.cubes[start] - self.eef[start], axis=1)
             cube = int(away.argmin())
             offset = self.eef[start] - self.cubes[start, cube]
-            low, high = HELD
             shut = min(start + 20, end)
             found.append({
-                "start": start, "end": end, "cube": cube, "height": 1000 * offset[2],
+                "start": start, "end": end, "opened": len(after) > 0, "cube": cube, "height": 1000 * offset[2],
                 "lateral": 1000 * np.hypot(offset[0], offset[1]), "offset": 1000 * offset[:2],
-                "held": bool(low * self.half[cube] < self.fingers[shut] < high * self.half[cube]),
+                "held": self.holds(cube, shut),
             })
         return found
 
-    def placing(self, grasp: dict[str, Any]) -> dict[str, Any] | None:
-        """Where a held cube came to rest, against what is below it; None if it was lost on the way."""
-        cube, end = grasp["cube"], grasp["end"]
+    def holds(self, cube: int, row: int) -> bool:
+        """Whether the fingers are as far apart as this cube is wide."""
         low, high = HELD
-        if not low * self.half[cube] < self.fingers[end] < high * self.half[cube]:
+        return bool(low * self.half[cube] < self.fingers[row] < high * self.half[cube])
+
+    def in_hand_at_end(self, grasp: dict[str, Any]) -> bool:
+        """Whether the recording ends before the fingers let go of a cube that they still hold."""
+        last = len(self.eef) - 1
+        return last <= grasp["end"] + STILL and all(
+            self.holds(grasp["cube"], row) for row in range(grasp["end"], last + 1)
+        )
+
+    def placing(self, grasp: dict[str, Any]) -> dict[str, Any] | None:
+        """Where a held cube came to rest, against what is below it; None if it was lost on the way or not let go."""
+        cube, end = grasp["cube"], grasp["end"]
+        if not self.holds(cube, end) or self.in_hand_at_end(grasp):
             return None
         rest = self.cubes[min(end + STILL, len(self.cubes) - 1), cube]
         others = [k for k in range(len(self.half)) if k != cube]

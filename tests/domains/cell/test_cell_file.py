@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from memento.core.errors import UsageError
 from memento.domains.cell import DOMAIN
-from memento.domains.cell.cell_file import SHIPPED, cell_of, content_of, read_cell
+from memento.domains.cell.cell_file import SHIPPED, Cell, cell_of, content_of, read_cell
+from memento.domains.cell.domain import rig_of
 
 
 def test_the_shipped_file_is_complete() -> None:
@@ -36,3 +37,10 @@ def test_a_mistake_is_named(tmp_path: Path, text: str, sentence: str) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"none\.toml cannot be read"):
         read_cell(tmp_path / "none.toml")
+
+
+def test_a_calibration_knows_where_the_fingertips_end_and_who_judges(cell: Cell) -> None:
+    words = rig_of(cell).description
+    assert "cannot go lower than 15 mm above it; the fingertips themselves reach about 12 mm below that point" in words
+    task = DOMAIN.brief(DOMAIN.options({}, preset="quick")).task
+    assert "on the true state in a simulated cell, as far as the camera sees in a real one" in task

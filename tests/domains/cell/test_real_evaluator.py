@@ -57,6 +57,49 @@ def test_a_placing_is_measured() -> None:
     assert metrics["dropped_on_the_way"] == 0 and metrics["tower_seen_on_c"] is False
 
 
+def cut(given: dict[str, np.ndarray], rows: int) -> dict[str, np.ndarray]:
+    """The first rows of an execution: a trial that was stopped."""
+    once = {"cube_size", "table_height_m", "control_period_s"}
+    return {
+        name: value if name in once else value[:rows - 1] if name == "actions" else value[:rows]
+        for name, value in given.items()
+    }
+
+
+def test_a_cube_in_the_hand_of_a_stopped_trial_is_not_placed() -> None:
+    _, metrics = evaluate(cut(execution(), 26))         # in mid-air, half-way to B
+    assert (metrics["grasps_that_held"], metrics["placings"]) == (1, 0)
+    assert (metrics["in_hand_at_end"], metrics["dropped_on_the_way"]) == (1, 0)
+    assert metrics["placing_in_hole_offset_mm"] is None and metrics["release_height_above_rest_mm"] is None
+    assert metrics["seconds_per_placing"] is None
+
+
+def test_a_cube_held_over_its_hole_is_no_progress() -> None:
+    _, held = evaluate(cut(execution(), 40))
+    _, placed = evaluate(execution())
+    assert held["progress"] == 0.0 and (held["placings"], held["in_hand_at_end"]) == (0, 1)
+    assert placed["progress"] > 0.0 and (placed["placings"], placed["in_hand_at_end"]) == (1, 0)
+
+
+def test_an_opening_before_the_end_makes_a_placing() -> None:
+    _, commanded = evaluate(cut(execution(), 41))       # closed up to the last action
+    assert (commanded["placings"], commanded["in_hand_at_end"]) == (0, 1)
+    _, begun = evaluate(cut(execution(), 42))           # an order to open, and the fingers opened
+    assert (begun["placings"], begun["in_hand_at_end"]) == (1, 0)
+    given = cut(execution(), 42)
+    given["gripper_qpos"][41] = given["gripper_qpos"][40]       # an order to open, and the fingers still hold
+    _, slow = evaluate(given)
+    assert (slow["placings"], slow["in_hand_at_end"]) == (0, 1)
+
+
+def test_a_cube_lost_on_the_way_is_dropped() -> None:
+    given = execution()
+    given["gripper_qpos"][30:] = 0.0
+    for rows in (61, 36):           # with an opening later, and stopped before it
+        _, metrics = evaluate(cut(given, rows))
+        assert (metrics["placings"], metrics["dropped_on_the_way"], metrics["in_hand_at_end"]) == (0, 1, 0)
+
+
 def test_a_missed_grasp_is_counted() -> None:
     _, metrics = evaluate(execution(miss=True))
     assert (metrics["grasps"], metrics["grasps_that_held"], metrics["placings"]) == (1, 0, 0)
