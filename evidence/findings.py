@@ -176,10 +176,7 @@ def _group(task: str, model: str, records: Sequence[RunRecord], evidence: Eviden
     names.sort(key=lambda name: not name.startswith("memento"))  # the method under test comes first
     arms = tuple(_arm(name, [record for record in records if record.arm == name], evidence) for name in names)
     shared = same_evaluators(records)
-    pairs = tuple(
-        (record.arm, point.fitness, point.success)
-        for record in records for point in record.curve if point.success is not None
-    )
+    pairs = pairs_of(records)
     return GroupFinding(
         task=task,
         domain=records[0].domain,
@@ -189,6 +186,14 @@ def _group(task: str, model: str, records: Sequence[RunRecord], evidence: Eviden
         shared_evaluator=shared,
         pairs=pairs,
         correlation=correlate([(fitness, success) for _, fitness, success in pairs]),
+    )
+
+
+def pairs_of(records: Iterable[RunRecord]) -> tuple[tuple[str, float, float], ...]:
+    """(arm, F, S) of the elite of every generation, p_0 included."""
+    return tuple(
+        (record.arm, point.fitness, point.success)
+        for record in records for point in record.curve if point.success is not None
     )
 
 

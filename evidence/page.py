@@ -22,7 +22,7 @@ from .descent import PLACES, Descent, descend
 from .findings import ArmFinding, GroupFinding, find, sentences
 from .learned import BaselineRow
 from .loading import Evidence
-from .page_tables import baseline_table, paper_tables, yardstick_tables
+from .page_tables import baseline_table, correlations, paper_tables, yardstick_tables
 from .records import RunRecord
 from .svg import Dots, Line, Mark, bars, curves, dot_rows, scatter, swatch
 from .tables import Table
@@ -118,7 +118,7 @@ def render(evidence: Evidence, frame: PageOrigin) -> str:
         learned=baseline_table(evidence.baselines),
         yardsticks=yardstick_tables(evidence),
         shown=tuple(_run_view(record, evidence, frame) for record in shown_runs(evidence)),
-        correlations=tables.correlations(findings),
+        correlations=correlations(findings, evidence.records),
         voting=tables.voting(findings.voting),
         audits=tables.audits(evidence.records),
         roles=tables.roles(evidence.records),

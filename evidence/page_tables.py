@@ -5,19 +5,19 @@ from dataclasses import replace
 
 from ..core.text import DASH, number, plus_minus, share
 from . import published as paper
-from .findings import ArmFinding, Findings, GroupFinding, MeasureFinding, find
+from .findings import ArmFinding, Findings, GroupFinding, MeasureFinding, find, pairs_of
 from .learned import BaselineRow
 from .loading import Evidence
 from .published import YARDSTICKS, Yardstick, differences, horizon, same_measure, searched_one_kitchen, task_differences
 from .records import RunRecord
-from .statistics import ratio
+from .statistics import correlate, ratio
 from .tables import Table, mean_return, measured, spread
 
 
 def paper_tables(evidence: Evidence) -> tuple[Table, ...]:
     """The tables that name the paper; none if no run is of its tasks."""
     records = [record for record in evidence.counted if record.domain in paper.FINAL]
-    same = [record for record in records if not differences(record)]
+    same = [record for record in records if not differences(record, evidence.records)]
     found: list[Table] = []
     for model in dict.fromkeys(record.model for record in same):
         chosen = tuple(record for record in same if record.model == model)
@@ -27,7 +27,7 @@ def paper_tables(evidence: Evidence) -> tuple[Table, ...]:
         domains = [domain for domain in paper.FINAL if any(record.domain == domain for record in chosen)]
         found += [paper_final(of_model, findings, domain) for domain in domains]
     scenes = paper_scenes(evidence)
-    others = [record for record in records if differences(record)]
+    others = [record for record in records if differences(record, evidence.records)]
     return (*found, *([scenes] if scenes else []), *([other_settings(evidence, others)] if others else []))
 
 
@@ -102,7 +102,7 @@ def paper_final(evidence: Evidence, findings: Findings, domain: str) -> Table:
 
 def paper_scenes(evidence: Evidence) -> Table | None:
     """Success of a search in one kitchen, measured over all 29, in the paper's setting; None if there is none."""
-    records = [record for record in evidence.counted if searched_one_kitchen(record)]
+    records = [record for record in evidence.counted if searched_one_kitchen(record, evidence.records)]
     if not records or not _is_measured(evidence, paper.ALL_KITCHENS):
         return None
     findings = find(replace(evidence, records=tuple(records)))
@@ -119,12 +119,58 @@ def paper_scenes(evidence: Evidence) -> Table | None:
     )
 
 
+def correlations(findings: Findings, among: Sequence[RunRecord]) -> Table:
+    """F against S of the elites of every generation, p_0 included, as the paper pairs them: of all arms of a task, and
+    of the paper's three methods in its setting. `among` are all runs of the report."""
+    rows = []
+    for group in findings.groups:
+        records = [record for arm in group.arms for record in arm.records]
+        chosen = _correlated_in_the_paper(records, among)
+        published = paper.CORRELATION.get(group.domain) if chosen else None
+        if len(chosen) < len(records):
+            rows.append(_correlation(group, records, None))
+        if chosen:
+            rows.append(_correlation(group, chosen, published))
+    return Table(
+        title="Correlation of fitness and success",
+        columns=("Task", "Model", "Arms", "Pairs", "Pearson r", "Spearman ρ", "Pearson r", "Spearman ρ"),
+        groups=(("", 4), ("here", 2), ("paper, 54 pairs", 2)),
+        rows=tuple(rows),
+        texts=3,
+        note="Pairs (F, S) of each generation's elite: methods × seeds × (G + 1). The pairs of one run depend on one "
+        "another, so this describes the selected candidates and is not a test. The paper's values stand next to "
+        f"{', '.join(paper.CORRELATED[:-1])} and {paper.CORRELATED[-1]} together, in the paper's setting only.",
+    )
+
+
+def _correlated_in_the_paper(records: Sequence[RunRecord], among: Sequence[RunRecord]) -> list[RunRecord]:
+    """The runs of the paper's three methods in its setting; none unless there are some of each."""
+    same = [record for record in records if not differences(record, among)]
+    arms = paper.chosen_arms(tuple(same))
+    if not {*paper.CORRELATED} <= arms.keys():
+        return []
+    wanted = {arms[name] for name in paper.CORRELATED}
+    return [record for record in same if record.arm in wanted]
+
+
+def _correlation(
+    group: GroupFinding, records: Sequence[RunRecord], published: tuple[float, float, int] | None
+) -> tuple[str, ...]:
+    pairs = pairs_of(records)
+    found = correlate([(fitness, success) for _, fitness, success in pairs])
+    return (
+        group.task, group.model, ", ".join(dict.fromkeys(record.arm for record in records)), str(len(pairs)),
+        number(found.pearson), number(found.spearman),
+        *((number(published[0]), number(published[1])) if published else (DASH, DASH)),
+    )
+
+
 def other_settings(evidence: Evidence, records: Sequence[RunRecord]) -> Table:
     """The runs whose setting is not the paper's, and what differs. No published value stands next to them."""
     findings = find(replace(evidence, records=tuple(records)))
     rows = [
-        (group.task, arm.arm, group.model, "; ".join(differences(arm.records[0])), str(len(arm.records)),
-         spread(arm.fitness), spread(arm.success),
+        (group.task, arm.arm, group.model, "; ".join(differences(arm.records[0], evidence.records)),
+         str(len(arm.records)), spread(arm.fitness), spread(arm.success),
          ", ".join(f"{one.name} {spread(one.success)}" for one in arm.measures) or DASH)
         for group in findings.groups for arm in group.arms
     ]

@@ -1,11 +1,11 @@
 """Published values to compare with: the paper's and others', their settings, and how a run differs from them. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ..core.methods import METHODS
 from ..core.text import one_line
-from ..core.values import JSON
+from ..core.values import JSON, Program
 from ..settings import fits, group_of, preset_named, recorded_settings
 from .experiment import Measure
 from .records import RunRecord
@@ -76,6 +76,7 @@ FINAL: Mapping[str, Mapping[str, FinalValues]] = {
 }
 
 # F and S of the selected candidates: three methods × three seeds × six generations.
+CORRELATED = ("MEMENTO", "REvolve", "Eureka")
 CORRELATION: Mapping[str, tuple[float, float, int]] = {HANOI: (0.922, 0.755, 54), KITCHEN: (0.871, 0.801, 54)}
 
 # Section "Ablations", search-scene diversity: over FloorPlan1–29.
@@ -128,18 +129,36 @@ PAPER: Mapping[str, JSON] = recorded_settings({"domain": HANOI, **preset_named("
 FREE = frozenset({
     "domain", "options", "final_episodes",     # compared as a task (`TASKS`) and as a measure (`same_measure`)
     "method", "model", "preset", "seed", "salt",    # a row, a table, where the values come from, and the chance
-    "evaluator", "initial",     # in a comparison files that its arms share, as in the paper
     "tune_episodes",            # of no use without slots for tuning, which are compared
     "budget", "budget_calls", "budget_tokens", "budget_usd", "budget_wall_s",   # a run that one ends does not count
     "workers", "calls_at_once", "prices", "replay", "replay_loosely", "require_sandbox", "keep_trajectories",
     "trajectories_limit_mb", "racing", "duplicates", "speculation",     # change no result
 })
 """The settings in which a run may differ from the paper's, and still stand beside it."""
+SHARED_FILES: Mapping[str, tuple[JSON, ...]] = {"initial": (None,), "evaluator": ("evolve", "zero-shot")}
+"""Settings that hold a file in a comparison, whose runs share p_0 and E*; and their values where a model writes it."""
 ONE_KITCHEN_DIFFERS = ("scenes = FloorPlan1",)     # what differs in the paper's search in one kitchen
 
 
-def differences(record: RunRecord) -> tuple[str, ...]:
-    """What differs from the paper's setting, such as "randomisation = light"; () if nothing does."""
+def differences(record: RunRecord, among: Iterable[RunRecord] = ()) -> tuple[str, ...]:
+    """What differs from the paper's setting, such as "randomisation = light"; () if nothing does.
+
+    `among` are the runs of the same report. A run that was given p_0 or E* as a file is in the paper's setting if one
+    of them, which does not differ in more, had it written by the same model.
+    """
+    own = _own_differences(record)
+    if record.method not in METHODS or record.domain not in TASKS:
+        return own
+    others = tuple(among)
+    return (*own, *(
+        _words(key, str(record.settings[key]).rpartition("/")[2]) for key in SHARED_FILES
+        if key in record.settings and not _is_written(key, record)
+        and not any(_wrote(other, key, record) for other in others)
+    ))
+
+
+def _own_differences(record: RunRecord) -> tuple[str, ...]:
+    """What differs, apart from the files that a run was given."""
     wanted = TASKS.get(record.domain)
     if wanted is None:
         return (f"the domain {one_line(record.domain, 60)} is not in the paper",)
@@ -148,20 +167,39 @@ def differences(record: RunRecord) -> tuple[str, ...]:
     different = [_words(key, found.get(key)) for key, value in wanted.items() if found.get(key) != value]
     if record.method not in METHODS:
         return tuple(different)
+    if record.hints:
+        different.append(_words("hints", record.hints))
     evaluator = str(record.settings.get("evaluator", PAPER["evaluator"]))
-    if evaluator == "reference":
-        different.append(_words("evaluator", evaluator))
     settings = {**PAPER, **record.settings}
     return (*different, *(
         _words(key, settings[key]) for key, value in PAPER.items()
-        if key not in FREE and settings[key] != value and fits(key, record.method, evaluator)
-        and group_of(key).switched_off(key, settings) is None
+        if key not in FREE and key not in SHARED_FILES and settings[key] != value
+        and fits(key, record.method, evaluator) and group_of(key).switched_off(key, settings) is None
     ))
 
 
-def searched_one_kitchen(record: RunRecord) -> bool:
-    """Whether this is the paper's search in a single kitchen."""
-    return record.method == "memento" and differences(record) == ONE_KITCHEN_DIFFERS
+def _is_written(key: str, record: RunRecord) -> bool:
+    """Whether the run's own model wrote this program."""
+    return record.settings.get(key, PAPER[key]) in SHARED_FILES[key]
+
+
+def _wrote(other: RunRecord, key: str, record: RunRecord) -> bool:
+    """Whether `other` is a run whose model wrote this program, and that differs from the paper in no more settings."""
+    program: Program | None = getattr(record, key)
+    return (
+        program is not None and getattr(other, key) == program and _is_written(key, other)
+        and (other.domain, other.model) == (record.domain, record.model)
+        and _names(_own_differences(other)) <= _names(_own_differences(record))
+    )
+
+
+def _names(words: Iterable[str]) -> set[str]:
+    return {each.partition(" = ")[0] for each in words}
+
+
+def searched_one_kitchen(record: RunRecord, among: Iterable[RunRecord] = ()) -> bool:
+    """Whether this is the paper's search in a single kitchen; `among` as in `differences`."""
+    return record.method == "memento" and differences(record, among) == ONE_KITCHEN_DIFFERS
 
 
 def same_measure(measure: Measure, column: PaperColumn) -> bool:

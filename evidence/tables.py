@@ -7,10 +7,8 @@ from ..core.audits import HACK
 from ..core.operators import OPERATORS
 from ..core.text import DASH, cost, number, one_line, plus_minus, share, signed
 from ..core.values import Operator
-from . import published as paper
-from .findings import ArmFinding, Findings, GroupFinding, MeasureFinding, VotingFinding
+from .findings import ArmFinding, GroupFinding, MeasureFinding, VotingFinding
 from .loading import Evidence
-from .published import differences
 from .records import RunRecord
 from .statistics import Spread, ratio
 
@@ -288,29 +286,6 @@ def voting(found: Sequence[VotingFinding]) -> Table | None:
             for one in found
         ),
         note="Kappa: 1 is full agreement, 0 what chance would give. Each pool of each run is a subject.",
-    )
-
-
-def correlations(findings: Findings) -> Table:
-    """F against S of the elites of every generation, p_0 included, as the paper pairs them."""
-    rows = []
-    for group in findings.groups:
-        same = not any(differences(record) for arm in group.arms for record in arm.records)
-        published = paper.CORRELATION.get(group.domain) if same else None
-        found = group.correlation
-        rows.append((
-            group.task, group.model, str(found.n), number(found.pearson), number(found.spearman),
-            *((number(published[0]), number(published[1])) if published else (DASH, DASH)),
-        ))
-    return Table(
-        title="Correlation of fitness and success",
-        columns=("Task", "Model", "Pairs", "Pearson r", "Spearman ρ", "Pearson r", "Spearman ρ"),
-        groups=(("", 3), ("here", 2), ("paper, 54 pairs", 2)),
-        rows=tuple(rows),
-        texts=2,
-        note="Pairs (F, S) of each generation's elite: methods × seeds × (G + 1). The pairs of one run depend on one "
-        "another, so this describes the selected candidates and is not a test. The paper's values stand next to "
-        "runs in the paper's setting only.",
     )
 
 

@@ -23,7 +23,7 @@ from memento.evidence.loading import Evidence, load_comparison
 from memento.evidence.page import PageOrigin, Picture, render
 from memento.evidence.page_tables import paper_generalisation, paper_tables, yardstick_tables
 from memento.evidence.plan import check
-from memento.evidence.published import FREE, PAPER, TASKS, differences
+from memento.evidence.published import CORRELATION, FREE, PAPER, SHARED_FILES, TASKS, differences
 from memento.evidence.svg import Dots, Line, Mark, Node, bars, curves, dot_rows, rail, scatter, spread_out
 from memento.settings import Settings
 
@@ -125,7 +125,7 @@ def test_the_page_says_what_the_runs_say(made_up):
 
 def as_in_the_paper(evidence, domain="hanoi", **options):
     """The same runs, recorded as if they had the paper's setting but for these options."""
-    search = {key: value for key, value in PAPER.items() if key not in FREE}
+    search = {key: value for key, value in PAPER.items() if key not in {*FREE, *SHARED_FILES}}
     given = {**search, "options": {**TASKS[domain], **options}}
     records = [replace(one, domain=domain, settings={**one.settings, **given}) for one in evidence.records]
     measures = [replace(measure, episodes=10) for measure in evidence.experiment.measures]
@@ -207,7 +207,6 @@ def test_a_run_in_another_setting_never_stands_next_to_a_published_value(made_up
     [table] = paper_tables(as_in_the_paper(made_up, **changed))
     assert table.title == "Runs in other settings than the paper's"
     assert {row[3] for row in table.rows} == {words}
-    assert "±" not in tables.correlations(find(as_in_the_paper(made_up, **changed))).rows[0][-1]
 
 
 def test_a_smoke_run_and_a_run_of_another_budget_are_in_another_setting(made_up):
@@ -231,15 +230,68 @@ def test_every_setting_is_the_paper_s_or_changes_no_result(made_up):
 
 
 def test_the_shipped_experiment_has_the_paper_s_setting_but_for_the_simulator(made_up):
-    found = {}
-    for name, made in check(load_experiment("paper")).items():
-        one = replace(made_up.records[0], method=made.method, domain=made.domain, settings=made.as_json())
-        found[name] = differences(one)
+    runs = {
+        name: replace(made_up.records[0], method=made.method, domain=made.domain, settings=made.as_json())
+        for name, made in check(load_experiment("paper")).items()
+    }
+    found = {name: differences(one, runs.values()) for name, one in runs.items()}
     ours = {name: words for name, words in found.items() if "memento-defaults" in name}
     assert all(f"{key} = " in "; ".join(words) for words in ours.values() for key in ("feedback", "macro_focus"))
     assert ours
     others = {word for name in found.keys() - ours.keys() for word in found[name]}
     assert {word.partition(" = ")[0] for word in others} == {"backend", "scenes"}
+
+
+PROGRAMS = {"initial": "p0.py", "evaluator": "evaluator.py"}
+
+
+@pytest.mark.parametrize(("key", "file"), PROGRAMS.items())
+def test_a_program_in_a_file_is_the_paper_s_if_a_run_in_its_setting_wrote_it(made_up, key, file):
+    first, second, *_ = as_in_the_paper(made_up).records
+    given = replace(second, seed=first.seed, settings={**second.settings, key: f"/srv/c/{file}"},
+                    **{key: getattr(first, key)})
+    assert differences(given, [first, given]) == ()
+    by_hand = replace(given, **{key: Program("written by hand")})
+    assert differences(by_hand, [first, by_hand]) == (f"{key} = {file}",)
+    for writer in (
+        replace(first, model="another"), replace(first, hints=1), replace(first, settings={**first.settings, "k": 1}),
+        replace(first, settings={**first.settings, key: "/srv/given.py"}),
+    ):
+        expected = () if writer.settings.get("k") == 1 and writer.method == "memento" else (f"{key} = {file}",)
+        assert differences(given, [writer, given]) == expected
+    tuned = replace(given, settings={**given.settings, "n_roll": 1})
+    assert differences(tuned, [first, tuned]) == ("n_roll = 1",)
+
+
+def test_a_run_with_hints_is_in_another_setting(made_up):
+    for one in as_in_the_paper(made_up).records:
+        assert differences(replace(one, hints=2)) == ("hints = 2",)
+
+
+def test_the_correlation_is_of_the_paper_s_three_methods_whatever_else_ran(tmp_path):
+    folder = comparison(tmp_path / "c", seeds="1-3", methods=[], arms=[
+        {"method": "memento"}, {"method": "eureka-elite"}, {"method": "revolve"}, {"method": "eureka"},
+        {"name": "memento-defaults", "method": "memento"},
+    ])
+    ours = as_in_the_paper(load_comparison(folder))
+    five = tuple(
+        replace(one, settings={**one.settings, "macro_focus": True}) if one.arm == "memento-defaults" else one
+        for one in ours.records
+    )
+    published = tuple(map(tables.number, CORRELATION["hanoi"][:2]))
+
+    def rows(records):
+        return page_tables.correlations(find(replace(ours, records=records)), records).rows
+
+    every, papers = rows(five)
+    assert every[3] == str(5 * 3 * 4) and every[6:] == (DASH, DASH)
+    assert papers[2:4] == ("memento, eureka-elite, revolve", str(3 * 3 * 4)) and papers[6:] == published
+    three = tuple(one for one in five if one.arm in ("memento", "eureka-elite", "revolve"))
+    assert rows(three) == (papers,)
+    [two] = rows(tuple(one for one in three if one.method != "revolve"))
+    assert two[6:] == (DASH, DASH)
+    [light] = rows(as_in_the_paper(replace(ours, records=three), randomisation="light").records)
+    assert light[6:] == (DASH, DASH)
 
 
 def other(value):
