@@ -24,7 +24,7 @@ from .budgets import models_of, prices_of, require_usable
 from .estimate_samples import HIGH, LOW, Assumed, Samples
 from .given_files import prompts_with, read_prompts
 from .required import refuse_the_blind
-from .wiring import Askers, Models, aids_of, asking_of, make_askers
+from .wiring import Askers, Models, aids_of, asking_of, make_askers, require_shelves
 
 ASSUMPTIONS = (
     f"low to high: policies of {LOW.policy_characters:,} to {HIGH.policy_characters:,} characters, evaluators of"
@@ -115,6 +115,7 @@ async def estimate(settings: Settings) -> Estimate:
         raise UsageError(f"a calibration has no estimate: it asks {settings.generations} times, or twice as often")
     refuse_the_blind(settings)
     require_usable(settings)
+    require_shelves([settings])
     low, high = Recorder(), Recorder()
     parts = [
         _part(settings, kind, await _size(settings, kind, LOW, low), await _size(settings, kind, HIGH, high))

@@ -1,8 +1,12 @@
 """Sends the controller's log lines to stderr, warnings and worse only; the display shows the rest."""
 
 import sys
+from collections.abc import MutableMapping
+from typing import Any
 
 import structlog
+
+from ..core.text import printable
 
 
 def log_to_stderr() -> None:
@@ -10,11 +14,16 @@ def log_to_stderr() -> None:
     # Looked up for every line: a live display replaces sys.stderr while it draws.
     structlog.configure(
         processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"]),
+            structlog.processors.add_log_level, structlog.processors.format_exc_info, _line
         ],
         wrapper_class=structlog.make_filtering_bound_logger("warning"),
         logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
     )
+
+
+def _line(_: Any, __: str, entry: MutableMapping[str, Any]) -> str:
+    """A line among those of the display: "   warning: node lost: node=alpha, why=it does not answer"."""
+    level, event, trace = entry.pop("level"), str(entry.pop("event")), entry.pop("exception", None)
+    values = ", ".join(f"{key}={value}" for key, value in entry.items())
+    line = ": ".join([f"   {level}", event.replace("-", " "), *([values] if values else [])])
+    return printable(line if trace is None else f"{line}\n{trace}")

@@ -44,6 +44,7 @@ from ..core.ports import Calibrating, Domain, Generalising, Model, Pool, Prober,
 from ..core.programs.constants import calibrated
 from ..core.seeds import UNSALTED
 from ..core.values import JSON, Call, CallTimes, Contract, Operator, Program, PromptText
+from ..domains import load as load_domain
 from ..models import ClientSettings, close_model, make_model, open_model
 from ..models.asked import BallotFolder
 from ..models.budget import BudgetedModel, Ledger
@@ -371,9 +372,21 @@ def _offline(settings: Settings, domain: Domain) -> Model | None:
         return OfflineModel(shelf, run_seed=settings.root_seed, bounds=rig_of(settings, domain).bounds)
     if shelf is not None:
         return OfflineModel(shelf, run_seed=settings.root_seed)
-    named = [spec for texts in models_of(settings).values() for text in texts for spec in parse_specs(text)]
-    if any(spec.scheme == "offline" for spec in named):
-        raise UsageError(
-            f"the domain {domain.name!r} has no shelf for the offline model: choose a model with --model"
-        )
+    require_shelves([settings])
     return None
+
+
+def require_shelves(each: Iterable[Settings]) -> None:
+    """Raise UsageError, in one sentence, for tasks that the offline model is to search and has no shelf for."""
+    tasks: dict[str, Settings] = {}
+    for settings in each:
+        named = [spec for texts in models_of(settings).values() for text in texts for spec in parse_specs(text)]
+        if settings.method != CALIBRATE and any(spec.scheme == "offline" for spec in named):
+            tasks.setdefault(settings.domain, settings)
+    without = [name for name, one in tasks.items() if shelf_of(load_domain(name), one.options) is None]
+    if without:
+        kept = "".join(f" --domain {name}" for name in tasks if name not in without)
+        raise UsageError(
+            f"the offline model has no shelf for {', '.join(without)}: choose a model with --model"
+            + (f", or compare the others alone:{kept}" if kept else "")
+        )

@@ -46,6 +46,10 @@ Episodes = Annotated[
 Jobs = Annotated[int | None, typer.Option(metavar="N", help="Parallel runs; by default one per processor.")]
 Workers = Annotated[int | None, typer.Option(metavar="N", help="Parallel rollouts in each run; by default one.")]
 NoMeasure = Annotated[bool, typer.Option("--no-measure", help="Leave the final measures for later.")]
+Estimate = Annotated[
+    bool,
+    typer.Option("--estimate", help="Print the calls, tokens and dollars of the runs as a range, and run nothing."),
+]
 Name = Annotated[
     str | None, typer.Option(metavar="NAME", help="The name of the comparison; by default that of the experiment.")
 ]
@@ -71,12 +75,14 @@ def compare(
     assignments: flags.Settings = None,
     display: flags.Display = DisplayKind.RICH,
     as_json: flags.AsJson = False,
+    only_estimate: Estimate = False,
 ) -> None:
     """Compare methods on common seeds, each from the same p_0 under the same evaluator. Run it again to continue."""
     require("compare", "memento compare")
     from ..evidence.comparing import default_effort
     from ..settings import parse_assignments
     from .comparison import Changes, carry_out, plan
+    from .new_run import show_estimates
 
     flags.require_at_least("--jobs", jobs, 1)
     flags.require_at_least("--workers", workers, 1)
@@ -85,7 +91,10 @@ def compare(
         evaluator=evaluator, initial=initial, episodes=episodes,
         settings={key: entry.value for key, entry in parse_assignments(assignments or ()).items()},
     )
-    planned = plan(experiment, changes, runs_dir=runs, name=name)
+    planned = plan(experiment, changes, runs_dir=runs, name=name, keys=not only_estimate)
+    if only_estimate:
+        show_estimates(planned, as_json=as_json)
+        return
     flags.cluster_at(cluster, workers, mixed=mixed_nodes)
     effort = default_effort(jobs=jobs, workers=workers, measure=not no_measure, cluster=cluster, mixed=mixed_nodes)
     raise typer.Exit(carry_out(planned, effort, display=display, as_json=as_json))

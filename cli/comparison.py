@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import typer
 
 from ..app.budgets import models_of
+from ..app.wiring import require_shelves
 from ..core.errors import RunRefused, StoreError, UsageError
 from ..core.events import EliteChanged
 from ..core.seeds import new_salt
@@ -83,10 +84,11 @@ class Planned:
     settings: Mapping[str, Settings]
 
 
-def plan(given: str | None, changes: Changes, *, runs_dir: Path, name: str | None) -> Planned:
+def plan(given: str | None, changes: Changes, *, runs_dir: Path, name: str | None, keys: bool = True) -> Planned:
     """The existing comparison `given`, or a new one from the experiment `given` or from flags alone.
 
-    Raises UsageError for a comparison that cannot run, before anything is spent.
+    With `keys` the keys of its models must be there. Raises UsageError for a comparison that cannot run, before
+    anything is spent.
     """
     old = _existing(given, runs_dir)
     if old is not None and name is not None:
@@ -94,7 +96,10 @@ def plan(given: str | None, changes: Changes, *, runs_dir: Path, name: str | Non
     folder, experiment = _new(given, changes, runs_dir, name) if old is None else (old, _grown(old, changes))
     settings = check(experiment)
     check_learned(experiment)
-    _require_keys(settings)
+    if old is None or changes.any:
+        require_shelves(settings.values())
+    if keys:
+        _require_keys(settings)
     if not folder.exists and folder.path.exists() and any(folder.path.iterdir()):
         raise UsageError(f"{folder.path} exists and is not a comparison: choose another --name")
     return Planned(folder=folder, experiment=experiment, settings=settings)

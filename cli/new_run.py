@@ -12,8 +12,10 @@ import typer
 from .. import app
 from ..app.replay import find_recorded
 from ..core.errors import UsageError
-from ..core.text import cost
+from ..core.text import cost, counted
 from ..core.values import JSON
+from ..evidence.plan import list_jobs
+from ..memory.runs import is_run
 from ..settings import Settings, build_settings
 from .execution import StatusOptions, execute, open_screen, print_run
 from .flags import DisplayKind, require_at_least
@@ -23,6 +25,7 @@ from .voting import asks_here, desk, display_for
 
 if TYPE_CHECKING:
     from ..app.estimate import Estimate, EstimatedCalls
+    from .comparison import Planned
 
 WITH_REPLAY: Final = frozenset({"domain", "workers", "require_sandbox"})     # settings that go together with --replay
 
@@ -101,6 +104,51 @@ def _show_estimate(given: RunArguments, *, replay: str | None, showing: Showing)
         print_text(describe_estimate(found))
 
 
+def show_estimates(planned: "Planned", *, as_json: bool) -> None:
+    """Print what the runs of a comparison that have not begun would ask of their models."""
+    parts = asyncio.run(_estimates(planned))
+    if as_json:
+        from ..app.estimate import as_json as estimated_json
+
+        print_json({
+            "comparison": planned.experiment.name,
+            "parts": [{**estimated_json(found), "arm": name, "runs": runs} for name, runs, found in parts],
+        })
+    else:
+        print_text(describe_estimates(planned.experiment.name, parts))
+
+
+async def _estimates(planned: "Planned") -> list[tuple[str, int, "Estimate"]]:
+    """The estimate of one run of each task and arm, with the number of such runs that have not begun."""
+    from ..app.estimate import estimate
+
+    found: list[tuple[str, int, Estimate]] = []
+    jobs = [job for job in list_jobs(planned.experiment) if job.name in planned.settings]
+    jobs = [job for job in jobs if not is_run(planned.folder.run_of(job))]
+    for alike in dict.fromkeys((job.task.name, job.model, job.arm.name) for job in jobs):
+        same = [job for job in jobs if (job.task.name, job.model, job.arm.name) == alike]
+        words = alike if len(planned.experiment.models) > 1 else (alike[0], alike[2])
+        found.append((", ".join(words), len(same), await estimate(planned.settings[same[0].name])))
+    return found
+
+
+def describe_estimates(name: str, parts: Sequence[tuple[str, int, "Estimate"]]) -> str:
+    """What the runs of a comparison would ask of their models, by task and arm, with what that assumes."""
+    from ..app.estimate import ASSUMPTIONS, together
+
+    every = [found.total for _, runs, found in parts for _ in range(runs)]
+    rows = [("task and arm", "runs", "calls", "tokens in", "tokens out", "cost")]
+    for what, runs, found in (*parts, ("total", len(every), None)):
+        calls, _, _, *sums = _sums(together(what, every if found is None else [found.total] * runs))
+        rows.append((what, str(runs), calls, *sums))
+    lines = [f"{name}: {counted(len(every), 'run')} to do; nothing was spent", "", *_aligned(rows), ""]
+    if any(total.cost_usd is None for total in every):
+        lines.append(NO_PRICE)
+    limits = dict.fromkeys(f"{line}, for each run" for _, _, found in parts for line in _budget(found))
+    lines += [*limits, "final measures ask no model"]
+    return "\n".join([*lines, "assumed:", *(f"  {line}" for line in ASSUMPTIONS)])
+
+
 def _settings(given: RunArguments, *, replay: str | None, trust: bool, runs_dir: Path) -> Settings:
     if replay is None:
         if trust:
@@ -129,6 +177,10 @@ def _recorded_settings(folder: Path, given: RunArguments, *, trust: bool) -> Set
     return settings.model_copy(update=kept)
 
 
+NO_PRICE: Final = (
+    "the price of a model is not known, so there is no total: name it in dollars per million tokens, such as"
+    " --set \"prices.lab:qwen3={input=0.1,output=0.4}\""
+)
 HEAD = ("role", "what", "calls", "tokens a prompt", "a reply", "tokens in", "tokens out", "cost")
 
 
@@ -146,10 +198,7 @@ def describe_estimate(found: "Estimate") -> str:
     rows = [HEAD, *map(_row, found.parts), ("total", "", *_sums(total))]
     lines += ["", *_aligned(rows), ""]
     if total.cost_usd is None:
-        lines.append(
-            "the price of a model is not known, so there is no total: name it in dollars per million tokens, such as"
-            " --set \"prices.lab:qwen3={input=0.1,output=0.4}\""
-        )
+        lines.append(NO_PRICE)
     lines += _budget(found)
     return "\n".join([*lines, "assumed:", *(f"  {line}" for line in ASSUMPTIONS)])
 

@@ -29,7 +29,7 @@ from ..memory.run_status import FailureCount, RunStatus, list_failures, state_of
 from ..memory.run_view import GenerationRow, RunView, list_generations, list_rejections
 from ..memory.slots import Slots
 from ..tui.fact_words import choice_words
-from ..tui.words import final_words, gate_report_words, isolation, nodes_words, pace_words, sparkline
+from ..tui.words import domain_words, final_words, gate_report_words, isolation, nodes_words, pace_words, sparkline
 
 LABEL = 12                # columns of the left margin, which holds the names of sections
 FAILURES_SHOWN = 4
@@ -46,7 +46,7 @@ def describe_run(
     status, slots = view.status, view.slots
     state = state_of(status.status, live=live)
     words = status.settings
-    yield _fit(f"{folder.name}: {words.get('domain')} by {words.get('method')}, {state}", width)
+    yield _fit(f"{folder.name}: {domain_words(words)} by {words.get('method')}, {state}", width)
     rows = list_generations(slots)
     for lines in (
         _settings(status, width), _evaluator(list_pools(slots.evaluation), words.get("evaluator"), width),

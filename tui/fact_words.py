@@ -47,7 +47,7 @@ from ..core.events import (
 )
 from ..core.text import both, counted, number, one_line, share, success_and_return, two_digits
 from ..core.values import is_stopped
-from .words import episode_outcome, fault_words, isolation, order_words
+from .words import domain_words, episode_outcome, fault_words, isolation, order_words
 
 
 def fact_words(fact: Fact) -> str:
@@ -63,7 +63,7 @@ def _of_answers(fact: Fact) -> str | None:
     match fact:
         case RunStarted():
             words = fact.settings
-            what = f"{words.get('domain')} by {words.get('method')}, seed {words.get('seed')}"
+            what = f"{domain_words(words)} by {words.get('method')}, seed {words.get('seed')}"
             return f"{what}; {isolation(fact.sandbox)}"
         case ProposalMade():
             usage = fact.call.usage

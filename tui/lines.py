@@ -28,7 +28,7 @@ from ..core.events import (
     ServiceNoted,
     StageEntered,
 )
-from ..core.methods import branch_of, branches_of
+from ..core.methods import CALIBRATE, branch_of, branches_of
 from ..core.operators import OPERATORS
 from ..core.order_ids import FINAL, SEARCH, parse
 from ..core.text import cost, counted, number, one_line, success_and_return, token_count
@@ -40,6 +40,7 @@ from ..memory.slots import Slot
 from .fact_words import choice_words, confirmed_words, fact_words, saturation_words
 from .words import (
     coarse,
+    domain_words,
     episodes_words,
     fault_words,
     isolation,
@@ -151,7 +152,7 @@ def _started(fact: RunStarted) -> tuple[str, ...]:
     settings = fact.settings
     model = settings.get("model")
     lines = [
-        f"{settings.get('domain')} by {settings.get('method')}, preset {settings.get('preset')}, "
+        f"{domain_words(settings)} by {settings.get('method')}, preset {settings.get('preset')}, "
         f"seed {settings.get('seed')}, up to {settings.get('workers')} rollouts at once, model {model}"
     ]
     lines.append(shares_words(settings))
@@ -228,8 +229,15 @@ def _candidate(slot: Slot, status: RunStatus, verdict: str) -> str:
     if slot.bound is not None:
         verdict = "" if slot.accepted is None else verdict
         return f"{head}  pruned: F cannot exceed {number(slot.bound)}{verdict}{_summary(slot.summary)}"
+    if _is_ungraded(slot.fitness, status):
+        return f"{head}{success_and_return(slot.success_rate, slot.mean_return, before='  ')}{_summary(slot.summary)}"
     also = success_and_return(slot.success_rate or None, slot.mean_return, before="  ")
     return f"{head}  F {number(slot.fitness)}{verdict}{also}{_summary(slot.summary)}"
+
+
+def _is_ungraded(fitness: float | None, status: RunStatus) -> bool:
+    """Whether F says nothing: E_R, which measures the trials of a calibration, always returns 0."""
+    return status.settings.get("method") == CALIBRATE and not fitness
 
 
 def _word(status: RunStatus, operator: Operator) -> str:
@@ -238,13 +246,14 @@ def _word(status: RunStatus, operator: Operator) -> str:
 
 
 def _elite(fact: EliteChanged, status: RunStatus, now: float | None) -> tuple[str, ...]:
+    graded = "" if _is_ungraded(fact.fitness, status) else f"  F {number(fact.fitness)}"
     if fact.generation == 0:
-        return (f"   elite: p_0  F {number(fact.fitness)}{_also(fact)}",)
+        return (f"   elite: p_0{graded}{_also(fact)}",)
     before = status.elite_before
-    gained = "" if before is None else f" ({fact.fitness - before.fitness:+.3f})"
+    gained = "" if before is None or not graded else f" ({fact.fitness - before.fitness:+.3f})"
     what = f"new elite from {fact.origin}: {fact.candidate}" if fact.changed else "the elite stays"
     return (
-        f"-- generation {fact.generation} of {status.number('generations')}: {what}  F {number(fact.fitness)}{gained}"
+        f"-- generation {fact.generation} of {status.number('generations')}: {what}{graded}{gained}"
         f"{_also(fact)}{_spent(status)}{_left(status, now)}",
     )
 

@@ -42,6 +42,7 @@ from .words import (
     WORST,
     Styled,
     clock,
+    domain_words,
     lane_words,
     left,
     rolling_words,
@@ -217,7 +218,7 @@ def _styled(words: Iterable[Styled]) -> Text:
 def _head(snapshot: RunSnapshot, began: float, now: float) -> Iterator[Text]:
     status, words = snapshot.run, snapshot.run.settings
     yield Text.assemble(
-        ("MEMENTO ", "bold"), f"{words.get('domain', '')} by {words.get('method', '')}, {words.get('model', '')}"
+        ("MEMENTO ", "bold"), f"{domain_words(words)} by {words.get('method', '')}, {words.get('model', '')}"
         f", preset {words.get('preset', '')}, seed {words.get('seed', '')}", ("  " + snapshot.name, "dim"),
     )
     known = "paused" if status.status == "paused" else left(status, now=now)

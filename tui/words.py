@@ -21,6 +21,7 @@ from .snapshot import BranchSlots
 PLAIN, DIM, LOUD, ACCENT, GOOD, BAD, WARN, BEST, WORST = (
     "plain", "dim", "loud", "accent", "good", "bad", "warn", "best", "worst"
 )
+ROBOT_CELL = "memento.domains.cell:DOMAIN"      # the domain of a calibration
 NODES_SHOWN = 3     # of a cluster
 Styled = tuple[str, str]
 """A text and its role, such as PLAIN or GOOD."""
@@ -226,3 +227,8 @@ def spent_words(status: RunStatus) -> str:
     unusable = f", {status.unusable} unusable" if status.unusable else ""
     tokens = f"{token_count(total.tokens, total.cached_tokens)}, " if total.tokens else ""
     return f"{counted(total.calls, 'call')}{unusable}, {tokens}{cost(total.cost_usd)}"
+
+
+def domain_words(settings: Mapping[str, JSON]) -> str:
+    """The domain of a run. That of the robot cell, which no one chooses by name, is called the cell."""
+    return "robot cell" if settings.get("domain") == ROBOT_CELL else str(settings.get("domain", ""))

@@ -178,7 +178,8 @@ _SENTENCES: tuple[tuple[str, str, bool], ...] = (
                             " compensated for a scale of 1, so the arm hangs too low or too high otherwise; the"
                             " fingers open to about 0.04 m times the scale, at most 0.04 m.", False),
     ("joint_damping_scale", "The joints' damping is scaled by {}: the arm answers more slowly or quickly.", False),
-    ("sliding_friction_scale", "Sliding friction of cubes and fingers is scaled by {}.", False),
+    ("sliding_friction_scale", "Sliding friction of everything that touches (cubes, fingers, containers, table) is"
+                               " scaled by {}.", False),
     ("cube_mass_scale", "The mass of each cube is scaled by {}.", True),
     ("torsional_friction", "The torsional friction coefficient is drawn from {}.", True),
     ("rolling_friction", "The rolling friction coefficient is drawn from {}.", True),

@@ -1,5 +1,6 @@
 """`memento compare`: the plan from an experiment, from flags, and from an existing comparison."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,6 +22,11 @@ REFUSED = {
     "compare main --jobs 0": "--jobs must be at least 1, not 0",
     "compare main --workers 0": "--workers must be at least 1, not 0",
     "compare main --model openai:gpt-5.2": "OPENAI_API_KEY",
+    "compare robosuite --seeds 1": "the offline model has no shelf for robosuite:Restack, robosuite:NutAssemblySquare,"
+    " robosuite:Wipe, robosuite:TwoArmLift, robosuite:TwoArmHandover: choose a model with --model, or compare the"
+    " others alone: --domain robosuite:Lift --domain robosuite:Stack",
+    "compare ladder --domain nuts": "the offline model has no shelf for robosuite:NutAssembly: choose a model",
+    "run robosuite:Wipe --estimate": "the offline model has no shelf for robosuite:Wipe: choose a model with --model",
 }
 
 
@@ -68,3 +74,23 @@ def test_bad_input_is_one_sentence(
     assert printed.err.count("\n") == 1
     assert REFUSED[line] in printed.err
     assert not (tmp_path / "runs").exists()
+
+
+def test_an_estimate_of_a_comparison_is_that_of_its_runs_and_needs_no_key(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["compare", "--domain", "hanoi-kinematic", "--method", "memento", "--method", "random", "--preset", "smoke",
+             "--seeds", "1-3", "--model", "anthropic:claude-sonnet-5", "--runs", str(tmp_path), "--estimate"]
+    assert exit_code([*asked, "--json"]) == 0
+    parts = {part["arm"]: part for part in json.loads(capsys.readouterr().out)["parts"]}
+    assert [(name, part["runs"]) for name, part in parts.items()] == [
+        ("hanoi-kinematic, memento", 3), ("hanoi-kinematic, random", 3),
+    ]
+    assert parts["hanoi-kinematic, memento"]["total"]["calls"] > parts["hanoi-kinematic, random"]["total"]["calls"]
+    assert exit_code(asked) == 0
+    text = capsys.readouterr().out
+    low = sum(3 * part["total"]["calls"][0] for part in parts.values())
+    [total] = [line for line in text.splitlines() if line.strip().startswith("total")]
+    assert total.split()[1] == "6" and total.split()[2].startswith(f"{low:,}")
+    assert "6 runs to do; nothing was spent" in text and "final measures ask no model" in text
+    assert list(tmp_path.iterdir()) == []

@@ -4,9 +4,12 @@ from pathlib import Path
 
 import pytest
 from memento.core.errors import UsageError
-from memento.domains.cell import DOMAIN
+from memento.domains.cell import DOMAIN, IMPORT_STRING
 from memento.domains.cell.cell_file import SHIPPED, Cell, cell_of, content_of, read_cell
 from memento.domains.cell.domain import rig_of
+from memento.memory.run_status import RunStatus
+from memento.tui.lines import _is_ungraded
+from memento.tui.words import ROBOT_CELL, domain_words
 
 
 def test_the_shipped_file_is_complete() -> None:
@@ -44,3 +47,10 @@ def test_a_calibration_knows_where_the_fingertips_end_and_who_judges(cell: Cell)
     assert "cannot go lower than 15 mm above it; the fingertips themselves reach about 12 mm below that point" in words
     task = DOMAIN.brief(DOMAIN.options({}, preset="quick")).task
     assert "on the true state in a simulated cell, as far as the camera sees in a real one" in task
+
+
+def test_a_calibration_is_of_a_robot_cell_and_shows_no_fitness_that_nobody_gives() -> None:
+    assert ROBOT_CELL == IMPORT_STRING and domain_words({"domain": IMPORT_STRING}) == "robot cell"
+    run = {"domain": IMPORT_STRING, "method": "calibrate"}
+    assert _is_ungraded(0.0, RunStatus(settings=run)) and not _is_ungraded(0.5, RunStatus(settings=run))
+    assert not _is_ungraded(0.0, RunStatus(settings={**run, "method": "memento"}))
