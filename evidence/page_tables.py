@@ -8,9 +8,19 @@ from . import published as paper
 from .findings import ArmFinding, Findings, GroupFinding, MeasureFinding, find, pairs_of
 from .learned import BaselineRow
 from .loading import Evidence
-from .published import YARDSTICKS, Yardstick, differences, horizon, same_measure, searched_one_kitchen, task_differences
+from .published import (
+    YARDSTICKS,
+    Yardstick,
+    differences,
+    horizon,
+    same_measure,
+    searched_one_kitchen,
+    task_differences,
+    training_differences,
+)
 from .records import RunRecord
 from .statistics import correlate, ratio
+from .statistics import spread as spread_of
 from .tables import Table, mean_return, measured, spread
 
 
@@ -38,6 +48,8 @@ def paper_generalisation(evidence: Evidence, findings: Findings) -> Table:
     rows = []
     for method, published in paper.GENERALISATION.items():
         here = [_value(evidence, findings, column, arms.get(method)) for column in paper.GENERALISATION_COLUMNS]
+        if method in paper.LEARNED.values():
+            here[0] = _learned(evidence, method)
         rows.append((method, "here", *here))
         rows.append(("", "paper", *(plus_minus(value) for value in published)))
     return Table(
@@ -56,6 +68,15 @@ def paper_generalisation(evidence: Evidence, findings: Findings) -> Table:
 def _value(evidence: Evidence, findings: Findings, column: paper.PaperColumn, name: str | None) -> str:
     arm = _arm(findings, column.domain, name)
     return spread(measured(arm, column.measure, fitness=False)) if arm and _is_measured(evidence, column) else DASH
+
+
+def _learned(evidence: Evidence, method: str) -> str:
+    """The success of the trainings in the paper's setting, over their seeds."""
+    found = [
+        row.success for row in evidence.baselines
+        if paper.LEARNED.get(row.reward) == method and row.success is not None and not training_differences(row)
+    ]
+    return spread(spread_of(found)) if found else DASH
 
 
 def _is_measured(evidence: Evidence, column: paper.PaperColumn) -> bool:

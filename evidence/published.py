@@ -1,13 +1,16 @@
 """Published values to compare with: the paper's and others', their settings, and how a run differs from them. Pure."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
+from ..baselines.log import PAPER_STEPS
+from ..baselines.settings import Hyperparameters
 from ..core.methods import METHODS
 from ..core.text import one_line
 from ..core.values import JSON, Program
 from ..settings import fits, group_of, preset_named, recorded_settings
 from .experiment import Measure
+from .learned import BaselineRow
 from .records import RunRecord
 
 Value = tuple[float, float]
@@ -195,6 +198,30 @@ def _wrote(other: RunRecord, key: str, record: RunRecord) -> bool:
 
 def _names(words: Iterable[str]) -> set[str]:
     return {each.partition(" = ")[0] for each in words}
+
+
+LEARNED = {"sparse": "SAC+HER sparse", "dense": "SAC+HER dense"}      # the paper's names of trainings, by their reward
+TRAINED: Mapping[str, JSON] = {
+    "steps": PAPER_STEPS, "environments": 1,
+    "hyper": {**asdict(Hyperparameters()), "hidden": [*Hyperparameters().hidden]},
+}
+
+
+def training_differences(row: BaselineRow) -> tuple[str, ...]:
+    """What differs in a training or its measure from the paper's SAC with hindsight; () if nothing does."""
+    if row.settings.get("domain") != HANOI or row.reward not in LEARNED:
+        return (f"the task {one_line(row.task, 60)} is not the paper's",)
+    wanted = {**TASKS[HANOI], "randomisation": "none"}
+    different = [_words(key, row.settings.get(key)) for key, value in TRAINED.items() if row.settings.get(key) != value]
+    for part in ("training", "options"):
+        found = row.settings.get(part)
+        options = found if isinstance(found, Mapping) else {}
+        different += [_words(key, options.get(key)) for key, value in wanted.items() if options.get(key) != value]
+    if not row.done or row.steps < PAPER_STEPS:
+        different.append(row.status)
+    if row.episodes < LEAST_EPISODES:
+        different.append(f"{row.episodes} episodes")
+    return tuple(dict.fromkeys(different))
 
 
 def searched_one_kitchen(record: RunRecord, among: Iterable[RunRecord] = ()) -> bool:

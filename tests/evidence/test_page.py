@@ -1,12 +1,14 @@
 """The page is self-contained, escapes hostile texts, and agrees with the runs."""
 
 import csv
+import json
 from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from memento.baselines.settings import BaselineArguments, build
 from memento.core.events import (
     EliteChanged,
     VoteCast,
@@ -15,15 +17,17 @@ from memento.core.programs.program_text import diff_lines
 from memento.core.text import DASH
 from memento.core.values import Operator, Program
 from memento.evidence import page_tables, tables
+from memento.evidence.archive import read_archive, write_archive
 from memento.evidence.descent import shown
-from memento.evidence.experiment import load_experiment
+from memento.evidence.experiment import is_learned, load_experiment
 from memento.evidence.export import write_csv
 from memento.evidence.findings import find, sentences
+from memento.evidence.learned import BaselineRow, given_of
 from memento.evidence.loading import Evidence, load_comparison
 from memento.evidence.page import PageOrigin, Picture, render
 from memento.evidence.page_tables import paper_generalisation, paper_tables, yardstick_tables
-from memento.evidence.plan import check
-from memento.evidence.published import CORRELATION, FREE, PAPER, SHARED_FILES, TASKS, differences
+from memento.evidence.plan import check, list_jobs
+from memento.evidence.published import CORRELATION, FREE, PAPER, SHARED_FILES, TASKS, differences, training_differences
 from memento.evidence.svg import Dots, Line, Mark, Node, bars, curves, dot_rows, rail, scatter, spread_out
 from memento.settings import Settings
 
@@ -292,6 +296,53 @@ def test_the_correlation_is_of_the_paper_s_three_methods_whatever_else_ran(tmp_p
     assert two[6:] == (DASH, DASH)
     [light] = rows(as_in_the_paper(replace(ours, records=three), randomisation="light").records)
     assert light[6:] == (DASH, DASH)
+
+
+def trained(reward, **changed):
+    """A training in the paper's setting but for these changes, which `build` accepts."""
+    given = {"steps": 50_000_000, "reward": reward, "domain": "hanoi", "seed": 1, "salt": "none", "flags": {},
+             "assignments": ("hanoi.rules=paper", "hanoi.randomisation=none", "train.physics=exact"), **changed}
+    settings = json.loads(json.dumps(build(BaselineArguments(**given)).as_json()))
+    return BaselineRow(
+        name=f"sac-{reward}", task="hanoi", method="sac-her", reward=reward, seed=1, done=True,
+        steps=settings["steps"], cpu_hours=1.0, usd=0.0, success=0.25, reached=0.5, mean_return=-1.0, fitness=0.1,
+        episodes=settings["episodes"], planned_steps=settings["steps"], settings=settings,
+    )
+
+
+def test_trainings_in_the_paper_s_setting_fill_its_rows(made_up, tmp_path):
+    ours = as_in_the_paper(made_up)
+    rows = (trained("sparse"), replace(trained("sparse", seed=2), success=0.75), trained("dense", steps=1000))
+    write_archive(replace(ours, baselines=rows), {}, tmp_path / "a.json.xz")
+    read_back, _ = read_archive(tmp_path / "a.json.xz")
+    here = {row[0]: row[2] for row in paper_tables(read_back)[0].rows if row[0]}
+    assert here["SAC+HER sparse"] == "0.50 ± 0.35" and here["SAC+HER dense"] == DASH
+
+
+@pytest.mark.parametrize(("changed", "words"), [
+    ({"steps": 300_000}, "steps = 300000"),
+    ({"environments": 16}, "environments = 16"),
+    ({"episodes": 5}, "5 episodes"),
+    ({"assignments": ("hanoi.rules=paper", "train.physics=exact")}, "randomisation = table"),
+    ({"assignments": ("hanoi.rules=paper", "hanoi.randomisation=none")}, "physics = fast"),
+    ({"assignments": ("hanoi.rules=paper", "hanoi.randomisation=none", "train.physics=exact", "sac.gamma=0.99")},
+     "hyper = "),
+])
+def test_a_training_in_another_setting_fills_no_row(changed, words):
+    assert training_differences(trained("dense")) == ()
+    assert any(each.startswith(words) for each in training_differences(trained("dense", **changed)))
+    assert training_differences(replace(trained("dense"), done=False, status="stopped")) == ("stopped",)
+
+
+def test_the_shipped_trainings_have_the_paper_s_setting():
+    experiment = load_experiment("sac-her")
+    jobs = [job for job in list_jobs(experiment) if is_learned(job.arm)]
+    assert {job.arm.settings["reward"] for job in jobs} == {"sparse", "dense"} and len(jobs) == 6
+    for job in jobs:
+        given = given_of(experiment, job)
+        row = trained(given.reward, assignments=given.assignments, steps=given.steps, episodes=given.episodes,
+                      environments=given.environments)
+        assert training_differences(row) == ()
 
 
 def other(value):
