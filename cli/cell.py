@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 EXAMPLE: Final = "memento cell run elite.py --trials 10"
 CHECK_EXAMPLE: Final = "memento cell check --cell lab.toml"
+LEARN_EXAMPLE: Final = "memento cell learn-colours labelled >> lab.toml"
 CALIBRATE_EXAMPLE: Final = "memento cell calibrate elite.py --steps 3 --model anthropic:NAME"
 
 cell = typer.Typer(
@@ -63,6 +64,25 @@ def check(file: File = None, as_json: flags.AsJson = False) -> None:
         ])
     if not good:
         raise typer.Exit(3)
+
+
+Frames = Annotated[
+    Path, typer.Argument(metavar="FOLDER", show_default=False,
+                         help="Frames NAME.png with NAME.labels.png: grey 0 to 3 for the cubes, 4 for a container."),
+]
+
+
+@cell.command("learn-colours", cls=Command, epilog=f"Example: {LEARN_EXAMPLE}")
+def learn_colours(frames: Frames) -> None:
+    """Find the colours of the cubes and containers from a few labelled frames, and print them for the cell's file."""
+    from ..core.errors import UsageError
+    from ..domains.cell.segmenters import colours_as_toml, labelled_frames, learn
+    from .output import print_text
+
+    try:
+        print_text(colours_as_toml(learn(labelled_frames(frames))).rstrip())
+    except ValueError as error:     # a class that no frame shows
+        raise UsageError(str(error)) from error
 
 
 @cell.command(cls=Command, epilog=f"Example: {EXAMPLE}")

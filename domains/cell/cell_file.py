@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ...core.errors import UsageError
 from ...core.values import JSON
+from .lens import CameraPose, looking
 from .sensor_model import SensorModel
 
 CUBES = ("small", "medium", "large", "xlarge")
@@ -17,6 +19,8 @@ SHIPPED = Path(__file__).with_name("cells")
 
 Triple = tuple[float, float, float]
 Pair = tuple[float, float]
+Row = tuple[float, float, float, float]
+FourByFour = tuple[Row, Row, Row, Row]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Positive = Annotated[float, Field(gt=0.0)]
 
@@ -79,8 +83,27 @@ class CameraPart(_Table):
     position_m: Triple = (0.75, 0.0, 1.5)
     look_at_m: Triple = (0.03, 0.0, 0.86)
     roll_rad: float = 0.0
+    pose: FourByFour | None = None          # instead of the three: the camera's in the world, axes right, down, forward
     every_steps: Annotated[int, Field(ge=1, le=100)] = 2    # control periods between two frames of the twin's camera
     noise: SensorModel = SensorModel()
+
+    @model_validator(mode="after")
+    def _rigid(self) -> "CameraPart":
+        if self.pose is not None:
+            whole = np.array(self.pose)
+            turn = whole[:3, :3]
+            rigid = np.allclose(turn @ turn.T, np.eye(3), atol=1e-3) and np.linalg.det(turn) > 0.0
+            if not rigid or not np.allclose(whole[3], (0.0, 0.0, 0.0, 1.0)):
+                raise ValueError("pose must be four rows of a rotation and a place in metres, the last one 0, 0, 0, 1")
+        return self
+
+    @property
+    def stands(self) -> CameraPose:
+        """Where the camera stands: by `pose`, else by where it is, looks and how it is rolled."""
+        if self.pose is None:
+            return looking(np.array(self.position_m), np.array(self.look_at_m), self.roll_rad)
+        u, _, v = np.linalg.svd(np.array(self.pose)[:3, :3])        # written with few digits it is no exact rotation
+        return CameraPose(np.array(self.pose)[:3, 3], u @ v)
 
 
 class Colour(_Table):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...core.errors import MementoError, UsageError
+from ...core.errors import MementoError, RolloutError, UsageError
 from ..hanoi import task
 from . import guard as guarding
 from .cell_file import CUBES, Cell, cell_of
@@ -29,6 +29,7 @@ LEVEL_M, LEVEL_RAD = 0.01, 0.02     # how far the table may be from where the fi
 PLACE_M = 0.03              # and a container
 SIZE_M = 0.003              # and a cube's half-edge
 REACHED_M = 0.01
+LEAST_PIXELS = 30           # of a class in an image
 ABOVE_M = 0.30              # above the table, where the arm is moved
 REACH_PERIODS = 200
 WALL_PERIODS = 400
@@ -52,7 +53,13 @@ def check(cell: Cell, hardware: Hardware, *, seed: int = 0) -> Iterator[Finding]
     yield _camera(cell, frames)
     grounding = Grounding(cell, hardware.camera.lens, make_segmenter(cell.segmenter))
     try:
-        scenery = grounding.begin(frames)
+        if frames:
+            yield _segments(grounding, frames[-1])
+        try:
+            scenery = grounding.begin(frames)
+        except RolloutError as error:
+            yield Finding(what="table and containers", ok=False, found=str(error))
+            return
         yield _table(grounding)
         away = np.linalg.norm(scenery.containers[:, :2] - np.array(task.CONTAINER_XY_M), axis=1)
         yield Finding(
@@ -90,6 +97,15 @@ def _camera(cell: Cell, frames: list[Frame]) -> Finding:
     return Finding(
         what="camera", ok=len(frames) == wanted and bool(share > 0.5),
         found=f"{len(frames)} of {wanted} frames, {100 * share:.0f} % of the pixels have a depth",
+    )
+
+
+def _segments(grounding: Grounding, frame: Frame) -> Finding:
+    """How many pixels of each class the segmenter sees: what fails here is its colours or its command."""
+    found = grounding.pixels(frame)
+    return Finding(
+        what="segments", ok=min(found.values()) >= LEAST_PIXELS,
+        found=", ".join(f"{name} {count}" for name, count in found.items()) + " pixels",
     )
 
 

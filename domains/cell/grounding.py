@@ -13,9 +13,9 @@ import numpy as np
 from ...core.errors import RolloutError
 from ..hanoi import task
 from ..hanoi.sensors import observation_size, observation_slices
-from .cell_file import CUBES, Cell
+from .cell_file import CONTAINER, CUBES, Cell
 from .fitting import CubeFit, fit_cube, fit_plate, nearest_quarter, stacked
-from .lens import CameraPose, looking, matrix_of, pixel_rays, rotation_of
+from .lens import CameraPose, matrix_of, pixel_rays, rotation_of
 from .ports import NOTHING, ArmState, Array, Frame, Labels, Lens, Segmenter
 
 # Where each cube is over time: smoothed measurements, jumps believed at the second time, cubes in the hand.
@@ -188,10 +188,9 @@ class Grounding:
     """Turns frames and readings into observation vectors. Call `begin`, then `observe` once per control period."""
 
     def __init__(self, cell: Cell, lens: Lens, segmenter: Segmenter) -> None:
-        part = cell.camera
         self._cell = cell
         self._segmenter = segmenter
-        self.nominal = looking(np.array(part.position_m), np.array(part.look_at_m), part.roll_rad)
+        self.nominal = cell.camera.stands
         self._rays = pixel_rays(lens).reshape(-1, 3)
         self._half_edges = cell.objects.half_edges_m
         self._slices = observation_slices(N)
@@ -208,6 +207,11 @@ class Grounding:
         self._tracks = [Track(half, smoothing=part.smoothing, jump_m=part.jump_m) for half in self._half_edges]
         self._world_rays = self._rays @ camera.rotation.T
         return self.scenery
+
+    def pixels(self, frame: Frame) -> dict[str, int]:
+        """How many pixels of each class the segmenter sees in a frame."""
+        labels = self._segmenter.labels(frame)
+        return {name: int((labels == index).sum()) for index, name in enumerate((*CUBES, CONTAINER))}
 
     def look(self, frame: Frame, state: ArmState | None = None) -> list[CubeFit | None]:
         """Measure the cubes in one frame, and take it into account."""

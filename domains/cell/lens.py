@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...core.errors import UsageError
 from .ports import Array, Lens
 
 
@@ -26,13 +27,47 @@ def looking(position_m: Array, look_at_m: Array, roll_rad: float = 0.0) -> Camer
     return CameraPose(np.asarray(position_m, dtype=np.float64), upright @ roll)
 
 
+STEPS = 20      # of the iteration that removes distortion; 1e-6 of the focal length is reached after a few
+
+
 def pixel_rays(lens: Lens) -> Array:
-    """The ray of each pixel's centre in the camera's frame, (height, width, 3), of length 1 along the optical axis."""
-    x = (np.arange(lens.width) + 0.5 - lens.width / 2) / lens.focal_px
-    y = (np.arange(lens.height) + 0.5 - lens.height / 2) / lens.focal_px
+    """The ray of each pixel's centre in the camera's frame, (height, width, 3), of length 1 along the optical axis.
+
+    Raises UsageError for a distortion that cannot be removed.
+    """
+    across, down = lens.centre_px or ((lens.width - 1) / 2, (lens.height - 1) / 2)
     rays = np.ones((lens.height, lens.width, 3))
-    rays[..., 0], rays[..., 1] = x, y[:, None]
+    rays[..., 0] = (np.arange(lens.width) - across) / lens.focal_px
+    rays[..., 1] = ((np.arange(lens.height) - down) / (lens.focal_y_px or lens.focal_px))[:, None]
+    if any(lens.distortion):
+        rays[..., :2] = _undistorted(rays[..., :2], lens.distortion)
     return rays
+
+
+def distorted(place: Array, coefficients: tuple[float, ...]) -> Array:
+    """Where the lens puts points (…, 2) of the plane at distance 1, by the model of Brown and Conrady."""
+    k1, k2, p1, p2, k3 = coefficients
+    x, y = place[..., 0], place[..., 1]
+    square = x * x + y * y
+    radial = 1.0 + square * (k1 + square * (k2 + square * k3))
+    return np.stack([
+        x * radial + 2 * p1 * x * y + p2 * (square + 2 * x * x),
+        y * radial + p1 * (square + 2 * y * y) + 2 * p2 * x * y,
+    ], axis=-1)
+
+
+def _undistorted(seen: Array, coefficients: tuple[float, ...]) -> Array:
+    """The points that the lens puts there. Raises UsageError where the iteration does not come to rest."""
+    if len(coefficients) != 5:
+        raise UsageError(f"a lens has five coefficients of distortion, k1, k2, p1, p2 and k3, not {len(coefficients)}")
+    place = seen.copy()
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(STEPS):
+            place = place - (distorted(place, coefficients) - seen)
+        left = np.abs(distorted(place, coefficients) - seen).max()
+    if not left < 1e-4:
+        raise UsageError("the lens's distortion cannot be removed: rectify the images, and give it as 0")
+    return place
 
 
 def rotation_of(vector: Array) -> Array:

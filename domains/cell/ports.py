@@ -21,11 +21,18 @@ NOTHING = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lens:
-    """A pinhole camera without distortion; the principal point is the middle of the image."""
+    """A camera's intrinsics, in the convention of OpenCV: the middle of the first pixel is at (0, 0).
+
+    `centre_px` is the principal point, by default the middle of the image. `distortion` is empty, or the five
+    coefficients k1, k2, p1, p2, k3 of Brown and Conrady.
+    """
 
     width: int
     height: int
     focal_px: float
+    focal_y_px: float | None = None         # where it differs from `focal_px`, the one along a row
+    centre_px: tuple[float, float] | None = None
+    distortion: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

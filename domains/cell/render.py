@@ -104,7 +104,7 @@ def _camera_view(scene: Any, cell: Cell, width: int, height: int) -> "_View":
     """What the cell's camera sees, as large as fits; around it the picture is darker."""
     part = cell.camera
     scale = min(width / part.width, height / part.height)
-    pose = looking(np.array(part.position_m), np.array(part.look_at_m), part.roll_rad)
+    pose = part.stands
     own = np.zeros((height, width), dtype=np.bool_)
     high, wide = round(part.height * scale), round(part.width * scale)
     top, left = (height - high) // 2, (width - wide) // 2

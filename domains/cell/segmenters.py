@@ -6,6 +6,7 @@ import select
 import subprocess
 import time
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,43 @@ def learn(frames: Iterable[Frame]) -> dict[str, Colour]:
         for index, name in enumerate(CLASSES):
             pixels[name].append(frame.colour[frame.truth == index])
     return {name: _class_of(name, np.concatenate(parts)) for name, parts in pixels.items()}
+
+
+LABELS = ".labels.png"      # of the second file of a labelled frame
+
+
+def labelled_frames(folder: Path) -> list[Frame]:
+    """The frames of a folder: NAME.png, as the camera sends it, and NAME.labels.png, one grey value per pixel.
+
+    The grey values are 0 to 3 for the cubes, small to large, and 4 for a container; any other is the rest. Raises
+    UsageError for a folder without frames, and for a file that is no image or does not fit its frame.
+    """
+    from PIL import Image
+
+    frames = []
+    for path in sorted(folder.glob(f"*{LABELS}")):
+        colours = path.with_name(path.name.removesuffix(LABELS) + ".png")
+        try:
+            with Image.open(colours) as image, Image.open(path) as labels:
+                seen, given = np.asarray(image.convert("RGB")), np.asarray(labels.convert("L")).astype(np.int16)
+        except (OSError, ValueError, Image.DecompressionBombError) as error:
+            raise UsageError(f"the labelled frame {path} cannot be read: {error}") from error
+        if seen.shape[:2] != given.shape:
+            raise UsageError(f"{path} has {given.shape[1]} x {given.shape[0]} pixels, its frame another number")
+        truth = np.where(given < len(CLASSES), given, NOTHING).astype(np.int8)
+        frames.append(Frame(time_s=0.0, colour=seen, depth_m=np.zeros(given.shape, np.float32), truth=truth))
+    if not frames:
+        raise UsageError(f"{folder} has no labelled frames: each is NAME.png and NAME{LABELS}")
+    return frames
+
+
+def colours_as_toml(colours: Mapping[str, Colour]) -> str:
+    """The classes as the tables of a cell's file."""
+    return "".join(
+        f"[segmenter.colours.{name}]\nmean = [{one.mean[0]:g}, {one.mean[1]:g}]\n"
+        f"std = [{one.std[0]:g}, {one.std[1]:g}]\nleast_brightness = {one.least_brightness:g}\n"
+        for name, one in colours.items()
+    )
 
 
 def _class_of(name: str, colours: NDArray[np.uint8]) -> Colour:

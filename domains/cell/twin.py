@@ -17,7 +17,7 @@ from ..hanoi.sensors import observation_slices
 from ..hanoi.simulation import Dynamics, Truth
 from . import sensor_model
 from .cell_file import Cell, TwinPart
-from .lens import looking, matrix_of, moved, rotation_vector
+from .lens import matrix_of, moved, rotation_vector
 from .ports import ArmState, Array, Frame, Lens, Waypoint
 from .scene_view import Paint, SceneView, altered
 
@@ -161,7 +161,7 @@ class TwinCamera:
     def __init__(self, cell: Cell, arm: TwinArm) -> None:
         part = cell.camera
         self.lens = Lens(width=part.width, height=part.height, focal_px=part.focal_px)
-        self._pose = looking(np.array(part.position_m), np.array(part.look_at_m), part.roll_rad)
+        self._pose = part.stands
         self._model = part.noise
         self._every = part.every_steps
         self._arm = arm

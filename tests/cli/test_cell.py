@@ -32,7 +32,8 @@ def test_a_good_cell_is_found_good(cell: Path, capsys: pytest.CaptureFixture[str
     assert exit_code(["cell", "check", "--cell", str(cell), "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["ok"] and [finding["what"] for finding in result["findings"]] == [
-        "camera", "table", "containers", "cube small", "cube medium", "cube large", "cube xlarge", "reach", "limits",
+        "camera", "segments", "table", "containers", "cube small", "cube medium", "cube large", "cube xlarge", "reach",
+        "limits",
     ]
 
 

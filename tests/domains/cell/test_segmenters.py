@@ -1,13 +1,17 @@
 """Segmenters: a process of another program answers in time, or its failure is one sentence."""
 
 import sys
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
+from memento.cli import exit_code
 from memento.core.errors import RolloutError, UsageError
-from memento.domains.cell.cell_file import SegmenterPart
+from memento.domains.cell.cell_file import CONTAINER, CUBES, SegmenterPart
 from memento.domains.cell.ports import NOTHING, Frame
 from memento.domains.cell.segmenters import make_segmenter
+from PIL import Image
 
 LABELS = """
 import json, sys
@@ -64,3 +68,37 @@ def test_a_command_that_is_not_there_is_refused() -> None:
 def test_the_truth_needs_a_simulated_camera() -> None:
     with pytest.raises(RolloutError, match="simulated camera"):
         make_segmenter(SegmenterPart(kind="truth")).labels(frame())
+
+
+def test_colours_are_learned_from_frames_in_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paint = np.array([[200, 30, 30], [30, 200, 30], [30, 30, 200], [200, 200, 30], [120, 120, 120]])
+    truth = np.full((60, 100), 255, dtype=np.uint8)
+    for index in range(5):
+        truth[10:40, 20 * index : 20 * index + 15] = index
+    rng = np.random.default_rng(0)
+    colours = np.where(truth[..., None] < 5, paint[np.minimum(truth, 4)], (10, 10, 10))
+    seen = (colours + rng.integers(0, 8, (60, 100, 3))).astype(np.uint8)
+    Image.fromarray(seen).save(tmp_path / "one.png")
+    Image.fromarray(truth).save(tmp_path / "one.labels.png")
+    assert exit_code(["cell", "learn-colours", str(tmp_path)]) == 0
+    found = tomllib.loads(capsys.readouterr().out)["segmenter"]
+    assert found["colours"].keys() == {*CUBES, CONTAINER}
+    segmenter = make_segmenter(SegmenterPart(kind="colour", **found))
+    labels = segmenter.labels(Frame(time_s=0.0, colour=seen, depth_m=np.ones((60, 100), dtype=np.float32)))
+    wanted = np.where(truth < 5, truth, NOTHING)
+    assert (labels == wanted).mean() > 0.97
+
+
+@pytest.mark.parametrize(("files", "words"), [
+    ({}, "has no labelled frames: each is NAME.png and NAME.labels.png"),
+    ({"a.labels.png": (8, 8)}, "cannot be read"),
+    ({"a.labels.png": (8, 8), "a.png": (9, 8)}, "its frame another number"),
+    ({"a.labels.png": (8, 8), "a.png": (8, 8)}, "0 pixels of medium; at least 50 are needed"),
+])
+def test_frames_that_teach_nothing_are_refused(
+    files: dict[str, tuple[int, int]], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, size in files.items():
+        Image.new("L", size).save(tmp_path / name)
+    assert exit_code(["cell", "learn-colours", str(tmp_path)]) == 2
+    assert words in capsys.readouterr().err
