@@ -137,7 +137,7 @@ def describe_estimates(name: str, parts: Sequence[tuple[str, int, "Estimate"]]) 
     from ..app.estimate import ASSUMPTIONS, together
 
     every = [found.total for _, runs, found in parts for _ in range(runs)]
-    rows = [("task and arm", "runs", "calls", "tokens in", "tokens out", "cost")]
+    rows: list[tuple[str, ...]] = [("task and arm", "runs", "calls", "tokens in", "tokens out", "cost")]
     for what, runs, found in (*parts, ("total", len(every), None)):
         calls, _, _, *sums = _sums(together(what, every if found is None else [found.total] * runs))
         rows.append((what, str(runs), calls, *sums))
