@@ -11,8 +11,7 @@ from .model import Settings
 from .presets import DEFAULT_PRESET, PRACTICE, TUNES
 from .sources import GivenValue
 
-TUNED = 3  # at least a third of a budget goes to tuning, where it has slots,
-TUNING = 60  # or this number of episodes where that is at most half: with fewer a tuning declines
+TUNED = 3  # at least a third of a budget goes to tuning, where it has slots
 FEWEST = 2  # episodes per candidate: with one, luck cannot be distinguished from skill
 CHOICE, MOST_CHOICE = 5, 100  # a fifth of a budget is kept for the choice among the best programs, at most 20 for each
 MEASURED = 20  # held-out episodes of each of two programs: in all at most a tenth of the search's
@@ -73,8 +72,7 @@ def _settle_tuning_episodes(values: dict[str, Any], limit: int) -> None:
     left = room_for_tuning(values)
     if left is not None:
         tunings = max(1, values["generations"]) * tuning_slots(values)
-        least = max(limit // TUNED, min(TUNING, limit // 2))
-        values["tune_episodes"] = max(1, left // tuning_slots(values), least // tunings)
+        values["tune_episodes"] = max(1, left // tuning_slots(values), limit // (TUNED * tunings))
 
 
 def settle_tuning(
