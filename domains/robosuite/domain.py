@@ -13,7 +13,7 @@ from ..arm.motion import ACHIEVED, CONTROL_PERIOD_S, DESIRED, GRIPPER, MOVE_PER_
 from ..shelf_reader import read_shelf
 from . import options as task_options
 from .options import NoiseRanges, Settings
-from .tasks import TASKS, Field, Task, layout
+from .tasks import LASTING_STEPS, REST_M_S, REST_RAD_S, TASKS, Field, Task, layout
 
 # The prompt texts of a robosuite task: exact shapes, units, frames and effects of commands.
 
@@ -71,6 +71,7 @@ def brief(task: Task, settings: Settings) -> Brief:
     noisy = any(bounds != (0.0, 0.0) for bounds in settings.ranges.ranges().values())
     facts = {
         **task.words,
+        **({"in_hand": ""} if settings.settled else {}),
         "action": _action(task),
         "action_size": task.action_size,
         "commands": _commands(task),
@@ -83,6 +84,7 @@ def brief(task: Task, settings: Settings) -> Brief:
         "period_s": f"{CONTROL_PERIOD_S:g}",
         "reward": reward.strip(),
         "start": task.start,
+        "when": _when(task, lasting=settings.settled),
         "two_frames": " (robot 0's and robot 1's own axes are given below)" if task.arms == 2 else "",
     }
     fields = layout(task)
@@ -91,6 +93,20 @@ def brief(task: Task, settings: Settings) -> Brief:
         policy_interface=_filled(_read("policy"), {**facts, "fields": _table(fields, "({size},)")}),
         evaluator_interface=_filled(_read("evaluator"), {**facts, "fields": _table(fields, "(T+1, {size})")}),
         uncertainties=_uncertainties(settings.ranges),
+    )
+
+
+def _when(task: Task, *, lasting: bool) -> str:
+    """When the predicate of a task counts as success."""
+    if not lasting:
+        return "at the first control step at which it holds"
+    held = f"once it has held for {LASTING_STEPS * CONTROL_PERIOD_S:g} s without a break"
+    if not task.placed:
+        return held
+    flat = " and lies flat" if task.flat else ""
+    return (
+        f"{held}, while no robot touches what was put down, and that is at rest (slower than {100 * REST_M_S:g} cm/s"
+        f" and {REST_RAD_S:g} rad/s){flat}"
     )
 
 

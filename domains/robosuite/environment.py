@@ -16,7 +16,7 @@ from ..arm.sensors import ObjectSensors
 from ..arm.simulator import CONTROL_HZ
 from .options import DrawnNoise, settings
 from .scenes import ARENA, make_scene, make_steps
-from .tasks import TASKS, Field, Task, layout
+from .tasks import LASTING_STEPS, REST_M_S, REST_RAD_S, TASKS, UPRIGHT, Field, Task, layout
 
 # The true state of a robosuite task, as the flat vector of an observation.
 
@@ -100,6 +100,58 @@ def noisy_entries(task: Task, slices: dict[str, slice]) -> tuple[list[int], list
     return positions, orientations
 
 
+class Settling:
+    """Whether a success lasts: robosuite's predicate held for half a second, with what was placed let go and at rest.
+
+    At one instant a cube that is falling past another one touches it, and a nut that stands beside its peg is near it.
+    """
+
+    def __init__(self, scene: Any, task: Task) -> None:
+        self._model, self._data = scene.mj_model, scene.mj_data
+        self._flat = task.flat
+        self._bodies = [self._model.body(name).id for name in task.placed]
+        self._roots = {int(self._model.body_rootid[body]) for body in self._bodies}
+        self._robots = {
+            int(self._model.body_rootid[self._model.body(robot.robot_model.eef_name["right"]).id])
+            for robot in scene.robots
+        }
+        self._steps = 0
+        self._held: Array | None = None         # where the bodies were when the predicate held
+
+    def begin(self) -> None:
+        """Prepare for a new episode."""
+        self._steps, self._held = 0, None
+
+    def lasts(self, holds: bool) -> bool:
+        """Count a control step after which the predicate holds or not; whether it has held for long enough."""
+        places = self._data.xpos[self._bodies].copy()
+        if holds:
+            self._held = places
+        # The fast physics lets resting bodies sleep: they touch still, and no contact says so.
+        asleep = bool(self._bodies) and self._held is not None and np.abs(places - self._held).max() < ASLEEP_M
+        self._steps = self._steps + 1 if (holds or asleep) and self._calm() else 0
+        return self._steps >= LASTING_STEPS
+
+    def _calm(self) -> bool:
+        """Whether what was placed is at rest, lies flat if it must, and no robot touches it."""
+        for body in self._bodies:
+            start = int(self._model.jnt_dofadr[self._model.body_jntadr[body]])
+            speed, turn = self._data.qvel[start : start + 3], self._data.qvel[start + 3 : start + 6]
+            if np.linalg.norm(speed) > REST_M_S or np.linalg.norm(turn) > REST_RAD_S:
+                return False
+            if self._flat and self._data.xmat[body][8] < UPRIGHT:
+                return False
+        return not self._bodies or not self._touched()
+
+    def _touched(self) -> bool:
+        pairs = self._model.body_rootid[self._model.geom_bodyid[self._data.contact.geom]]
+        return any(
+            (one in self._roots and other in self._robots) or (other in self._roots and one in self._robots)
+            for one, other in pairs.tolist()
+        )
+
+
+ASLEEP_M = 1e-5         # what has moved less is where it was
 CONTROL_PERIOD_S = 1.0 / CONTROL_HZ
 _OUT_OF_ARENA = slice(int(mujoco.mjtWarning.mjWARN_CONTACTFULL), int(mujoco.mjtWarning.mjWARN_CNSTRFULL) + 1)
 
@@ -120,6 +172,7 @@ class RobosuiteEnvironment:
             self._task, self.scene, physics=self._chosen.physics, goal_update=self._chosen.goal_update,
         )
         self.truth = Truth(self.scene, self._task)
+        self._settling = Settling(self.scene, self._task) if self._chosen.settled else None
         self._noisy = noisy_entries(self._task, self.truth.slices)
         self._sensors: ObjectSensors | None = None
         self._drawn: DrawnNoise | None = None
@@ -153,6 +206,8 @@ class RobosuiteEnvironment:
         self._seed, self._ended_by = seed, ""
         self._rows, self._actions = [], []
         self._rewards, self._successes = [], []
+        if self._settling is not None:
+            self._settling.begin()
         self._record()
 
     def observe(self) -> Array:
@@ -184,7 +239,7 @@ class RobosuiteEnvironment:
         return self._ended_by or None
 
     def success(self) -> bool:
-        """Whether robosuite's `_check_success` holds in the last state."""
+        """Whether robosuite's `_check_success` holds in the last state, and has held as long as the options demand."""
         return self._successes[-1]
 
     def recording(self) -> Recording:
@@ -214,4 +269,5 @@ class RobosuiteEnvironment:
     def _record(self) -> None:
         self._rows.append((self.truth.vector.copy(), self.scene.mj_data.qpos.copy()))
         self._rewards.append(self.steps.reward)
-        self._successes.append(bool(self.scene._check_success()))
+        holds = bool(self.scene._check_success())
+        self._successes.append(holds if self._settling is None else self._settling.lasts(holds))

@@ -79,7 +79,9 @@ NOISES: Mapping[str, NoiseRanges] = {
 
 NAME = "robosuite"
 MAX_HORIZON = 100_000
-_KEYS = ("goal_update", "horizon", "noise", "physics")
+SETTLED = "settled"         # robosuite's predicate for half a second, with what was placed let go and at rest
+INSTANT = "robosuite"       # the predicate at one instant, as in robosuite and in older runs
+_KEYS = ("goal_update", "horizon", "noise", "physics", "success")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +93,7 @@ class Settings:
     physics: str
     noise: str              # the name of the preset
     ranges: NoiseRanges     # its ranges, with single quantities replaced
+    settled: bool           # whether success must last
 
 
 def complete(task: Task, given: Mapping[str, JSON], *, preset: str) -> dict[str, JSON]:
@@ -104,6 +107,7 @@ def complete(task: Task, given: Mapping[str, JSON], *, preset: str) -> dict[str,
         "horizon": min(task.horizon, 60) if preset == "smoke" else task.horizon,
         "noise": "none",
         "physics": "exact" if task.compiled else OWN_STEP,
+        "success": SETTLED,
     }
     options = {**defaults, **given}
     settings(task, options)
@@ -125,4 +129,5 @@ def settings(task: Task, options: Mapping[str, JSON]) -> Settings:
         physics=one_of(options, "physics", PHYSICS, NAME),
         noise=noise,
         ranges=NoiseRanges(**{**NOISES[noise].ranges(), **ranges}),
+        settled=one_of({"success": INSTANT, **options}, "success", (SETTLED, INSTANT), NAME) == SETTLED,
     )

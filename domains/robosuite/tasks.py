@@ -3,6 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+LASTING_STEPS = 10          # control steps for which a lasting success holds: half a second
+REST_M_S = 0.02             # what moves slower is at rest,
+REST_RAD_S = 0.5            # and turns slower
+UPRIGHT = 0.95              # the least cosine of the tilt of what lies flat: 18 degrees
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
@@ -44,6 +49,8 @@ class Task:
     compiled: bool = True               # whether the compiled control loop serves it; else robosuite's own step
     start: str = ""                     # where the hands are after a reset
     bases: tuple[tuple[float, float], ...] = ((-0.56, 0.0),)    # x and y of each arm's base, m, world
+    placed: tuple[str, ...] = ()        # bodies that must be let go and at rest for a lasting success
+    flat: bool = False                  # and lie flat, their own z up
 
     @property
     def action_size(self) -> int:
@@ -101,6 +108,7 @@ _FACING = (
     " faces -y: its own x, y are the world's -y, x."
 )
 _CUBES = (*pose("cubeA", "cubeA_main", "the red cube (A)"), *pose("cubeB", "cubeB_main", "the green cube (B)"))
+_CUBE_BODIES = ("cubeA_main", "cubeB_main")
 _NUTS = {
     name: (
         *pose(name, f"{name}_main", f"the {shape} nut"),
@@ -129,11 +137,14 @@ def _nuts(*names: str) -> Task:
     return Task(
         title="Nuts on pegs: " + " and ".join(pegs[shape] for shape in shapes),
         fields=tuple(entry for name in names for entry in _NUTS[name]),
-        horizon=500 * len(names), text="NutAssembly", start=_ONE_ARM,
+        horizon=500 * len(names), text="NutAssembly", start=_ONE_ARM, placed=tuple(f"{name}_main" for name in names),
+        flat=True,
         words={
             "goal": " and ".join(pegs[shape] for shape in shapes),
             "every": "every nut" if len(names) > 1 else "the nut",
             "present": "" if len(names) > 1 else " Only this nut is on the table.",
+            "in_hand": " Whether the fingers let go is not checked: gripped at the middle of its handle or farther out,"
+                       " the nut counts while it is still in the hand.",
         },
     )
 
@@ -142,11 +153,13 @@ def _pick_place(*names: str) -> Task:
     return Task(
         title="Pick and place: " + ", ".join(name.lower() for name in names),
         fields=tuple(entry for name in names for entry in _THING_POSES[name]),
-        horizon=400 * len(names), text="PickPlace",
+        horizon=400 * len(names), text="PickPlace", placed=tuple(f"{name}_main" for name in names),
         start=_ONE_ARM.replace("(-0.10, 0, 1.01)", "(-0.04, -0.10, 1.01)"), bases=((-0.5, -0.1),),
         words={
             "goal": "\n".join(f"- {_THING_WORDS[name]} into the compartment {_COMPARTMENTS[name]}" for name in names),
             "every": "every object" if len(names) > 1 else "the object",
+            "in_hand": " Whether the fingers let go is not checked: an object that is gripped farther than 0.0424 from"
+                       " its centre counts while it is still in the hand, if its height fits.",
         },
     )
 
@@ -155,8 +168,9 @@ TASKS: Mapping[str, Task] = {
     "Lift": Task(title="Lift a cube off the table", fields=pose("cube", "cube_main", "the cube"),
                  horizon=300, text="Lift", start=_ONE_ARM),
     "Stack": Task(title="Stack the red cube on the green one", fields=_CUBES, horizon=500, text="Stack",
-                  start=_ONE_ARM),
-    "Restack": Task(title="Swap two stacked cubes", fields=_CUBES, horizon=800, text="Restack", start=_ONE_ARM),
+                  start=_ONE_ARM, placed=_CUBE_BODIES),
+    "Restack": Task(title="Swap two stacked cubes", fields=_CUBES, horizon=800, text="Restack", start=_ONE_ARM,
+                    placed=_CUBE_BODIES),
     "NutAssemblySquare": _nuts("SquareNut"),
     "NutAssemblyRound": _nuts("RoundNut"),
     "NutAssembly": _nuts("SquareNut", "RoundNut"),

@@ -85,12 +85,29 @@ def test_a_lifted_cube_is_a_success(make: Make) -> None:
     environment = make("Lift", "exact")
     environment.reset(index=0, seed=1)
     assert environment.step(np.zeros(7)) is None and not environment.success()
+    for _ in range(9):
+        put(environment, "cube_joint0", (0.2, 0.0, 0.86))
+        assert environment.step(np.zeros(7)) is None
     put(environment, "cube_joint0", (0.2, 0.0, 0.86))
     assert environment.step(np.zeros(7)) == "success"
     assert environment.success() and environment.scene._check_success()
     recording = environment.recording()
-    assert recording.states["success"].tolist() == [False, False, True]
+    assert recording.states["success"].tolist() == [False] * 11 + [True]
     assert recording.states["reward"][-1] == 1.0 and recording.info["ended_by"] == "success"
+
+
+def test_upstreams_success_is_that_of_one_instant_and_of_older_runs() -> None:
+    domain = load("robosuite:Lift")
+    chosen = domain.options({"success": "robosuite"}, preset="paper")
+    older = {key: value for key, value in chosen.items() if key != "success"}
+    assert domain.brief(older) == domain.brief(chosen), "the options of an older run have no such entry"
+    assert "at the first control step at which it holds" in domain.brief(older).task
+    assert "once it has held for 0.5 s" in domain.brief(domain.options({}, preset="paper")).task
+    environment = RobosuiteEnvironment("Lift", older)
+    environment.reset(index=0, seed=1)
+    put(environment, "cube_joint0", (0.2, 0.0, 0.86))
+    assert environment.step(np.zeros(7)) == "success"
+    environment.close()
 
 
 def test_restack_begins_with_green_on_red_and_ends_with_red_on_green(make: Make) -> None:
@@ -104,7 +121,7 @@ def test_restack_begins_with_green_on_red_and_ends_with_red_on_green(make: Make)
         assert truth["cubeB_pos"][2] == pytest.approx(0.865, abs=1e-3)
     put(environment, "cubeB_joint0", (0.1, 0.1, 0.825))
     put(environment, "cubeA_joint0", (0.1, 0.1, 0.8695))
-    ended = [environment.step(np.zeros(7)) for _ in range(3)]
+    ended = [environment.step(np.zeros(7)) for _ in range(14)]
     assert "success" in ended and environment.scene._check_success()
 
 
