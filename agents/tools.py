@@ -4,7 +4,6 @@ What a draft or a line of code does is data in the answer, whatever it is. Only 
 """
 
 import asyncio
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -17,7 +16,7 @@ import structlog
 from ..core.errors import StoreError, unknown
 from ..core.events import Compute, Fact, LookCloser, Order, Roll, ToolAnswered, TryProgram
 from ..core.metrics import aggregate
-from ..core.ports import Pool
+from ..core.ports import Computing, Pool
 from ..core.programs.program_text import MAX_FAULT
 from ..core.recording import Array, Recording
 from ..core.recording_file import load_recording, trajectory_path
@@ -54,7 +53,6 @@ class {class_name}:
     def {method}(self, arrays):
         output = _Output()
         problem = ""
-        arrays = {{name: array for name, array in arrays.items() if name not in {hidden}}}
         try:
             with contextlib.redirect_stdout(output):
                 exec(compile(CODE, "compute.py", "exec"), {{"np": np, "arrays": arrays, "__name__": "compute"}})
@@ -74,8 +72,7 @@ class {class_name}:
 def code_program(code: Program, contract: Contract) -> Program:
     """An evaluator that runs the code with `arrays` and `np`, and returns what it printed and how it failed."""
     return Program(_PROGRAM.format(
-        code=json.dumps(code.text), limit=MAX_OUTPUT, hidden=sorted(HIDDEN), class_name=contract.class_name,
-        method=contract.methods[0][0],
+        code=repr(code.text), limit=MAX_OUTPUT, class_name=contract.class_name, method=contract.methods[0][0],
     ))
 
 
@@ -105,7 +102,7 @@ def rows_text(recording: Recording, first: int, last: int, fields: Sequence[str]
     Numbers below 0 count from the end: -30 is the row 30 steps before the last one.
     A field is the name of an array, or of one of its components, such as "cube_pos[0,2]".
     """
-    recording = replace(recording, states={k: v for k, v in recording.states.items() if k not in HIDDEN})
+    recording = recording.without(HIDDEN)
     if not fields:
         return _list(recording)
     columns: list[tuple[str, Array]] = []
@@ -238,7 +235,7 @@ class Computer:
     """Runs code over recordings, in the sandbox of evaluators: it gets the arrays, and nothing else."""
 
     def __init__(
-        self, *, pool: Pool, contract: Contract, trajectories: Path, measured: Mapping[str, float] = NONE
+        self, *, pool: Computing, contract: Contract, trajectories: Path, measured: Mapping[str, float] = NONE
     ) -> None:
         self._pool = pool
         self._contract = contract
@@ -250,7 +247,7 @@ class Computer:
         if not trajectory_path(self._folder, str(order.episode.trajectory)).exists():
             return _answered(order, GONE)
         code = order.request.program or Program("")
-        score = await self._pool.score(code_program(code, self._contract), order.episode)
+        score = await self._pool.compute(code_program(code, self._contract), order.episode)
         text = fault_text(score.fault) if score.fault is not None else output_of(score.metrics)
         return _answered(order, text, cpu_s=self._measured.get(order.id, score.cpu_s))
 

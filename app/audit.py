@@ -14,6 +14,7 @@ from ..core.errors import UsageError
 from ..core.events import CandidateScored, EvaluatorChosen, Propose, RunResumed, RunStarted
 from ..core.ports import Auditable, AuditProgram, Domain, ProbeTask, RollTask, Shelf, interpreter_of, shelf_of
 from ..core.programs.program_text import digest
+from ..core.provenance import GIVEN
 from ..core.recording_file import trajectory_path
 from ..core.seeds import derive_seed
 from ..core.values import JSON, CandidateState, Episode, Operator, Program, Score
@@ -27,7 +28,7 @@ from ..runtime.rollouts.pool import ProcessPool
 from ..settings import settings_in
 from ..settings.evaluate import AuditSettings, given_options
 from .given_files import read_evaluator
-from .required import require_trust
+from .required import trusted_settings
 
 # The evaluator that an audit examines: the domain's reference evaluator, a file's, or the one a run chose.
 
@@ -51,7 +52,7 @@ def examined(
     trusted: bool,
 ) -> Examined:
     """The evaluator that `evaluator` names. A run's is examined under the run's options. Raises UsageError."""
-    domain = load_domain(domain_name)
+    domain = load_domain(domain_name, GIVEN)
     given = given_options(domain.name, flags=flags, assignments=assignments)
     if evaluator == REFERENCE or evaluator.endswith(".py"):
         options = domain.options(given, preset="paper")
@@ -68,7 +69,7 @@ def examined(
     if settings is None or not chosen:
         raise UsageError(f"the run {folder.name!r} has chosen no evaluator yet: continue it, or name a file")
     started = next(fact for fact in begun if isinstance(fact, RunStarted))
-    require_trust(folder, started.settings, settings, trusted=trusted, models=False)
+    settings = trusted_settings(folder, started.settings, settings, trusted=trusted, models=False)
     if settings.domain != domain_name:
         raise UsageError(
             f"the run {folder.name!r} has the domain {settings.domain!r}, not {domain_name!r}: name the run's domain"
@@ -199,7 +200,7 @@ async def audit(settings: AuditSettings, report: Report | None = None) -> AuditD
 
     Raises RolloutError if a simulator fails.
     """
-    domain = load_domain(settings.domain)
+    domain = load_domain(settings.domain, GIVEN)
     seeds = [settings.seed + index for index in range(settings.episodes)]
     written: Sequence[AuditProgram] = ()
     if isinstance(domain, Auditable):
@@ -209,7 +210,7 @@ async def audit(settings: AuditSettings, report: Report | None = None) -> AuditD
     with tempfile.TemporaryDirectory(prefix="memento-audit-") as folder:
         async with ProcessPool(
             domain=import_string(settings.domain), splits=splits, workers=settings.workers, trajectories=Path(folder),
-            python=interpreter_of(domain, settings.options),
+            python=interpreter_of(domain, settings.options, GIVEN),
         ) as pool:
             auditor = _Auditor(pool, settings, seeds, Path(folder), report, expected=len(written) + settings.programs)
             programs = await auditor.everything(domain, written)

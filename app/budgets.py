@@ -1,7 +1,7 @@
 """The budgets of a run from its settings, the checks before anything is spent, and the active time."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 
 from ..core.errors import UsageError, unknown
 from ..core.events import Fact, RunContinued, RunPaused
@@ -67,17 +67,17 @@ def _budget(limits: RoleBudget) -> Budget:
 def require_usable(settings: Settings) -> None:
     """Raise UsageError for an unknown price under a money budget, and for settings without effect."""
     specs = {
-        role: {spec.name: spec for text in texts for spec in parse_specs(text)}
+        role: frozenset(spec for text in texts for spec in parse_specs(text))
         for role, texts in models_of(settings).items()
     }
-    every = {name: spec for role in specs.values() for name, spec in role.items()}
+    every = frozenset(spec for role in specs.values() for spec in role)
     _refuse_asking_elsewhere(specs)
     _refuse_critic_of_offline(settings, specs)
     _require_known_prices(settings, specs, every)
     _refuse_without_effect(settings, specs, every)
 
 
-Specs = Mapping[str, ModelSpec]
+Specs = Set[ModelSpec]      # never by name: two models of one name can have different addresses
 
 
 def _refuse_critic_of_offline(settings: Settings, specs: Mapping[str, Specs]) -> None:
@@ -91,14 +91,14 @@ def _require_known_prices(settings: Settings, specs: Mapping[str, Specs], every:
     prices = prices_of(settings)
     for role, limits in settings.budget.items():
         if limits.usd is not None:
-            require_prices(specs[role].values(), prices)
+            require_prices(specs[role], prices)
     if settings.budget_usd is not None:
-        require_prices(every.values(), prices)
+        require_prices(every, prices)
 
 
 def _refuse_asking_elsewhere(specs: Mapping[str, Specs]) -> None:
     for role, named in specs.items():
-        if role != "judge" and ASK in named:
+        if role != "judge" and _asks(named):
             raise UsageError(f"'ask' can be a judge, but no {role}: choose another model, and add --judge ask")
 
 
@@ -113,7 +113,7 @@ def _refuse_without_effect(settings: Settings, specs: Mapping[str, Specs], every
                 key = f"budget_{name}" if role == ALL else f"budget.{role}.{name}"
                 raise UsageError(f"{key!r} has no effect with {_named(where[role])}, which costs nothing: remove it")
     for role, asking in settings.sampling.items():
-        asked = any(spec.scheme == ASK for spec in where[role].values())
+        asked = _asks(where[role])
         if _all_free(where[role]) and not (asked and asking.model_dump(exclude_none=True).keys() <= {"total_s"}):
             key = "sampling" if role == ALL else f"sampling.{role}"
             raise UsageError(f"{key!r} has no effect with {_named(where[role])}: remove it")
@@ -125,22 +125,27 @@ def _refuse_without_effect(settings: Settings, specs: Mapping[str, Specs], every
         if asking.tools is not None and (role not in (ALL, "proposer") or not settings.proposer_turns):
             key = "sampling.tools" if role == ALL else f"sampling.{role}.tools"
             raise UsageError(f"{key!r} has no effect but on proposers with proposer_turns: remove it")
+    names = {spec.name for spec in every}
     for name in settings.prices:
-        if name not in every or name == "offline":
-            raise unknown("model in the prices", name, every)
+        if name not in names or name == "offline":
+            raise unknown("model in the prices", name, names)
 
 
 def _named(specs: Specs) -> str:
     """A role's free models in a sentence."""
-    return "the judge 'ask'" if ASK in specs else "the offline model"
+    return "the judge 'ask'" if _asks(specs) else "the offline model"
 
 
 def _all_offline(specs: Specs) -> bool:
-    return all(spec.scheme == "offline" for spec in specs.values())
+    return all(spec.scheme == "offline" for spec in specs)
+
+
+def _asks(specs: Specs) -> bool:
+    return any(spec.scheme == ASK for spec in specs)
 
 
 def _all_free(specs: Specs) -> bool:
-    return all(spec.free for spec in specs.values())
+    return all(spec.free for spec in specs)
 
 
 # ------------------------------------------------------------------------------------------- while it runs

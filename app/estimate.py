@@ -219,7 +219,7 @@ class Size:
 
 
 async def _size(settings: Settings, kind: Kind, assumed: Assumed, model: Recorder) -> Size:
-    domain = load_domain(settings.domain)
+    domain = load_domain(settings.domain, settings.provenance)
     models = Models(proposer=model, evaluator_writer=model, judges=(model,), critic=model)
     aids = aids_of(settings, Hints(), Notes())
     samples = Samples(

@@ -12,6 +12,7 @@ from ..core.intervals import mean_interval, share_interval
 from ..core.metrics import mean_return, return_of
 from ..core.order_ids import episode_id
 from ..core.ports import Pool, RollTask, has_success, interpreter_of
+from ..core.provenance import GIVEN
 from ..core.seeds import salted
 from ..core.values import Episode, Program, Score
 from ..domains import import_string, require_installed
@@ -33,7 +34,7 @@ async def evaluate(settings: EvaluateSettings, *, cluster: Cluster | None = None
 
     Raises UsageError for a file that is not a policy, and RolloutError if a simulator fails.
     """
-    domain = load_domain(settings.domain)
+    domain = load_domain(settings.domain, GIVEN)
     require_installed(settings.domain)
     policy = read_program(settings.policy, domain.contract, role="policy")
     evaluator = None
@@ -49,7 +50,7 @@ async def evaluate(settings: EvaluateSettings, *, cluster: Cluster | None = None
             splits={SPLIT: settings.options},
             workers=min(settings.workers, settings.episodes),
             trajectories=Path(folder),
-            python=interpreter_of(domain, settings.options),
+            python=interpreter_of(domain, settings.options, GIVEN),
             stays=lambda _: True,
         ) as pool, asyncio.TaskGroup() as group:
             tasks = [

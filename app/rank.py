@@ -40,7 +40,7 @@ from ..settings import Settings, usable_cpus
 from ..settings.evaluate import RankSettings
 from .cluster import Cluster, machines
 from .history import Outline, outline_of
-from .required import require_trust
+from .required import trusted_settings
 from .results import RankResult, RankRow
 from .run import versions
 from .wiring import final_options, workers_of
@@ -117,15 +117,17 @@ def _ranked(wanted: RankSettings) -> _Ranked:
             fact.chosen.program for fact in store.facts(only=(EvaluatorChosen,))
             if isinstance(fact, EvaluatorChosen) and fact.final
         ]
-    settings = outline.settings
-    require_trust(wanted.folder, outline.started.settings, settings, trusted=wanted.trusted, models=False)
+    settings = trusted_settings(
+        wanted.folder, outline.started.settings, outline.settings, trusted=wanted.trusted, models=False
+    )
+    outline = replace(outline, settings=settings)
     evaluator = chosen[-1] if chosen else None
     if not programs or evaluator is None:
         raise UsageError(
             f"the run {wanted.folder.name!r} has no p_0 and evaluator yet: there is nothing to rank; continue it with "
             f"memento resume {wanted.folder.name}"
         )
-    domain = load_domain(settings.domain)
+    domain = load_domain(settings.domain, settings.provenance)
     reference = domain.reference_evaluator()
     root = settings.root_seed if wanted.salt is None else salted(settings.root_seed, wanted.salt)
     return _Ranked(
@@ -150,7 +152,7 @@ async def _measure(
             splits={SPLIT: ranked.options},
             workers=workers,
             trajectories=Path(folder),
-            python=interpreter_of(ranked.domain, ranked.options),
+            python=interpreter_of(ranked.domain, ranked.options, settings.provenance),
             stays=lambda _: True,
         ) as pool, asyncio.TaskGroup() as group:
             # As many as roll out at once: a pool takes tasks in turn, so that scores would wait for all rollouts.

@@ -15,6 +15,7 @@ from ..core.events import EpisodeEnded, RunResumed, RunStarted
 from ..core.files import replacing
 from ..core.order_ids import episode_id, final
 from ..core.ports import Domain, Drawable, Picture, Renderer, RollTask, interpreter_of
+from ..core.provenance import GIVEN, UNKNOWN, Provenance
 from ..core.recording import Recording
 from ..core.recording_file import load_recording, trajectory_key, trajectory_path
 from ..core.seeds import derive_seed
@@ -30,7 +31,7 @@ from ..runtime.rollouts.pool import ProcessPool
 from ..settings import Settings, settings_in
 from ..settings.evaluate import given_options
 from .given_files import read_program
-from .required import require_trust
+from .required import trusted_settings
 from .wiring import final_options
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class WantedEpisode:
     seed: int
     known: Episode | None = None
     folder: Path | None = None      # of the run's trajectories
+    provenance: Provenance = UNKNOWN    # of the domain and its options
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,9 +71,10 @@ def of_policy(
     path: Path, domain: str, *, options: Mapping[str, JSON], index: int, seed: int,
 ) -> WantedEpisode:
     """Episode `index` of a policy file, as in `memento evaluate`: its seed is `seed` + `index`."""
-    program = read_program(path, load_domain(domain).contract, role="policy")
+    program = read_program(path, load_domain(domain, GIVEN).contract, role="policy")
     return WantedEpisode(
         title=path.stem, domain=domain, options=options, program=program, index=index, seed=seed + index,
+        provenance=GIVEN,
     )
 
 
@@ -90,11 +93,11 @@ def of_run(
         if settings is None:
             raise UsageError(f"the run {folder.name!r} was killed before its first fact: there is nothing to draw")
         started = next(fact for fact in begun if isinstance(fact, RunStarted))
-        require_trust(folder, started.settings, settings, trusted=trusted, models=False)
+        settings = trusted_settings(folder, started.settings, settings, trusted=trusted, models=False)
         name, policy = _policy(store, candidate)
         episodes = _episodes(store, name, policy)
     assert policy.program is not None
-    domain = load_domain(settings.domain)
+    domain = load_domain(settings.domain, settings.provenance)
     changes = given_options(domain.name, flags=flags, assignments=assignments)
     played = final_options(settings, domain) if name in (FINAL_INITIAL, FINAL_ELITE) else settings.options
     options = domain.options({**played, **changes}, preset=settings.preset) if changes else played
@@ -103,7 +106,7 @@ def of_run(
         seed = known.seed if known is not None else _seed(settings, name, index)
     return WantedEpisode(
         title=f"{folder.name} {name}", domain=settings.domain, options=options, program=policy.program, index=index,
-        seed=seed, known=known, folder=folder / TRAJECTORIES,
+        seed=seed, known=known, folder=folder / TRAJECTORIES, provenance=settings.provenance,
     )
 
 
@@ -148,7 +151,7 @@ def _seed(settings: Settings, candidate: str, index: int) -> int:
 def renderer_of(wanted: WantedEpisode) -> Renderer:
     """The renderer for this episode. Raises UsageError if its domain has none, or if it needs a missing package."""
     require_installed(wanted.domain)
-    domain: Domain = load_domain(wanted.domain)
+    domain: Domain = load_domain(wanted.domain, wanted.provenance)
     if not isinstance(domain, Drawable):
         raise UsageError(
             f"the domain {wanted.domain!r} draws no pictures: it has no method renderer(options); see docs/rendering.md"
@@ -191,7 +194,9 @@ async def _rolled(wanted: WantedEpisode, source: str) -> Found:
         folder = Path(text)
         async with ProcessPool(
             domain=import_string(wanted.domain), splits={SPLIT: wanted.options}, workers=1, trajectories=folder,
-            python=interpreter_of(load_domain(wanted.domain), wanted.options),
+            python=interpreter_of(
+                load_domain(wanted.domain, wanted.provenance), wanted.options, wanted.provenance
+            ),
         ) as pool:
             episode = await pool.roll(RollTask(
                 order=ORDER, program=wanted.program, split=SPLIT, index=wanted.index, seed=wanted.seed,

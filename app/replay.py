@@ -16,11 +16,12 @@ from ..core.events import RULES, Fact, RunStarted, StageEntered
 from ..core.files import read_bounded, replace_file, unpacked
 from ..core.values import JSON, CallTimes, Program, PromptText
 from ..memory.codec import Blob, decode, encode, references, revive
+from ..memory.origin import is_signature_of, is_written_here, signature_of
 from ..memory.runs import find_run
 from ..memory.store import RunStore
 from ..models.tape import Tape, tape_of
 from ..settings import Settings, recorded_settings
-from .required import require_trust
+from .required import trusted_settings
 
 # The facts that a replay needs as one small file: JSON compressed with xz, in which each text is there once.
 
@@ -33,15 +34,22 @@ DAMAGE: Final = (
 LARGEST: Final = 2**28      # bytes of JSON; a damaged or hostile file must not fill the memory
 
 
-def write_tape(facts: Iterable[Fact], path: Path) -> int:
-    """Write the file, replacing an existing one; returns its size in bytes. Raises UsageError, StoreError."""
+def write_tape(facts: Iterable[Fact], path: Path, *, own: bool = False) -> int:
+    """Write the file, replacing an existing one; returns its size in bytes. Raises UsageError, StoreError.
+
+    `own`: this installation wrote the run, so it signs the tape, whose replay here needs no trust then.
+    """
     blobs: dict[str, Blob] = {}
     rows = []
     for fact in facts:
         encoded = encode(fact)
         blobs |= encoded.blobs
         rows.append([encoded.kind, encoded.order, encoded.body])
-    content = {"version": VERSION, "facts": rows, "texts": {key: blob.content for key, blob in blobs.items()}}
+    content: dict[str, Any] = {
+        "version": VERSION, "facts": rows, "texts": {key: blob.content for key, blob in blobs.items()}
+    }
+    if own:
+        content["origin"] = signature_of({"facts": rows, "texts": content["texts"]})
     text = json.dumps(content, allow_nan=False).encode()     # ASCII: models can write lone surrogates
     if len(text) > LARGEST:
         raise UsageError(f"the tape has {len(text) / 1e6:,.0f} MB, more than the {LARGEST / 1e6:,.0f} that can be read")
@@ -55,12 +63,18 @@ def write_tape(facts: Iterable[Fact], path: Path) -> int:
 
 def read_tape(path: Path) -> tuple[Fact, ...]:
     """The facts in such a file. Raises UsageError for a file that is no tape, is damaged, or has another version."""
+    return _read_tape(path)[0]
+
+
+def _read_tape(path: Path) -> tuple[tuple[Fact, ...], bool]:
+    """The facts in such a file, and whether this installation signed them. Raises UsageError."""
     try:
         content = json.loads(unpacked(read_bounded(path, LARGEST), LARGEST))
         version = content["version"]
         if version == VERSION:
+            own = is_signature_of(content.get("origin"), {"facts": content["facts"], "texts": content["texts"]})
             values = {key: revive(key, text) for key, text in content["texts"].items()}
-            return tuple(_fact(row, values) for row in content["facts"])
+            return tuple(_fact(row, values) for row in content["facts"]), own
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     except DAMAGE as error:
@@ -100,8 +114,8 @@ def export_tape(folder: Path, path: Path) -> int:
     if not path.name.endswith(SUFFIX):
         raise UsageError(f"{path} cannot name a tape: name it *{SUFFIX}")
     facts = recorded_facts(folder)
-    require_done(facts, folder)
-    return write_tape(_needed(facts), path)
+    started = require_done(facts, folder)
+    return write_tape(_needed(facts), path, own=is_written_here(folder, started.settings))
 
 
 def require_done(facts: tuple[Fact, ...], place: Path) -> RunStarted:
@@ -170,12 +184,14 @@ NOTHING_RECORDED = RecordedRun()
 """The inputs of a run that replays none."""
 
 
-def read_recorded(place: Path, *, trusted: bool = True) -> RecordedRun:
-    """The finished run in this folder or file of a tape. Raises UsageError for one that is not done, since its tape
-    would end early, and without `trusted` for one from elsewhere that would import or start something."""
+def read_recorded(place: Path) -> RecordedRun:
+    """The finished run in this folder or file of a tape; nothing that its settings name is imported or started.
+
+    Raises UsageError for one that is not done, since its tape would end early.
+    """
     facts = recorded_facts(place)
     started = require_done(facts, place)
-    recorded = _trusted_settings(started, place, trusted=trusted)
+    recorded = recorded_settings(started.settings)
     return RecordedRun(
         initial=started.initial,
         evaluator=started.evaluator,
@@ -190,16 +206,19 @@ def read_recorded(place: Path, *, trusted: bool = True) -> RecordedRun:
     )
 
 
-def replay_settings(place: Path, *, trusted: bool = True) -> Settings:
-    """The settings of a replay of this finished run. Raises UsageError as `read_recorded` does."""
-    recorded = _trusted_settings(require_done(recorded_facts(place), place), place, trusted=trusted)
-    return Settings.model_validate({**recorded.as_json(), **UNLIMITED, "replay": str(place.resolve())})
+def replay_settings(place: Path, *, trusted: bool = False) -> Settings:
+    """The settings of a replay of this finished run.
 
-
-def _trusted_settings(started: RunStarted, place: Path, *, trusted: bool) -> Settings:
-    recorded = recorded_settings(started.settings)
-    require_trust(place, started.settings, recorded, trusted=trusted, models=False)
-    return recorded
+    Raises UsageError for one that is not done, and without `trusted` for one from elsewhere that would import or
+    start something.
+    """
+    facts, own = _read_tape(place) if _is_file(place) else (recorded_facts(place), False)
+    started = require_done(facts, place)
+    recorded = trusted_settings(
+        place, started.settings, recorded_settings(started.settings), trusted=trusted or own, models=False
+    )
+    replayed = Settings.model_validate({**recorded.as_json(), **UNLIMITED, "replay": str(place.resolve())})
+    return replayed.from_there(recorded.provenance)
 
 
 def _call_times(facts: Iterable[Fact], *, all_of_them: bool) -> dict[str, CallTimes]:

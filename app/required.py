@@ -10,17 +10,18 @@ import structlog
 
 from ..core.errors import ModelError, UsageError
 from ..core.events import Order
-from ..core.ports import Ask, Domain, Drawable, ImageFile, Model, Starting, Twin, interpreter_of, twin_for
+from ..core.ports import Ask, Domain, Drawable, ImageFile, Model, Twin, interpreter_of, twin_for
+from ..core.provenance import Provenance
 from ..core.values import JSON
 from ..core.variables import pass_also
-from ..domains import import_string, is_shipped, load, require_installed
-from ..domains import load as load_domain
+from ..domains import import_string, load, require_installed
 from ..memory.origin import is_written_here
 from ..models.spec import parse_specs, reads_text_alone
 from ..runtime.rollouts import sandbox
 from ..runtime.rollouts.pool import ProcessPool
 from ..search.gate import GATE_SPLIT
-from ..settings import CRITIC, Settings
+from ..settings import CRITIC, Settings, recorded_settings
+from ..settings.effects import effects
 from .budgets import models_of
 from .wiring import Models
 
@@ -38,14 +39,14 @@ async def require_twin(settings: Settings, domain: Domain) -> None:
     if twin is None:
         return
     require_installed(twin.domain)
-    other = load(twin.domain)
+    other = load(twin.domain, settings.provenance)
     if (other.contract, other.evaluator_contract) != (domain.contract, domain.evaluator_contract):
         raise _misfit(settings, twin, "its programs have other classes or methods")
     with tempfile.TemporaryDirectory(prefix="memento-gate-") as text:
         async with ProcessPool(
             domain=import_string(settings.domain), domains={GATE_SPLIT: import_string(twin.domain)},
             splits={SPLIT: settings.options, GATE_SPLIT: twin.options}, workers=1, trajectories=Path(text),
-            python=interpreter_of(domain, settings.options),
+            python=interpreter_of(domain, settings.options, settings.provenance),
         ) as pool:
             try:
                 await pool.require_twin(SPLIT, GATE_SPLIT)
@@ -123,7 +124,7 @@ async def artists(settings: Settings, domain: Domain, trajectories: Path) -> Asy
     """A worker for drawing alone: what a graphics library does to its process cannot reach a rollout."""
     async with ProcessPool(
         domain=import_string(settings.domain), splits={SPLIT: settings.options}, workers=1, trajectories=trajectories,
-        python=interpreter_of(domain, settings.options),
+        python=interpreter_of(domain, settings.options, settings.provenance),
     ) as pool:
         yield pool
 
@@ -176,39 +177,31 @@ def warn_of_lost(before: Iterable[str], now: Iterable[str]) -> None:
         _log.warning("isolation-lost", missing=", ".join(lost), why="the run started with more: see memento doctor")
 
 
-# What a run folder would make this program do, and the refusal of a folder from elsewhere without `--trust`.
+# The question before a folder from elsewhere is used. Without `--trust` its settings may do nothing of what they name.
 
 
-def require_trust(folder: Path, begun: Mapping[str, JSON], settings: Settings, *, trusted: bool, models: bool) -> None:
-    """Raise UsageError where the run in `folder` is not from here and would import, start or contact something.
+def trusted_settings(
+    folder: Path, begun: Mapping[str, JSON], settings: Settings, *, trusted: bool, models: bool
+) -> Settings:
+    """The settings in effect of the run or tape in `folder`, with their provenance; `begun` are those it began with.
 
-    `begun` are the settings in its first fact. `models`: whether its models would be asked. Its simulators get the
-    environment variables that it names.
+    `models`: whether its models would be asked. Its simulators get the environment variables that it names. Raises
+    UsageError where it is not from here and would import, start, contact or pass something.
     """
-    if trusted or is_written_here(folder, begun):
+    own = is_written_here(folder, begun) and _unbudgeted(settings) == _unbudgeted(recorded_settings(begun))
+    provenance = Provenance(place=f"the run {folder.name!r}", trusted=trusted or own)
+    provenance.require(effects_of_run(settings, models=models))
+    if provenance.trusted:
         pass_also(settings.env)
-        return
-    found = list(effects(settings, models=models))
-    if found:
-        raise UsageError(
-            f"this installation did not write the run {folder.name!r}, which would {'; '.join(found)}: "
-            "add --trust if you trust whoever made it"
-        )
+    return settings.from_there(provenance)
 
 
-def effects(settings: Settings, *, models: bool) -> Iterator[str]:
+def effects_of_run(settings: Settings, *, models: bool) -> Iterator[str]:
     """What a run with these settings would import, start or contact, as ends of a sentence. `models`: contact too."""
-    if not is_shipped(settings.domain):
-        yield f"import {settings.domain!r}"
-    else:
-        domain = load_domain(settings.domain)
-        programs = domain.programs(settings.options) if isinstance(domain, Starting) else ()
-        yield from (f"start the program {program!r}" for program in programs)
-    if settings.env:
-        yield f"pass {', '.join(settings.env)} of the environment to its simulator"
     named = {text for texts in models_of(settings).values() for text in texts} if models else set()
-    specs = {spec.name: spec for text in named for spec in parse_specs(text)}
-    for _, spec in sorted(specs.items()):
-        if not spec.free:
-            where = f" at {spec.base_url}" if spec.base_url else ""
-            yield f"send prompts and the key in {spec.key_variable} to {spec.name!r}{where}"
+    yield from effects(settings, models=named)
+
+
+def _unbudgeted(settings: Settings) -> dict[str, JSON]:
+    """All settings that a resumed run cannot change."""
+    return {key: value for key, value in settings.as_json().items() if not key.startswith("budget")}

@@ -21,12 +21,13 @@ from ..memory.store import RunStore
 from ..models.budget import require_room
 from ..runtime.clock import SystemClock
 from ..settings import MOST_WORKERS, Settings, with_budgets
+from ..settings.effects import files_named
 from .budgets import balance_of, require_usable
 from .cluster import Cluster, machines
 from .given_files import read_evaluator, read_initial, read_prompts
 from .history import Outline, outline_of, past_use
 from .replay import NOTHING_RECORDED, RecordedRun, read_recorded
-from .required import refuse_the_blind, require_drawing, require_sight, require_trust, require_twin, warn_of_lost
+from .required import refuse_the_blind, require_drawing, require_sight, require_twin, trusted_settings, warn_of_lost
 from .results import RunResult, result_of
 from .session import Session, Work
 from .status import StatusAddress
@@ -47,7 +48,9 @@ async def run(
     Raises MementoError; all facts committed before the error are kept.
     """
     settings = _salted(settings)
-    domain = load_domain(settings.domain)
+    if settings.replay is None:     # a replay takes their texts from the record
+        settings.provenance.require(files_named(settings.as_json()))
+    domain = load_domain(settings.domain, settings.provenance)
     require_installed(settings.domain)
     recorded = _recorded(settings)
     initial, evaluator = _given_programs(settings, domain, recorded)
@@ -110,12 +113,12 @@ async def resume(
         if before.done:
             return result_of(store, status="done")
         settings = with_budgets(before.settings, dict(budgets or {}))
-        require_trust(
+        settings = trusted_settings(
             folder, before.started.settings, settings, trusted=trusted, models=settings.replay is None
         )
         if address is not None:
             address.require_free()
-        domain = load_domain(settings.domain)
+        domain = load_domain(settings.domain, settings.provenance)
         require_installed(settings.domain)
         recorded = _recorded(settings)
         async with (

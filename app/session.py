@@ -192,7 +192,7 @@ class Session:
             workers=work.workers,
             trajectories=self._store.folder / TRAJECTORIES,
             observer=observer,
-            python=interpreter_of(work.domain, work.settings.options),
+            python=interpreter_of(work.domain, work.settings.options, work.settings.provenance),
             stays=staying(work.settings),
         )
 

@@ -40,7 +40,19 @@ from ..core.events import (
 )
 from ..core.methods import CALIBRATE, edits, tunes
 from ..core.order_ids import HILL, owner_of, parse
-from ..core.ports import Calibrating, Domain, Generalising, Model, Pool, Prober, Prompts, Rig, RollTask, shelf_of
+from ..core.ports import (
+    Calibrating,
+    Computing,
+    Domain,
+    Generalising,
+    Model,
+    Pool,
+    Prober,
+    Prompts,
+    Rig,
+    RollTask,
+    shelf_of,
+)
 from ..core.programs.constants import calibrated
 from ..core.seeds import UNSALTED
 from ..core.values import JSON, Call, CallTimes, Contract, Operator, Program, PromptText
@@ -57,6 +69,7 @@ from ..models.tape import ContinuedModel, Key, ReplayModel, Tape
 from ..runtime.rollouts.limits import policy_limits_in_words, practice_limits_in_words
 from ..runtime.supervisor import Agent, Lane
 from ..settings import ALL, Asking, Settings
+from ..settings.effects import contacts
 from .budgets import left_in_words, models_of, prices_of
 from .given_files import prompts_with
 
@@ -153,7 +166,8 @@ class ByOperator:
 
 
 def make_models(settings: Settings, domain: Domain) -> Models:
-    """The models that the settings name. Raises UsageError before anything is spent."""
+    """The models that the settings name. Raises UsageError before anything is spent, and if these may not be asked."""
+    settings.provenance.require(contacts(text for texts in models_of(settings).values() for text in texts))
     offline = _offline(settings, domain)
     services = Services()
     made: dict[tuple[str, Asking], Model] = {}
@@ -276,8 +290,9 @@ def _tools(
     tools: dict[type[Order], Tool] = {
         TryProgram: Practiser(roller=roller, pool=pool, measured=measured),
         LookCloser: Looker(trajectories=trajectories),
-        Compute: Computer(pool=pool, contract=contract, trajectories=trajectories, measured=measured),
     }
+    if isinstance(pool, Computing):
+        tools[Compute] = Computer(pool=pool, contract=contract, trajectories=trajectories, measured=measured)
     return {kind: Repeating(tool, answers) for kind, tool in tools.items()}
 
 

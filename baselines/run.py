@@ -6,8 +6,8 @@ process, since it is trusted; the reference evaluator scores the recordings as i
 
 import asyncio
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from math import fsum
 from pathlib import Path
@@ -20,14 +20,17 @@ from ..core.errors import StoreError, UsageError, os_problem
 from ..core.extras import require
 from ..core.order_ids import episode_id
 from ..core.ports import Clock, has_success
+from ..core.provenance import Provenance
 from ..core.recording_file import save_recording, trajectory_key, trajectory_path
 from ..core.seeds import salted
 from ..core.values import Episode
 from ..core.version import __version__
 from ..domains import import_string, load, require_installed
 from ..memory.lock import WriterLock, is_locked
+from ..memory.origin import is_written_here, sign
 from ..memory.runs import TRAJECTORIES, new_run
 from ..runtime.rollouts.pool import ProcessPool
+from ..settings.effects import effects_of_domain
 from .log import BaselineLog, BaselineRecord, TrainingProgress, read_record, recorded_settings
 from .settings import METHOD, MOST_STEPS, BaselineSettings
 from .tasks import MeasuredTask, Observation, measured_task
@@ -45,7 +48,23 @@ def begin(settings: BaselineSettings, runs_dir: Path, name: str | None, clock: C
     label = f"{METHOD}-{settings.domain.replace(':', '-').replace('/', '-')}"
     folder = new_run(runs_dir, name, clock, label=label, seed=settings.seed)
     BaselineLog(folder).add("started", {"settings": settings.as_json(), "versions": _versions()})
+    sign(folder, _signed(settings.as_json()))
     return folder
+
+
+def _signed(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The settings without the steps, which another plan changes."""
+    return {key: value for key, value in settings.items() if key != "steps"}
+
+
+def trusted_settings(folder: Path, record: BaselineRecord, *, trusted: bool) -> BaselineSettings:
+    """The settings of a run with their provenance. Raises UsageError for one from elsewhere, StoreError."""
+    settings = recorded_settings(record)
+    own = is_written_here(folder, _signed(record.settings))
+    provenance = Provenance(place=f"the run {folder.name!r}", trusted=trusted or own)
+    for options in (settings.options, settings.training):
+        provenance.require(effects_of_domain(settings.domain, options))
+    return replace(settings, provenance=provenance)
 
 
 def plan_again(folder: Path, steps: int) -> None:
@@ -75,19 +94,20 @@ def ask_to_stop(folder: Path) -> None:
 
 def work(
     folder: Path, clock: Clock, *, report: Callable[[TrainingProgress], None], play: Callable[[int, int], None],
-    stopped: Callable[[], bool],
+    stopped: Callable[[], bool], trusted: bool = False,
 ) -> BaselineRecord:
     """Train from where the run is, and measure; a run that is done is only read.
 
     `report` gets the progress of the training, `play` the number of each unseen episode, from 1, and their count.
     The result is None in the record if `stopped` ended the training or the measure. Raises UsageError if a package is
-    missing or another process works on the run, and StoreError, RolloutError.
+    missing, another process works on the run, or it is from elsewhere, would import something and is not `trusted`;
+    and StoreError, RolloutError.
     """
     record = read_record(folder)
     if record.result is not None:
         return record
+    settings = trusted_settings(folder, record, trusted=trusted)
     require(EXTRA, f"memento baseline {METHOD}")
-    settings = recorded_settings(record)
     require_installed(settings.domain)
     try:
         lock = WriterLock.acquire(folder, now=clock.now())
@@ -175,7 +195,7 @@ async def measure(
 
     Raises UsageError for a missing package, StoreError if the disk refuses, RolloutError if a worker fails.
     """
-    domain = load(settings.domain)
+    domain = load(settings.domain, settings.provenance)
     kept = folder / TRAJECTORIES
     try:
         kept.mkdir(exist_ok=True)

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final, cast
 
 from ..core.errors import UsageError, unknown
+from ..core.provenance import GIVEN, UNKNOWN, Provenance
 from ..core.values import JSON
 from ..domains import load as load_domain
 from ..settings import OPTIONS, parse_assignments
@@ -65,10 +66,11 @@ class BaselineSettings:
     salt: str
     hyper: Hyperparameters
     processes: int = 1      # that share the environments; 1 is the trainer's own
+    provenance: Provenance = UNKNOWN
 
     def as_json(self) -> dict[str, Any]:
         """The settings as JSON values, for the log; `settings_of` reads them."""
-        return asdict(self)
+        return {key: value for key, value in asdict(self).items() if key != "provenance"}
 
     @property
     def task(self) -> str:
@@ -96,7 +98,7 @@ class BaselineArguments:
     measure_seed: int = 0
 
 
-def build(given: BaselineArguments) -> BaselineSettings:
+def build(given: BaselineArguments, provenance: Provenance = GIVEN) -> BaselineSettings:
     """The complete settings. Raises UsageError for what cannot be trained, with the fix."""
     for flag, value, least, most in (
         ("--steps", given.steps, 1, MOST_STEPS), ("--seed", given.seed, 0, MOST_SEED),
@@ -109,7 +111,7 @@ def build(given: BaselineArguments) -> BaselineSettings:
     if not SALT.fullmatch(given.salt):
         raise UsageError(f"--salt cannot be {given.salt[:80]!r}; it is 32 hexadecimal digits, or none")
     given_hyper, given_training, rest = _sorted(given.assignments)
-    domain = load_domain(given.domain)
+    domain = load_domain(given.domain, provenance)
     chosen = given_options(domain.name, flags=given.flags, assignments=rest)
     options = domain.options(chosen, preset="paper")
     fast = {"physics": "fast"} if "physics" in options else {}
@@ -132,13 +134,14 @@ def build(given: BaselineArguments) -> BaselineSettings:
         measure_seed=given.measure_seed,
         salt=given.salt,
         hyper=hyper,
+        provenance=provenance,
     )
 
 
 def settings_of(found: Mapping[str, Any]) -> BaselineSettings:
-    """The settings that `as_json` wrote. Raises TypeError, KeyError or ValueError for other content."""
-    hyper = found["hyper"]
-    return BaselineSettings(**{**found, "hyper": Hyperparameters(**{**hyper, "hidden": tuple(hyper["hidden"])})})
+    """The settings that `as_json` wrote, of unknown provenance. Raises TypeError, KeyError or ValueError for others."""
+    hyper = Hyperparameters(**{**found["hyper"], "hidden": tuple(found["hyper"]["hidden"])})
+    return BaselineSettings(**{**found, "provenance": UNKNOWN, "hyper": hyper})
 
 
 def hyperparameters(given: Mapping[str, JSON]) -> Hyperparameters:

@@ -14,7 +14,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from ..core.metrics import RETURN
-from ..core.ports import Environment
+from ..core.ports import Environment, InvalidAction
 from ..core.recording import Recording
 from ..core.values import JSON
 from ..domains import load
@@ -128,7 +128,7 @@ class GymTask:
     def __init__(self, settings: BaselineSettings) -> None:
         from ..domains.gym.options import settings as typed
 
-        self.environment: Environment = load(settings.domain).environment(settings.options)
+        self.environment: Environment = load(settings.domain, settings.provenance).environment(settings.options)
         self._places: dict[str, slice] = {}
         start = 0
         for leaf in typed(settings.options).description.observation:
@@ -144,7 +144,10 @@ class GymTask:
 
     def step(self, action: NDArray[np.float32]) -> tuple[Observation, float, str | None, bool]:
         """One step."""
-        ended = self.environment.step(np.asarray(action, dtype=np.float64))
+        try:
+            ended = self.environment.step(np.asarray(action, dtype=np.float64))
+        except InvalidAction:
+            return self._observed(), 0.0, "diverged", False
         before, self._total = self._total, self._total_so_far(ended)
         return self._observed(), self._total - before, ended, self.environment.success()
 

@@ -23,6 +23,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..core.ports import Action, Choosing, Environment
+from ..core.provenance import GIVEN
 from ..core.values import JSON, Contract, Program
 from ..domains import load
 from ..domains.robosuite.tasks import TASKS
@@ -84,7 +85,7 @@ def tried(text: str, seconds: float) -> dict[str, JSON]:
     from ..domains.gym.options import settings
 
     name, given = name_and_options(text)
-    domain = load(name)
+    domain = load(name, GIVEN)
     options = domain.options(given, preset="quick")
     known = settings(options).description
     brief = domain.brief(options)
@@ -230,7 +231,7 @@ def main() -> None:
     if given.one:
         print(json.dumps(tried(given.one, given.seconds)))
     elif given.digest:
-        domain = load(given.digest[0])
+        domain = load(given.digest[0], GIVEN)
         environment = domain.environment(json.loads(given.digest[1]))
         print(json.dumps(recorded(environment, domain.reference_evaluator())[0]))
         environment.close()

@@ -10,6 +10,7 @@ from ..app.audit import AuditDone
 from ..core.audits import HACK, SEARCH, Audit, AuditRow
 from ..core.errors import UsageError
 from ..core.files import replace_file
+from ..core.provenance import GIVEN
 from ..core.text import DASH, counted, number, one_line
 from ..core.values import JSON
 from ..domains import load as load_domain
@@ -85,7 +86,7 @@ def films(done: AuditDone, folder: Path, run: Path | None) -> list[str]:
 
 def _settings(name: str, options: Mapping[str, JSON]) -> list[str]:
     """The flags that give these options: those that are not the domain's own."""
-    domain = load_domain(name)
+    domain = load_domain(name, GIVEN)
     own = domain.options({}, preset="paper")
     return [
         word for key, value in options.items() if own.get(key) != value

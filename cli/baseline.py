@@ -92,7 +92,7 @@ def sac_her(
     continue_baseline(folder, clock, as_json=as_json)
 
 
-def continue_baseline(folder: Path, clock: "Clock", *, as_json: bool) -> None:
+def continue_baseline(folder: Path, clock: "Clock", *, as_json: bool, trust: bool = False) -> None:
     """Train and measure from where the run is, and print its result. After a signal, raises typer.Exit(130)."""
     from ..baselines.log import TrainingProgress, line_of, read_record, result_of
     from ..baselines.run import work
@@ -111,7 +111,7 @@ def continue_baseline(folder: Path, clock: "Clock", *, as_json: bool) -> None:
         say(f"plays unseen episode {number} of {count}")
 
     with stop_requests() as stopped:
-        record = work(folder, clock, report=report, play=play, stopped=stopped)
+        record = work(folder, clock, report=report, play=play, stopped=stopped, trusted=trust)
     if record.result is None:
         say(f"stopped, nothing is lost; continue with: memento resume {folder}")
         raise typer.Exit(INTERRUPTED)

@@ -73,6 +73,7 @@ def compare(
     runs: flags.Runs = flags.RUNS,
     name: Name = None,
     assignments: flags.Settings = None,
+    trust: flags.Trust = False,
     display: flags.Display = DisplayKind.RICH,
     as_json: flags.AsJson = False,
     only_estimate: Estimate = False,
@@ -91,10 +92,12 @@ def compare(
         evaluator=evaluator, initial=initial, episodes=episodes,
         settings={key: entry.value for key, entry in parse_assignments(assignments or ()).items()},
     )
-    planned = plan(experiment, changes, runs_dir=runs, name=name, keys=not only_estimate)
+    planned = plan(experiment, changes, runs_dir=runs, name=name, keys=not only_estimate, trusted=trust)
     if only_estimate:
         show_estimates(planned, as_json=as_json)
         return
     flags.cluster_at(cluster, workers, mixed=mixed_nodes)
-    effort = default_effort(jobs=jobs, workers=workers, measure=not no_measure, cluster=cluster, mixed=mixed_nodes)
+    effort = default_effort(
+        jobs=jobs, workers=workers, measure=not no_measure, cluster=cluster, mixed=mixed_nodes, trust=trust
+    )
     raise typer.Exit(carry_out(planned, effort, display=display, as_json=as_json))

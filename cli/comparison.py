@@ -14,6 +14,7 @@ from ..app.budgets import models_of
 from ..app.wiring import require_shelves
 from ..core.errors import RunRefused, StoreError, UsageError
 from ..core.events import EliteChanged
+from ..core.provenance import GIVEN, Provenance
 from ..core.seeds import new_salt
 from ..core.text import counted, duration, number, printable
 from ..core.values import JSON
@@ -31,6 +32,7 @@ from ..memory.store import RunStore
 from ..models.spec import key_of, parse_specs
 from ..runtime.clock import SystemClock
 from ..settings import Settings
+from ..settings.sources import provenance_of_file
 from ..tui.display import can_draw
 from .execution import INTERRUPTED, run_until_signalled
 from .flags import DisplayKind
@@ -77,32 +79,49 @@ class Changes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """A comparison that is ready to run: its folder, its experiment, and the settings of each run by job."""
+    """A comparison that is ready to run: its folder, its experiment, and the settings of each run by job.
+
+    `own`: this installation wrote the plan, and signs it again.
+    """
 
     folder: ComparisonFolder
     experiment: Experiment
     settings: Mapping[str, Settings]
+    own: bool
 
 
-def plan(given: str | None, changes: Changes, *, runs_dir: Path, name: str | None, keys: bool = True) -> Planned:
+def plan(
+    given: str | None, changes: Changes, *, runs_dir: Path, name: str | None, keys: bool = True, trusted: bool = False
+) -> Planned:
     """The existing comparison `given`, or a new one from the experiment `given` or from flags alone.
 
     With `keys` the keys of its models must be there. Raises UsageError for a comparison that cannot run, before
-    anything is spent.
+    anything is spent, and without `trusted` for one from elsewhere that would import, start, contact or read something.
     """
     old = _existing(given, runs_dir)
     if old is not None and name is not None:
         raise UsageError(f"--name has no effect: {old.path} is a comparison, which keeps its name")
     folder, experiment = _new(given, changes, runs_dir, name) if old is None else (old, _grown(old, changes))
-    settings = check(experiment)
-    check_learned(experiment)
+    provenance = _provenance(folder, given, trusted=trusted)
+    settings = check(experiment, provenance)
+    check_learned(experiment, provenance)
     if old is None or changes.any:
         require_shelves(settings.values())
     if keys:
         _require_keys(settings)
     if not folder.exists and folder.path.exists() and any(folder.path.iterdir()):
         raise UsageError(f"{folder.path} exists and is not a comparison: choose another --name")
-    return Planned(folder=folder, experiment=experiment, settings=settings)
+    own = folder.is_own or not folder.exists
+    return Planned(folder=folder, experiment=experiment, settings=settings, own=own)
+
+
+def _provenance(folder: ComparisonFolder, given: str | None, *, trusted: bool) -> Provenance:
+    """Where the plan came from: a comparison that may be from elsewhere, or an experiment's file, or the command."""
+    if trusted:
+        return GIVEN
+    if folder.exists:
+        return Provenance(place=f"the comparison {folder.path.name!r}", trusted=folder.is_own)
+    return provenance_of_file(Path(given)) if given is not None and given.endswith(".toml") else GIVEN
 
 
 def _existing(given: str | None, runs_dir: Path) -> ComparisonFolder | None:
@@ -349,7 +368,7 @@ def carry_out(planned: Planned, effort: Effort, *, display: DisplayKind, as_json
     folder = planned.folder
     clock = SystemClock()
     began_s = clock.elapsed()
-    folder.write_plan(planned.experiment)
+    folder.write_plan(planned.experiment, own=planned.own)
     try:
         lock = WriterLock.acquire(folder.path, now=clock.now())
     except RunRefused:

@@ -46,6 +46,7 @@ def evaluate(
     cluster: flags.Cluster = None,
     mixed_nodes: flags.MixedNodes = False,
     assignments: flags.DomainSettings = None,
+    yes: flags.Yes = False,
     verbose: Verbose = False,
     as_json: flags.AsJson = False,
 ) -> None:
@@ -61,6 +62,7 @@ def evaluate(
     from .result_text import describe_evaluation
 
     pass_also(env or (), origin="--env")
+    flags.confirm_workers(workers, cluster=cluster is not None, yes=yes)
     settings = build_evaluate_settings(
         policy, domain, flags=flags.domain_options(variant, randomisation, scenes, domain_python),
         assignments=assignments or (), episodes=episodes, seed=seed, salt=salt or app.new_salt(), evaluator=evaluator,

@@ -3,6 +3,7 @@
 Placeholders in braces in a help text become choices, see `command.Command`.
 """
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -58,8 +59,10 @@ MixedNodes = Annotated[
     bool, typer.Option("--mixed-nodes", help="Allow nodes of a cluster whose episodes differ in the last bits.")
 ]
 Trust = Annotated[
-    bool, typer.Option("--trust", help="Accept a run from elsewhere that would import, start or contact something.")
+    bool, typer.Option("--trust", help="Accept what is from elsewhere, and would import, start or contact something.")
 ]
+Yes = Annotated[bool, typer.Option("--yes", help="Start far more workers than this machine has processors.")]
+MOST_PER_CPU: Final = 16        # workers per processor without a question: each is a process with a simulator
 RequireSandbox = Annotated[
     bool, typer.Option("--require-sandbox", help="Refuse to run where programs cannot be isolated.")
 ]
@@ -140,3 +143,19 @@ def cluster_at(address: str | None, workers: int | None, *, mixed: bool) -> "Clu
     if workers is not None and workers > MOST_ON_CLUSTER:
         raise UsageError(f"--workers must be at most {MOST_ON_CLUSTER} on a cluster, not {workers}")
     return ClusterAddress(address=address, workers=workers, mixed=mixed)
+
+
+def confirm_workers(workers: int | None, *, cluster: bool, yes: bool) -> None:
+    """Ask before far more workers start than this machine has processors; nothing on a cluster.
+
+    Raises UsageError where nobody can answer, and typer.Abort for the answer no.
+    """
+    from ..settings import usable_cpus
+
+    cpus = usable_cpus()
+    if yes or cluster or workers is None or workers <= MOST_PER_CPU * cpus:
+        return
+    what = f"{workers} workers are as many processes with a simulator, and {cpus} processors can be used here"
+    if not sys.stdin.isatty():
+        raise UsageError(f"{what}: use --workers {cpus}, or add --yes")
+    typer.confirm(f"{what}. Start them?", abort=True, err=True)

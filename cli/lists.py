@@ -38,10 +38,11 @@ def domains(domain: Domain = None, assignments: flags.DomainSettings = None, env
 
 def _describe(name: str, assignments: Sequence[str]) -> None:
     """Markdown with the task, the contract of a policy, and the options with the paper's values."""
+    from ..core.provenance import GIVEN
     from ..domains import load
     from ..settings.evaluate import given_options
 
-    domain = load(name)
+    domain = load(name, GIVEN)
     options = domain.options(given_options(domain.name, flags={}, assignments=assignments), preset="paper")
     brief = domain.brief(options)
     for text in (f"# {domain.title}", brief.task, brief.policy_interface, brief.uncertainties, "## Options"):

@@ -11,14 +11,18 @@ import typer
 
 from .. import app
 from ..app.replay import find_recorded
+from ..app.required import effects_of_run
 from ..core.errors import UsageError
+from ..core.provenance import GIVEN
 from ..core.text import cost, counted
 from ..core.values import JSON
 from ..evidence.plan import list_jobs
 from ..memory.runs import is_run
 from ..settings import Settings, build_settings
+from ..settings.effects import MODELS, contacts, files_named, passes
+from ..settings.sources import provenance_of_file
 from .execution import StatusOptions, execute, open_screen, print_run
-from .flags import DisplayKind, require_at_least
+from .flags import DisplayKind, confirm_workers, require_at_least
 from .output import print_json, print_text, say
 from .terminal_ui import run_and_watch
 from .voting import asks_here, desk, display_for
@@ -46,6 +50,7 @@ class Place:
     runs_dir: Path
     name: str | None
     cluster: app.Cluster | None = None
+    yes: bool = False       # far more workers than processors are no mistake
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,10 +75,11 @@ def start(
     if loosely and replay is None:
         raise UsageError("--replay-loosely has no effect without --replay: leave it out")
     if showing.only_estimate:
-        _show_estimate(given, replay=replay, showing=showing)
+        _show_estimate(given, replay=replay, trust=trust, showing=showing)
         return
     settings = _settings(given, replay=replay, trust=trust, runs_dir=place.runs_dir)
     settings = settings.model_copy(update={"replay_loosely": loosely})
+    confirm_workers(settings.workers, cluster=place.cluster is not None, yes=place.yes)
     if showing.command_line is not None:
         raise typer.Exit(run_and_watch(
             showing.command_line, runs_dir=place.runs_dir, name=place.name, domain=settings.domain, seed=settings.seed
@@ -88,15 +94,35 @@ def start(
     print_run(result, as_json=showing.as_json)
 
 
-def _show_estimate(given: RunArguments, *, replay: str | None, showing: Showing) -> None:
+def _built(given: RunArguments, *, trust: bool) -> Settings:
+    """The settings of a new run. Raises UsageError, also for a file from elsewhere that names what would be imported,
+    started, contacted or read."""
+    file = given.config
+    provenance = GIVEN if file is None or trust else provenance_of_file(file)
+    settings = build_settings(
+        given.flags, assignments=given.assignments, config=file, environment=os.environ, provenance=provenance
+    )
+    own = {effect for key in MODELS for effect in contacts(_texts(given.flags.get(key)))}
+    if given.flags.get("domain") is not None:
+        own.add(f"import {settings.domain!r}")
+    named = (*effects_of_run(settings, models=True), *files_named(settings.as_json()))
+    own |= {*files_named(given.flags), *passes(given.flags.get("env"))}
+    provenance.require(effect for effect in named if effect not in own)
+    return settings.from_there(GIVEN)
+
+
+def _texts(given: JSON) -> list[str]:
+    """The names of models that a flag gave."""
+    return [str(each) for each in given] if isinstance(given, list | tuple) else [] if given is None else [str(given)]
+
+
+def _show_estimate(given: RunArguments, *, replay: str | None, trust: bool, showing: Showing) -> None:
     if replay is not None or showing.command_line is not None:
         with_what = "--replay, which spends nothing" if replay is not None else "--tui"
         raise UsageError(f"--estimate cannot go together with {with_what}: leave one out")
     from ..app.estimate import as_json, estimate
 
-    settings = build_settings(
-        given.flags, assignments=given.assignments, config=given.config, environment=os.environ
-    )
+    settings = _built(given, trust=trust)
     found = asyncio.run(estimate(settings))
     if showing.as_json:
         print_json(as_json(found))
@@ -151,11 +177,9 @@ def describe_estimates(name: str, parts: Sequence[tuple[str, int, "Estimate"]]) 
 
 def _settings(given: RunArguments, *, replay: str | None, trust: bool, runs_dir: Path) -> Settings:
     if replay is None:
-        if trust:
-            raise UsageError("--trust has no effect without --replay: leave it out")
-        return build_settings(
-            given.flags, assignments=given.assignments, config=given.config, environment=os.environ
-        )
+        if trust and given.config is None:
+            raise UsageError("--trust has no effect without --replay or --config: leave it out")
+        return _built(given, trust=trust)
     settings = _recorded_settings(find_recorded(runs_dir, replay), given, trust=trust)
     say(f"repeats {replay}: no model is called, calls and costs are the recorded ones")
     return settings

@@ -42,6 +42,7 @@ def resume(
     steps: Steps = None,
     require_sandbox: flags.RequireSandbox = False,
     trust: flags.Trust = False,
+    yes: flags.Yes = False,
     status_port: flags.StatusPort = None,
     status_host: flags.StatusHost = None,
     display: flags.Display = DisplayKind.RICH,
@@ -51,6 +52,7 @@ def resume(
     from .execution import StatusOptions
 
     flags.require_at_least("--workers", workers, 1)
+    flags.confirm_workers(workers, cluster=cluster is not None, yes=yes)
     budgets: dict[str, JSON] = {
         "budget_calls": budget_calls, "budget_tokens": budget_tokens, "budget_usd": budget_usd,
         "budget_wall_s": budget_wall_s,
@@ -87,7 +89,7 @@ def continue_run(
     from .output import say
     from .voting import asks_here, desk, display_for, recorded_settings
 
-    if _is_a_baseline(runs_dir, run, steps, as_json=as_json):
+    if _is_a_baseline(runs_dir, run, steps, as_json=as_json, trust=trust):
         return
     if steps is not None:
         raise UsageError(f"--steps has no effect: {run} is not a learned baseline")
@@ -110,7 +112,7 @@ def continue_run(
     print_run(result, as_json=as_json)
 
 
-def _is_a_baseline(runs_dir: Path, run: str, steps: int | None, *, as_json: bool) -> bool:
+def _is_a_baseline(runs_dir: Path, run: str, steps: int | None, *, as_json: bool, trust: bool) -> bool:
     """Continue the run if it is a learned baseline's; returns whether it was."""
     from ..baselines.log import find_baseline
     from ..baselines.run import plan_again
@@ -121,5 +123,5 @@ def _is_a_baseline(runs_dir: Path, run: str, steps: int | None, *, as_json: bool
     if folder is not None:
         if steps is not None:
             plan_again(folder, steps)
-        continue_baseline(folder, SystemClock(), as_json=as_json)
+        continue_baseline(folder, SystemClock(), as_json=as_json, trust=trust)
     return folder is not None

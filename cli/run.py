@@ -96,6 +96,7 @@ def run(
     replay_loosely: ReplayLoosely = False,
     require_sandbox: flags.RequireSandbox = False,
     trust: flags.Trust = False,
+    yes: flags.Yes = False,
     runs: flags.Runs = flags.RUNS,
     name: Name = None,
     config: Config = None,
@@ -126,7 +127,9 @@ def run(
         replay=replay,
         loosely=replay_loosely,
         trust=trust,
-        place=Place(runs_dir=runs, name=name, cluster=flags.cluster_at(cluster, workers, mixed=mixed_nodes)),
+        place=Place(
+            runs_dir=runs, name=name, cluster=flags.cluster_at(cluster, workers, mixed=mixed_nodes), yes=yes
+        ),
         showing=Showing(
             display=display, status=StatusOptions(port=status_port, host=status_host), as_json=as_json,
             command_line=context.find_root().obj if tui else None, only_estimate=only_estimate,

@@ -13,6 +13,7 @@ from ..core.programs.constants import Bounds, calibrated, literal, progress_of
 from ..core.story import aligned
 from ..core.text import number, one_line
 from ..core.values import JSON, Program
+from ..domains import is_ours
 from ..domains import load as load_domain
 from ..memory.lock import is_locked
 from ..memory.lookup import Record, last_elite, list_policies, look_up, parents_of
@@ -102,7 +103,8 @@ def show_run(
 
 def _calibration(folder: Path, settings: Mapping[str, JSON]) -> Iterable[str]:
     """The table of a calibration; nothing for other runs."""
-    domain = load_domain(str(settings["domain"])) if settings.get("method") == CALIBRATE else None
+    name = str(settings["domain"])
+    domain = load_domain(name) if settings.get("method") == CALIBRATE and is_ours(name) else None
     if not isinstance(domain, Calibrating):
         return ()
     options = settings["options"]

@@ -1,6 +1,6 @@
 """A recorded trajectory τ: arrays over time, the input of an evaluator, which a run stores."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -50,6 +50,16 @@ class Recording:
             states={name: rows[first:] for name, rows in self.states.items()},
             actions={name: rows[first:] for name, rows in self.actions.items()},
             info={**self.info, "kept_from_step": first},
+        )
+
+    def without(self, names: Collection[str]) -> "Recording":
+        """This episode without these arrays, constants and entries of `info`."""
+        return replace(
+            self,
+            states={name: rows for name, rows in self.states.items() if name not in names},
+            actions={name: rows for name, rows in self.actions.items() if name not in names},
+            constants={name: value for name, value in self.constants.items() if name not in names},
+            info={name: value for name, value in self.info.items() if name not in names},
         )
 
     def arrays(self) -> dict[str, Array]:

@@ -18,6 +18,7 @@ from typing_extensions import get_protocol_members
 from ..core import extras
 from ..core.errors import UsageError, unknown
 from ..core.ports import Domain
+from ..core.provenance import UNKNOWN, Provenance
 
 DOMAINS: Mapping[str, str] = {
     "hanoi": "memento.domains.hanoi:DOMAIN",
@@ -35,6 +36,7 @@ PREFIXES: Mapping[str, str] = {
 NEEDED_EXTRAS: Mapping[str, str] = {"hanoi": "robosuite", "robosuite": "robosuite"}
 IMPORTING = frozenset({"gym"})      # families whose members are code of other packages
 _GYMNASIUM_ID = re.compile(r"(?:[\w.]+:)?(?:[\w-]+/)?[\w.-]+-v\d+|[\w-]+/[\w.-]+")
+CELL = "memento.domains.cell:DOMAIN"
 _MEMBERS = sorted(get_protocol_members(Domain))
 
 
@@ -56,6 +58,11 @@ def is_shipped(name: str) -> bool:
     """Whether `name` is a domain of MEMENTO itself, which imports nothing of others."""
     prefix, colon, _ = name.partition(":")
     return name in DOMAINS or (bool(colon) and prefix in PREFIXES.keys() - IMPORTING)
+
+
+def is_ours(name: str) -> bool:
+    """Whether the code of a domain comes with MEMENTO. The cell's does, and imports and starts what its file names."""
+    return is_shipped(name) or name == CELL or name in DOMAINS.values()
 
 
 def require_installed(name: str) -> None:
@@ -94,8 +101,14 @@ def _members_like(name: str) -> list[str]:
     return found
 
 
-def load(name: str) -> Domain:
-    """Import and return the domain `name`. Raises UsageError."""
+def load(name: str, provenance: Provenance = UNKNOWN) -> Domain:
+    """Import and return the domain `name`, which came from there. Raises UsageError.
+
+    A domain that does not come with MEMENTO is imported only for a name of trusted provenance.
+    """
+    if not is_ours(name):
+        import_string(name)     # nothing else is worth a question
+        provenance.require([f"import {name!r}"])
     prefix, colon, member = name.partition(":")
     if colon and prefix in PREFIXES:
         return cast(Domain, import_module(PREFIXES[prefix]).named(member))

@@ -10,6 +10,7 @@ from gymnasium import error
 from ..core.errors import UsageError, unknown
 from ..core.extras import explain
 from ..core.ports import Drawable, Environment, Playback
+from ..core.provenance import GIVEN
 from ..core.recording import Recording
 from ..core.values import JSON
 from ..domains import load, require_installed
@@ -41,7 +42,7 @@ class DomainEnv(gymnasium.Env[dict[str, Any], Any]):
             raise unknown("render_mode", str(render_mode), self.metadata["render_modes"])
         self.render_mode = render_mode
         require_installed(domain)
-        self._domain = load(domain)
+        self._domain = load(domain, GIVEN)
         self.options = self._domain.options(options, preset=preset)
         self._view = camera, width, height
         self._renderer = None

@@ -53,16 +53,17 @@ class Effort:
     measure: bool = True
     cluster: str | None = None
     mixed: bool = False
+    trust: bool = False     # also runs that this installation did not write are continued
 
 
 def default_effort(
     *, jobs: int | None, workers: int | None, measure: bool = True, cluster: str | None = None,
-    mixed: bool = False,
+    mixed: bool = False, trust: bool = False,
 ) -> Effort:
     """The given numbers; by default one rollout at a time per process, and one process per processor."""
     each = workers or 1
     jobs = jobs or max(1, usable_cpus() // each)
-    return Effort(jobs=jobs, workers=each, measure=measure, cluster=cluster, mixed=mixed)
+    return Effort(jobs=jobs, workers=each, measure=measure, cluster=cluster, mixed=mixed, trust=trust)
 
 
 class Comparing:
@@ -179,7 +180,7 @@ class Comparing:
             shutil.rmtree(folder)  # killed before its first line
         arguments = training_arguments(self._experiment, unit.job, runs=self._folder.runs)
         if folder.exists():
-            arguments = ["resume", str(folder), "--json"]
+            arguments = ["resume", str(folder), "--json", *(["--trust"] if self._effort.trust else [])]
         code, _ = await self._process(unit, arguments)
         if code != 0:
             return Phase.FAILED, self._error_of(unit, code)
@@ -207,7 +208,7 @@ class Comparing:
         if is_run(folder):
             if self._status(unit) is Phase.DONE:
                 return Phase.DONE, ""
-            arguments = resume_arguments(self._experiment, unit.job, folder)
+            arguments = resume_arguments(self._experiment, unit.job, folder, trust=self._effort.trust)
         else:
             beginning = None if unit.job.leads else self._folder.beginning(unit.job)
             arguments = run_arguments(self._experiment, unit.job, beginning, runs=self._folder.runs)

@@ -11,6 +11,7 @@ from ..core.errors import StoreError, UsageError
 from ..core.events import EvaluatorChosen, InitialChosen, SearchEnded
 from ..core.files import replace_file
 from ..core.values import JSON, Program
+from ..memory.origin import is_written_here, sign
 from ..memory.runs import is_run
 from ..memory.store import RunStore
 from .experiment import Arm, Experiment, Measure, Task
@@ -68,12 +69,17 @@ class ComparisonFolder:
         """Whether there is a comparison here."""
         return (self.path / PLAN).is_file()
 
-    def write_plan(self, experiment: Experiment) -> None:
-        """Write the plan, atomically. Raises UsageError if the folder cannot be made."""
+    def write_plan(self, experiment: Experiment, *, own: bool = False) -> None:
+        """Write the plan, atomically, and sign it if it is this installation's `own`.
+
+        Raises UsageError if the folder cannot be made.
+        """
         text = json.dumps({"format": FORMAT, "experiment": asdict(experiment)}, indent=1, ensure_ascii=False)
         try:
             for folder in (self.path, self.runs, self.path / "programs", self.path / "logs"):
                 folder.mkdir(parents=True, exist_ok=True)
+            if own:     # before the plan: a kill in between leaves one that needs trust
+                sign(self.path, json.loads(text))
             _write_whole(self.path / PLAN, text + "\n")
         except OSError as error:
             raise UsageError(f"cannot make a comparison in {self.path}: {error.strerror}") from None
@@ -91,6 +97,14 @@ class ComparisonFolder:
             raise StoreError(f"the comparison {self.path} cannot be read: {error.strerror}") from error
         except (ValueError, KeyError, TypeError) as error:
             raise StoreError(f"the comparison {self.path} is damaged: {PLAN} cannot be parsed") from error
+
+    @property
+    def is_own(self) -> bool:
+        """Whether this installation wrote the plan."""
+        try:
+            return is_written_here(self.path, json.loads((self.path / PLAN).read_text(encoding="utf-8")))
+        except (OSError, ValueError, RecursionError):
+            return False
 
     # ------------------------------------------------------------------------------- runs
 

@@ -22,6 +22,7 @@ from ..baselines.log import (
 from ..baselines.settings import HYPER, METHOD, TRAINING, BaselineArguments, build
 from ..core.errors import UsageError, unknown
 from ..core.extras import require
+from ..core.provenance import GIVEN, UNKNOWN, Provenance
 from ..core.values import JSON
 from ..domains import load as load_domain
 from ..settings import OPTIONS
@@ -42,7 +43,7 @@ def learned_measure(experiment: Experiment, job: Job) -> Measure:
     raise UsageError(f"the arm {job.arm.name!r} is measured on its own task: add a measure without options")
 
 
-def given_of(experiment: Experiment, job: Job) -> BaselineArguments:
+def given_of(experiment: Experiment, job: Job, provenance: Provenance = UNKNOWN) -> BaselineArguments:
     """What `memento baseline` gets for this job. Raises UsageError."""
     measure = learned_measure(experiment, job)
     flags: dict[str, Any] = {key: value for key, value in job.arm.settings.items() if key in FLAGS}
@@ -53,7 +54,7 @@ def given_of(experiment: Experiment, job: Job) -> BaselineArguments:
             raise UsageError(f"{key} is a whole number, not {value!r}")
     if "steps" not in flags:
         raise UsageError("steps is missing: set = { steps = 300000 }")
-    domain = load_domain(job.task.domain)
+    domain = load_domain(job.task.domain, provenance)
     options = measured_options(
         domain.options({**job.task.options, **job.arm.options}, preset=experiment.preset), measure
     )
@@ -69,20 +70,20 @@ def given_of(experiment: Experiment, job: Job) -> BaselineArguments:
     )
 
 
-def check_learned(experiment: Experiment) -> None:
+def check_learned(experiment: Experiment, provenance: Provenance = UNKNOWN) -> None:
     """Raise UsageError for everything that `memento baseline` would refuse, and without the package it needs."""
     for job in list_jobs(experiment):
         if is_learned(job.arm):
             require("rl", f"the arm {job.arm.name}")
             try:
-                build(given_of(experiment, job))
+                build(given_of(experiment, job, provenance), provenance)
             except UsageError as error:
                 raise UsageError(f"{job.name}: {error}") from None
 
 
 def training_arguments(experiment: Experiment, job: Job, *, runs: Path) -> list[str]:
-    """The arguments of `memento baseline` for a job."""
-    given = given_of(experiment, job)
+    """The arguments of `memento baseline` for a job of a comparison that was checked."""
+    given = given_of(experiment, job, GIVEN)
     flags: dict[str, object] = {
         "domain": given.domain, "runs": runs, "name": job.name, "steps": given.steps, "seed": given.seed,
         "environments": given.environments, "processes": given.processes, "checkpoint": given.checkpoint,

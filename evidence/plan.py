@@ -9,10 +9,12 @@ from typing import Any
 
 from ..core.errors import UsageError
 from ..core.methods import candidates_expected
+from ..core.provenance import UNKNOWN, Provenance
 from ..core.seeds import UNSALTED, derive_seed, salted
 from ..core.values import JSON
 from ..domains import load as load_domain
 from ..settings import BRANCHES, OPTIONS, Settings, build_settings, fits
+from ..settings.effects import MODELS, contacts, effects_of_domain, files_named, passes
 from ..settings.presets import preset_named
 from .experiment import (
     AS_SEARCHED,
@@ -241,11 +243,33 @@ def text_of(key: str, value: JSON) -> str:
     return json.dumps(value)
 
 
-def check(experiment: Experiment) -> dict[str, Settings]:
+def effects_of(experiment: Experiment) -> Iterator[str]:
+    """What the runs and measures of a comparison would import, start, contact and read, as ends of a sentence."""
+    for task in experiment.tasks:
+        others = [each.options for each in (*experiment.arms, *experiment.measures)]
+        for options in ({}, *others):
+            yield from effects_of_domain(task.domain, {**task.options, **options})
+    settings = [experiment.settings, *(arm.settings for arm in experiment.arms)]
+    named = [found for each in settings for key in MODELS if (found := each.get(key)) is not None]
+    models = [str(text) for found in named for text in (found if isinstance(found, list) else [found])]
+    yield from contacts([*experiment.models, *models])
+    for each in settings:
+        yield from passes(each.get("env"))
+    given: list[Mapping[str, object]] = [
+        {"initial": experiment.initial, "evaluator": experiment.evaluator}, *settings,
+        *({"evaluator": arm.evaluator} for arm in experiment.arms if arm.evaluator != SHARED),
+    ]
+    for each in given:
+        yield from files_named(each)
+
+
+def check(experiment: Experiment, provenance: Provenance = UNKNOWN) -> dict[str, Settings]:
     """The settings of each job that searches, by its name, as in its `memento run`.
 
-    Raises UsageError for everything that `memento run` would refuse.
+    Raises UsageError for everything that `memento run` would refuse, and if the plan is not of trusted provenance and
+    would import, start, contact or read something.
     """
+    provenance.require(effects_of(experiment))
     found = {}
     unheeded = {*experiment.settings} - {"salt"}
     placeholder = Beginning(initial=Path("initial.py"), evaluator=Path("evaluator.py"))
@@ -253,12 +277,14 @@ def check(experiment: Experiment) -> dict[str, Settings]:
         flags, assignments = arguments_of(experiment, job, None if job.leads else placeholder)
         unheeded -= {assignment.partition("=")[0] for assignment in assignments}
         try:
-            found[job.name] = build_settings({**flags, "seed": job.seed}, assignments=assignments, environment={})
+            found[job.name] = build_settings(
+                {**flags, "seed": job.seed}, assignments=assignments, environment={}, provenance=provenance
+            )
         except UsageError as error:
             raise UsageError(f"{job.name}: {error}") from None
     for key in sorted(unheeded):
         raise UsageError(f"{key!r} has no effect in any arm of this comparison: leave it out")
-    _check_measures(experiment, found)
+    _check_measures(experiment, found, provenance)
     return found
 
 
@@ -266,12 +292,12 @@ def _searches(experiment: Experiment) -> list[Job]:
     return [job for job in list_jobs(experiment) if not is_learned(job.arm)]
 
 
-def _check_measures(experiment: Experiment, settings: Mapping[str, Settings]) -> None:
+def _check_measures(experiment: Experiment, settings: Mapping[str, Settings], provenance: Provenance) -> None:
     for job in _searches(experiment):
         for measure in experiment.measures_of(job.task.name, job.arm.name):
             options = measured_options(settings[job.name].options, measure)
             try:
-                load_domain(job.task.domain).options(options, preset="paper")
+                load_domain(job.task.domain, provenance).options(options, preset="paper")
             except UsageError as error:
                 raise UsageError(f"measure {measure.name!r} of {job.name}: {error}") from None
 
@@ -327,7 +353,7 @@ def run_arguments(experiment: Experiment, job: Job, beginning: Beginning | None,
     ]
 
 
-def resume_arguments(experiment: Experiment, job: Job, run: Path) -> list[str]:
+def resume_arguments(experiment: Experiment, job: Job, run: Path, *, trust: bool = False) -> list[str]:
     """The arguments of `memento resume` for a job, with the plan's budgets, which may have grown."""
     budgets = {key: value for key, value in experiment.settings.items() if _is_budget(key)}
     plain = {key: str(value) for key, value in budgets.items() if "." not in key}
@@ -335,7 +361,7 @@ def resume_arguments(experiment: Experiment, job: Job, run: Path) -> list[str]:
     own = [f"{key}={text_of(key, value)}" for key, value in budgets.items()
            if "." in key and fits(key, job.arm.method, evaluator if job.leads else "reference")]
     words = (word for assignment in own for word in ("--set", assignment))
-    return ["resume", str(run), "--display", "none", "--json", *_flags(plain), *words]
+    return ["resume", str(run), "--display", "none", "--json", *(["--trust"] if trust else []), *_flags(plain), *words]
 
 
 def _is_budget(key: str) -> bool:

@@ -14,14 +14,14 @@ from pydantic import Field
 from ..app.history import outline_of
 from ..app.launching import LaunchedRun
 from ..app.requests import give_hint
-from ..app.required import effects
+from ..app.required import effects_of_run
 from ..core.errors import MementoError, UsageError
 from ..domains import is_shipped
 from ..memory.lock import is_locked
 from ..memory.runs import is_run, new_run
 from ..memory.store import RunStore, ask, end_pause
 from ..runtime.clock import SystemClock
-from ..settings import Settings, build_settings, parse_budgets, with_budgets
+from ..settings import Settings, build_settings, parse_budgets, usable_cpus, with_budgets
 from ..settings.groups import EVALUATORS
 from ..settings.sources import ELSEWHERE, PREFIX
 from .reading import RunName
@@ -30,6 +30,7 @@ from .spending import Allowance, Bounds
 
 BEGUN_WITHIN_S: Final = 45.0    # a process without a run after this time is ended; clients wait for a minute
 STARTS_WAIT_S: Final = 5.0      # for one before
+MOST_PER_CPU: Final = 16        # workers per processor: each is a process with a simulator
 MOST_LIVE: Final = 4            # runs of one server at the same time
 INTERRUPTED: Final = 130        # the exit code
 FILES: Final = frozenset({"initial", "prompts"})    # settings that name a file or a folder
@@ -102,7 +103,9 @@ class Acting:
             with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
                 file.write(chosen.as_toml())
                 file.flush()
-                arguments = ["run", "--config", file.name, "--runs", str(self._runs_dir), "--name", folder.name]
+                arguments = [
+                    "run", "--config", file.name, "--trust", "--runs", str(self._runs_dir), "--name", folder.name
+                ]
                 self._launch(folder, arguments, lambda: is_run(folder) and _last_seq(folder) > 0)
         return {"run": folder.name, "folder": str(folder), "state": "running", "budgets": budgets}
 
@@ -179,7 +182,12 @@ class Acting:
             if key.partition(".")[0] == "prices":
                 raise UsageError(f"{key!r} cannot be set here: prices decide what a budget allows")
         chosen = build_settings({**given, **more}, environment=os.environ, origin="the argument {}")
-        would = [] if self._trust else [*effects(chosen, models=False)]
+        most = MOST_PER_CPU * usable_cpus()
+        if chosen.workers > most:
+            raise UsageError(f"workers = {chosen.workers} is too much for this machine: ask for at most {most}")
+        if "ask" in chosen.judges:
+            raise UsageError("the judge 'ask' waits for a person at a terminal: name another one, or leave judges out")
+        would = [] if self._trust else [*effects_of_run(chosen, models=False)]
         if would:
             raise _needs_trust(f"the run would {'; '.join(would)}")
         return chosen

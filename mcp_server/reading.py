@@ -18,13 +18,14 @@ from ..domains import titles
 from ..evidence.findings import ArmFinding, find, sentences
 from ..memory.lock import is_locked
 from ..memory.lookup import Evaluator, Policy, Record, VoteRecord, look_up, parents_of
-from ..memory.run_status import list_failures, state_of
+from ..memory.origin import is_written_here
+from ..memory.run_status import RunStatus, list_failures, state_of
 from ..memory.runs import DATABASE, list_runs
 from ..memory.slots import Slot
 from ..memory.store import RunStore
 from ..memory.tail import read_outline, read_view
 from ..settings.presets import PRESETS
-from .results import ROWS, UNTRUSTED, Result, page, passage, require_plain, run_named, untrusted
+from .results import ROWS, UNTRUSTED, Result, of_run, page, passage, require_plain, run_named, untrusted
 
 MOST_WAIT_S: Final = 50.0       # clients give up on a call after a minute
 POLL_S: Final = 0.1
@@ -79,10 +80,15 @@ class ReadingTools:
              **untrusted(example=row.example)}
             for row in list_failures(status)[:ROWS]
         ]
-        settings = {key: value for key, value in found.settings.items() if value not in (None, [], {})}
+        settings = {    # whoever knows the salt can compute the seeds of all episodes
+            key: value for key, value in found.settings.items() if value not in (None, [], {}) and key != "salt"
+        }
+        of_log = {**found.result.as_json(), "stage": status.stage, "settings": settings}
+        state = of_log.pop("status")
+        del of_log["run"]       # its path
         return {
-            **found.result.as_json(), "run": folder.name, "folder": str(folder), "stage": status.stage,
-            "failures": failures, "settings": settings, **untrusted(error=self._last_words.get(folder)),
+            **of_run(of_log, own=_is_own(folder, status), error=self._last_words.get(folder)),
+            "run": folder.name, "folder": str(folder), "status": state, "failures": failures,
         }
 
     def list_candidates(self, run: RunName, offset: Offset = 0, limit: Limit = 50) -> Result:
@@ -98,8 +104,8 @@ class ReadingTools:
         """Show one candidate, evaluator or vote: parents, results, its episodes, its faults, the cost of its calls."""
         record = self._record(run, candidate)[0]
         calls = [
-            {"role": row.role, "model": row.call.model, "tokens": row.call.usage.input_tokens
-             + row.call.usage.output_tokens, "usd": row.call.usage.cost_usd}
+            {"role": row.role, "tokens": row.call.usage.input_tokens + row.call.usage.output_tokens,
+             "usd": row.call.usage.cost_usd, **untrusted(model=row.call.model)}
             for row in record.calls
         ]
         return {
@@ -176,13 +182,16 @@ class ReadingTools:
         if target is not None:
             named = " ".join(runs)
             write_page(target, evidence, Pictures(missing=UNWANTED), command=f"memento report {named} --out {page}")
-        return {
-            "title": evidence.title, "runs": len(evidence.records), "counted": len(evidence.counted),
-            "missing": dict(evidence.missing), "findings": [*sentences(findings)],
+        texts = {
+            "title": evidence.title, "missing": dict(evidence.missing), "findings": [*sentences(findings)],
             "groups": [
                 {"task": group.task, "model": group.model, "arms": [_of_arm(arm) for arm in group.arms]}
                 for group in findings.groups
             ],
+        }
+        own = all(is_written_here(Path(record.folder), record.settings) for record in evidence.records)
+        return {
+            **of_run(texts, own=own), "runs": len(evidence.records), "counted": len(evidence.counted),
             "page": None if target is None else str(target),
         }
 
@@ -217,14 +226,20 @@ def _in_short(folder: Path) -> Result:
     try:
         status = read_outline(folder).status
     except (StoreError, OSError) as error:
-        return {"run": folder.name, "state": "unreadable", "error": str(error)}
+        return {"run": folder.name, "state": "unreadable", **untrusted(error=str(error))}
     first, elite = status.first_elite, status.elite
-    return {
-        "run": folder.name, "state": state_of(status.status, live=is_locked(folder)),
+    of_log = {
         **{key: status.settings.get(key) for key in ("domain", "method", "model", "seed")},
         "generations": status.generation, "initial_fitness": first.fitness if first is not None else None,
         "fitness": elite.fitness if elite is not None else None, "elite": None if elite is None else elite.candidate,
     }
+    state = state_of(status.status, live=is_locked(folder))
+    return {"run": folder.name, "state": state, **of_run(of_log, own=_is_own(folder, status))}
+
+
+def _is_own(folder: Path, status: RunStatus) -> bool:
+    """Whether this installation wrote the run; the log of another one can hold any text."""
+    return is_written_here(folder, status.settings)
 
 
 def _of_slot(slot: Slot) -> Result:

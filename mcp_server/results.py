@@ -27,6 +27,18 @@ def untrusted(**texts: object) -> Result:
     return {UNTRUSTED: given} if given else {}
 
 
+def of_run(values: Mapping[str, Any], *, own: bool, error: str | None = None) -> Result:
+    """Values from the log of a run: where it is not of this installation, all but numbers is not trusted.
+
+    `error` never is.
+    """
+    texts = {} if own else {
+        name: value for name, value in values.items() if not isinstance(value, bool | int | float | None)
+    }
+    rest = {name: value for name, value in values.items() if name not in texts}
+    return {**rest, **untrusted(**texts, error=error)}
+
+
 def passage(text: str, offset: int) -> Result:
     """A part of a long text under the key for what is not trusted: `next_offset` is where the rest begins, or None.
 

@@ -1,6 +1,6 @@
 """What runs that the server starts may spend: nothing, or what the person who started the server allowed, in total."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -9,8 +9,9 @@ from ..app.budgets import models_of
 from ..core.errors import UsageError
 from ..memory.runs import is_run
 from ..memory.tail import read_view
-from ..models.spec import ModelSpec, parse_specs
+from ..models.spec import ModelSpec
 from ..settings import Settings
+from ..settings.effects import paid_specs
 
 KINDS: Final[Mapping[str, type[int] | type[float]]] = {"calls": int, "tokens": int, "usd": float}
 Amounts = Mapping[str, float]       # by kind
@@ -86,26 +87,31 @@ class Allowance:
         return most if spent is None else spent - grant.before.get(kind, 0.0)
 
 
-def paid_models(settings: Settings) -> dict[str, ModelSpec]:
-    """The models that a run would ask at a service, by name. A replay asks none."""
+def paid_models(settings: Settings) -> frozenset[ModelSpec]:
+    """The models that a run would ask at a service, each with its address. A replay asks none."""
     if settings.replay is not None:
-        return {}
-    named = [text for texts in models_of(settings).values() for text in texts]
-    return {spec.name: spec for text in named for spec in parse_specs(text) if not spec.free}
+        return frozenset()
+    return paid_specs(text for texts in models_of(settings).values() for text in texts)
 
 
-def require_allowed(paid: Mapping[str, ModelSpec], bounds: Bounds | None) -> Bounds:
+def require_allowed(paid: Set[ModelSpec], bounds: Bounds | None) -> Bounds:
     """The bounds under which all these models may be asked. Raises UsageError."""
     if bounds is None:
         raise UsageError(
-            f"the model {min(paid)!r} may cost money, and this server may spend nothing: use the offline model, or ask "
-            "the person who started it to add --allow-spending"
+            f"the model {min(map(_with_address, paid))!r} may cost money, and this server may spend nothing: use the "
+            "offline model, or ask the person who started it to add --allow-spending"
         )
-    for name, spec in sorted(paid.items()):
+    for spec in sorted(paid, key=_with_address):
         if spec not in bounds.models:
-            allowed = ", ".join(each.name for each in bounds.models)
+            allowed = ", ".join(_with_address(each) for each in bounds.models)
+            name = _with_address(spec)
             raise UsageError(f"this server may not ask the model {name!r}: it may ask offline, {allowed}")
     return bounds
+
+
+def _with_address(spec: ModelSpec) -> str:
+    """A model in a sentence: two of one name can have different addresses."""
+    return f"{spec.name} at {spec.base_url}" if spec.base_url else spec.name
 
 
 def granted(asked: Mapping[str, float | None], *, left: Amounts, before: Amounts, within: Bounds) -> dict[str, float]:

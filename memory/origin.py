@@ -1,7 +1,8 @@
-"""Whether this installation wrote a run: its beginning is signed with a secret that never leaves the machine.
+"""Whether this installation wrote a run: what it began with is signed with a secret that never leaves the machine.
 
 A run folder decides what is imported, which program is started and where prompts and keys are sent. So a folder that
-came from elsewhere, or whose beginning was changed, must be distinguishable from a run of this installation.
+came from elsewhere, or whose settings were changed, must be distinguishable from a run of this installation. The same
+holds for the plan of a comparison, the settings of a learned baseline, and the content of a tape.
 """
 
 import hashlib
@@ -13,30 +14,41 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from ..core.files import read_bounded
 from ..core.values import JSON
 
 SIGNATURE = "origin"        # the file in a run folder
 SECRET = "secret"           # the file in the state folder of the user
 _SECRET_BYTES = 32
+_MOST_BYTES = 256
 
 
 def sign(folder: Path, settings: Mapping[str, JSON]) -> None:
     """Sign the settings that the run in `folder` began with. Without a place for the secret nothing is signed."""
+    signature = signature_of(settings)
+    if signature is not None:
+        (folder / SIGNATURE).write_text(signature + "\n", encoding="utf-8")
+
+
+def signature_of(content: Mapping[str, JSON]) -> str | None:
+    """The signature of this installation under such content; None without a place for the secret."""
     secret = _secret()
-    if secret is not None:
-        (folder / SIGNATURE).write_text(_signature(secret, settings) + "\n", encoding="utf-8")
+    return None if secret is None else _signature(secret, content)
+
+
+def is_signature_of(found: object, content: Mapping[str, JSON]) -> bool:
+    """Whether `found` is the signature of this installation under this content."""
+    expected = signature_of(content)
+    return expected is not None and isinstance(found, str) and hmac.compare_digest(found.encode(), expected.encode())
 
 
 def is_written_here(folder: Path, settings: Mapping[str, JSON]) -> bool:
     """Whether this installation wrote the run in `folder`, and its settings are still those."""
-    secret = _secret()
-    if secret is None:
-        return False
     try:
-        found = (folder / SIGNATURE).read_bytes()[:256]
+        found = read_bounded(folder / SIGNATURE, _MOST_BYTES)
     except OSError:
         return False
-    return hmac.compare_digest(found.strip(), _signature(secret, settings).encode())
+    return is_signature_of(found.strip().decode("latin-1"), settings)
 
 
 def state_folder() -> Path:

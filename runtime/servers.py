@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import os
 import resource
 import socket
@@ -117,8 +118,8 @@ async def open_server(server: Guarded, *, host: str, port: int, flag: str) -> As
     from aiohttp import web
 
     runner = web.AppRunner(
-        server.application(), access_log=None, handler_cancellation=True, shutdown_timeout=CLOSING_S,
-        keepalive_timeout=KEPT_S,
+        server.application(), access_log=None, logger=_malformed_unsaid(), handler_cancellation=True,
+        shutdown_timeout=CLOSING_S, keepalive_timeout=KEPT_S,
     )
     await runner.setup()
     assert runner.server is not None
@@ -140,6 +141,20 @@ async def open_server(server: Guarded, *, host: str, port: int, flag: str) -> As
         server.end()
         server.door.close()
         await runner.cleanup()
+
+
+def _malformed_unsaid() -> logging.Logger:
+    """The log of a server's own failures, without malformed requests: their sender gets "400", and no one is to act."""
+    logger = logging.getLogger("memento.web")
+    if not logger.filters:
+        logger.addFilter(_is_no_bad_request)
+    return logger
+
+
+def _is_no_bad_request(record: logging.LogRecord) -> bool:
+    from aiohttp.http_exceptions import HttpProcessingError
+
+    return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
 
 
 def not_free(host: str, port: int, error: OSError, flag: str) -> UsageError:

@@ -2,6 +2,7 @@
 
     building   the settings of a run, from all their sources and checked
     checks     checks of settings
+    effects    what settings would import, start, contact or read
     evaluate   the settings of `memento evaluate`, `memento rank` and `memento audit`
     groups     the groups of settings: each says which parts of a run its settings need to have an effect
     model      A run's settings and their allowed values

@@ -4,12 +4,14 @@ Precedence, highest first: flags and `--set`, the environment (MEMENTO_…), the
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import UsageError
+from ..core.errors import StoreError, UsageError
 from ..core.events import Fact, RunResumed, RunStarted
+from ..core.provenance import GIVEN, Provenance
+from ..core.text import one_line
 from ..core.values import JSON
 from ..core.variables import pass_also
 from ..domains import load as load_domain
@@ -25,6 +27,7 @@ from .checks import (
     settle_step_limit,
     validated,
 )
+from .effects import effects_of_domain, passes
 from .model import BRANCHES, OPTIONS, Settings
 from .presets import DEFAULT_PRESET, preset_named
 from .recorded import recorded_settings
@@ -46,10 +49,12 @@ def build_settings(
     config: Path | None = None,
     environment: Mapping[str, str],
     origin: str | None = None,
+    provenance: Provenance = GIVEN,
 ) -> Settings:
     """The settings of a run from all their sources; None stands for a flag that was not given.
 
-    `origin` says where `flags` come from if not from the command line, with {} for the key.
+    `origin` says where `flags` come from if not from the command line, with {} for the key; `provenance` is
+    that of `config`, or of the flags where they are read from a plan.
     Raises UsageError with one sentence that names the key, the source and the fix.
     """
     layers = [
@@ -65,7 +70,8 @@ def build_settings(
     if "domain" not in plain:
         known = ", ".join(domain_names())
         raise UsageError(f"which domain? name one of {known}, gym:ID or robosuite:TASK, as in: memento run hanoi")
-    domain = load_domain(str(plain["domain"].value))
+    named_there = config is not None and plain["domain"].origin == str(config)
+    domain = load_domain(str(plain["domain"].value), provenance if config is None or named_there else GIVEN)
     preset = str(plain["preset"].value) if "preset" in plain else DEFAULT_PRESET
     own = domain_options(given, domain.name)
     values: dict[str, Any] = {"workers": usable_cpus(), **preset_named(preset)}
@@ -75,6 +81,8 @@ def build_settings(
     settle_episodes(values, plain)
     settle_paths(values)
     values |= model_tables(given)
+    if config is not None:      # before the domain's options look at a simulator
+        provenance.require(_at_once(given, str(config), str(plain["domain"].value)))
     if "env" in plain and isinstance(names := plain["env"].value, list | tuple):
         pass_also(map(str, names), origin=plain["env"].origin)      # the domain's options may look at a simulator
     options = domain.options(own, preset=preset)
@@ -85,7 +93,15 @@ def build_settings(
     refuse_empty_search(settings)
     refuse_gate_without_twin(settings, domain)
     refuse_small_budget(settings)
-    return settings.settled()
+    return settings.settled().from_there(provenance)
+
+
+def _at_once(given: Mapping[str, GivenValue], file: str, domain: str) -> Iterator[str]:
+    """What the values of a file would start and pass while a domain completes its options, as ends of a sentence."""
+    theirs = {key: entry.value for key, entry in given.items() if entry.origin == file}
+    options = {key.partition(".")[2]: value for key, value in theirs.items() if "." in key}
+    yield from (effect for effect in effects_of_domain(domain, options) if not effect.startswith("import "))
+    yield from passes(theirs.get("env"))
 
 
 def parse_budgets(flags: Mapping[str, JSON], assignments: Sequence[str]) -> dict[str, JSON]:
@@ -97,9 +113,14 @@ def parse_budgets(flags: Mapping[str, JSON], assignments: Sequence[str]) -> dict
                 f"{key!r} cannot change in a resumed run, because the search was planned with it: start a new run "
                 f"({entry.origin})"
             )
-        if not key.startswith(("budget_", "budget.")):
+        if not _may_change(key):
             raise UsageError(f"{key!r} cannot change in a resumed run: only budgets can ({entry.origin})")
     return {key: entry.value for key, entry in given.items()}
+
+
+def _may_change(key: str) -> bool:
+    """Whether a setting is a budget that a resumed run can have another value of."""
+    return key.startswith(("budget_", "budget.")) and key != "budget_episodes"
 
 
 def with_budgets(settings: Settings, budgets: Mapping[str, JSON]) -> Settings:
@@ -114,15 +135,31 @@ def with_budgets(settings: Settings, budgets: Mapping[str, JSON]) -> Settings:
     values: dict[str, Any] = settings.as_json() | {key: entry.value for key, entry in plain.items()}
     for role, limits in model_tables(given)["budget"].items():
         values["budget"][role] = values["budget"].get(role, {}) | limits
-    return validated(values, given, values.pop(OPTIONS))
+    return validated(values, given, values.pop(OPTIONS)).from_there(settings.provenance)
 
 
 def settings_in(facts: Iterable[Fact]) -> Settings | None:
-    """The settings of a run with the budgets of its last resume; None if it never started."""
+    """The settings of a run with the budgets of its last resume; None if it never started. Of unknown provenance.
+
+    Raises StoreError for a log that begins twice, changes other settings than budgets, or is of another version.
+    """
     settings: Settings | None = None
     for fact in facts:
         if isinstance(fact, RunStarted):
+            if settings is not None:
+                raise StoreError("the log is damaged: its run begins twice")
             settings = recorded_settings(fact.settings)
         elif isinstance(fact, RunResumed) and settings is not None and fact.budgets:
-            settings = with_budgets(settings, fact.budgets)
+            settings = _resumed(settings, fact.budgets)
     return settings
+
+
+def _resumed(settings: Settings, budgets: Mapping[str, JSON]) -> Settings:
+    """The settings with the recorded budgets of a resume. Raises StoreError."""
+    for key in budgets:
+        if not _may_change(key):
+            raise StoreError(f"the log is damaged: it changes {one_line(repr(key), 80)}, and only budgets can change")
+    try:
+        return with_budgets(settings, budgets)
+    except UsageError as error:
+        raise StoreError(f"the log is damaged: the budgets of a resumed run are wrong: {error}") from error

@@ -10,6 +10,7 @@ from ..core.audits import AuditedProgram
 from ..core.call_times import REAL_TIME
 from ..core.errors import UsageError
 from ..core.ports import Domain, has_success
+from ..core.provenance import GIVEN
 from ..core.values import JSON, Program
 from ..domains import load as load_domain
 from . import MOST_WORKERS, OPTIONS, SALT_PATTERN, evaluator_file, parse_assignments, usable_cpus
@@ -74,7 +75,7 @@ def build_evaluate_settings(
         if number is not None and number > most:
             raise UsageError(f"{name} must be at most {most}, not {number}")
     _require_salt(salt)
-    task = load_domain(domain)
+    task = load_domain(domain, GIVEN)
     given = given_options(task.name, flags=flags, assignments=assignments)
     options = task.options(given, preset="paper")
     return EvaluateSettings(
@@ -200,7 +201,7 @@ def build_audit_settings(
         ("--episodes", episodes, 1, MOST_AUDITED), ("--programs", programs, 0, MOST_PROGRAMS),
         ("--seed", seed, 0, MOST_SEED), ("--workers", workers, 1, MOST_WORKERS),
     )
-    if not has_success(load_domain(domain), options):
+    if not has_success(load_domain(domain, GIVEN), options):
         raise UsageError(
             f"the domain {domain!r} has no success predicate under these options, so no program can be shown to please"
             " the evaluator without success: see `memento domains` for options that define success"

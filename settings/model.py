@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from ..core.programs.patch_form import Form
+from ..core.provenance import UNKNOWN, Provenance
 from ..core.seeds import salted
 from ..core.values import JSON, FeedbackDetail, MemoryDetail
 from . import groups
@@ -168,6 +169,19 @@ class Settings(BaseModel):
     final_episodes: Positive = groups.FINAL.field(..., "held-out episodes on which p_0 and the elite are compared")
 
     options: dict[str, Any] = groups.RUN.field({}, "the domain's own options, all of them")
+
+    _provenance: Provenance = PrivateAttr(default=UNKNOWN)
+
+    @property
+    def provenance(self) -> Provenance:
+        """Where these settings came from: whoever imports, starts or contacts what they name asks it."""
+        return self._provenance
+
+    def from_there(self, provenance: Provenance) -> "Settings":
+        """The same settings of this provenance."""
+        settings = self.model_copy()
+        settings._provenance = provenance
+        return settings
 
     @property
     def looks(self) -> bool:

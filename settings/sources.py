@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..core.errors import UsageError
 from ..core.files import read_bounded
+from ..core.provenance import Provenance
 from ..core.values import JSON
 from .groups import EVALUATORS
 
@@ -81,6 +82,12 @@ def from_environment(environment: Mapping[str, str]) -> dict[str, GivenValue]:
             key = variable.removeprefix(PREFIX).lower().replace("__", ".")
             found[key] = GivenValue(value=_parse(key, text), origin=f"the environment variable {variable}")
     return found
+
+
+def provenance_of_file(path: Path) -> Provenance:
+    """A file of settings in the present folder, or below it, is trusted: another may be somebody else's."""
+    own = Path.cwd().resolve() in path.resolve().parents
+    return Provenance(place=f"the file {path.name!r}, which is outside this folder", trusted=own)
 
 
 def from_file(path: Path) -> dict[str, GivenValue]:

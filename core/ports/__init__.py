@@ -44,7 +44,7 @@ from .domain import (
 from .environment import Action, Choosing, Encoding, Environment, InvalidAction, Observation, SimulatorFailed
 from .model import THOUGHT_ONLY, UNUSABLE, Ask, ImageFile, Model, Reply
 from .narrating import Narrating
-from .pool import Pool, Practice, Prober, ProbeTask, RollTask
+from .pool import Computing, Pool, Practice, Prober, ProbeTask, RollTask
 from .prompts import Prompts
 from .rendering import Drawable, Picture, Playback, Renderer
 from .sheets import Artist, Drawn, DrawTask
@@ -54,9 +54,9 @@ from .store import Store
 __all__ = [
     "THOUGHT_ONLY", "UNUSABLE",
     "Action", "Activity", "Artist", "Ask", "Attentive", "AuditProgram", "Auditable", "Calibrating", "Choosing", "Clock",
-    "Display", "Domain", "DrawTask", "Drawable", "Drawn", "Encoding", "Environment", "Furnishing", "Generalising",
-    "ImageFile", "Interpreted", "InvalidAction", "KnowingOrder", "KnownEpisode", "Model", "Narrating", "Numeric",
-    "Observation", "Part", "Periodic", "Picture", "Playback", "Pool", "Practice", "ProbeTask", "Prober", "Prompts",
-    "Renderer", "Reply", "Rig", "RollTask", "Shelf", "SimulatorFailed", "Starting", "Store", "Succeeding", "Twin",
-    "Twinned", "has_success", "interpreter_of", "shelf_of", "twin_for",
+    "Computing", "Display", "Domain", "DrawTask", "Drawable", "Drawn", "Encoding", "Environment", "Furnishing",
+    "Generalising", "ImageFile", "Interpreted", "InvalidAction", "KnowingOrder", "KnownEpisode", "Model", "Narrating",
+    "Numeric", "Observation", "Part", "Periodic", "Picture", "Playback", "Pool", "Practice", "ProbeTask", "Prober",
+    "Prompts", "Renderer", "Reply", "Rig", "RollTask", "Shelf", "SimulatorFailed", "Starting", "Store", "Succeeding",
+    "Twin", "Twinned", "has_success", "interpreter_of", "shelf_of", "twin_for",
 ]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from ..errors import UsageError
+from ..provenance import Provenance
 from ..recording import Recording
 from ..values import JSON, Brief, Contract, Program
 from .environment import Environment
@@ -179,8 +180,13 @@ class Interpreted(Protocol):
         """The path of the Python (3.11 or newer, with numpy) that workers run under; None for the controller's."""
 
 
-def interpreter_of(domain: Domain, options: Mapping[str, JSON]) -> str | None:
-    """The Python that workers run under with these (completed) options; None for the controller's own."""
+def interpreter_of(domain: Domain, options: Mapping[str, JSON], provenance: Provenance) -> str | None:
+    """The Python that workers run under with these (completed) options; None for the controller's own.
+
+    Raises UsageError if the options are not of trusted provenance and start a program: this one, or a simulator.
+    """
+    programs = domain.programs(options) if isinstance(domain, Starting) else ()
+    provenance.require(f"start the program {program!r}" for program in programs)
     return domain.interpreter(options) if isinstance(domain, Interpreted) else None
 
 

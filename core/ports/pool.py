@@ -97,6 +97,17 @@ class Pool(Protocol):
 
 
 @runtime_checkable
+class Computing(Protocol):
+    """Runs code of a conversation over recordings: what a pool offers as well where proposers have tools."""
+
+    async def compute(self, program: Program, episode: Episode) -> Score:
+        """What `score` returns for a program that does not get the arrays that no tool shows (`core.turns.HIDDEN`).
+
+        They are left out before anything is sent to the program's process. Raises as `score` does.
+        """
+
+
+@runtime_checkable
 class Prober(Protocol):
     """Records probes: what a pool offers as well where evaluators are examined on probes. Duties as in `Pool`."""
 

@@ -83,7 +83,9 @@ def _episode(settings: Settings) -> str:
     lines = [
         f"- An episode has at most {known.horizon} steps, then it ends by \"horizon\". It ends earlier by "
         f"\"terminated\" or \"truncated\" where the environment says so.{lasts}",
-        f"- Success: {_success(settings)}",
+        f"- Success: {_success(settings)}{_seen(settings)}",
+        *(["- An action after which the reward or the observation is no number is a fault: the episode's fitness is 0."]
+          if settings.divergence_is_fault else []),
         f"- A policy of random actions has a mean return of {known.random_mean:.4g} (standard deviation "
         f"{known.random_std:.3g}, {known.random_episodes} episodes).",
         *raises,
@@ -124,6 +126,13 @@ def _success(settings: Settings) -> str:
         return (f"`{COMPLETIONS}` holds tasks and no task is left in `{REMAINING}` {when} of the episode: every task "
                 "must be done, and some of them are no success.")
     return f"the environment reports `{settings.success}` {when} of the episode."
+
+
+def _seen(settings: Settings) -> str:
+    """Whether the search can see what the environment reports of success."""
+    if settings.success in (NONE, BY_RETURN):
+        return ""
+    return " Recordings hold it." if settings.shows_success else " No recording holds it."
 
 
 def _policy(settings: Settings) -> str:
@@ -282,7 +291,7 @@ def _evaluator(settings: Settings) -> str:
         lines.append(f"- Not recorded, because they are too large: {', '.join(lost)}.")
     if not kept:
         lines.append("- `step` (T + 1,): the numbers of the steps.")
-    for field in known.info:
+    for field in settings.recorded_info:
         shape = "(T,)" if field.size == 1 else f"(T, {field.size})"
         path = ".".join(map(str, field.path))
         lines.append(f"- `{field.name}` {shape}: what the environment reports as {path}; NaN where it reported "

@@ -70,7 +70,8 @@ class GymEnvironment:
         """Do one step. Returns "horizon", "success", "terminated", "truncated" or "diverged" at the end.
 
         Numbers of a Box are clipped to its bounds. Raises InvalidAction where an integer is demanded, and where the
-        environment raises for a choice that its mask does not allow; SimulatorFailed where it raises otherwise.
+        environment raises for a choice that its mask does not allow, or diverges, unless the options let the episode
+        end then; SimulatorFailed where it raises otherwise.
         """
         vector = action if isinstance(action, np.ndarray) else vector_of(action, self._reader.size)
         accepted = self._reader.accepted(vector)
@@ -86,6 +87,8 @@ class GymEnvironment:
                 raise InvalidAction(f"{refused}; the environment raised {raised(error)}") from error
             raise SimulatorFailed(raised(error)) from error
         diverged = not (np.isfinite(reward) and not np.isnan(self._flat).any())
+        if diverged and self._settings.divergence_is_fault:     # else it would be a way to stop losing
+            raise InvalidAction("the environment diverged: after this action its reward or observation is no number")
         reward = 0.0 if diverged else reward
         self._total += reward
         self._steps += 1
@@ -96,7 +99,8 @@ class GymEnvironment:
         if diverged:
             return "diverged"
         if terminated:
-            return "success" if self.success() else "terminated"
+            told = self._settings.shows_success or self._settings.success == BY_RETURN
+            return "success" if told and self.success() else "terminated"
         if self._steps >= self._known.horizon:
             return "horizon"
         return "truncated" if truncated else None

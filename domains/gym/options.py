@@ -10,15 +10,20 @@ from typing import Final
 from ...core.errors import UsageError, unknown
 from ...core.files import read_bounded
 from ...core.values import JSON
-from .description import Description, describe, description_of
+from .description import Description, InfoField, describe, description_of
 from .names import arguments_of, parse_id
 
 KNOWN: Final = (
-    "max_episode_steps", "kwargs", "task", "low", "high", "threshold", "success", "success_at", "check", "python",
-    "description",
+    "max_episode_steps", "kwargs", "task", "low", "high", "threshold", "success", "success_at", "success_info",
+    "diverged", "check", "python", "description",
 )
 CHECKS: Final = ("refuse", "warn")
 ENDS: Final = ("any", "end")
+HIDDEN_INFO: Final = "hidden"               # what `info` says of success is in no recording, or
+SHOWN_INFO: Final = "shown"                 # it is: evaluators, metrics and prompts have it
+FAULT: Final = "fault"                      # what an episode is in which the environment diverges, or
+STOPS: Final = "ends"                       # it ends there with the return so far
+SUCCESS_INFO: Final = frozenset({"is_success", "success", "episode_task_completions", "tasks_to_complete"})
 BY_RETURN: Final = "return"
 NONE: Final = "none"
 COMPLETIONS: Final = "episode_task_completions"     # of `info`: the tasks that are done, and
@@ -34,6 +39,7 @@ class Settings:
 
     `low` and `high` anchor the fitness: the mean return of random actions, and a good return. `success` is "return"
     (at least `threshold`), "none", or a key of `info`, which counts at `success_at`: "any" step or the "end".
+    `shows_success`: recordings hold what `info` says of it, so evaluators and prompts have it.
     `task` replaces the documentation, or follows it if `extends`. `python` is the interpreter that has the environment
     installed; None for this one.
     """
@@ -46,7 +52,15 @@ class Settings:
     threshold: float | None
     success: str
     success_at: str
+    shows_success: bool
+    divergence_is_fault: bool
     python: str | None
+
+    @property
+    def recorded_info(self) -> tuple[InfoField, ...]:
+        """The fields of `info` that recordings hold: not those of success, unless they are shown."""
+        names = SUCCESS_INFO | {self.success}
+        return tuple(field for field in self.description.info if self.shows_success or not names & {*field.path})
 
     @property
     def documented(self) -> Description:
@@ -91,6 +105,8 @@ def complete(given: Mapping[str, JSON], *, environment_id: str) -> dict[str, JSO
         "max_episode_steps": found.horizon, "kwargs": kwargs, "task": _task(options.get("task")), "low": low,
         "high": high, "threshold": threshold, "success": success,
         "success_at": _one_of(options, "success_at", ENDS, "end" if success == "is_success" else "any"),
+        "success_info": _one_of(options, "success_info", (HIDDEN_INFO, SHOWN_INFO), HIDDEN_INFO),
+        "diverged": _one_of(options, "diverged", (FAULT, STOPS), FAULT),
         "check": check, "python": python, "description": found.as_text(),
     }
 
@@ -104,6 +120,8 @@ def settings(options: Mapping[str, JSON]) -> Settings:
         extends=isinstance(task, dict) and bool(task["extends"]), low=float(str(options["low"])),
         high=float(str(options["high"])), threshold=None if threshold is None else float(str(threshold)),
         success=str(options["success"]), success_at=str(options["success_at"]),
+        shows_success=options.get("success_info", SHOWN_INFO) == SHOWN_INFO,     # runs of older versions had it
+        divergence_is_fault=options.get("diverged", STOPS) == FAULT,                # and they ended there
         python=None if (python := options.get("python")) is None else str(python),
     )
 

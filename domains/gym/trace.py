@@ -35,7 +35,7 @@ class Trace:
         self._row_type = np.dtype(np.uint8 if images else np.float64)
         self._keep_rows = bool(self._kept - {leaf.name for leaf in known.observation if leaf.kind == TEXT})
         self._reader = reader
-        self._info = known.info
+        self._info = settings.recorded_info
         self._goal = known.goal
         self._constants: dict[str, Array] = {
             "return_low": np.array([settings.low]), "return_high": np.array([settings.high]),

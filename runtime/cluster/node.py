@@ -202,6 +202,8 @@ class NodeHost:
                 )
                 if do == "score":
                     return messages.score_message(await pool.score(program, recorded)), []
+                if do == "compute":
+                    return messages.score_message(await pool.compute(program, recorded)), []
                 return messages.score_message((await pool.examine(program, [recorded])).scores[0]), []
 
 

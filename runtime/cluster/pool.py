@@ -151,6 +151,10 @@ class ClusterPool:
         """
         return await self._apply("score", evaluator, episode)
 
+    async def compute(self, program: Program, episode: Episode) -> Score:
+        """The same for a program that gets no hidden arrays; see core.ports.Computing."""
+        return await self._apply("compute", program, episode)
+
     async def examine(self, evaluator: Program, episodes: Sequence[Episode]) -> Examination:
         """Apply an evaluator to T_0 and check that it is valid; see core.ports.Pool. Raises RolloutError."""
         return await examined(partial(self._apply, "examine", evaluator), episodes)

@@ -4,7 +4,6 @@ import hashlib
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import replace
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
@@ -87,13 +86,7 @@ class SheetMaker:
 
 def blinded(recording: Recording) -> Recording:
     """The recording without what policies never learn: whether the success predicate held."""
-    return replace(
-        recording,
-        states={name: rows for name, rows in recording.states.items() if name not in HIDDEN},
-        actions={name: rows for name, rows in recording.actions.items() if name not in HIDDEN},
-        constants={name: value for name, value in recording.constants.items() if name not in HIDDEN},
-        info={name: value for name, value in recording.info.items() if name not in HIDDEN | {"ended_by"}},
-    )
+    return recording.without(HIDDEN | {"ended_by"})
 
 
 def _problem(text: str) -> Message:

@@ -32,6 +32,7 @@ from ...core.recording_file import load_recording, save_recording, trajectory_pa
 from ...core.seeds import derive_seed
 from ...core.story import Story, shown_conditions, story_text
 from ...core.text import raised
+from ...core.turns import HIDDEN
 from ...core.values import JSON, Episode, EpisodeNotes, Fault, FaultKind, Program
 from . import sandbox
 from . import worker_messages as messages
@@ -315,8 +316,10 @@ class Worker:
                 raise Aborted
 
     def _apply(self, request: Mapping[str, Any], program: Program) -> messages.Message:
-        """Score or examine one recorded episode."""
+        """Score or examine one recorded episode, or run code over it, which never gets the hidden arrays."""
         recording = load_recording(trajectory_path(self._folder, request["key"]))
+        if request["do"] == "compute":
+            recording = recording.without(HIDDEN)
         call = examine if request["do"] == "examine" else evaluate
         try:
             score = call(

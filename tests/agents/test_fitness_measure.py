@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from memento.agents.proposers import MAX_FITNESS, HillClimber
+from memento.core.provenance import GIVEN
 from memento.core.values import Operator
 from memento.domains import load
 from memento.runtime.prompts import PromptFolder
@@ -29,7 +30,7 @@ async def test_prompts_show_it_bounded_and_as_data_unless_they_show_metrics_alon
 
 @pytest.mark.parametrize("name", ["hanoi", "hanoi-kinematic", "kitchen"])
 def test_the_texts_name_the_constants_of_the_reference_evaluators(name: str) -> None:
-    domain = load(name)
+    domain = load(name, GIVEN)
     text = domain.brief(domain.options({}, preset="quick")).reference_fitness
     program = domain.reference_evaluator()
     assert program is not None

@@ -66,13 +66,14 @@ def run(code: str) -> str:
     """The output of trusted code, in this process."""
     space: dict = {}
     exec(code_program(Program(code), EVALUATOR_CONTRACT).text, space)
-    fitness, metrics = space["Evaluator"]().evaluate({"x": np.arange(3.0), "success": np.ones(3)})
+    fitness, metrics = space["Evaluator"]().evaluate({"x": np.arange(3.0)})
     assert fitness == 0.0
     return output_of(metrics)
 
 
 def test_code_gets_the_arrays_and_its_output_is_answered() -> None:
     assert run("print(sorted(arrays), float(np.sum(arrays['x'])))") == "['x'] 3.0"
+    assert run("print('\U0001f642')  # \U0001f642") == "\U0001f642", "a character outside the BMP"
     assert run("pass") == "the code printed nothing"
     assert run("print(1)\n1/0").splitlines()[:2] == ["1", "it raised:"]
     assert 'File "compute.py", line 2' in run("print(1)\n1/0")

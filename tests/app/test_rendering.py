@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from memento.app.rendering import Found, drawing
 from memento.core.errors import StoreError, UsageError
+from memento.core.provenance import GIVEN
 from memento.core.recording import Recording
 from memento.domains import load
 
@@ -25,7 +26,7 @@ MISFITS: dict[str, Callable[[Recording], Recording]] = {
 
 
 def recording_of(name: str) -> tuple[Recording, dict]:
-    domain = load(name)
+    domain = load(name, GIVEN)
     options = domain.options({}, preset="smoke")
     environment = domain.environment(options)
     with closing(environment):
@@ -39,7 +40,7 @@ def recording_of(name: str) -> tuple[Recording, dict]:
 @pytest.mark.parametrize("name", ["hanoi-kinematic", "kitchen"])
 def test_a_misfit_is_one_sentence(name: str) -> None:
     recording, options = recording_of(name)
-    renderer = load(name).renderer(options)
+    renderer = load(name, GIVEN).renderer(options)
     try:
         renderer.require()
     except UsageError as error:

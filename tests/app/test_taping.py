@@ -11,9 +11,9 @@ from memento.app import replay
 from memento.app.replay import (
     export_tape,
     find_recorded,
-    read_recorded,
     read_tape,
     recorded_facts,
+    replay_settings,
     require_done,
     write_tape,
 )
@@ -162,7 +162,7 @@ def test_a_tape_that_would_import_something_asks_for_trust(tmp_path: Path) -> No
     rest = [fact for fact in STORY if fact is not started]
     write_tape([foreign, *rest], tmp_path / "a.tape.xz")
     with pytest.raises(UsageError, match=r"would import 'evil:DOMAIN': add --trust"):
-        read_recorded(tmp_path / "a.tape.xz", trusted=False)
+        replay_settings(tmp_path / "a.tape.xz")
 
 
 @pytest.mark.parametrize("arguments", [["--replay-loosely"], ["--replay-loosely", "--estimate"]])

@@ -39,8 +39,8 @@ class DomainContract(Subject):
 
     def test_no_simulator_is_imported(self) -> None:
         code = (
-            "import sys; from memento import domains\n"
-            f"domain = domains.load({self.domain!r})\n"
+            "import sys; from memento import domains; from memento.core.provenance import GIVEN\n"
+            f"domain = domains.load({self.domain!r}, GIVEN)\n"
             f"options = domain.options({dict(self.given)!r}, preset='smoke')\n"
             "domain.brief(options), domain.reference_evaluator(), domain.shelf()\n"
             "print(*{name.partition('.')[0] for name in sys.modules})\n"

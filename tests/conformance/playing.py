@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from memento.core.ports import Action, Environment, Observation
+from memento.core.provenance import GIVEN
 from memento.core.recording import Recording
 from memento.core.values import JSON
 from memento.domains import load
@@ -69,7 +70,7 @@ def digest_elsewhere(
 def main() -> None:
     """Play the episode described on standard input and print its digest."""
     request = json.load(sys.stdin)
-    environment = load(request["domain"]).environment(request["options"])
+    environment = load(request["domain"], GIVEN).environment(request["options"])
     vectors = environment.observation_layout is not None
     actions = [np.array(action) if vectors else action for action in request["actions"]]
     print(play(environment, actions, index=request["index"], seed=request["seed"]).digest())  # noqa: T201 - its output

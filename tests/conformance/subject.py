@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from memento.core.ports import Action, Domain, Environment
+from memento.core.provenance import GIVEN
 from memento.core.values import JSON
 from memento.domains import load
 
@@ -27,7 +28,7 @@ class Subject:
     @pytest.fixture(scope="class")
     @classmethod
     def loaded(cls) -> Domain:
-        return load(cls.domain)
+        return load(cls.domain, GIVEN)
 
     @pytest.fixture(scope="class")
     @classmethod

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from memento.core.errors import UsageError
+from memento.core.provenance import GIVEN
 from memento.core.recording import Recording
 from memento.domains import load
 from memento.domains.hanoi.narration import Story
@@ -16,7 +17,7 @@ WORDS = ("solved", "success", "done in")
 
 def recorded(name: str, *, success: bool, ended_by: str) -> tuple[Recording, dict]:
     """Five steps of an idle episode that claims to have ended so."""
-    domain = load(name)
+    domain = load(name, GIVEN)
     options = domain.options({}, preset="smoke")
     environment = domain.environment(options)
     with closing(environment):
@@ -37,7 +38,7 @@ def test_a_sheet_is_the_same_whether_the_task_was_solved_or_not(name: str) -> No
     seen = []
     for success, ended_by in ((True, "success"), (False, "horizon")):
         recording, options = recorded(name, success=success, ended_by=ended_by)
-        renderer = load(name).renderer(options)
+        renderer = load(name, GIVEN).renderer(options)
         try:
             renderer.require()
         except UsageError as error:

@@ -5,6 +5,7 @@ from importlib import import_module
 import pytest
 from memento import domains
 from memento.core.errors import UsageError
+from memento.core.provenance import GIVEN
 
 
 def test_names_have_import_strings_that_load() -> None:
@@ -42,4 +43,11 @@ def test_an_unknown_member_of_a_family_is_refused_with_the_nearest() -> None:
 ])
 def test_an_object_that_is_not_a_domain_is_refused(where: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        domains.load(where)
+        domains.load(where, GIVEN)
+
+
+def test_a_name_of_unknown_provenance_imports_nothing_of_others() -> None:
+    """Whoever forgets to ask is refused, not obeyed."""
+    for name in ("json:loads", "gym:CartPole-v1", "memento.domains.hanoi.task:tower", "memento.domains.gym:CartPole"):
+        with pytest.raises(UsageError, match="add --trust"):
+            domains.load(name)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from memento.core.ports import Narrating
+from memento.core.provenance import GIVEN
 from memento.core.recording import Recording
 from memento.core.story import MAX_ROWS, MAX_STORY, Story, shown_conditions, story_text
 from memento.domains import load
@@ -34,7 +35,7 @@ def kitchen() -> Recording:
 
 @pytest.fixture(params=["hanoi", "hanoi-kinematic", "kitchen"])
 def narrated(request: pytest.FixtureRequest, tower: Recording, kitchen: Recording) -> tuple[Narrating, Recording]:
-    domain = load(request.param)
+    domain = load(request.param, GIVEN)
     assert isinstance(domain, Narrating)
     return domain, kitchen if request.param == "kitchen" else tower
 

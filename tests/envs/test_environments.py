@@ -12,6 +12,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 from memento.app import rendering
 from memento.core.errors import UsageError
+from memento.core.provenance import GIVEN
 from memento.core.recording import Recording
 from memento.domains import load
 from memento.domains.arm.graphics import live_backend
@@ -115,7 +116,7 @@ async def test_an_episode_is_that_of_a_worker_with_the_same_seed(name: str, tmp_
     if POLICIES[name] is follower:
         program = tmp_path / "follower.py"
         program.write_text(FOLLOWER)
-    options = load(DOMAINS[name]).options(MADE[name], preset="paper")
+    options = load(DOMAINS[name], GIVEN).options(MADE[name], preset="paper")
     wanted = rendering.of_policy(program, DOMAINS[name], options=options, index=index, seed=seed - index)
     theirs = (await rendering.fetch(wanted)).recording
     assert mine.steps == theirs.steps > 10

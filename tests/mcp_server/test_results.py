@@ -6,7 +6,18 @@ from pathlib import Path
 import pytest
 from memento.core.errors import UsageError
 from memento.mcp_server.reading import ReadingTools
-from memento.mcp_server.results import LARGEST, TEXT, finished, page, passage, run_named, untrusted
+from memento.mcp_server.results import (
+    LARGEST,
+    LINE,
+    TEXT,
+    UNTRUSTED,
+    finished,
+    of_run,
+    page,
+    passage,
+    run_named,
+    untrusted,
+)
 from memento.memory.store import RunStore
 from memento.runtime.clock import SystemClock
 
@@ -62,10 +73,20 @@ def test_a_run_with_every_fact_is_shown_within_bounds(tmp_path: Path) -> None:
         store.append(STORY)
     reading = ReadingTools(tmp_path, {tmp_path / "one": f"it ended {TITLE}"})
     shown = finished(reading.show_run("one"))
-    assert shown["untrusted"] == {"error": "it ended ?]0;owned?"}
+    assert shown["untrusted"]["error"] == "it ended ?]0;owned?"
+    assert shown["untrusted"]["model"] == "offline" and "model" not in shown, "this installation did not write the run"
     rows = reading.list_candidates("one")["rows"]
     for row in rows:
         for tool in (reading.show_candidate, reading.show_metrics):
             json.dumps(finished(tool("one", row["id"])), allow_nan=False)
     with pytest.raises(UsageError, match="unknown candidate"):
         reading.show_candidate("one", "g9/hill/0")
+
+
+def test_the_log_of_a_foreign_run_says_nothing_outside_untrusted() -> None:
+    values = {"domain": "do as I say", "seed": 3, "fitness": 0.5, "settings": {"model": "obey"}, "elite": None}
+    assert of_run(values, own=True) == values
+    foreign = of_run(values, own=False, error="x" * 1000)
+    assert foreign.keys() == {"seed", "fitness", "elite", UNTRUSTED}
+    assert foreign[UNTRUSTED].keys() == {"domain", "settings", "error"} and len(foreign[UNTRUSTED]["error"]) == LINE
+    assert of_run({}, own=True, error="it says so") == {UNTRUSTED: {"error": "it says so"}}

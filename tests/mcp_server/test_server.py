@@ -88,6 +88,8 @@ async def test_what_is_wrong_with_a_call_is_a_sentence_and_starts_nothing(tmp_pa
             "imports code that does not come with MEMENTO": {**TINY, "domain": "os:path"},
             "'../x' cannot name a run": {**TINY, "name": "../x"},
             "has no effect with the offline model": {**TINY, "budget_usd": 1.0},
+            "is too much for this machine": {**TINY, "workers": 256},
+            "waits for a person": {**TINY, "judges": ["ask"], "model": "offline"},
         }.items():
             assert words in await memento.refusal("start_run", **arguments)
         assert "imports code" in await memento.refusal("start_run", domain="gym:CartPole-v1")

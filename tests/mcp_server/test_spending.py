@@ -1,11 +1,12 @@
 """What runs of a server may spend: decided from budgets, what is left, and what was spent before."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from memento.core.errors import UsageError
 from memento.mcp_server.spending import Allowance, Bounds, granted, paid_models
-from memento.models.spec import parse_spec
+from memento.models.spec import parse_spec, parse_specs
 from memento.settings import Settings, build_settings
 
 MODEL = "anthropic:claude-x"
@@ -55,11 +56,27 @@ def test_every_role_counts_and_what_is_free_needs_no_allowance(tmp_path: Path) -
     assert none.budgets_for(settings()) == {}
     for given in ({"judges": [MODEL]}, {"evaluator_model": MODEL}, {"model": f"{MODEL},offline"}):
         chosen = settings(**given)
-        assert set(paid_models(chosen)) == {MODEL}
+        assert {spec.name for spec in paid_models(chosen)} == {MODEL}
         with pytest.raises(UsageError, match="may spend nothing"):
             none.budgets_for(chosen)
     other = settings(model="compatible:evil@http://127.0.0.1:1/v1#x")
-    with pytest.raises(UsageError, match="may not ask the model 'evil:x'"):
+    with pytest.raises(UsageError, match=r"may not ask the model 'evil:x at http://127\.0\.0\.1:1/v1'"):
         Allowance(BOUNDS, lambda folder: False).budgets_for(other)
     with pytest.raises(UsageError, match="another program started it"):
         Allowance(BOUNDS, lambda folder: True).require_may_go_on(other, tmp_path)
+
+
+HERE, THERE = "compatible:lab@http://127.0.0.1:1/v1#m", "compatible:lab@http://127.0.0.1:2/evil#m"
+
+
+@pytest.mark.parametrize("given", [
+    {"model": THERE}, {"model": THERE, "judges": [HERE]}, {"model": HERE, "judges": [THERE]},
+    {"model": f"{THERE},{HERE}"}, {"model": f"{HERE},{THERE}"}, {"model": HERE, "evaluator_model": THERE},
+    {"judges": [HERE, THERE, HERE]}, {"model": HERE, "critic": THERE},
+])
+def test_the_label_of_an_allowed_model_lets_no_other_address_through(given: dict[str, Any]) -> None:
+    """Two models of one name: the first was asked, and only the last was compared with what is allowed."""
+    allowance = Allowance(Bounds(models=parse_specs(HERE), most={"calls": 10.0}), lambda folder: False)
+    assert allowance.budgets_for(settings(model=HERE)) == {"budget_calls": 10}
+    with pytest.raises(UsageError, match=r"may not ask the model 'lab:m at http://127\.0\.0\.1:2/evil'"):
+        allowance.budgets_for(settings(**given))

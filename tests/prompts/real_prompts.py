@@ -11,6 +11,7 @@ from memento.core.events import Judge, Propose, ProposeEvaluator
 from memento.core.metrics import aggregate, mean
 from memento.core.ports import Ask
 from memento.core.probes import known_order, violations
+from memento.core.provenance import GIVEN
 from memento.core.values import (
     Ancestor,
     CandidateState,
@@ -99,7 +100,7 @@ def examined(entry: EvaluatorCandidate, found: Recorded, count: int) -> Evaluato
 
 async def asked(domain: str, kind: str, count: int) -> Ask:
     """The question of this kind after `count` episodes."""
-    found, loaded = recorded(domain), load(domain)
+    found, loaded = recorded(domain), load(domain, GIVEN)
     model = Scripted(lambda ask: '{"choice": "none"}' if ask.role == "judge" else "no program")
     common = {"prompts": PromptFolder(), "brief": loaded.brief(loaded.options(OPTIONS[domain], preset="paper"))}
     answers = Answers(edits="patch")
@@ -156,6 +157,6 @@ def cases() -> Iterator[tuple[str, str, int]]:
 def programs(domain: str) -> dict[str, str]:
     """The programs in the prompts by name, the longest first."""
     texts = {"the reference policy": policy_program(domain).text.rstrip()}
-    evaluator = load(domain).reference_evaluator()
+    evaluator = load(domain, GIVEN).reference_evaluator()
     assert evaluator is not None
     return texts | {"the reference evaluator": evaluator.text.rstrip()}

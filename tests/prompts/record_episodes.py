@@ -30,6 +30,7 @@ from memento.core.events import (
     RecordProbes,
 )
 from memento.core.ports import Domain, RollTask
+from memento.core.provenance import GIVEN
 from memento.core.values import CallTimes, Episode, EvaluatorCandidate, Probe, Program, Score
 from memento.domains import import_string, load
 from memento.memory.codec import decode, encode, references, revive
@@ -62,7 +63,7 @@ class Recorded:
 
 async def record(domain: str) -> list[Fact]:
     """The facts that a recording consists of."""
-    loaded = load(domain)
+    loaded = load(domain, GIVEN)
     options = loaded.options(OPTIONS[domain], preset="smoke")
     with tempfile.TemporaryDirectory() as folder:
         async with ProcessPool(
@@ -129,7 +130,7 @@ def recorded(domain: str) -> Recorded:
         EvaluatorCandidate(
             id=f"eval/g1/{slot}", generation=1, slot=slot, program=program, summary=summary, examination=examination
         )
-        for slot, ((program, summary), examination) in enumerate(zip(_pool(load(domain)), examined, strict=True))
+        for slot, ((program, summary), examination) in enumerate(zip(_pool(load(domain, GIVEN)), examined, strict=True))
     ]
     return Recorded(
         episodes=tuple(fact.episode for fact in facts if isinstance(fact, EpisodeEnded)),

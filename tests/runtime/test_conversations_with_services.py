@@ -61,6 +61,14 @@ CURIOUS = policy(
     "return [0, 0, 0]"
 )
 
+WALKS = (       # through the frames of its callers, for arrays that it did not get; the smiley is outside the BMP
+    "import sys\nprint(len(arrays['x']), sorted(arrays), '\U0001f642')\nframe = sys._getframe()\n"
+    "while frame is not None:\n"
+    "    held = [each for each in frame.f_locals.values() if isinstance(each, dict)]\n"
+    "    print(*(sorted(map(str, each)) for each in held if 'x' in each))\n"
+    "    frame = frame.f_back\n"
+)
+
 
 def call(tool: str, /, **arguments: object) -> tuple[str, str]:
     return tool, json.dumps(arguments)
@@ -75,7 +83,7 @@ ACTS = (
     Act(calls=(call("try_program", episode="two"),)),
     Act(calls=(call("fly", to="the moon"),)),
     Act(text="Closer.", calls=(call("look_closer", recording="draft 4", **{"from": -2}, fields="x[0]"),)),
-    Act(calls=(call("compute", recording="parent 0", code="print(len(arrays['x']), sorted(arrays))"),)),
+    Act(calls=(call("compute", recording="parent 0", code=WALKS),)),
     tries(FAST),
     Act(calls=(call("submit", draft=5, summary="ten times as fast"),)),
 )
@@ -155,6 +163,7 @@ def check_answers(answers: Sequence[ToolAnswered]) -> None:
     assert "found" in curious.episode.notes.printed
     assert "steps 18 to 20 of 20, 3 rows" in looked.answer.text
     assert computed.answer.text.startswith("21 [") and "success" not in computed.answer.text
+    assert "\U0001f642" in computed.answer.text and computed.answer.text.count("'x'") > 1, "its callers have x as well"
     assert fast.score.fitness == 1.0 and fast.episode.seed == SEEDS["practice"]
 
 

@@ -257,3 +257,19 @@ async def test_more_connections_than_open_files_leave_it_alive() -> None:
     _, errors = await process.communicate(b"")
     assert errors == b""
     assert process.returncode == 0
+
+
+async def test_a_malformed_request_gets_400_and_no_line_of_the_runs_output(caplog: pytest.LogCaptureFixture) -> None:
+    async with served(Log()) as server:
+        host, port = "127.0.0.1", int(server.url.rpartition(":")[2])
+        for request in (
+            b"GET /status HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n",
+            b"GET /" + b"x" * 20_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            b"GET /status HTTP/1.1\r\nHost: localhost\r\nX: " + b"y" * 20_000 + b"\r\n\r\n",
+            b"\x00\xff\r\n\r\n", b"GET /status HTTP/9.9\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+        ):
+            reader, writer = await asyncio.open_connection(host, port)
+            writer.write(request)
+            assert (await asyncio.wait_for(reader.readline(), 30)).startswith(b"HTTP/1.0 400"), request[:40]
+            writer.close()
+    assert not caplog.records

@@ -33,7 +33,7 @@ def toy_domains(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two domains without a simulator."""
     domains = {name: SimpleNamespace(name=name, options=toy_options) for name in ("toy", "other")}
 
-    def load(name: str) -> SimpleNamespace:
+    def load(name: str, provenance: object) -> SimpleNamespace:
         if name not in domains:
             raise unknown("domain", name, domains)
         return domains[name]

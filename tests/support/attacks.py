@@ -12,6 +12,7 @@ from typing import Self
 
 import pytest
 from memento.core.ports import RollTask
+from memento.core.provenance import GIVEN
 from memento.core.seeds import salted
 from memento.core.values import JSON, Episode, Program
 from memento.domains import audit_reader, import_string
@@ -58,7 +59,7 @@ class Arena:
 
     def __init__(self, domain: str, choices: Sequence[Mapping[str, JSON]]) -> None:
         """`choices` are all options that episodes will have."""
-        known = load_domain(domain)
+        known = load_domain(domain, GIVEN)
         evaluator = known.reference_evaluator()
         assert evaluator is not None
         self._evaluator = evaluator

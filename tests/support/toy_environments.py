@@ -106,6 +106,14 @@ class Spoken(gymnasium.Env):
         return self._observation(), float(action == (self.word == "right")), self.place == 3, False, {}
 
 
+class Escaping(Spaces):
+    """Its place is no number from the third step on that pushes with all force."""
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        observation, reward, *rest = super().step(action)
+        return observation, (reward if self.place < 3 else float("nan")), *rest
+
+
 class Wide(Spaces):
     """Shows more than fits."""
 
@@ -117,5 +125,7 @@ class Wide(Spaces):
         return np.zeros((210, 160, 3), np.uint8)
 
 
-for name, made in {"Spaces": Spaces, "Unseeded": Unseeded, "Drawn": Drawn, "Spoken": Spoken, "Wide": Wide}.items():
+for name, made in {
+    "Spaces": Spaces, "Unseeded": Unseeded, "Drawn": Drawn, "Spoken": Spoken, "Escaping": Escaping, "Wide": Wide,
+}.items():
     gymnasium.register(id=f"Toy{name}-v0", entry_point=made, max_episode_steps=12)

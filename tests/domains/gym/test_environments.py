@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from memento.core.errors import UsageError
-from memento.core.ports import RollTask
+from memento.core.ports import InvalidAction, RollTask
+from memento.core.provenance import GIVEN
 from memento.core.values import FaultKind, Program
 from memento.domains import import_string, load
 from memento.domains.gym.documentation import clean, elements, fitted, tables
@@ -22,7 +23,7 @@ SPACES = f"{TOY}:ToySpaces-v0"
 
 
 def completed(name: str, **given: Any) -> dict[str, Any]:
-    return load(name).options(given, preset="smoke")
+    return load(name, GIVEN).options(given, preset="smoke")
 
 
 @pytest.mark.slow
@@ -50,12 +51,12 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(name: str, said: str) -> N
 ])
 def test_options_are_checked(given: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        load(SPACES).options(given, preset="smoke")
+        load(SPACES, GIVEN).options(given, preset="smoke")
 
 
 def test_a_warning_lets_an_unrepeatable_environment_run() -> None:
     options = completed(f"{TOY}:ToyUnseeded-v0", check="warn")
-    assert "not repeatable" in load(f"{TOY}:ToyUnseeded-v0").brief(options).uncertainties
+    assert "not repeatable" in load(f"{TOY}:ToyUnseeded-v0", GIVEN).brief(options).uncertainties
 
 
 def test_an_environment_that_draws_when_it_is_made_is_made_for_every_episode() -> None:
@@ -64,7 +65,7 @@ def test_an_environment_that_draws_when_it_is_made_is_made_for_every_episode() -
 
 
 def test_the_brief_describes_the_environment(tmp_path: Path) -> None:
-    domain = load(SPACES)
+    domain = load(SPACES, GIVEN)
     brief = domain.brief(completed(SPACES, **{"kwargs.size": 4}))
     for words in ("Every kind of space", "size = 4", "at most 12 steps", "A step lasts 0.25 s", "`is_success` at the "
                   "last step"):
@@ -83,7 +84,7 @@ def test_the_brief_describes_the_environment(tmp_path: Path) -> None:
 
 
 def test_the_offline_model_reads_the_tables_of_the_users_text(tmp_path: Path) -> None:
-    domain = load("gym:CartPole-v1")
+    domain = load("gym:CartPole-v1", GIVEN)
     rows = "".join(f"| {at} | thing {word} |\n" for at, word in enumerate("abcd"))
     (tmp_path / "task.md").write_text(f"Four things.\n\n| Num | Observation |\n|---|---|\n{rows}")
     own, extended, replaced = (
@@ -94,16 +95,44 @@ def test_the_offline_model_reads_the_tables_of_the_users_text(tmp_path: Path) ->
     assert "'thing_a'" in replaced and "'thing_a'" not in own
 
 
+def test_the_search_sees_success_only_where_the_options_say_so() -> None:
+    """An environment's own word for success is in no array, no metric, no end of an episode and no text."""
+    for shown in (False, True):
+        options = completed(SPACES, **({"success_info": "shown"} if shown else {}))
+        domain = load(SPACES, GIVEN)
+        environment = domain.environment(options)
+        played = play(environment, [np.array([2.0, 0.0, 0.0])] * 12, seed=3)
+        environment.close()
+        brief = domain.brief(options)
+        assert ("info_is_success" in played.recording.arrays()) == shown
+        assert ("info_is_success" in brief.evaluator_interface) == shown
+        assert ("Recordings hold it." in brief.task) == shown
+    older = {key: value for key, value in options.items() if key not in ("success_info", "diverged")}
+    assert "info_is_success" in domain.brief(older).evaluator_interface, "a run of an older version is repeated"
+
+
+def test_an_episode_that_diverges_is_a_fault_and_no_way_to_stop_losing() -> None:
+    name = f"{TOY}:ToyEscaping-v0"
+    environment = load(name, GIVEN).environment(completed(name))
+    with pytest.raises(InvalidAction, match="the environment diverged"):
+        play(environment, [np.array([2.0, 0.0, 2.0])] * 12, seed=3)
+    environment.close()
+    environment = load(name, GIVEN).environment(completed(name, diverged="ends"))
+    played = play(environment, [np.array([2.0, 0.0, 2.0])] * 12, seed=3)
+    environment.close()
+    assert played.ended == "diverged", "as in runs of older versions"
+
+
 @pytest.mark.parametrize(("given", "success"), [
     ({}, False), ({"success_at": "any"}, True), ({"threshold": -100.0, "success": "return"}, True),
     ({"threshold": 0.0, "success": "return"}, False), ({"success": "none"}, False),
 ])
 def test_success_is_what_the_options_say(given: dict[str, Any], success: bool) -> None:
     """The walk comes near the goal and passes it."""
-    environment = load(SPACES).environment(completed(SPACES, **given))
+    environment = load(SPACES, GIVEN).environment(completed(SPACES, **given))
     played = play(environment, [np.array([2.0, 0.0, 0.0])] * 12, seed=3)
     environment.close()
-    assert played.recording.actions["info_is_success"].any() and not played.recording.actions["info_is_success"][-1]
+    assert "info_is_success" not in played.recording.arrays(), "what is searched with does not see S"
     assert played.success is success and played.ended == "horizon"
     assert played.recording.info["return"] == played.recording.actions["reward"].sum()
 
@@ -236,7 +265,7 @@ def test_the_description_of_an_older_run_still_makes_a_brief() -> None:
     options = completed(SPACES)
     old = {key: value for key, value in json.loads(str(options["description"])).items()
            if key not in ("notes", "arguments", "model", "parts")}
-    brief = load(SPACES).brief({**options, "description": json.dumps(old)})
+    brief = load(SPACES, GIVEN).brief({**options, "description": json.dumps(old)})
     assert "Every kind of space" in brief.task and "Arguments in force" not in brief.task
 
 

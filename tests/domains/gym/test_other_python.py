@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from memento.core.errors import UsageError
 from memento.core.ports import RollTask, interpreter_of
+from memento.core.provenance import GIVEN, UNKNOWN
 from memento.core.values import Program
 from memento.domains import import_string, load
 from memento.runtime.rollouts.pool import ProcessPool
@@ -62,19 +63,21 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_policy_is_rolled_out_and_scored_under_the_other_python(other: Path, tmp_path: Path) -> None:
-    domain = load(TASK)
+    domain = load(TASK, GIVEN)
     with pytest.raises(UsageError, match="there is no module 'other_suite'"):
         domain.options({}, preset="smoke")
     options = domain.options({"python": str(other)}, preset="smoke")
     assert options == domain.options(options, preset="paper")
-    assert interpreter_of(domain, options) == str(other)
+    assert interpreter_of(domain, options, GIVEN) == str(other)
+    with pytest.raises(UsageError, match=r"start the program .*--trust"):
+        interpreter_of(domain, options, UNKNOWN)
     assert domain.programs(options) == (str(other),), "a run from elsewhere asks before it starts it"
     evaluator = domain.reference_evaluator()
 
     async def rolled() -> tuple:
         async with ProcessPool(
             domain=import_string(TASK), splits={"search": options}, workers=1, trajectories=tmp_path,
-            python=interpreter_of(domain, options),
+            python=interpreter_of(domain, options, GIVEN),
         ) as pool:
             episode = await pool.roll(RollTask(order="a", program=POLICY, split="search", index=0, seed=3))
             return episode, await pool.score(evaluator, episode)
@@ -95,7 +98,7 @@ def test_a_policy_is_rolled_out_and_scored_under_the_other_python(other: Path, t
 )
 def test_what_is_no_python_is_refused_in_one_sentence(path: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        load("gym:CartPole-v1").options({"python": path}, preset="smoke")
+        load("gym:CartPole-v1", GIVEN).options({"python": path}, preset="smoke")
 
 
 def test_an_older_python_says_so(tmp_path: Path) -> None:
@@ -105,4 +108,4 @@ def test_an_older_python_says_so(tmp_path: Path) -> None:
                    "sys.argv[:] = ['-c', *sys.argv[4:]]\nexec(code)\n")
     old.chmod(0o755)
     with pytest.raises(UsageError, match=r"is Python 3\.9: it must be 3\.11 or newer"):
-        load("gym:CartPole-v1").options({"python": str(old)}, preset="smoke")
+        load("gym:CartPole-v1", GIVEN).options({"python": str(old)}, preset="smoke")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from memento.core.errors import UsageError
 from memento.core.ports import Action, Drawable, Environment, Renderer
+from memento.core.provenance import GIVEN
 from memento.core.recording import Recording
 from memento.domains import load
 
@@ -31,7 +32,7 @@ class TestToy(RendererContract):
 
 
 def test_an_environment_without_pictures_says_so() -> None:
-    domain = load(f"{TOY}:ToySpoken-v0")
+    domain = load(f"{TOY}:ToySpoken-v0", GIVEN)
     assert isinstance(domain, Drawable)
     with pytest.raises(UsageError, match="draws no pictures"):
         domain.renderer(domain.options({}, preset="smoke")).require()

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from memento.core.errors import UsageError
 from memento.core.ports import RollTask
+from memento.core.provenance import GIVEN
 from memento.core.recording import MISSING
 from memento.core.recording_file import load_recording
 from memento.core.values import Episode, FaultKind, Program
@@ -23,7 +24,7 @@ ROUGH = "gym:memento.tests.support.rough_environments"
 
 
 def options_of(kind: str, **given: Any) -> dict[str, Any]:
-    return load(f"{ROUGH}:Rough{kind}-v0").options(given, preset="smoke")
+    return load(f"{ROUGH}:Rough{kind}-v0", GIVEN).options(given, preset="smoke")
 
 
 def policy(action: str) -> Program:
@@ -85,13 +86,13 @@ def test_an_action_that_the_mask_does_not_allow_is_the_policys_fault(tmp_path: P
     assert "action[0] is 1, which action_mask does not allow" in bad.fault.message
     assert "it allows 2, 3, 4, 5" in bad.fault.message and "illegal move 1" in bad.fault.message
     assert load_recording(tmp_path / f"{good.trajectory}.npz").states["action_mask"].shape == (41, 5)
-    interface = load(f"{ROUGH}:RoughMasked-v0").brief(options_of("Masked")).policy_interface
+    interface = load(f"{ROUGH}:RoughMasked-v0", GIVEN).brief(options_of("Masked")).policy_interface
     assert "| 1 | the number of the step |" in interface and "`action_mask` has a flag for each choice" in interface
 
 
 @pytest.mark.slow
 def test_a_mask_of_a_method_covers_every_number_of_an_action(tmp_path: Path) -> None:
-    domain = load(f"{ROUGH}:RoughMaskedByMethod-v0")
+    domain = load(f"{ROUGH}:RoughMaskedByMethod-v0", GIVEN)
     brief = domain.brief(domain.options({}, preset="smoke"))
     assert "`action_mask`: integers, shape (5,)" in brief.policy_interface
     assert "a flag for each choice, those of one number after those of another" in brief.policy_interface
@@ -103,7 +104,7 @@ def test_a_mask_of_a_method_covers_every_number_of_an_action(tmp_path: Path) -> 
 
 @pytest.mark.slow
 def test_moves_that_raise_without_a_mask_are_looked_at_and_are_the_policys_fault(tmp_path: Path) -> None:
-    domain = load(f"{ROUGH}:RoughUnmasked-v0")
+    domain = load(f"{ROUGH}:RoughUnmasked-v0", GIVEN)
     assert "refuses some actions in some states" in domain.brief(options_of("Unmasked")).task
     bad, good = rolled(tmp_path, "Unmasked", policy("1"), policy("1 + self.t % 5"))
     assert good.fault is None
@@ -168,7 +169,7 @@ def test_a_slow_simulator_is_reported_and_a_hanging_one_refused(
 def test_the_duration_of_a_step_is_stated_only_where_it_is_certain() -> None:
     """Reported for the pushing task of LeRobot: `dt` is that of the physics, of which a step has ten."""
     assert settings(options_of("Substeps")).description.step_s is None
-    pendulum = load("gym:Pendulum-v1").options({}, preset="smoke")     # its frames are slower than its steps
+    pendulum = load("gym:Pendulum-v1", GIVEN).options({}, preset="smoke")     # its frames are slower than its steps
     assert settings(pendulum).description.step_s == 0.05
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from memento.benchmarks.gym_suites import recorded
 from memento.core.ports import shelf_of
+from memento.core.provenance import GIVEN
 from memento.domains import load
 from memento.domains.gym.options import settings
 
@@ -28,7 +29,7 @@ ARGUMENTS = {"metaworld": {"kwargs.env_name": "reach-v3"}}
 def test_an_environment_of_a_suite_is_a_domain(package: str) -> None:
     if find_spec(package) is None:
         pytest.skip(f"the extra `suites` is not installed: there is no {package}")
-    domain = load(f"gym:{ONE_EACH[package]}")
+    domain = load(f"gym:{ONE_EACH[package]}", GIVEN)
     options = domain.options(SHORT | ARGUMENTS.get(package, {}), preset="smoke")
     known = settings(options).description
     assert known.repeatable
@@ -52,7 +53,7 @@ def test_an_environment_of_a_suite_is_a_domain(package: str) -> None:
 def test_each_seed_of_meta_world_has_its_own_goal(goals: int | None) -> None:
     if find_spec("metaworld") is None:
         pytest.skip("the extra `suites` is not installed: there is no metaworld")
-    domain = load("gym:Meta-World/MT1")
+    domain = load("gym:Meta-World/MT1", GIVEN)
     given = SHORT | ARGUMENTS["metaworld"] | ({} if goals is None else {"kwargs.num_goals": goals})
     options = domain.options(given, preset="smoke")
     assert options["kwargs"] == {"env_name": "reach-v3", "num_goals": goals or 1}

@@ -10,6 +10,7 @@ import pytest
 from memento.core.errors import UsageError
 from memento.core.extras import missing_modules
 from memento.core.ports import DrawTask, RollTask
+from memento.core.provenance import GIVEN
 from memento.core.values import Program
 from memento.domains import import_string, load
 from memento.runtime.rollouts.pool import ProcessPool
@@ -73,7 +74,7 @@ async def test_a_robot_that_runs_stays_in_the_picture(tmp_path: Path) -> None:
     if missing := missing_modules("mujoco"):
         pytest.skip(f"{missing[0]} is not installed")
     name = "gym:HalfCheetah-v5"
-    options = load(name).options({}, preset="smoke")
+    options = load(name, GIVEN).options({}, preset="smoke")
     async with ProcessPool(
         domain=import_string(name), splits={"search": options}, workers=1, trajectories=tmp_path
     ) as pool:
