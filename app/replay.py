@@ -49,7 +49,7 @@ def write_tape(facts: Iterable[Fact], path: Path, *, own: bool = False) -> int:
         "version": VERSION, "facts": rows, "texts": {key: blob.content for key, blob in blobs.items()}
     }
     if own:
-        content["origin"] = signature_of({"facts": rows, "texts": content["texts"]})
+        content["origin"] = signature_of({"facts": content["facts"], "texts": content["texts"]})
     text = json.dumps(content, allow_nan=False).encode()     # ASCII: models can write lone surrogates
     if len(text) > LARGEST:
         raise UsageError(f"the tape has {len(text) / 1e6:,.0f} MB, more than the {LARGEST / 1e6:,.0f} that can be read")

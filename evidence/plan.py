@@ -246,15 +246,15 @@ def text_of(key: str, value: JSON) -> str:
 def effects_of(experiment: Experiment) -> Iterator[str]:
     """What the runs and measures of a comparison would import, start, contact and read, as ends of a sentence."""
     for task in experiment.tasks:
-        others = [each.options for each in (*experiment.arms, *experiment.measures)]
+        others = [*(arm.options for arm in experiment.arms), *(measure.options for measure in experiment.measures)]
         for options in ({}, *others):
             yield from effects_of_domain(task.domain, {**task.options, **options})
     settings = [experiment.settings, *(arm.settings for arm in experiment.arms)]
     named = [found for each in settings for key in MODELS if (found := each.get(key)) is not None]
     models = [str(text) for found in named for text in (found if isinstance(found, list) else [found])]
     yield from contacts([*experiment.models, *models])
-    for each in settings:
-        yield from passes(each.get("env"))
+    for table in settings:
+        yield from passes(table.get("env"))
     given: list[Mapping[str, object]] = [
         {"initial": experiment.initial, "evaluator": experiment.evaluator}, *settings,
         *({"evaluator": arm.evaluator} for arm in experiment.arms if arm.evaluator != SHARED),
