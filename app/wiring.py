@@ -398,7 +398,7 @@ def require_shelves(each: Iterable[Settings]) -> None:
         named = [spec for texts in models_of(settings).values() for text in texts for spec in parse_specs(text)]
         if settings.method != CALIBRATE and any(spec.scheme == "offline" for spec in named):
             tasks.setdefault(settings.domain, settings)
-    without = [name for name, one in tasks.items() if shelf_of(load_domain(name), one.options) is None]
+    without = [name for name, one in tasks.items() if shelf_of(load_domain(name, one.provenance), one.options) is None]
     if without:
         kept = "".join(f" --domain {name}" for name in tasks if name not in without)
         raise UsageError(
