@@ -251,7 +251,7 @@ def probe_scores_table(examination: Examination, probes: Sequence[Probe]) -> str
 
 
 NOT_SHOWN = '"The text of this program cannot be shown."'  # in the logs of versions that took such programs
-MAX_SUMMARY = 240
+MAX_SAID = 400
 MAX_EPISODES = 24  # rows
 MAX_PAIRS = 12  # pairs shown
 MISSING = "-"
@@ -263,8 +263,8 @@ Pool = Mapping[str, EvaluatorCandidate]
 def ballot(order: Judge, pool: Pool) -> str:
     """The pool for one judge: summaries, values, metrics, shared definitions, and what only one evaluator has."""
     parts = [
-        "### Summaries, in the words of whoever wrote the evaluators",
-        fenced("\n".join(f"{label}: {one_line(entry.summary, MAX_SUMMARY) or '-'}" for label, entry in pool.items())),
+        "### What they measure, in the words of whoever wrote them",
+        fenced("\n".join(f"{label}: {one_line(entry.says, MAX_SAID) or '-'}" for label, entry in pool.items())),
         "### Fitness of every recording", fenced(_values(order, pool)), *_orders(order), *_violations(order, pool),
         *_failure(order, pool),
         "### Metrics over the rollouts of the initial policy: mean (least to most)", fenced(_metrics(pool)),

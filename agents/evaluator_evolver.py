@@ -1,18 +1,20 @@
 """The agent that requests evaluators: each ProposeEvaluator order gives one evaluator program or a failure."""
 
 import random
+import re
 from dataclasses import replace
 
 from ..core.events import ProposalFailed, ProposalMade, ProposeEvaluator
 from ..core.ports import Model, Prompts
 from ..core.programs.patch_form import Form
 from ..core.programs.program_text import MAX_EVALUATOR
-from ..core.text import fenced
+from ..core.text import fenced, one_line
 from ..core.values import Brief, Contract, EvaluatorCandidate, FeedbackDetail, Program
 from .ballots import courses, order_line, probe_scores_table, probes_table, violations_list
 from .feedback import evaluator_feedback, rollouts_table
 from .fitting import COURSES, PARTS_OF_EVALUATORS, PromptLimits, evaluator_order_without, fitting, shortened
 from .foci import EMPHASES, remedies
+from .reply import split
 from .verdict import reasons_list
 from .writing import (
     AS_PUBLISHED,
@@ -28,7 +30,19 @@ from .writing import (
     with_form,
 )
 
-SUMMARY = "what this evaluator measures, or what changed and why"
+SUMMARY = "what changed and why; for a first evaluator, its idea"
+MAX_MEASURES = 400  # characters
+
+_MEASURES = re.compile(r"[\s>*_#-]{0,8}measures[\s*_]{0,8}:(.*)", re.IGNORECASE)
+
+
+def measures_of(text: str) -> str:
+    """What follows "Measures:" on the last line outside of code that says so, bounded; "" without one.
+
+    The last line counts, since a reply may reason first.
+    """
+    said = [found[1] for line in split(text)[1] if (found := _MEASURES.match(line))]
+    return one_line(said[-1].strip(" *_`"), MAX_MEASURES) if said else ""
 
 
 class EvaluatorEvolver:
@@ -52,6 +66,7 @@ class EvaluatorEvolver:
         self._seed, self._feedback = emphasis_seed, feedback
         self._emphases = remedies(prompts, EMPHASES)
         self._limits = limits or PromptLimits()
+        self._measures = prompts.fill("reply-measures", most=str(MAX_MEASURES))
         self._prompts = prompts
         self._common = {
             **evaluator_situation(brief),
@@ -69,6 +84,8 @@ class EvaluatorEvolver:
             lambda parts: self._question(order, parent, form, parts), PARTS_OF_EVALUATORS, limit
         )
         fact = await self._writer.write(order, asked, parents, form=form)
+        if isinstance(fact, ProposalMade):
+            fact = replace(fact, measures=measures_of(fact.call.reply.text))
         return replace(fact, prompt_limit=limit, left_out=left_out)
 
     def _question(
@@ -101,12 +118,14 @@ class EvaluatorEvolver:
 
     def _rest(self, order: ProposeEvaluator, parent: Program | None, form: Form, emphasis: str) -> str:
         if order.parent is None or parent is None:
-            return with_form(self._prompts, "initial-evaluator", SUMMARY, form, emphasis)
+            more = "\n".join(filter(None, (emphasis, self._measures)))
+            return with_form(self._prompts, "initial-evaluator", SUMMARY, form, more)
         return with_form(
             self._prompts,
             "evaluator-macro-mutation",
             SUMMARY,
             form,
+            self._measures,
             program=program_block(parent),
             feedback=_feedback(order, order.parent),
             reasons="\n\n".join(filter(None, (self._reasons(order), emphasis))),

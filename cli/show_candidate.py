@@ -120,6 +120,8 @@ def _policy(policy: Policy) -> list[str]:
 
 def _evaluator(evaluator: Evaluator) -> list[str]:
     lines = ["an evaluator", *_quoted(evaluator)]
+    if evaluator.measures:
+        lines.append(f"measures: {one_line(evaluator.measures, NOTE)}")
     if evaluator.fault is not None:
         lines.append(f"invalid: {_fault(evaluator.fault)}")
     if evaluator.examination.order_pairs:

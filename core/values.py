@@ -362,6 +362,12 @@ class EvaluatorCandidate:
     summary: str = ""
     examination: Examination = Examination()
     carried_over: bool = False  # the previous generation's choice, kept because no entry of this pool was valid
+    measures: str = ""  # what it measures, in its writer's words; "" in the logs of older versions
+
+    @property
+    def says(self) -> str:
+        """What its writer says that it measures; the summary of the last edit where nothing else was said."""
+        return self.measures or self.summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -99,6 +99,7 @@ class Evaluator(Record):
     chosen: tuple[EvaluatorChosen, ...] = ()
     examination: Examination = Examination()
     probes: tuple[str, ...] = ()  # the names of the run's probes
+    measures: str = ""  # as in EvaluatorCandidate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,7 +287,7 @@ def _evaluator(store: RunStore, name: str) -> Evaluator | None:
         generation=entry.generation, slot=entry.slot,
         votes=tuple(vote for vote in votes if vote.generation == entry.generation),
         chosen=tuple(fact for fact in choices if fact.chosen.id == name),
-        examination=entry.examination,
+        examination=entry.examination, measures=entry.measures,
         probes=tuple(probe.name for fact in store.facts(only=(ProbesRecorded,)) for probe in _probes_of(fact)),
     )
 

@@ -39,6 +39,12 @@ def tally(votes: Iterable[int | None]) -> Mapping[str, int]:
     return {str(slot): count[slot] for slot in sorted(count)}
 
 
+def _measures(fact: ProposalMade | ProposalFailed, parent: EvaluatorCandidate | None) -> str:
+    """What a new evaluator measures; a revision that does not say so measures what its parent does."""
+    said = fact.measures if isinstance(fact, ProposalMade) else ""
+    return said or (parent.measures if parent is not None else "")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluatorBudget:
     """The budget of evaluator search: pool size n, voting budget k, evaluator generations T_eval."""
@@ -160,6 +166,7 @@ class EvaluatorKeeper:
             slot=slot,
             program=fact.program if isinstance(fact, ProposalMade) else None,
             summary=fact.summary,
+            measures=_measures(fact, state.parent),
         )
         if isinstance(fact, ProposalFailed):
             return self._fill(state, replace(candidate, examination=Examination(fault=fact.fault)))
@@ -281,7 +288,7 @@ class UnevolvedEvaluatorKeeper:
         name = self._id(state)
         match fact:
             case ProposalMade() if fact.order == name and self._given is None:
-                return self._examine(state, fact.program, fact.summary)
+                return self._examine(state, fact.program, fact.summary, fact.measures)
             case ProposalFailed() if fact.order == name and self._given is None:
                 return self._retry(state, fact.fault)
             case EvaluatorExamined() if state.examined and fact.order == order_ids.examine_id(name):
@@ -307,9 +314,11 @@ class UnevolvedEvaluatorKeeper:
         )
         return Decision(state=state, orders=(order,))
 
-    def _examine(self, state: Unevolved, program: Program, summary: str = "") -> Decision[Unevolved]:
+    def _examine(
+        self, state: Unevolved, program: Program, summary: str = "", measures: str = ""
+    ) -> Decision[Unevolved]:
         candidate = EvaluatorCandidate(
-            id=self._id(state), generation=0, slot=state.attempt, program=program, summary=summary
+            id=self._id(state), generation=0, slot=state.attempt, program=program, summary=summary, measures=measures
         )
         order = Examine(
             id=order_ids.examine_id(candidate.id), evaluator=program, episodes=self._baseline.episodes

@@ -172,7 +172,7 @@ class Sequencer:
             raise SearchError("the chosen evaluator has no program")
         given, limit = self._plan.search, self._plan.search.episodes
         plan = replace(
-            given, evaluator=chosen.program, fitness=chosen.summary if given.evaluator is None else given.fitness,
+            given, evaluator=chosen.program, fitness=chosen.says if given.evaluator is None else given.fitness,
             episodes=None if limit is None else limit - ordered,
         )
         initial = score_baseline(baseline, chosen.examination)

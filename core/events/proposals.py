@@ -83,6 +83,7 @@ class ProposalMade(Fact):
     note: str = ""  # what its writer left for later proposers of the lineage
     prompt_limit: int = 0  # the characters within which its prompt was kept; 0: no limit was known; a replay needs it
     left_out: tuple[str, ...] = ()  # the parts of the prompt that had no room
+    measures: str = ""  # of an evaluator: what it measures, in its writer's words; "" in the logs of older versions
 
     @property
     def calls(self) -> tuple[Call, ...]:

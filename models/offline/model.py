@@ -105,6 +105,16 @@ def write_evaluator(
     return source.edited(tuple(edits), summary), summary
 
 
+def measures_of(program: str) -> str:
+    """What an evaluator of the offline model measures: its docstrings' first lines, and its named numbers."""
+    source = ParsedProgram(program, first_class(program))
+    tree = ast.parse(program)
+    titled = [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]
+    said = dict.fromkeys((ast.get_docstring(node) or "").partition("\n")[0] for node in titled)
+    numbers = ", ".join(f"{name} {piece.text}" for name, piece in source.constants.items() if piece.number)
+    return one_line(" ".join(filter(None, (*said, numbers and f"Numbers: {numbers}."))).replace("```", "'''"), MAX_LINE)
+
+
 def moved(source: ParsedProgram, rng: random.Random, *, count: int) -> list[Edit]:
     """Edits that change `count` of the evaluator's numbers by random factors."""
     left: list[Piece] = [piece for piece in source.constants.values() if piece.number]
@@ -260,7 +270,8 @@ class OfflineModel:
             elif isinstance(order, Propose):
                 text = program_reply(*propose(order, self._workshop, rng, attempt=ask.attempt))
             elif isinstance(order, ProposeEvaluator):
-                text = program_reply(*write_evaluator(order, self._workshop.shelf.evaluators, rng))
+                program, summary = write_evaluator(order, self._workshop.shelf.evaluators, rng)
+                text = f"Measures: {measures_of(program)}\n{program_reply(program, summary)}"
             elif isinstance(order, Judge):
                 choice, reason = judge(order, rng)
                 text = json.dumps({"choice": choice, "reason": reason})

@@ -1,11 +1,13 @@
-"""What f_e measures reaches the prompts of the search: a reference evaluator's text, or the chosen one's summary."""
+"""What f_e measures reaches the prompts of the search: a reference evaluator's text, or what the chosen one says."""
 
 from dataclasses import replace
 
 import pytest
+from memento.agents.evaluator_evolver import MAX_MEASURES, EvaluatorEvolver, measures_of
 from memento.agents.proposers import MAX_FITNESS, HillClimber
+from memento.core.events import ProposeEvaluator
 from memento.core.provenance import GIVEN
-from memento.core.values import Operator
+from memento.core.values import Operator, Program
 from memento.domains import load
 from memento.runtime.prompts import PromptFolder
 
@@ -39,3 +41,23 @@ def test_the_texts_name_the_constants_of_the_reference_evaluators(name: str) -> 
     assert len(decimals) >= 6
     assert not [number for number in decimals if number not in program.text and f"{number}0" not in program.text]
     assert len(text) <= 900
+
+
+async def test_a_reply_says_what_its_evaluator_measures() -> None:
+    reply = f"Measures: it counts cubes.\n**Measures:** cubes {'and ' * 200}\n{program_reply(Program(EVALUATOR))}"
+    domain = load("hanoi-kinematic")
+    evolver = EvaluatorEvolver(
+        model=Scripted(lambda _: reply), prompts=PromptFolder(), brief=BRIEF, contract=domain.evaluator_contract
+    )
+    order = ProposeEvaluator(id="eval/g0/0", generation=0, slot=0, parent=None, episodes=(), success_rate=0.0)
+    fact = await evolver.carry_out(order)
+    assert fact.measures.startswith("cubes and and")
+    assert len(fact.measures) == MAX_MEASURES
+    assert measures_of(program_reply()) == measures_of("```python\n# Measures: nothing\n```") == ""
+
+
+EVALUATOR = """
+class Evaluator:
+    def evaluate(self, trajectory):
+        return 0.0, {}
+"""

@@ -320,7 +320,7 @@ async def test_every_prompt_file_is_used() -> None:
     parts |= {"reply-program-reminder", "reply-patch", "reply-patch-reminder"}
     parts |= {"crossover-with-itself", "macro-focus", "macro-foci", "crossover-focus", "crossover-foci", "hints"}
     parts |= {"shortened"}
-    parts |= {"constants", "notes", "reply-note"}
+    parts |= {"constants", "notes", "reply-note", "reply-measures"}
     parts |= {"critic-situation", "critique", "critique-sheet"}
     parts |= {"calibration-situation", "reply-values", "reply-values-reminder"}
     parts |= {"reply-either", "reply-either-reminder", "evaluator-emphasis", "evaluator-emphases"}

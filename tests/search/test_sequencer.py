@@ -332,6 +332,28 @@ def test_the_log_of_a_run_without_probes_is_continued_without_them() -> None:
     assert {order.id for order in again.orders} == {order.id for order in last.orders}
 
 
+class Saying(Watching):
+    """Writers of first evaluators say what these measure; a revision says it or, as older logs do, nothing."""
+
+    def __init__(self, *, again: bool) -> None:
+        super().__init__(3)
+        self.again = again
+
+    def answer(self, order):
+        fact = super().answer(order)
+        if isinstance(order, ProposeEvaluator) and (self.again or not order.generation):
+            return replace(fact, measures=f"measured by {order.id}")
+        return fact
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_proposals_read_what_the_chosen_evaluator_measures_and_not_its_last_edit(again: bool) -> None:
+    world = Saying(again=again)
+    first, final = of(run(PLAN, world), EvaluatorChosen)
+    said = {order.fitness for order in world.of(Propose) if order.generation}
+    assert said == {f"measured by {final.chosen.id if again else first.chosen.id}"}
+
+
 def test_the_next_writers_read_why_the_judges_chose_the_parent() -> None:
     world = Watching(11)
     log = run(PLAN, world)

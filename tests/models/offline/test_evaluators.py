@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from memento.agents.evaluator_evolver import measures_of
 from memento.core.events import Judge, ProposeEvaluator
 from memento.core.recording import Recording
 from memento.core.values import EvaluatorCandidate, Examination, Program, Score
@@ -118,6 +119,13 @@ def test_later_evaluators_are_changed_parents_that_mostly_work():
     assert all(ParsedProgram(text, 'Evaluator').history()[-1] == summary_of(reply)
                for reply, text in zip(replies, programs, strict=True))
     assert sum(scored(Program(text)) is not None for text in programs) >= 7
+
+
+def test_every_reply_says_what_the_whole_evaluator_measures():
+    parent = entry(1, SHELF.evaluators[1], [])
+    said = [measures_of(answer(writer_order(slot, parent)).text) for slot in range(4)]
+    assert all(each.startswith(title(SHELF.evaluators[1])) for each in said)
+    assert len(set(said)) == 4      # their numbers differ
 
 
 def pool() -> tuple[EvaluatorCandidate, ...]:
