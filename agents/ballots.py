@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from difflib import unified_diff
 
 from ..core.events import Judge
+from ..core.examined import TOLERANCE
 from ..core.metrics import MAX_ENTRIES, NEVER, aggregate
 from ..core.probes import CUT, known_order, violations
 from ..core.programs.program_text import MAX_EVALUATOR, bare
@@ -182,7 +183,7 @@ CERTAIN = (
 def probes_table(probes: Sequence[Probe]) -> str:
     """The probes for writers of evaluators: steps, ending, and what is certain of their order."""
     rows: list[tuple[str, ...]] = [("probe", "steps", "ended", "worth less than")]
-    for probe in probes[:MAX_PROBES]:
+    for probe in [each for each in probes if not each.invariant][:MAX_PROBES]:
         below = ", ".join(one_line(name, NAME) for name in probe.below) or "-"
         rows.append((one_line(probe.name, NAME), str(probe.episode.steps), ending(probe.episode), below))
     return f"{fenced(aligned(rows))}\n\n{CERTAIN}"
@@ -245,7 +246,8 @@ def violations_list(examination: Examination, episodes: Sequence[Episode], probe
 def probe_scores_table(examination: Examination, probes: Sequence[Probe]) -> str:
     """What one evaluator gave on the probes."""
     rows: list[tuple[str, ...]] = [("probe", "f_e")]
-    for probe, score in zip(probes[:MAX_PROBES], examination.probe_scores, strict=False):
+    scored = zip(probes, examination.probe_scores, strict=False)
+    for probe, score in [each for each in scored if not each[0].invariant][:MAX_PROBES]:
         rows.append((one_line(probe.name, NAME), f"{score.fitness:.4f}"))
     return aligned(rows)
 
@@ -266,7 +268,7 @@ def ballot(order: Judge, pool: Pool) -> str:
         "### What they measure, in the words of whoever wrote them",
         fenced("\n".join(f"{label}: {one_line(entry.says, MAX_SAID) or '-'}" for label, entry in pool.items())),
         "### Fitness of every recording", fenced(_values(order, pool)), *_orders(order), *_violations(order, pool),
-        *_failure(order, pool),
+        *_failure(order, pool), *_tests(pool),
         "### Metrics over the rollouts of the initial policy: mean (least to most)", fenced(_metrics(pool)),
     ]
     texts = {
@@ -293,7 +295,7 @@ def _values(order: Judge, pool: Pool) -> str:
         rows.append((*about, *(f"{cell[0].fitness:.4f}" if cell else MISSING for cell in cells)))
     means = [[score.fitness for score in entry.examination.scores] for entry in pool.values()]
     rows.append(("mean: F of p_0", "", "", *(f"{sum(each) / len(each):.4f}" if each else MISSING for each in means)))
-    for place, probe in enumerate(order.probes[:MAX_PROBES]):
+    for place, probe in [each for each in enumerate(order.probes) if not each[1].invariant][:MAX_PROBES]:
         cells = [entry.examination.probe_scores[place: place + 1] for entry in pool.values()]
         values = (f"{cell[0].fitness:.4f}" if cell else MISSING for cell in cells)
         rows.append((f"probe: {one_line(probe.name, NAME)}", str(probe.episode.steps), ending(probe.episode), *values))
@@ -318,6 +320,26 @@ def _failure(order: Judge, pool: Pool) -> list[str]:
             values.setdefault(episode.index, []).append(score.fitness)
     found = courses(order.episodes, {index: sum(each) / len(each) for index, each in values.items()})
     return ["### A failure in the middle of the task", *found] if found else []
+
+
+def _tests(pool: Pool) -> list[str]:
+    """What the tests found: ladders, changes without meaning, discrimination; evaluators as columns."""
+    found = [entry.examination.tests for entry in pool.values()]
+    tests = [each for each in found if each is not None]
+    if not tests or len(tests) < len(found):
+        return []
+    rows: list[tuple[str, ...]] = [("test", *pool)]
+    for place, ladder in enumerate(tests[0].ladders):
+        order = "" if ladder.certain else ", expected order"
+        cells = (f"{each.ladders[place].inversions} ({each.ladders[place].tau:+.2f})" for each in tests)
+        rows.append((f"{one_line(ladder.name, NAME)}, {ladder.pairs} pairs{order}", *cells))
+    changes = len(tests[0].invariances)
+    if changes:
+        moved = (str(each.moved) for each in tests)
+        rows.append((f"broken of {counted(changes, 'invariance')}: f_e moves by over {TOLERANCE:g}", *moved))
+    rows.append((f"spread of f_e over {counted(tests[0].failures, 'failure')}", *(f"{t.spread:.4f}" for t in tests)))
+    rows.append((f"recorded successes at f_e = 1, of {tests[0].successes}", *(str(each.saturated) for each in tests)))
+    return ["### Tests: pairs that are ranked wrongly (Kendall's tau), and discrimination", fenced(aligned(rows))]
 
 
 def _violations(order: Judge, pool: Pool) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ..core.call_times import judged, practice_under
 from ..core.errors import RecordingLost, RolloutError
+from ..core.evaluator_tests import evaluator_tests_of
 from ..core.events import (
     ConstantsTried,
     EpisodeEnded,
@@ -23,8 +24,8 @@ from ..core.events import (
 )
 from ..core.order_ids import episode_id
 from ..core.ports import Pool, Practice, Prober, ProbeTask, RollTask
-from ..core.probes import cuts_of, known_order, length_of, violations
-from ..core.values import CallTimes, Episode, Examination, Program, Score
+from ..core.probes import Rung, cuts_of, known_order, length_of, rungs_of, sources_of, violations
+from ..core.values import CallTimes, Episode, EpisodeNotes, Examination, Probe, Program, Score
 
 MOST_AGAIN = 3      # times that a recording is made again for one score
 
@@ -169,18 +170,41 @@ def _most(fitnesses: list[float], of: int) -> float:
 
 
 class ProbeAgent:
-    """Puts the probes of a run on record."""
+    """Puts the probes of a run on record, and for tests the rollouts of p_0 with disturbed actions."""
 
     def __init__(self, *, pool: Prober) -> None:
         self._pool = pool
 
     async def carry_out(self, order: RecordProbes) -> ProbesRecorded:
         """Record the probes for T_0. Raises RolloutError and StoreError."""
+        tested = order.program is not None
         task = ProbeTask(
             order=order.id, split=order.split, seed=order.seed, steps=length_of(order.episodes),
-            cuts=cuts_of(order.episodes),
+            cuts=cuts_of(order.episodes), sources=sources_of(order.episodes) if tested else (),
         )
-        return ProbesRecorded(order=order.id, probes=await self._pool.record_probes(task))
+        rungs = rungs_of(order.episodes) if tested else ()
+        try:
+            async with asyncio.TaskGroup() as group:
+                recorded = group.create_task(self._pool.record_probes(task))
+                rolled = [group.create_task(self._rung(order, rung)) for rung in rungs]
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+        found = (each.result() for each in rolled)
+        return ProbesRecorded(
+            order=order.id, probes=(*recorded.result(), *(probe for probe in found if probe is not None))
+        )
+
+    async def _rung(self, order: RecordProbes, rung: Rung) -> Probe | None:
+        """One rollout of a ladder; None where a fault ended it, which says nothing about its worth."""
+        assert order.program is not None
+        episode = await self._pool.roll(RollTask(
+            order=f"{order.id}/{rung.name}", program=order.program, split=order.split, index=rung.index,
+            seed=rung.seed, disturbance=rung.disturbance,
+        ))
+        if episode.fault is not None:
+            return None
+        bare = replace(episode, wall_s=0.0, notes=EpisodeNotes())
+        return Probe(name=rung.name, episode=bare, source=rung.source, ladder=rung.ladder, rung=rung.rung)
 
 
 class Examiner:
@@ -216,4 +240,5 @@ class Examiner:
             probe_scores=scores,
             order_pairs=len(known_order(order.episodes, order.probes)),
             order_violations=len(violations(order.episodes, found.scores, order.probes, scores)),
+            tests=evaluator_tests_of(order.episodes, found.scores, order.probes, scores) if order.tested else None,
         )

@@ -63,6 +63,7 @@ def plan_of(
         initial=initial,
         evaluator_budget=budget if settings.evaluator == "evolve" else None,
         probe_seed=derive_seed(settings.root_seed, "probes") if settings.probes == "on" else None,
+        tested=settings.evaluator_tests == "on" and settings.probes == "on",
         reference=domain.reference_evaluator(),
         refuses_dead=rules >= 2,
     )

@@ -20,7 +20,7 @@ from ..core.values import JSON, Fault, is_stopped
 from ..memory.lookup import Evaluator, Policy, Record, VoteRecord
 from ..memory.pace import SLOW_S
 from ..tui.fact_words import gate_words, tool_words
-from ..tui.words import episode_outcome, fault_words, order_words
+from ..tui.words import episode_outcome, fault_words, order_words, test_lines
 
 PARTS = ("metrics", "diff", "code", "prompt", "reply")
 LINE, PARAGRAPH = 100, 300      # characters of a text from a candidate
@@ -126,6 +126,8 @@ def _evaluator(evaluator: Evaluator) -> list[str]:
         lines.append(f"invalid: {_fault(evaluator.fault)}")
     if evaluator.examination.order_pairs:
         lines.append(order_words(evaluator.examination))
+    if evaluator.examination.tests is not None:
+        lines += test_lines(evaluator.examination.tests)
     votes = [vote for vote in evaluator.votes if vote.choice == evaluator.slot]
     if evaluator.votes:
         of = counted(len(evaluator.votes), "vote")

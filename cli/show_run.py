@@ -21,15 +21,25 @@ from ..core.text import (
     token_count,
     two_digits,
 )
+from ..evidence.statistics import fleiss_kappa
 from ..memory.card import Card, gap_words, luck_words, purposes_words, size_words, unseen_words
-from ..memory.evaluator_pools import EvaluatorPool, list_pools
+from ..memory.evaluator_pools import EvaluatorPool, list_judges, list_pools
 from ..memory.gate_report import gate_report
 from ..memory.pace import pace_of, slow_candidates
 from ..memory.run_status import FailureCount, RunStatus, list_failures, state_of
 from ..memory.run_view import GenerationRow, RunView, list_generations, list_rejections
 from ..memory.slots import Slots
 from ..tui.fact_words import choice_words
-from ..tui.words import domain_words, final_words, gate_report_words, isolation, nodes_words, pace_words, sparkline
+from ..tui.words import (
+    domain_words,
+    final_words,
+    gate_report_words,
+    isolation,
+    nodes_words,
+    pace_words,
+    sparkline,
+    tests_words,
+)
 
 LABEL = 12                # columns of the left margin, which holds the names of sections
 FAILURES_SHOWN = 4
@@ -89,6 +99,28 @@ def _evaluator(pools: Sequence[EvaluatorPool], given: object, width: int) -> Ite
             continue
         for vote in [vote for vote in pool.votes if vote.choice == pool.chosen.slot and vote.reason][:REASONS_SHOWN]:
             yield _fit(_row("", f"  judge {vote.seat}: “{one_line(vote.reason, width)}"), width - 1) + "”"
+        tests = pool.chosen.examination.tests
+        if tests is not None:
+            yield _row("", f"  tests: {tests_words(tests)}")
+    yield from (_row("", f"  {line}") for line in _judges(pools))
+
+
+def _judges(pools: Sequence[EvaluatorPool]) -> Iterator[str]:
+    """The agreement of the judges with one another and with the tests; nothing where evaluators were not tested."""
+    if not any(pool.tested and pool.votes for pool in pools):
+        return
+    kappa = fleiss_kappa([vote.choice for vote in pool.votes if vote.choice is not None] for pool in pools)
+    among = f"judges: kappa {number(kappa, digits=2)}"
+    judges = list_judges(pools)
+    if not judges:
+        yield among
+        return
+    votes, agreed = sum(each.votes for each in judges), sum(each.agreed for each in judges)
+    chance = sum(each.chance for each in judges)
+    yield f"{among}; {agreed} of {counted(votes, 'vote')} as the tests ({share(chance / votes)} by chance)"
+    worse = [f"{judge.seat} ({judge.agreed} of {judge.votes})" for judge in judges if judge.below_chance]
+    if worse:
+        yield f"worse than chance: judge {', '.join(worse)}"
 
 
 def _pool(pool: EvaluatorPool, given: object) -> str:
@@ -107,7 +139,14 @@ def _pool(pool: EvaluatorPool, given: object) -> str:
     tally = [entry for entry in pool.entries if entry.votes]
     votes = ", ".join(f"{entry.votes} for #{entry.candidate.slot}" for entry in tally)
     first = sum(entry.votes == max(each.votes for each in tally) for entry in tally) if tally else 0
-    return f"{head}; {votes}{' (tie)' if first > 1 else ''}{_abstained(pool)}"
+    return f"{head}{_led(pool)}; {votes}{' (tie)' if first > 1 else ''}{_abstained(pool)}"
+
+
+def _led(pool: EvaluatorPool) -> str:
+    """How many evaluators the tests left to the votes, where they were tested."""
+    if not pool.tested:
+        return ""
+    return f", {len(pool.leading)} ahead in the tests"
 
 
 def _abstained(pool: EvaluatorPool) -> str:

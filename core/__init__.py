@@ -5,11 +5,14 @@
     call_times      CPU time of a policy's calls: its summary, its words in a prompt, and the limit on it
     critique        what a critic is shown of a recorded episode, and what it says about it
     errors          what can go wrong with MEMENTO itself, split by who must act
+    evaluator_tests  tests of evaluators on probes: ladders of known order, invariances, discrimination
+    examined        what tests on recordings of known order found of an evaluator
     extras          the extras: optional parts of an installation, the packages that each adds
     files           atomic file replacement (write under another name in the same folder, then rename)
     generic_story   the story of a recording of any domain: its numbers at 10 points of time
     interpreters    how a module of this package is started under another Python
     intervals       intervals and tests for a few episodes, in plain arithmetic
+    invariances     changes of a recording that do not change what happened in it
     keeper          A keeper: the pure decision function of a search method
     methods         the search methods: their names, the settings that affect them
     metrics         feedback metrics of many episodes, aggregated to a bounded size: M(p) of the paper

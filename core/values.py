@@ -8,6 +8,8 @@ from typing import Literal, TypeAlias
 
 from typing_extensions import TypeAliasType
 
+from .examined import EvaluatorTests
+
 JSON = TypeAliasType("JSON", "None | bool | int | float | str | list[JSON] | dict[str, JSON]")
 FeedbackDetail: TypeAlias = Literal["stories", "metrics"]  # what prompts show of the episodes of a policy
 MemoryDetail: TypeAlias = Literal["none", "summary", "full"]  # how much a climb sees of the rejected edits
@@ -329,6 +331,14 @@ class Probe:
     name: str  # such as "idle" or "3 moves done and kept"; unique among the probes of a run
     episode: Episode
     below: tuple[str, ...] = ()  # the names of recordings that are certain to be worth more
+    source: str = ""  # the name of the rollout of T_0 that it repeats with a change; "" for others
+    ladder: str = ""  # the ladder of expected order below its source; "" for a change that must not move f_e
+    rung: int = 0  # its place in the ladder, from 1
+
+    @property
+    def invariant(self) -> bool:
+        """Whether f_e must be that of its source."""
+        return bool(self.source) and not self.ladder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -344,6 +354,7 @@ class Examination:
     probe_scores: tuple[Score, ...] = ()
     order_pairs: int = 0
     order_violations: int = 0
+    tests: EvaluatorTests | None = None  # None: evaluators are not tested, as in older logs
 
     @property
     def valid(self) -> bool:

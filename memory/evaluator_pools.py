@@ -1,9 +1,10 @@
-"""The course of evaluator evolution from the facts: each generation's pool, votes and choice."""
+"""The course of evaluator evolution from the facts: each generation's pool, votes, choice, and the judges' record."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import fsum
 
+from ..core.evaluator_tests import leading, open_to_votes
 from ..core.events import EvaluatorChosen, EvaluatorPoolScored, Fact, VoteCast
 from ..core.values import EvaluatorCandidate
 
@@ -31,6 +32,56 @@ class EvaluatorPool:
     def abstentions(self) -> int:
         """The number of judges without a usable answer."""
         return sum(vote.choice is None for vote in self.votes)
+
+    @property
+    def tested(self) -> bool:
+        """Whether its valid evaluators were tested."""
+        return any(entry.candidate.examination.tests is not None for entry in self.entries)
+
+    @property
+    def open(self) -> tuple[int, ...]:
+        """The slots that judges could vote for."""
+        return tuple(each.slot for each in open_to_votes(entry.candidate for entry in self.entries))
+
+    @property
+    def leading(self) -> tuple[int, ...]:
+        """The slots that lead in the tests, between which the votes decide; all open ones without tests."""
+        return tuple(each.slot for each in leading(entry.candidate for entry in self.entries))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeRecord:
+    """How often one judge voted for an evaluator that leads in the tests, in the pools where the tests tell apart.
+
+    `chance` is the number of such votes that blind choices would give on average.
+    """
+
+    seat: int
+    votes: int
+    agreed: int
+    chance: float
+
+    @property
+    def below_chance(self) -> bool:
+        """Whether blind choices would agree with the tests more often."""
+        return self.agreed < self.chance
+
+
+def list_judges(pools: Iterable[EvaluatorPool]) -> tuple[JudgeRecord, ...]:
+    """The record of each judge by seat; abstentions do not count."""
+    records: dict[int, JudgeRecord] = {}
+    for pool in pools:
+        ahead, voted = pool.leading, pool.open
+        if not pool.tested or len(ahead) == len(voted):
+            continue
+        for vote in pool.votes:
+            if vote.choice is not None:
+                one = records.get(vote.seat, JudgeRecord(seat=vote.seat, votes=0, agreed=0, chance=0.0))
+                records[vote.seat] = replace(
+                    one, votes=one.votes + 1, agreed=one.agreed + (vote.choice in ahead),
+                    chance=one.chance + len(ahead) / len(voted),
+                )
+    return tuple(records[seat] for seat in sorted(records))
 
 
 def list_pools(facts: Iterable[Fact]) -> tuple[EvaluatorPool, ...]:

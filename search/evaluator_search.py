@@ -1,4 +1,8 @@
-"""Evaluator evolution (paper, Algorithm 1): a pool of programs, scored on T_0, chosen by a panel of judges."""
+"""Evaluator evolution (paper, Algorithm 1): a pool of programs, scored on T_0, chosen by a panel of judges.
+
+Where evaluators are tested, one with a flaw is out before the votes, which then decide among those that invert the
+fewest pairs of certain order.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -6,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from ..core import order_ids
 from ..core.errors import SearchError
+from ..core.evaluator_tests import leading, open_to_votes
 from ..core.events import (
     EvaluatorChosen,
     EvaluatorExamined,
@@ -86,8 +91,14 @@ class Evolution:
 class EvaluatorKeeper:
     """Decides evaluator evolution over the fixed rollouts T_0 of p_0."""
 
-    def __init__(self, *, baseline: CandidateState, budget: EvaluatorBudget, probe_seed: int | None = None) -> None:
-        """`probe_seed` is the seed of the probes; None for a search without probes, as in the paper."""
+    def __init__(
+        self, *, baseline: CandidateState, budget: EvaluatorBudget, probe_seed: int | None = None, tested: bool = False
+    ) -> None:
+        """`probe_seed` is the seed of the probes; None for a search without probes, as in the paper.
+
+        `tested`: evaluators are tested on probes, and the tests come before the votes.
+        """
+        self._tested = tested and probe_seed is not None
         self._baseline = baseline
         self._budget = budget
         self._probe_seed = probe_seed
@@ -98,7 +109,8 @@ class EvaluatorKeeper:
         if self._probe_seed is None:
             return begun
         order = RecordProbes(
-            id=str(order_ids.probes()), split="search", seed=self._probe_seed, episodes=self._baseline.episodes
+            id=str(order_ids.probes()), split="search", seed=self._probe_seed, episodes=self._baseline.episodes,
+            program=self._baseline.program if self._tested else None,
         )
         return Decision(state=replace(begun.state, probes=None), orders=(order,))
 
@@ -172,7 +184,7 @@ class EvaluatorKeeper:
             return self._fill(state, replace(candidate, examination=Examination(fault=fact.fault)))
         order = Examine(
             id=order_ids.examine_id(candidate.id), evaluator=fact.program, episodes=self._baseline.episodes,
-            probes=state.probes or (),
+            probes=state.probes or (), tested=self._tested,
         )
         return Decision(state=replace(state, written={**state.written, slot: candidate}), orders=(order,))
 
@@ -188,15 +200,15 @@ class EvaluatorKeeper:
         if len(pool) < self._budget.pool:
             return Decision(state=state)
         scored = EvaluatorPoolScored(generation=state.generation, pool=pool)
-        valid = tuple(entry for entry in pool if entry.examination.valid)
-        if not valid:
+        voted = open_to_votes(pool)     # without tests all valid ones
+        if not voted:
             return self._carry_over(state, scored)
         orders = tuple(
             Judge(
                 id=str(order_ids.judge(state.generation, seat)),
                 generation=state.generation,
                 seat=seat,
-                pool=valid,
+                pool=voted,
                 success_rate=self._baseline.success_rate,
                 episodes=self._baseline.episodes,
                 probes=state.probes or (),
@@ -229,9 +241,13 @@ class EvaluatorKeeper:
         state = replace(state, votes={**state.votes, fact.seat: ballot})
         if len(state.votes) < self._budget.judges:
             return Decision(state=state)
-        valid = {entry.slot: entry for entry in state.pool if entry is not None and entry.examination.valid}
+        pool = tuple(entry for entry in state.pool if entry is not None)
+        voted = {entry.slot for entry in open_to_votes(pool)}
+        ahead = {entry.slot: entry for entry in leading(pool)}  # without tests the same
         votes = [ballot.choice for _, ballot in sorted(state.votes.items())]
-        slot = majority(slot for slot in votes if slot in valid)
+        slot = majority(slot for slot in votes if slot in ahead)
+        if slot is None and any(vote in voted for vote in votes):
+            slot = min(ahead)   # the judges agree on none of those that lead in the tests
         if slot is None:
             raise SearchError(
                 f"no judge of evaluator generation {state.generation} gave a usable vote: use another "
@@ -239,7 +255,7 @@ class EvaluatorKeeper:
             )
         given = (ballot for _, ballot in sorted(state.votes.items()) if ballot.choice is not None)
         reasons = tuple(ballot.reason_for(slot) for ballot in given)
-        return self._choose(state, valid[slot], tally(votes), reasons)
+        return self._choose(state, ahead[slot], tally(votes), reasons)
 
     def _choose(
         self, state: Evolution, choice: EvaluatorCandidate, votes: Mapping[str, int], reasons: tuple[JudgeReason, ...]

@@ -113,6 +113,7 @@ class RunPlan:
     initial: Program | None = None  # a given p_0; None requests one from the model
     evaluator_budget: EvaluatorBudget | None = None  # evolve E*; None without a given one: request one evaluator
     probe_seed: int | None = None  # the seed of the probes in the evolution of E*; None: no probes
+    tested: bool = False  # evaluators are tested on probes before the votes
     reference: Program | None = None  # scores the final measure
     refuses_dead: bool = True  # request p_0 again if it does nothing in any episode; not by rules of version 1
 
@@ -161,7 +162,9 @@ class Sequencer:
     def _begin_evaluator(self, baseline: CandidateState, ordered: int) -> Decision[Stages]:
         budget, given = self._plan.evaluator_budget, self._plan.search.evaluator
         keeper: Keeper[Any] = (
-            EvaluatorKeeper(baseline=baseline, budget=budget, probe_seed=self._plan.probe_seed)
+            EvaluatorKeeper(
+                baseline=baseline, budget=budget, probe_seed=self._plan.probe_seed, tested=self._plan.tested
+            )
             if budget is not None and given is None
             else UnevolvedEvaluatorKeeper(baseline=baseline, given=given)
         )

@@ -99,6 +99,10 @@ _UNCOUNTED = Switch(
     name="budget_episodes", on=lambda values: values["budget_episodes"] is None,
     otherwise="with budget_episodes, in which every episode of a candidate counts: remove it",
 )
+_PROBES = Switch(
+    name="probes", on=lambda values: values["probes"] == "on",
+    otherwise="without probes, on which evaluators are tested: remove it, or set probes to 'on'",
+)
 _EDITS = frozenset({SearchPart.EDITS})
 
 RUN = SettingGroup(name="run")
@@ -125,6 +129,7 @@ LOOKS = SettingGroup(name="critic", parts=_EDITS)
 LOOKS_OF_JUDGES = SettingGroup(name="critic for judges", parts=_EDITS, roles=frozenset({JUDGE}), switches=(_CRITIC,))
 EVALUATOR_WRITER = SettingGroup(name="evaluator writer", roles=frozenset({WRITER}))
 EVALUATOR_SEARCH = SettingGroup(name="evaluator search", roles=frozenset({JUDGE}))
+EVALUATOR_TESTS = SettingGroup(name="evaluator tests", roles=frozenset({JUDGE}), switches=(_PROBES,))
 FINAL = SettingGroup(name="final", parts=frozenset({SearchPart.FINAL}))
 
 GROUPS: Mapping[str, SettingGroup] = {
@@ -132,7 +137,7 @@ GROUPS: Mapping[str, SettingGroup] = {
     for group in (
         RUN, MODELS, BUDGET, ROLLOUTS, RECORDINGS, GENERATIONS, BRANCHES, SLOTS, TUNING, FRESH, RACING, CLIMB,
         SPECULATION, FOCI, EDITS, REPLY, CONVERSATION, GATE, LOOKS, LOOKS_OF_JUDGES, EVALUATOR_WRITER,
-        EVALUATOR_SEARCH, FINAL,
+        EVALUATOR_SEARCH, EVALUATOR_TESTS, FINAL,
     )
 }
 CALLS_OF: Mapping[str, SettingGroup] = {

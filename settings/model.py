@@ -138,6 +138,9 @@ class Settings(BaseModel):
     probes: Literal["on", "off"] = groups.EVALUATOR_SEARCH.field(
         "on", "evaluators are compared on more recordings than T_0"
     )
+    evaluator_tests: Literal["on", "off"] = groups.EVALUATOR_TESTS.field(
+        "on", "tests on probes come before the votes on evaluators; off: votes alone, as in the paper"
+    )
     judge_reasons: bool = groups.EVALUATOR_SEARCH.field(
         True, "writers of evaluators read why the last judges voted as they did"
     )

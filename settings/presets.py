@@ -18,7 +18,7 @@ PRESETS: Mapping[str, Mapping[str, int | str]] = {
         "generations": 5, "k_hc": 10, "k_macro": 10, "k_cross": 4, "n_roll": 10,
         "evaluator_pool": 8, "evaluator_generations": 5, "evaluator_judges": 10,
         "final_episodes": 10, "duplicates": True, "speculation": True, "memory_detail": "summary",
-        "notes": "off",
+        "notes": "off", "evaluator_tests": "off",
     },
     "quick": {
         "generations": 4, "k_hc": 4, "k_macro": 4, "k_cross": 2, "n_roll": 3,
@@ -30,6 +30,7 @@ PRESETS: Mapping[str, Mapping[str, int | str]] = {
         "generations": 1, "k_hc": 1, "k_macro": 1, "k_cross": 1, "n_roll": 1,
         "evaluator_pool": 2, "evaluator_generations": 1, "evaluator_judges": 3,
         "final_episodes": 1, "duplicates": True, "speculation": False, "memory_detail": "full",
+        "evaluator_tests": "off",
     },
 }
 

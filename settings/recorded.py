@@ -10,8 +10,8 @@ from ..core.values import JSON
 from .model import Settings
 
 BEFORE: Mapping[str, JSON] = {
-    "feedback": "metrics", "judge_reasons": False, "macro_focus": False, "memory_detail": "summary", "probes": "off",
-    "repairs": 0, "reply": "whole",
+    "evaluator_tests": "off", "feedback": "metrics", "judge_reasons": False, "macro_focus": False,
+    "memory_detail": "summary", "probes": "off", "repairs": 0, "reply": "whole",
 }
 """What runs did before a setting existed, where that differs from the setting's default."""
 

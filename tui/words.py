@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from ..core.events import FinalMeasured
+from ..core.examined import EvaluatorTests
 from ..core.methods import episode_shares
 from ..core.metrics import return_of
 from ..core.ports import Activity
@@ -116,6 +117,33 @@ def fault_words(fault: Fault | None, limit: int = 200) -> str:
 def order_words(examination: Examination) -> str:
     """How often an evaluator ranked recordings of known order wrongly."""
     return f"{examination.order_violations} of {counted(examination.order_pairs, 'known order')} violated"
+
+
+def tests_words(tests: EvaluatorTests) -> str:
+    """What tests found of an evaluator, in a line."""
+    tau = "" if tests.tau is None else f", tau {tests.tau:.2f}"
+    broken = f"; {tests.moved} of {counted(len(tests.invariances), 'invariance')} broken" if tests.invariances else ""
+    return f"{tests.inversions} of {counted(tests.pairs, 'certain pair')} inverted{tau}{broken}"
+
+
+def test_lines(tests: EvaluatorTests) -> list[str]:
+    """What tests found of an evaluator, a line each."""
+    lines = [f"out before the votes: {one_line(tests.flaw, 200)}"] if tests.flaw else []
+    for ladder in tests.ladders:
+        order = "" if ladder.certain else " in the expected order"
+        lines.append(
+            f"{one_line(ladder.name, 80)}: {ladder.inversions} of {counted(ladder.pairs, 'pair')}{order} inverted, "
+            f"Kendall's tau {ladder.tau:+.2f}"
+        )
+    moved = [each for each in tests.invariances if each.moved]
+    if tests.invariances:
+        lines.append(f"{len(moved)} of {counted(len(tests.invariances), 'invariance')} broken")
+    lines += [f"  {one_line(each.name, 80)}: f {each.change:+.3f}" for each in moved]
+    lines.append(
+        f"f of {counted(tests.failures, 'failure')} spreads over {tests.spread:.3f} ({counted(tests.ties, 'tie')}); "
+        f"f is 1 in {tests.saturated} of {tests.successes} recorded successes"
+    )
+    return lines
 
 
 def isolation(sandbox: Sequence[str]) -> str:

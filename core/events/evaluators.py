@@ -11,11 +11,12 @@ from .base import Fact, Order
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordProbes(Order):
-    """Put the probes of the run on record. Answered by ProbesRecorded."""
+    """Put the probes of the run on record, and those of tests if there are any. Answered by ProbesRecorded."""
 
     split: str
     seed: int
     episodes: tuple[Episode, ...]  # T_0
+    program: Program | None = None  # p_0, to be disturbed for tests of evaluators; None: no tests
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,7 @@ class Examine(Order):
     evaluator: Program
     episodes: tuple[Episode, ...]
     probes: tuple[Probe, ...] = ()
+    tested: bool = False  # whether the examination holds tests
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +114,7 @@ class EvaluatorPoolScored(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvaluatorChosen(Fact):
-    """E_i* by majority of the votes (votes[j] for slot j), or carried over."""
+    """E_i* by majority of the votes (votes[j] for slot j) among those that lead in the tests, or carried over."""
 
     generation: int
     chosen: EvaluatorCandidate

@@ -27,6 +27,7 @@ from .domain import (
     Furnishing,
     Generalising,
     Interpreted,
+    Invariant,
     KnowingOrder,
     KnownEpisode,
     Numeric,
@@ -38,6 +39,7 @@ from .domain import (
     Twinned,
     has_success,
     interpreter_of,
+    invariances_of,
     shelf_of,
     twin_for,
 )
@@ -55,8 +57,8 @@ __all__ = [
     "THOUGHT_ONLY", "UNUSABLE",
     "Action", "Activity", "Artist", "Ask", "Attentive", "AuditProgram", "Auditable", "Calibrating", "Choosing", "Clock",
     "Computing", "Display", "Domain", "DrawTask", "Drawable", "Drawn", "Encoding", "Environment", "Furnishing",
-    "Generalising", "ImageFile", "Interpreted", "InvalidAction", "KnowingOrder", "KnownEpisode", "Model", "Narrating",
-    "Numeric", "Observation", "Part", "Periodic", "Picture", "Playback", "Pool", "Practice", "ProbeTask", "Prober",
-    "Prompts", "Renderer", "Reply", "Rig", "RollTask", "Shelf", "SimulatorFailed", "Starting", "Store", "Succeeding",
-    "Twin", "Twinned", "has_success", "interpreter_of", "shelf_of", "twin_for",
+    "Generalising", "ImageFile", "Interpreted", "InvalidAction", "Invariant", "KnowingOrder", "KnownEpisode", "Model",
+    "Narrating", "Numeric", "Observation", "Part", "Periodic", "Picture", "Playback", "Pool", "Practice", "ProbeTask",
+    "Prober", "Prompts", "Renderer", "Reply", "Rig", "RollTask", "Shelf", "SimulatorFailed", "Starting", "Store",
+    "Succeeding", "Twin", "Twinned", "has_success", "interpreter_of", "invariances_of", "shelf_of", "twin_for",
 ]

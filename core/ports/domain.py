@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from ..errors import UsageError
+from ..invariances import INVARIANCES, Change
 from ..provenance import Provenance
 from ..recording import Recording
 from ..values import JSON, Brief, Contract, Program
@@ -118,6 +119,19 @@ class KnowingOrder(Protocol):
         Their recordings have the arrays of the domain's own, with the same names, types and shapes of a row. An
         episode named "idle" replaces the one that is made of neutral actions.
         """
+
+
+@runtime_checkable
+class Invariant(Protocol):
+    """An optional port of a domain that says which changes of a recording must not move an evaluator's fitness."""
+
+    def invariances(self, options: Mapping[str, JSON]) -> Mapping[str, Change]:
+        """The changes under these (completed) options by name, in place of `core.invariances.INVARIANCES`."""
+
+
+def invariances_of(domain: Domain, options: Mapping[str, JSON]) -> Mapping[str, Change]:
+    """The changes that must not move an evaluator's fitness under these (completed) options."""
+    return domain.invariances(options) if isinstance(domain, Invariant) else INVARIANCES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

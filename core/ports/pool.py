@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from ..probes import Cut
+from ..probes import Cut, Disturbance, Source
 from ..values import Episode, Examination, Probe, Program, Score
 
 
@@ -19,7 +19,10 @@ class Practice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RollTask:
-    """One episode to roll out. `split` names one of the pool's environments; `practice` is None in the search."""
+    """One episode to roll out. `split` names one of the pool's environments; `practice` is None in the search.
+
+    `disturbance` is None but for probes. An episode that cannot be disturbed so ends with the fault INVALID_ACTION.
+    """
 
     order: str
     program: Program
@@ -27,17 +30,20 @@ class RollTask:
     index: int
     seed: int
     practice: Practice | None = None
+    disturbance: Disturbance | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeTask:
-    """The probes of a run: rollouts to cut, an idle and a random episode of `steps`, what the domain stages."""
+    """The probes of a run: rollouts to cut or to change, an idle and a random episode of `steps`, what the domain
+    stages."""
 
     order: str
     split: str
     seed: int
     steps: int
     cuts: tuple[Cut, ...] = ()
+    sources: tuple[Source, ...] = ()
 
 
 class Pool(Protocol):
@@ -108,8 +114,8 @@ class Computing(Protocol):
 
 
 @runtime_checkable
-class Prober(Protocol):
-    """Records probes: what a pool offers as well where evaluators are examined on probes. Duties as in `Pool`."""
+class Prober(Pool, Protocol):
+    """A pool that records probes as well, on which evaluators are examined. Duties as in `Pool`."""
 
     async def record_probes(self, task: ProbeTask) -> tuple[Probe, ...]:
         """Put the probes of the task on record; their trajectories are on disk when this returns. Deterministic.

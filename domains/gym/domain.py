@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
+from ...core.invariances import Change, rounded_otherwise
 from ...core.ports import AuditProgram, Environment, Renderer, Shelf
 from ...core.values import JSON, Brief, Contract, Program
 from .brief import brief
@@ -40,6 +41,10 @@ class GymDomain:
         """The duration of a step, where the environment knows it: see `core.ports.Periodic`."""
         step_s = settings(options).description.step_s
         return None if step_s is None else 1000 * step_s
+
+    def invariances(self, options: Mapping[str, JSON]) -> Mapping[str, Change]:
+        """Rounding alone: a return adds up over the steps, so that waiting may change it."""
+        return {"rounded otherwise": rounded_otherwise}
 
     def environment(self, options: Mapping[str, JSON]) -> Environment:
         """Make the environment for these (completed) options."""

@@ -20,7 +20,7 @@ from typing import Any, Final
 from ...core.errors import RolloutError, StoreError, os_problem
 from ...core.files import replace_file
 from ...core.ports import ProbeTask, RollTask
-from ...core.probes import Cut
+from ...core.probes import Cut, Source
 from ...core.recording_file import load_recording, trajectory_path
 from ...core.values import Episode, Program
 from ...core.variables import pass_also
@@ -187,12 +187,16 @@ class NodeHost:
         """The answer as JSON and the keys of the recordings that it made."""
         match message["do"]:
             case "roll":
-                task = {**message["task"], "practice": messages.practice_of(message["task"]["practice"])}
+                task = {
+                    **message["task"], "practice": messages.practice_of(message["task"]["practice"]),
+                    "disturbance": messages.disturbance_of(message["task"]["disturbance"]),
+                }
                 episode = await pool.roll(RollTask(**task, program=program))
                 return messages.episode_message(episode), [] if episode.trajectory is None else [episode.trajectory]
             case "probes":
                 cuts = tuple(Cut(**{**cut, "below": tuple(cut["below"])}) for cut in message["task"]["cuts"])
-                probes = await pool.record_probes(ProbeTask(**{**message["task"], "cuts": cuts}))
+                sources = tuple(Source(**each) for each in message["task"]["sources"])
+                probes = await pool.record_probes(ProbeTask(**{**message["task"], "cuts": cuts, "sources": sources}))
                 return [messages.probe_message(each) for each in probes], [
                     str(each.episode.trajectory) for each in probes
                 ]

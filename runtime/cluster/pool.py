@@ -125,6 +125,7 @@ class ClusterPool:
         plain = {
             "order": task.order, "split": task.split, "index": task.index, "seed": task.seed,
             "practice": None if task.practice is None else asdict(task.practice),
+            "disturbance": None if task.disturbance is None else asdict(task.disturbance),
         }
         answer = await self._call("roll", task.order, plain, task.program, send=not self._stays(task))
         await self._disk.write(answer.files)
@@ -134,7 +135,7 @@ class ClusterPool:
     async def record_probes(self, task: ProbeTask) -> tuple[Probe, ...]:
         """Put the probes of the task on record. Raises RolloutError and StoreError."""
         self._require_split(task.split)
-        wants = dict.fromkeys(cut.key for cut in task.cuts)
+        wants = dict.fromkeys(each.key for each in (*task.cuts, *task.sources))
         answer = await self._call("probes", task.order, asdict(task), Program(""), wants=wants)
         await self._disk.write(answer.files)
         return tuple(messages.probe_of(probe) for probe in answer.done)

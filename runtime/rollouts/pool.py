@@ -155,6 +155,7 @@ class ProcessPool:
         message = {
             "do": "roll", "key": trajectory_key(task.order), "split": task.split, "index": task.index,
             "seed": task.seed, "practice": None if task.practice is None else asdict(task.practice),
+            "disturbance": None if task.disturbance is None else asdict(task.disturbance),
         }
         episode = messages.episode_of(await self._call(message, task.program, task.order))
         missing = episode.info.get(MISSING)

@@ -1,10 +1,11 @@
-"""Probes on record, inside a worker: cut rollouts, an idle and a random episode, episodes that the domain offers.
+"""Probes on record, inside a worker: cut and changed rollouts, an idle and a random episode, the domain's episodes.
 
-No generated program takes part.
+No generated program takes part in them. The rollouts of p_0 with disturbed actions, `Disturbed`, are like any other.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,12 +19,15 @@ from ...core.ports import (
     InvalidAction,
     KnowingOrder,
     KnownEpisode,
+    Observation,
     SimulatorFailed,
+    invariances_of,
 )
-from ...core.probes import CUT, IDLE, RANDOM
+from ...core.probes import CUT, IDLE, RANDOM, Disturbance
 from ...core.recording_file import load_recording, save_recording, trajectory_key, trajectory_path
 from ...core.seeds import derive_seed
-from ...core.values import JSON, Episode, Probe
+from ...core.values import JSON, Episode, Fault, FaultKind, Probe
+from .program_process import ProgramFailed
 from .simulating import simulating
 
 STOPPED: Final = "end of the probe"  # ended_by of an idle or random episode that could have gone on
@@ -45,14 +49,15 @@ class ProbeRecorder:
     rest: Callable[[], None]
 
     def record(self, request: Mapping[str, Any]) -> list[Probe]:
-        """All probes of the request (`order`, `seed`, `steps`, `cuts`), each on disk. Raises StoreError.
+        """All probes of the request (the fields of a ProbeTask), each on disk. Raises StoreError.
 
         With `cuts_only` no simulator takes part.
         """
         seed = int(request["seed"])
         probes: list[Probe] = []
         steps = None if request.get("cuts_only") else int(request["steps"])
-        for made in self._all(request["cuts"], seed=seed, steps=steps):
+        made_all = (("", made) for made in self._all(request["cuts"], seed=seed, steps=steps))
+        for source, made in chain(made_all, self._changed(request["sources"], seed=seed)):
             self.rest()
             key = trajectory_key(f"{request['order']}/{len(probes)}")
             save_recording(trajectory_path(self.folder, key), made.recording)
@@ -60,7 +65,7 @@ class ProbeRecorder:
                 index=0, seed=seed, steps=made.recording.steps, ended_by=made.ended_by,
                 success=made.success, trajectory=key,
             )
-            probes.append(Probe(name=made.name, episode=episode, below=made.below))
+            probes.append(Probe(name=made.name, episode=episode, below=made.below, source=source))
         return probes
 
     def _all(self, cuts: list[Mapping[str, Any]], *, seed: int, steps: int | None) -> Iterator[KnownEpisode]:
@@ -77,6 +82,18 @@ class ProbeRecorder:
             yield from self._played(IDLE, None, seed=seed, steps=steps)
         yield from self._played(RANDOM, np.random.default_rng(derive_seed(seed, RANDOM)), seed=seed, steps=steps)
         yield from known
+
+    def _changed(self, sources: list[Mapping[str, Any]], *, seed: int) -> Iterator[tuple[str, KnownEpisode]]:
+        """Recordings with changes that mean nothing, each with the name of the rollout that it repeats."""
+        changes = invariances_of(self.domain, self.options) if sources else {}
+        for source in sources:
+            recording = load_recording(trajectory_path(self.folder, source["key"]))
+            for name, change in changes.items():
+                title = f"{source['name']}, {name}"
+                yield source["name"], KnownEpisode(
+                    name=title, recording=change(recording, np.random.default_rng(derive_seed(seed, title))),
+                    ended_by=source["ended_by"], success=source["success"],
+                )
 
     def _played(self, name: str, rng: np.random.Generator | None, *, seed: int, steps: int) -> Iterator[KnownEpisode]:
         """An episode of neutral actions, or of random ones; none where the domain cannot choose its actions."""
@@ -118,3 +135,41 @@ def random_action(environment: Environment, rng: np.random.Generator) -> Action 
     if isinstance(environment, Choosing):
         return environment.random_action(rng)
     return None if environment.action_size is None else rng.uniform(-1.0, 1.0, environment.action_size)
+
+
+class Disturbed:
+    """A policy some of whose actions are replaced, for a ladder."""
+
+    def __init__(
+        self, act: Callable[[Observation | bytes], Action], environment: Environment, disturbance: Disturbance, *,
+        seed: int,
+    ) -> None:
+        self._act, self._environment, self._how = act, environment, disturbance
+        # One number a step decides, whatever the share: what is disturbed at a smaller share is so at a greater one.
+        self._drawn = np.random.default_rng(derive_seed(seed, "disturbed steps"))
+        self._rng = np.random.default_rng(derive_seed(seed, "disturbing actions"))
+        self._steps = 0
+        self._last: Action | None = None
+
+    def act(self, observation: Observation | bytes) -> Action:
+        """The policy's action for an observation, or the one in its place. Raises ProgramFailed, SimulatorFailed."""
+        step, how = self._steps, self._how
+        self._steps += 1
+        if how.kind == "late" and step < how.steps:
+            return _chosen(neutral_action(self._environment))
+        action = self._act(observation)
+        if self._drawn.random() * 100 < how.share:
+            if how.kind == "random":
+                with simulating():
+                    action = _chosen(random_action(self._environment, self._rng))
+            elif self._last is not None:
+                action = self._last
+        self._last = action
+        return action
+
+
+def _chosen(action: Action | None) -> Action:
+    if action is None:
+        message = "this environment names no idle and no random action"
+        raise ProgramFailed(Fault(kind=FaultKind.INVALID_ACTION, message=message))
+    return action

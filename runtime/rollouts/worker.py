@@ -14,7 +14,7 @@ import select
 import socket
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +25,7 @@ import numpy as np
 from ...core.call_times import call_times
 from ...core.errors import StoreError
 from ...core.generic_story import generic_story, story_of
-from ...core.ports import Domain, Encoding, Environment, InvalidAction, SimulatorFailed
+from ...core.ports import Action, Domain, Encoding, Environment, InvalidAction, Observation, SimulatorFailed
 from ...core.process_tree import adopt_orphans, end_descendants
 from ...core.recording import Recording
 from ...core.recording_file import load_recording, save_recording, trajectory_path
@@ -41,7 +41,7 @@ from .fault_text import simulator_fault
 from .limits import Limits
 from .policy_notes import StageLog, problem
 from .policy_process import PolicyProcess
-from .probes import ProbeRecorder, neutral_action, random_action
+from .probes import Disturbed, ProbeRecorder, neutral_action, random_action
 from .program_process import Aborted, ProgramFailed, ProgramLauncher, ProgramOverdue
 from .sheets import SheetMaker
 from .simulating import failure_of, simulating
@@ -251,7 +251,7 @@ class Worker:
                 with simulating():
                     environment.reset(index=index, seed=seed)
                 policy.wait_ready()
-                ended = self._steps_of(environment, policy)
+                ended = self._steps_of(environment, _acting(policy, environment, request))
                 report = policy.report()
         except ProgramFailed as error:
             fault, answer = error.fault, "overdue" if isinstance(error, ProgramOverdue) else "done"
@@ -293,7 +293,7 @@ class Worker:
                 messages.unrecorded(request, fault or simulator_fault(str(error)))
             )
 
-    def _steps_of(self, environment: Environment, policy: PolicyProcess) -> str:
+    def _steps_of(self, environment: Environment, act: Callable[[Observation | bytes], Action]) -> str:
         """Step until the episode ends. Returns the word for its end. Raises ProgramFailed, SimulatorFailed, Aborted."""
         observe = environment.observe_encoded if isinstance(environment, Encoding) else environment.observe
         blamed = InvalidAction if environment.observation_layout is not None else ValueError
@@ -302,7 +302,7 @@ class Worker:
                 observation = observe()
             except (Exception, SystemExit) as error:
                 raise failure_of(error) from error
-            action = policy.act(observation)
+            action = act(observation)
             try:
                 ended = environment.step(action)
             except blamed as error:
@@ -360,6 +360,16 @@ class Worker:
         readable, _, _ = select.select([self._channel], [], [], 0)
         # During a task the controller only sends an abort.
         return bool(readable) and messages.receive(self._channel)[0]["do"] == "abort"
+
+
+def _acting(
+    policy: PolicyProcess, environment: Environment, request: Mapping[str, Any]
+) -> Callable[[Observation | bytes], Action]:
+    """The actions of a policy, disturbed where the request says so."""
+    disturbance = messages.disturbance_of(request["disturbance"])
+    if disturbance is None:
+        return policy.act
+    return Disturbed(policy.act, environment, disturbance, seed=int(request["seed"])).act
 
 
 def load_domain(name: str) -> Domain:

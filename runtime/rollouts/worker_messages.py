@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from ...core.ports import Practice
+from ...core.probes import Disturbance
 from ...core.values import CallTimes, Episode, EpisodeNotes, Fault, FaultKind, Probe, Score, Stage
 from .program_frames import receive_exactly
 
@@ -97,6 +98,11 @@ def practice_of(message: Message | None) -> Practice | None:
     return None if message is None else Practice(**message)
 
 
+def disturbance_of(message: Message | None) -> Disturbance | None:
+    """What is done to the policy of a ladder's rollout; None for any other episode."""
+    return None if message is None else Disturbance(**message)
+
+
 def score_message(score: Score) -> Message:
     """A score as JSON."""
     return asdict(score)
@@ -119,12 +125,14 @@ def _notes_of(message: Message) -> EpisodeNotes:
 
 def probe_message(probe: Probe) -> Message:
     """A probe as JSON."""
-    return {"name": probe.name, "episode": episode_message(probe.episode), "below": list(probe.below)}
+    return {"name": probe.name, "episode": episode_message(probe.episode), "below": list(probe.below),
+            "source": probe.source}
 
 
 def probe_of(message: Message) -> Probe:
     """The probe of `probe_message`."""
-    return Probe(name=message["name"], episode=episode_of(message["episode"]), below=tuple(message["below"]))
+    return Probe(name=message["name"], episode=episode_of(message["episode"]), below=tuple(message["below"]),
+                 source=message["source"])
 
 
 def _fault_of(message: Message | None) -> Fault | None:

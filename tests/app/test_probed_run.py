@@ -12,7 +12,7 @@ from .conftest import Runs, kill
 
 SMALL = [
     "hanoi-kinematic", "--preset", "smoke", "--seed", "5", "--set", "evaluator_generations=2", "--set", "k_macro=0",
-    "--set", "k_cross=0",
+    "--set", "k_cross=0", "--set", "evaluator_tests=on",
 ]
 DEADLINE_S = 60
 
@@ -45,8 +45,12 @@ def test_a_run_that_is_killed_among_its_probes_chooses_the_same_evaluator(tmp_pa
     names = [probe.name for probe in of(whole, ProbesRecorded)[0].probes]
     assert names[:3] == [f"episode 0, first {share} %" for share in (25, 50, 75)]
     assert {"idle", "random actions", "1 move done and kept", "tower knocked over"} <= set(names)
+    ladder = [probe for probe in of(whole, ProbesRecorded)[0].probes if probe.ladder]
+    assert len(ladder) >= 3 and all(probe.source == "episode 0" for probe in ladder)
+    assert sum(probe.invariant for probe in of(whole, ProbesRecorded)[0].probes) == 3
     valid = [fact.examination for fact in examined.values() if fact.examination.valid]
     assert valid and all(len(each.probe_scores) == len(names) and each.order_pairs >= 5 for each in valid)
+    assert all(each.tests.pairs == each.order_pairs and len(each.tests.invariances) == 3 for each in valid)
     for probe in of(whole, ProbesRecorded)[0].probes:
         key = f"{probe.episode.trajectory}.npz"
         one, other = (load_recording(tmp_path / run / "trajectories" / key).arrays() for run in ("whole", "killed"))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from memento.core.errors import RolloutError
 from memento.core.ports import ProbeTask, RollTask
-from memento.core.probes import Cut
+from memento.core.probes import Cut, Disturbance, Source
 from memento.core.recording import Recording
 from memento.core.recording_file import load_recording
 from memento.core.values import Episode, FaultKind, Program
@@ -185,6 +185,36 @@ class PoolContract:
         ]
         assert [score.metrics["rows"] for score in scores] == [6, 9, 9]
         assert not any(actions[1]) and any(actions[2])
+
+    async def test_a_disturbed_policy_acts_otherwise_in_a_share_of_its_steps(
+        self, open_pool: OpenPool, tmp_path: Path
+    ) -> None:
+        """A greater share holds the steps of a smaller one, on any number of workers."""
+        ways = {
+            "own": None, "some": Disturbance(kind="random", share=30), "all": Disturbance(kind="random", share=100),
+            "held": Disturbance(kind="held", share=100), "late": Disturbance(kind="late", steps=6),
+        }
+        made = []
+        for workers, folder in ((1, "one"), (2, "two")):
+            async with open_pool(workers, folder=folder) as pool:
+                tasks = (dataclasses.replace(task(RANDOM), order=f"p/{n}", disturbance=way) for n, way in ways.items())
+                episodes = await asyncio.gather(*map(pool.roll, tasks))
+                source = Source(name="episode 0", key="p_own", success=False, ended_by="horizon")
+                changed = await pool.record_probes(
+                    ProbeTask(order="eval/probes", split="search", seed=3, steps=8, sources=(source,))
+                )
+            assert not any(episode.fault for episode in episodes)
+            names = [f"p_{name}" for name in ways] + [str(each.episode.trajectory) for each in changed]
+            made.append([load_recording(tmp_path / folder / f"{name}.npz").arrays()["action"] for name in names])
+        assert all((one == other).all() for one, other in zip(*made, strict=True))
+        own, some, every, held, late = made[0][:5]
+        assert [each.source for each in changed if each.invariant] == ["episode 0"] * 3
+        rows = min(map(len, (own, some, every)))    # an episode ends where it is, so lengths differ
+        differ = (some[:rows] != own[:rows]).any(axis=1)
+        assert 0 < differ.sum() < rows and (every[:rows] != own[:rows]).any(axis=1).all()
+        assert (held == held[0]).all()
+        acted = late[6:]
+        assert not late[:6].any() and len(acted) and (acted == own[: len(acted)]).all()
 
     async def test_what_cannot_be_done_is_an_error(self, open_pool: OpenPool) -> None:
         async with open_pool(1) as pool:

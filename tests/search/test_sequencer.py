@@ -332,6 +332,49 @@ def test_the_log_of_a_run_without_probes_is_continued_without_them() -> None:
     assert {order.id for order in again.orders} == {order.id for order in last.orders}
 
 
+TESTED = replace(PLAN, tested=True)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.integers(0, 10**6))
+def test_tests_come_before_the_votes(seed: int, arrival: int) -> None:
+    """One with a flaw is in no ballot; then the votes decide among those that invert the fewest certain pairs."""
+    world = Watching(seed)
+    world.levels = 3    # so that flaws and equal inversions are common
+    try:
+        log = run(TESTED, world, arrival)
+    except SearchError:
+        return
+    assert of(log, EvaluatorChosen) == of(run(TESTED, Fixed(world), 0), EvaluatorChosen)
+    votes = of(log, VoteCast)
+    for scored, choice in zip(of(log, EvaluatorPoolScored), of(log, EvaluatorChosen), strict=True):
+        tests = {entry.slot: entry.examination.tests for entry in scored.pool}
+        sound = [slot for slot in tests if not tests[slot].flaw] or list(tests)
+        for order in world.of(Judge):
+            if order.generation == scored.generation:
+                assert [entry.slot for entry in order.pool] == sound
+        fewest = min(tests[slot].inversions for slot in sound)
+        ahead = [slot for slot in sound if tests[slot].inversions == fewest]
+        cast = [vote.choice for vote in votes if vote.generation == scored.generation and vote.choice in ahead]
+        assert choice.chosen.slot in ahead
+        assert cast.count(choice.chosen.slot) == max(map(cast.count, ahead))
+
+
+class Fixed(World):
+    """The same world without a record of its orders."""
+
+    def __init__(self, other: World) -> None:
+        super().__init__(other.seed, failure_rate=other.failure_rate)
+        self.levels = other.levels
+
+
+def test_without_tests_votes_alone_decide_and_no_examination_holds_tests() -> None:
+    world = Watching(3)
+    log = run(PLAN, world)
+    assert all(order.program is None for order in world.of(RecordProbes))
+    assert all(entry.examination.tests is None for fact in of(log, EvaluatorPoolScored) for entry in fact.pool)
+
+
 class Saying(Watching):
     """Writers of first evaluators say what these measure; a revision says it or, as older logs do, nothing."""
 

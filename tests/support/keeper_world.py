@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from memento.core.critique import Frame, Sheet
+from memento.core.evaluator_tests import evaluator_tests_of
 from memento.core.events import (
     Compute,
     ConstantsTried,
@@ -103,7 +104,11 @@ class World:
                 )
             case RecordProbes():
                 episode = Episode(index=0, seed=order.seed, steps=1, ended_by="horizon", success=False)
-                return ProbesRecorded(order=order.id, probes=(Probe(name="idle", episode=episode),))
+                probes = [Probe(name="idle", episode=episode)]
+                if order.program is not None:
+                    done = replace(episode, success=True, ended_by="success")
+                    probes += [Probe(name="kept", episode=episode, below=("done",)), Probe(name="done", episode=done)]
+                return ProbesRecorded(order=order.id, probes=tuple(probes))
             case Judge():
                 choice = draw.choice([*(entry.slot for entry in order.pool), None])
                 seen = draw.sample([entry.slot for entry in order.pool], len(order.pool))
@@ -155,16 +160,16 @@ class World:
             return Examination(fault=Fault(kind=FaultKind.INVALID_RESULT, message="NaN"))
         scores = tuple(Score(fitness=draw.randrange(self.levels) / self.levels) for _ in order.episodes)
         probes = tuple(Score(fitness=draw.randrange(self.levels) / self.levels) for _ in order.probes)
-        return Examination(scores=scores, probe_scores=probes)
+        tests = evaluator_tests_of(order.episodes, scores, order.probes, probes) if order.tested else None
+        return Examination(scores=scores, probe_scores=probes, tests=tests)
 
 
 class Sound(World):
     """A world whose evaluators are valid."""
 
     def _examination(self, order: Examine, draw: random.Random) -> Examination:
-        return replace(super()._examination(order, draw), fault=None, scores=tuple(
-            Score(fitness=draw.randrange(self.levels) / self.levels) for _ in order.episodes
-        ))
+        found = super()._examination(order, draw)
+        return found if found.valid else self._examination(order, draw)
 
 
 class Repeating(World):
