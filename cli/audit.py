@@ -1,17 +1,20 @@
-"""`memento audit`: how often programs please an evaluator without doing the task."""
+"""`memento audit`: how often programs please an evaluator without doing the task, and what recorded runs show of it."""
 
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
+from ..core.errors import UsageError
+from ..core.extras import require
 from . import completion, flags
 
 EXAMPLE: Final = "memento audit hanoi-kinematic --evaluator first --out worst"
 
-Domain = Annotated[
-    str, typer.Argument(metavar="DOMAIN", help="The task: {tasks}.", show_default=False,
-                        autocompletion=completion.domains),
+Subjects = Annotated[
+    list[str], typer.Argument(metavar="DOMAIN|RUN…|FILE.json.xz…", show_default=False,
+                              help="The task: {tasks}. Or runs or archives, whose candidates are compared with their"
+                                   " success.", autocompletion=completion.domains),
 ]
 Evaluator = Annotated[
     str, typer.Option(metavar="reference|FILE.py|RUN",
@@ -27,7 +30,7 @@ Out = Annotated[
 
 
 def audit(
-    domain: Domain,
+    domain_or_runs: Subjects,
     evaluator: Evaluator = "reference",
     variant: flags.Variant = None,
     randomisation: flags.Randomisation = None,
@@ -42,7 +45,10 @@ def audit(
     runs: flags.Runs = flags.RUNS,
     as_json: flags.AsJson = False,
 ) -> None:
-    """Count programs with F >= 0.9 and S = 0: hand-written ones, and ones bred to please the evaluator."""
+    """Count programs with F >= 0.9 and S = 0: hand-written ones, and ones bred to please the evaluator.
+
+    For runs and archives: how F ranks their candidates against S, and the largest F of one that never succeeded.
+    """
     from ..app.audit import audit as run_audit
     from ..app.audit import examined
     from ..memory.audits import write_audit
@@ -51,6 +57,12 @@ def audit(
     from .execution import execute
     from .output import print_json, print_text, say
 
+    if _are_runs(domain_or_runs, runs):
+        if evaluator != "reference" or out is not None or assignments:
+            raise UsageError("--evaluator, --out and --set have an effect with a DOMAIN only: omit them")
+        _compare(domain_or_runs, runs, as_json=as_json)
+        return
+    domain = domain_or_runs[0]
     found = examined(
         domain, evaluator, flags=flags.domain_options(variant, randomisation, scenes), assignments=assignments or (),
         runs_dir=runs, trusted=trust,
@@ -75,3 +87,30 @@ def audit(
         print_json(as_object(done.audit, commands))
     else:
         print_text(describe(done.audit, commands))
+
+
+def _are_runs(names: list[str], runs: Path) -> bool:
+    """Whether the arguments name runs or archives; one name is a domain's where there is such a domain."""
+    if len(names) > 1 or names[0].endswith(".json.xz"):
+        return True
+    from ..domains import names as domains
+
+    return names[0] not in domains() and ((runs / names[0]).is_dir() or Path(names[0]).is_dir())
+
+
+def _compare(names: list[str], runs: Path, *, as_json: bool) -> None:
+    require("compare", "memento audit RUN")
+    from dataclasses import asdict
+
+    from ..api.reporting import load
+    from ..evidence.validity import find_validity
+    from .audit_text import describe_validity
+    from .output import print_json, print_text
+
+    found = find_validity(load(names, runs)[0].records)
+    if not found:
+        raise UsageError("none of these runs has an evaluator and candidates with F and S: there is nothing to compare")
+    if as_json:
+        print_json({"runs": [asdict(each) for each in found]})
+    else:
+        print_text(describe_validity(found))

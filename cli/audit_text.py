@@ -2,9 +2,10 @@
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..app.audit import AuditDone
 from ..core.audits import HACK, SEARCH, Audit, AuditRow
@@ -14,6 +15,10 @@ from ..core.provenance import GIVEN
 from ..core.text import DASH, counted, number, one_line
 from ..core.values import JSON
 from ..domains import load as load_domain
+from ..tui.words import tests_words
+
+if TYPE_CHECKING:
+    from ..evidence.validity import Validity  # which needs the extra `compare`
 
 
 def describe(audit: Audit, commands: Sequence[str]) -> str:
@@ -39,6 +44,27 @@ def describe(audit: Audit, commands: Sequence[str]) -> str:
     elif any(each.program is not None for each in audit.worst):
         lines += ["", "--out DIR keeps these programs and prints the commands that film them."]
     return "\n".join(lines)
+
+
+def describe_validity(found: "Sequence[Validity]") -> str:
+    """What recorded runs show of their evaluators, a few lines for each run."""
+    return "\n\n".join("\n".join(_validity(each)) for each in found)
+
+
+def _validity(found: "Validity") -> Iterator[str]:
+    yield f"{found.run}: {found.evaluator} over {counted(found.candidates, 'candidate')}, p_0 among them"
+    interval = "" if found.low is None else f", 95 % {number(found.low, digits=2)} to {number(found.high, digits=2)}"
+    known = "not defined, since F or S does not vary" if found.rho is None else number(found.rho, digits=2) + interval
+    yield f"  Spearman's rho of F and S: {known}"
+    if found.gap is None:
+        yield "  mislead gap: not defined, since every candidate succeeded at least once"
+    else:
+        yield (
+            f"  mislead gap: F {number(found.gap)} with S = 0, by {one_line(found.misleading, 60)};"
+            f" {counted(found.unsuccessful, 'candidate')} never succeeded"
+        )
+    if found.tests is not None:
+        yield f"  tests: {tests_words(found.tests)}"
 
 
 def _row(row: AuditRow) -> str:

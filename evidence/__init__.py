@@ -19,4 +19,5 @@
     summary      the results of a comparison so far, one row per task, model and arm
     svg          charts as SVG text
     tables       the tables of a report, as text in rows and columns
+    validity     how far a fitness can be trusted: its rank correlation with success, and the mislead gap
 """

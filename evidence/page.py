@@ -26,6 +26,7 @@ from .page_tables import baseline_table, correlations, paper_tables, yardstick_t
 from .records import RunRecord
 from .svg import Dots, Line, Mark, bars, curves, dot_rows, scatter, swatch
 from .tables import Table
+from .validity import find_validity, validity_table
 
 # Texts without the absolute paths of the machine that wrote them: pages and archives are sent to others. Pure.
 
@@ -121,6 +122,7 @@ def render(evidence: Evidence, frame: PageOrigin) -> str:
         correlations=correlations(findings, evidence.records),
         voting=tables.voting(findings.voting),
         audits=tables.audits(evidence.records),
+        validity=validity_table(find_validity(evidence.records)),
         roles=tables.roles(evidence.records),
         nodes=tables.nodes(evidence.records),
         runs=tables.runs(evidence),

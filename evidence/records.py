@@ -63,6 +63,15 @@ class MemoryCount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Merit:
+    """F and S of one candidate."""
+
+    id: str
+    fitness: float
+    success_rate: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord:
     """A run's numbers for tables, curves and tests. Values that the run has not reached are empty or None."""
 
@@ -103,6 +112,7 @@ class RunRecord:
     pace: Pace | None = None  # of the elite
     card: Card | None = None
     lineage: tuple[CandidateRow, ...] = ()
+    merits: tuple[Merit, ...] = ()  # of all candidates that have both; none in the archives of older versions
     elite: Program | None = None
     initial: Program | None = None
     evaluator: Program | None = None  # E*
@@ -177,6 +187,10 @@ def read_record(facts: Sequence[Fact], *, name: str, folder: str, wall_s: float)
         pace=pace_of(slots, slots.elites[-1].candidate) if slots.elites else None,
         card=card_of(view, [fact for fact in facts if owner_of(fact.order or "") in MEASURED], facts),
         lineage=lineage,
+        merits=tuple(
+            Merit(id=row.id, fitness=row.fitness, success_rate=row.success_rate)
+            for row in rows if row.fitness is not None and row.success_rate is not None
+        ),
         elite=lineage[-1].program if lineage else None,
         initial=next((fact.program for fact in facts if isinstance(fact, InitialChosen)), None),
         evaluator=next(

@@ -141,6 +141,19 @@ def correlate(pairs: Sequence[tuple[float, float]]) -> Correlation:
     return Correlation(n=len(pairs), pearson=r if isfinite(r) else None, spearman=rho if isfinite(rho) else None)
 
 
+def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """Spearman's rho, ties with their mean rank; None for fewer than three pairs, or where a side does not vary."""
+    if len(first) < 3 or len(set(first)) == 1 or len(set(second)) == 1:
+        return None
+    return float(np.corrcoef(_ranks(first), _ranks(second))[0, 1])
+
+
+def _ranks(values: Sequence[float]) -> "np.ndarray[Any, np.dtype[np.float64]]":
+    _, places, counts = np.unique(np.asarray(values, dtype=float), return_inverse=True, return_counts=True)
+    ranks: np.ndarray[Any, np.dtype[np.float64]] = (np.cumsum(counts) - (counts - 1) / 2)[places]
+    return ranks
+
+
 def area_under(curve: Sequence[float]) -> float | None:
     """The area under a best-so-far curve over its generations, divided by their number: 1 is perfect from p_0 on."""
     from scipy import integrate

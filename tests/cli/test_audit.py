@@ -45,6 +45,8 @@ def test_a_lenient_evaluator_is_found_out(tmp_path: Path, capsys: pytest.Capture
 @pytest.mark.parametrize(("arguments", "words"), [
     (["hanoi-kinematic", "--programs", "-1"], "--programs must be from 0"),
     (["hanoi-kinematic", "--episodes", "0"], "--episodes must be from 1"),
+    (["nowhere", "elsewhere"], "no run 'nowhere'"),
+    (["a.json.xz", "--evaluator", "x.py"], "--evaluator, --out and --set have an effect with a DOMAIN only"),
     (["hanoi-kinematic", "--evaluator", "nowhere.py"], "there is no evaluator file nowhere.py"),
     (["hanoi-kinematic", "--evaluator", "nowhere", "--runs", "none"], "no run 'nowhere'"),
 ])

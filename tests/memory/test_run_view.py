@@ -28,7 +28,7 @@ from memento.core.events import (
     VoteCast,
 )
 from memento.core.values import Call, CandidateState, Document, Episode, Fault, FaultKind, Operator, Program, Usage
-from memento.memory.evaluator_pools import list_pools
+from memento.memory.evaluator_pools import list_judges, list_pools
 from memento.memory.retention_policy import RetentionPolicy
 from memento.memory.run_status import RunStatus, list_failures, state_of, time_left_s
 from memento.memory.run_view import RunView, list_generations, list_rejections, view_of, view_of_facts
@@ -55,9 +55,9 @@ PLAN = RunPlan(
 )
 
 
-def run(seed: int) -> list[Fact]:
+def run(seed: int, plan: RunPlan = PLAN) -> list[Fact]:
     """The log of a whole run, or of one that ended early because it had no valid program or vote."""
-    sequencer = Sequencer(PLAN)
+    sequencer = Sequencer(plan)
     try:
         log, _ = play(sequencer, World(seed), random.Random(seed).randrange)
     except SearchError:
@@ -165,7 +165,25 @@ def test_pools_count_every_vote(seed):
         if not pool.chosen.carried_over:
             won = next(entry for entry in pool.entries if entry.candidate == pool.chosen)
             assert won.votes == max(entry.votes for entry in pool.entries)
+    for pool in pools:
+        assert not pool.tested and pool.leading == pool.open
+    assert not list_judges(pools)
     assert [pool.final for pool in pools] == [False] * (len(pools) - 1) + [True] * bool(pools)
+
+
+@settings(PATIENT, max_examples=25)
+@given(seed=seeds)
+def test_judges_are_compared_with_the_tests(seed):
+    log = run(seed, replace(PLAN, tested=True, probe_seed=5))
+    pools = list_pools(log)
+    assert all(pool.chosen.slot in pool.leading for pool in pools if pool.votes and not pool.chosen.carried_over)
+    telling = [pool for pool in pools if pool.tested and len(pool.leading) < len(pool.open)]
+    votes = [(vote, pool) for pool in telling for vote in pool.votes if vote.choice is not None]
+    judges = list_judges(pools)
+    assert sum(judge.votes for judge in judges) == len(votes)
+    assert sum(judge.agreed for judge in judges) == sum(vote.choice in pool.leading for vote, pool in votes)
+    assert all(0 < judge.chance < judge.votes for judge in judges)
+    assert [judge.seat for judge in judges if judge.below_chance] == [j.seat for j in judges if j.agreed < j.chance]
 
 
 @settings(PATIENT, max_examples=25)
