@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -34,7 +34,7 @@ def noisy(recording: Recording, rng: np.random.Generator, names: list[str], shar
     """The recording with normal noise on these states, `share` of each field's greatest magnitude; others stay."""
     states = dict(recording.states)
     for name in names:
-        rows = np.asarray(states[name])
+        rows: Any = states[name]
         if rows.dtype.kind == "f":
             size = share * float(np.max(np.abs(np.nan_to_num(rows)), initial=0.0))
             states[name] = (rows + rng.normal(0.0, size, rows.shape)).astype(rows.dtype)
@@ -61,8 +61,9 @@ def _repeated(rows: Array, place: int, steps: int) -> Array:
     if not len(rows):
         return rows
     if _counts(rows):
-        step = rows[1] - rows[0]  # type: ignore[operator]
-        return np.concatenate([rows, rows[-1] + step * np.arange(1, steps + 1)]).astype(rows.dtype)
+        counted: Any = rows
+        more: Array = counted[-1] + (counted[1] - counted[0]) * np.arange(1, steps + 1)
+        return np.concatenate([rows, more.astype(rows.dtype)])
     more = np.repeat(rows[place:][:1], steps, axis=0)
     return np.concatenate([more, rows] if place == 0 else [rows, more])
 

@@ -109,7 +109,7 @@ def measures_of(program: str) -> str:
     """What an evaluator of the offline model measures: its docstrings' first lines, and its named numbers."""
     source = ParsedProgram(program, first_class(program))
     tree = ast.parse(program)
-    titled = [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]
+    titled: list[ast.Module | ast.ClassDef] = [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]
     said = dict.fromkeys((ast.get_docstring(node) or "").partition("\n")[0] for node in titled)
     numbers = ", ".join(f"{name} {piece.text}" for name, piece in source.constants.items() if piece.number)
     return one_line(" ".join(filter(None, (*said, numbers and f"Numbers: {numbers}."))).replace("```", "'''"), MAX_LINE)

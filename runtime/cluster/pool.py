@@ -135,7 +135,7 @@ class ClusterPool:
     async def record_probes(self, task: ProbeTask) -> tuple[Probe, ...]:
         """Put the probes of the task on record. Raises RolloutError and StoreError."""
         self._require_split(task.split)
-        wants = dict.fromkeys(each.key for each in (*task.cuts, *task.sources))
+        wants = dict.fromkeys([*(cut.key for cut in task.cuts), *(source.key for source in task.sources)])
         answer = await self._call("probes", task.order, asdict(task), Program(""), wants=wants)
         await self._disk.write(answer.files)
         return tuple(messages.probe_of(probe) for probe in answer.done)
