@@ -118,7 +118,7 @@ class EvaluatorEvolver:
 
     def _rest(self, order: ProposeEvaluator, parent: Program | None, form: Form, emphasis: str) -> str:
         if order.parent is None or parent is None:
-            more = "\n".join(filter(None, (emphasis, self._measures)))
+            more = "\n".join(filter(None, (self._measures, emphasis)))
             return with_form(self._prompts, "initial-evaluator", SUMMARY, form, more)
         return with_form(
             self._prompts,

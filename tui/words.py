@@ -128,7 +128,7 @@ def tests_words(tests: EvaluatorTests) -> str:
 
 def test_lines(tests: EvaluatorTests) -> list[str]:
     """What tests found of an evaluator, a line each."""
-    lines = [f"out before the votes: {one_line(tests.flaw, 200)}"] if tests.flaw else []
+    lines = [f"flaw: {one_line(tests.flaw, 200)} (out before the votes, unless all have a flaw)"] if tests.flaw else []
     for ladder in tests.ladders:
         order = "" if ladder.certain else " in the expected order"
         lines.append(

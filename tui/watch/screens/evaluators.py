@@ -96,6 +96,9 @@ def _rows(pool: EvaluatorPool) -> list[tuple[str, list[Cell]]]:
         known = fault is None and bool(scores)
         what = Content.styled(fault_words(fault, 300), BAD) if fault is not None else \
             Content(one_line(candidate.summary, 300))
+        tests = candidate.examination.tests
+        if tests is not None and tests.flaw:
+            what = Content.styled(f"flaw: {one_line(tests.flaw, 300)}", BAD)
         rows.append((candidate.id, [
             candidate.id, number(entry.fitness), number(min(scores) if known else None),
             number(max(scores) if known else None), str(entry.votes) if entry.votes else Content.styled("–", DIM),
