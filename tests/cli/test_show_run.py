@@ -10,13 +10,23 @@ from memento.cli.show_candidate import describe_record
 from memento.cli.show_reading import show_run
 from memento.cli.show_run import describe_run
 from memento.core.errors import UsageError
-from memento.core.events import EpisodeEnded, Fact, ProposalMade, ToolAnswered, VoteCast
+from memento.core.events import (
+    EpisodeEnded,
+    EvaluatorChosen,
+    EvaluatorPoolScored,
+    Fact,
+    ProposalMade,
+    ToolAnswered,
+    VoteCast,
+)
+from memento.core.examined import EvaluatorTests, InvarianceResult, LadderResult
 from memento.core.turns import Passage
-from memento.core.values import Call, Document, Episode
+from memento.core.values import Call, Document, Episode, EvaluatorCandidate, Program
 from memento.memory.lookup import look_up, parents_of
 from memento.memory.run_view import RunView
 from memento.memory.store import RunStore
 from memento.runtime.clock import SystemClock
+from memento.tui import words
 
 from ..support.story import STORY
 
@@ -55,6 +65,36 @@ def test_practice_is_counted_with_the_cpu_time_of_all_tools() -> None:
         view.apply(answer, 999.0)
     text = "\n".join(lines_of(view))
     assert "(2 for practice)" in text and "practice and compute used 3.7 s of CPU time" in text
+
+
+def test_tests_of_evaluators_stand_beside_the_votes() -> None:
+    """E* with its inversions, the judges' kappa and agreement with the tests, and who does worse than chance."""
+    def tested(entry: EvaluatorCandidate, inversions: int) -> EvaluatorCandidate:
+        ladder = LadderResult(name="staged", certain=True, pairs=10, inversions=inversions, tau=1 - inversions / 5)
+        moved = InvarianceResult(name="episode 0, waiting first", change=0.3)
+        tests = EvaluatorTests(ladders=(ladder,), invariances=(moved,), failures=4, flaw="flat" * bool(inversions))
+        return replace(entry, examination=replace(entry.examination, fault=None, tests=tests))
+
+    entries = tuple(
+        EvaluatorCandidate(id=f"eval/g0/{slot}", generation=0, slot=slot, program=Program("E")) for slot in range(3)
+    )
+    ladders = tuple(tested(entry, slot) for slot, entry in enumerate(entries))
+    sound = tuple(replace(each, examination=replace(
+        each.examination, tests=replace(each.examination.tests, flaw=""))) for each in ladders)
+    view = RunView()
+    view.apply(EvaluatorPoolScored(generation=0, pool=sound), 1.0)
+    for seat, choice in enumerate((0, 0, 2)):
+        view.apply(VoteCast(order=f"eval/g0/judge/{seat}", generation=0, seat=seat, choice=choice, reason="r"), 1.0)
+    view.apply(EvaluatorChosen(generation=0, chosen=sound[0], votes={"0": 2, "2": 1}, final=True), 1.0)
+    text = "\n".join(lines_of(view, width=120))
+    assert "eval/g0/0 is E*; 3 of 3 valid, 1 ahead in the tests; 2 for #0, 1 for #2" in text
+    assert "tests: 0 of 10 certain pairs inverted, tau 1.00; 1 of 1 invariance broken" in text
+    assert "judges: kappa" in text and "2 of 3 votes as the tests (33 % by chance)" in text
+    assert "worse than chance: judge 2 (0 of 1)" in text
+    lines = words.test_lines(ladders[2].examination.tests)
+    assert lines[0] == "flaw: flat (out before the votes, unless all have a flaw)"
+    assert "staged: 2 of 10 pairs inverted, Kendall's tau +0.60" in lines
+    assert "  episode 0, waiting first: f +0.300" in lines
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])
