@@ -69,18 +69,16 @@ def test_practice_is_counted_with_the_cpu_time_of_all_tools() -> None:
 
 def test_tests_of_evaluators_stand_beside_the_votes() -> None:
     """E* with its inversions, the judges' kappa and agreement with the tests, and who does worse than chance."""
-    def tested(entry: EvaluatorCandidate, inversions: int) -> EvaluatorCandidate:
+    def tested(entry: EvaluatorCandidate, inversions: int, flaw: str = "") -> EvaluatorCandidate:
         ladder = LadderResult(name="staged", certain=True, pairs=10, inversions=inversions, tau=1 - inversions / 5)
         moved = InvarianceResult(name="episode 0, waiting first", change=0.3)
-        tests = EvaluatorTests(ladders=(ladder,), invariances=(moved,), failures=4, flaw="flat" * bool(inversions))
+        tests = EvaluatorTests(ladders=(ladder,), invariances=(moved,), failures=4, flaw=flaw)
         return replace(entry, examination=replace(entry.examination, fault=None, tests=tests))
 
     entries = tuple(
         EvaluatorCandidate(id=f"eval/g0/{slot}", generation=0, slot=slot, program=Program("E")) for slot in range(3)
     )
-    ladders = tuple(tested(entry, slot) for slot, entry in enumerate(entries))
-    sound = tuple(replace(each, examination=replace(
-        each.examination, tests=replace(each.examination.tests, flaw=""))) for each in ladders)
+    sound = tuple(tested(entry, slot) for slot, entry in enumerate(entries))
     view = RunView()
     view.apply(EvaluatorPoolScored(generation=0, pool=sound), 1.0)
     for seat, choice in enumerate((0, 0, 2)):
@@ -91,7 +89,9 @@ def test_tests_of_evaluators_stand_beside_the_votes() -> None:
     assert "tests: 0 of 10 certain pairs inverted, tau 1.00; 1 of 1 invariance broken" in text
     assert "judges: kappa" in text and "2 of 3 votes as the tests (33 % by chance)" in text
     assert "worse than chance: judge 2 (0 of 1)" in text
-    lines = words.test_lines(ladders[2].examination.tests)
+    flat = tested(entries[2], 2, "flat").examination.tests
+    assert flat is not None
+    lines = words.test_lines(flat)
     assert lines[0] == "flaw: flat (out before the votes, unless all have a flaw)"
     assert "staged: 2 of 10 pairs inverted, Kendall's tau +0.60" in lines
     assert "  episode 0, waiting first: f +0.300" in lines
