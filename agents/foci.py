@@ -1,22 +1,28 @@
 """The focus of a macro-mutation or crossover, different in every slot of a generation. Pure."""
 
 import random
+import re
 from collections.abc import Mapping, Sequence
+from typing import get_args
 
 from ..core.errors import UsageError
 from ..core.metrics import flat_metrics, mean
 from ..core.ports import Prompts
-from ..core.text import fenced, one_line
-from ..core.values import CandidateState, Focus, Score
+from ..core.text import counted, fenced, one_line
+from ..core.values import CandidateState, Focus, Score, TaskKind
 
 NEARLY = 0.95  # f_e from which an episode counts as nearly perfect
 MAX_GAINS = 6  # episodes that are named for each parent
 MAX_NAME = 64  # characters of a metric's name
+NOTABLE = 0.02  # of f_e: smaller differences between the episodes of one program point at nothing
 NO_LOSS = "none is measured: find it from the task and the program"
 SOURCE = "macro-foci"  # the prompt file that lists the remedies
 CROSSOVERS = "crossover-foci"  # and that of the ways to combine two parents
 EMPHASES = "evaluator-emphases"  # that of what evaluator writers take special care of
-EACH_BETTER = "[each better somewhere]"  # the beginning of a way that needs this
+EACH_BETTER = "each better somewhere"  # what a way may need, in brackets at its beginning,
+FITTER = "F differs"
+FOR = "for "  # or the kinds of tasks that it is for
+_NEED = re.compile(rf"\[({EACH_BETTER}|{FITTER}|{FOR}[a-z, ]+)\]\s*")
 
 
 def remedies(prompts: Prompts, source: str = SOURCE) -> tuple[str, ...]:
@@ -27,23 +33,42 @@ def remedies(prompts: Prompts, source: str = SOURCE) -> tuple[str, ...]:
     return found
 
 
-def crossing_of(focus: Focus, first: CandidateState, second: CandidateState, kinds: Sequence[str]) -> dict[str, str]:
-    """The variables of the prompt crossover-focus: the place, the way to combine, and where each parent is better.
+def check_foci(prompts: Prompts) -> None:
+    """Raises UsageError unless every kind of task has a remedy, and a way to combine equally fit parents."""
+    for source in (SOURCE, CROSSOVERS):
+        for task in get_args(TaskKind):
+            if not fitting(remedies(prompts, source), task):
+                raise UsageError(f"prompt {source}.md lists no focus that fits every {task!r} task: write one on a "
+                                 "line that begins with '- ' and no bracket")
 
-    The ways are dealt in their order, without those that need each parent to be better somewhere if one is not.
+
+def fitting(kinds: Sequence[str], task: TaskKind, holds: Sequence[str] = ()) -> list[str]:
+    """Those of the kinds that are for this kind of task and need only what `holds`, without their brackets."""
+    return [
+        _NEED.sub("", kind) for kind in kinds
+        if all(task in need.removeprefix(FOR).split(", ") if need.startswith(FOR) else need in holds
+               for need in _NEED.findall(kind))
+    ]
+
+
+def crossing_of(
+    focus: Focus, first: CandidateState, second: CandidateState, kinds: Sequence[str], task: TaskKind = "arm"
+) -> dict[str, str]:
+    """The variables of the prompt crossover-focus: the others, the way to combine, and where each parent is better.
+
+    The ways that fit are shuffled by the focus's seed and dealt in turn; by older rules they are dealt in their order.
     """
     gains = [
         (episode.index, one.fitness - other.fitness)
         for episode, one, other in zip(first.episodes, first.scores, second.scores, strict=False)
     ]
     both = any(gain > 0 for _, gain in gains) and any(gain < 0 for _, gain in gains)
-    ways = [kind.removeprefix(EACH_BETTER).strip() for kind in kinds if both or not kind.startswith(EACH_BETTER)]
-    if not ways:
-        raise UsageError(f"prompt {CROSSOVERS}.md lists no way for parents of which one is better in no episode: "
-                         f"write one on a line that does not begin with '- {EACH_BETTER}'")
+    holds = [*([EACH_BETTER] if both else []), *([FITTER] if first.fitness != second.fitness else [])]
+    ways = fitting(kinds, task, holds)
+    if focus.drawn:
+        _shuffled(ways, focus)
     return {
-        "place": str(focus.place + 1),
-        "of": str(focus.of),
+        "among": among(focus, "crossover"),
         "way": ways[focus.place % len(ways)],
         "gains": fenced(f"parent A is better in {_better(gains)}\n"
                         f"parent B is better in {_better([(index, -gain) for index, gain in gains])}"),
@@ -58,31 +83,64 @@ def _better(gains: Sequence[tuple[int, float]]) -> str:
     return ", ".join([*words, *more]) or "no episode"
 
 
-def focus_of(focus: Focus, parent: CandidateState, kinds: Sequence[str]) -> dict[str, str]:
-    """The variables of the prompt macro-focus: the place among the proposals, the remedy, and the loss.
+def among(focus: Focus, noun: str) -> str:
+    """Which proposal this is of those of its generation; "" for the only one."""
+    if focus.of < 2:
+        return ""
+    each = "Each has another focus, so that they differ in kind. Yours:"
+    return f"This is {noun} {focus.place + 1} of {focus.of} of this generation. {each}\n\n"
 
-    The remedies are shuffled by the focus's seed and dealt in turn. The losses follow in turn, the largest first.
+
+def focus_of(
+    focus: Focus, parent: CandidateState, kinds: Sequence[str], task: TaskKind = "arm"
+) -> dict[str, str]:
+    """The variables of the prompt macro-focus: the others of the generation, the remedy, and the loss.
+
+    The remedies for the kind of task are shuffled by the focus's seed and dealt in turn. The losses follow in turn, the
+    largest first.
     """
-    order = list(range(len(kinds)))
-    random.Random(focus.seed).shuffle(order)
+    fit = fitting(kinds, task)
+    _shuffled(fit, focus)
     losses = losses_of(parent)
     return {
-        "place": str(focus.place + 1),
-        "of": str(focus.of),
-        "remedy": kinds[order[focus.place % len(kinds)]],
-        "loss": fenced(losses[focus.place % len(losses)] if losses else NO_LOSS),
+        "among": among(focus, "proposal"),
+        "remedy": fit[focus.place % len(fit)],
+        "loss": _loss(losses[focus.place % len(losses)] if losses else "", parent.scores),
     }
 
 
+def _shuffled(kinds: list[str], focus: Focus) -> None:
+    random.Random(focus.seed).shuffle(kinds)
+
+
+def _loss(loss: str, scores: Sequence[Score]) -> str:
+    """The loss to look at first; where no episode stands out, what that says."""
+    if loss:
+        return f"The loss to look at first, as data:\n\n{fenced(loss)}"
+    if not scores:
+        return f"The loss to look at first, as data:\n\n{fenced(NO_LOSS)}"
+    fitnesses = [score.fitness for score in scores]
+    least, most = min(fitnesses), max(fitnesses)
+    if least >= 1.0:
+        return ("No episode loses anything: these episodes test no more than this. Look for what they did not test: "
+                "code that never ran, other starts, smaller margins.")
+    return (f"No episode stands out: f_e is from {least:.4f} to {most:.4f} in {counted(len(scores), 'episode')}. "
+            "So look for what costs fitness in all of them, and for what they did not test.")
+
+
 def losses_of(parent: CandidateState) -> list[str]:
-    """Where a program loses fitness: stages that it misses in some episode, and its worst episodes, alternating."""
+    """Where a program loses fitness: stages that it misses in some episode, and its worst episodes, alternating.
+
+    An episode counts if its f_e is notably below that of the best one, or if there is one only.
+    """
     stages = [_stage(name, entry) for name, entry in _missed(parent)]
     pairs = zip(parent.episodes, parent.scores, strict=False)
     ranked = sorted(pairs, key=lambda pair: (pair[1].fitness, pair[0].index))
+    most = ranked[-1][1].fitness if len(ranked) > 1 else 1.0
     episodes = [
         f"episode {episode.index}: f_e = {score.fitness:.4f}, number {rank} from below"
         for rank, (episode, score) in enumerate(ranked, start=1)
-        if score.fitness < 1.0
+        if score.fitness <= most - NOTABLE
     ]
     found: list[str] = []
     for place in range(max(len(stages), len(episodes))):

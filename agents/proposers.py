@@ -97,6 +97,7 @@ class _Proposer:
         self._feedback = common.get("feedback", "stories")
         self._form: Form = common.get("answers", AS_PUBLISHED).revisions
         self._prompts = prompts
+        self._kind = common["brief"].kind
         self._note = prompts.fill("reply-note", words=str(MAX_WORDS)) if self._aids.notes is not None else ""
         self._situation = prompts.fill(
             "policy-situation",
@@ -240,7 +241,7 @@ class Mutator(_Proposer):
         (parent,) = order.parents
         focus = ""
         if order.focus is not None:
-            focus = self._prompts.fill("macro-focus", **focus_of(order.focus, parent, self._remedies))
+            focus = self._prompts.fill("macro-focus", **focus_of(order.focus, parent, self._remedies, self._kind))
         fill = partial(
             self._rest, "macro-mutation", self._form, **self._shown(parent, order, left_out), tried=self._tried(order)
         )
@@ -267,9 +268,10 @@ class Crosser(_Proposer):
         first, second = order.parents
         same, focus = _same(order), ""
         if order.focus is not None and same:
-            focus = self._prompts.fill("macro-focus", **focus_of(order.focus, first, self._remedies))
+            focus = self._prompts.fill("macro-focus", **focus_of(order.focus, first, self._remedies, self._kind))
         elif order.focus is not None:
-            focus = self._prompts.fill("crossover-focus", **crossing_of(order.focus, first, second, self._ways))
+            crossing = crossing_of(order.focus, first, second, self._ways, self._kind)
+            focus = self._prompts.fill("crossover-focus", **crossing)
         # The crossovers of a generation have the same parents, and differ in the focus, which comes last.
         fill: Callable[..., str]
         if same:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..agents.foci import remedies
+from ..agents.foci import check_foci
 from ..agents.reply import check
 from ..core.errors import UsageError, unknown
 from ..core.files import read_bounded
@@ -80,7 +80,7 @@ def read_prompts(given: str | None) -> tuple[PromptText, ...]:
 def prompts_with(replaced: Iterable[PromptText]) -> PromptFolder:
     """The shipped prompts with these instead of their namesakes. Raises UsageError if one does not fit."""
     prompts = PromptFolder(replaced={each.name: each.text.text for each in replaced})
-    remedies(prompts)
+    check_foci(prompts)
     return prompts
 
 

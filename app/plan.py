@@ -58,6 +58,7 @@ def plan_of(
             compared_tuning=rules >= 6,
             proven_tuning=rules >= 7,
             latest_of_equals=rules >= 5 and settings.model != "offline",
+            varied_crossovers=rules >= 7,
         ),
         final_seeds=tuple(derive_seed(settings.root_seed, "final", e) for e in range(_final_episodes(settings))),
         initial=initial,

@@ -42,8 +42,10 @@ from .selection import (
     best_of,
     best_tuned,
     climb,
+    differing_partner,
     is_hopeless,
     partner,
+    remembered,
     select_elite,
 )
 from .trials import RolloutPlan, Trial, Trials, brief_of, chained, derived, failed, trial_of
@@ -247,6 +249,7 @@ class EliteKeeper:
             learned=state.learned,
             records=state.records,
             contenders=state.contenders,
+            others=remembered(state, ()),
         )
         orders = tuple(
             self._propose(state, operator, slot)
@@ -344,7 +347,10 @@ class EliteKeeper:
         return replace(ended, facts=(*begun.facts, *ended.facts))
 
     def _begin_crossover(self, state: Search) -> Decision[Search]:
-        state = replace(state, crossing=True)
+        pair: tuple[CandidateState, ...] = ()
+        if self._options.varied_crossovers:
+            pair = state.current, differing_partner(state, measured=self._plan.episodes is not None)
+        state = replace(state, crossing=True, pair=pair)
         orders = tuple(self._propose(state, Operator.CROSSOVER, slot) for slot in range(len(state.crosses)))
         requested = state.requested | {order.id for order in orders}
         decision = Decision(state=replace(state, requested=requested), orders=orders)
@@ -362,7 +368,10 @@ class EliteKeeper:
         outputs = [state.current, best_macro(state), best_tuned(state), best_of(state.crosses)]
         if self._plan.episodes is not None:  # else racing may have pruned any other, and it must not change a result
             outputs += [*state.macros, *state.tunes, *state.crosses]
-        return elect(self, state, select_elite(state), [one for one in outputs if one is not None])
+        found = [one for one in outputs if one is not None]
+        if self._plan.episodes is not None and self._options.varied_crossovers:
+            state = replace(state, others=remembered(state, (state.elite, *found)))
+        return elect(self, state, select_elite(state), found)
 
     def is_last(self, state: Search) -> bool:
         """Whether the generation in progress is the last."""
@@ -394,7 +403,7 @@ class EliteKeeper:
             case Operator.MACRO:
                 return (state.elite,)
             case _:
-                return (state.current, partner(state))
+                return state.pair or (state.current, partner(state))
 
     def _propose(self, state: Search, operator: Operator, slot: int) -> Propose:
         places = {Operator.MACRO: len(state.macros), Operator.CROSSOVER: len(state.crosses)}.get(operator)

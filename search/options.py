@@ -20,6 +20,8 @@ class SearchOptions:
     turn and compares its best values; not by rules of version 1 to 5. `proven_tuning`: a tuning proposes what beat its
     parent on fresh episodes, or declines; not by rules of version 1 to 6, and with it `compared_tuning` has no effect.
     `latest_of_equals`: of equal results of a calibration the latest is kept; not by rules of version 1 to 4.
+    `varied_crossovers`: their ways are drawn, and their parents differ in structure where they can; not by rules of
+    version 1 to 6.
     """
 
     seed: int = 0
@@ -32,12 +34,14 @@ class SearchOptions:
     compared_tuning: bool = True
     proven_tuning: bool = True
     latest_of_equals: bool = True
+    varied_crossovers: bool = True
 
     def focus(self, generation: int, place: int, of: int) -> Focus | None:
         """The focus of proposal number `place` of a branch with `of` of them in a generation, if the run uses foci."""
         if not self.macro_focus:
             return None
-        return Focus(seed=derive_seed(self.seed, "focus", generation), place=place, of=of)
+        seed = derive_seed(self.seed, "focus", generation)
+        return Focus(seed=seed, place=place, of=of, drawn=self.varied_crossovers)
 
 
 PLAIN = SearchOptions()

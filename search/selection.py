@@ -1,9 +1,10 @@
 """The state of the memetic search and its selection: accepts, branch winners, the elite. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ..core.events import CandidateAccepted, CandidateRejected, Fact, ProposalFailed, ProposalMade
+from ..core.programs.program_text import digest, structure
 from ..core.values import CandidateState, Operator, Rejection, in_words, is_service_failure
 from .meetings import SearchState
 from .trials import Trial, bound
@@ -48,6 +49,8 @@ class Search(SearchState):
     late_episodes: int = 0  # of the last tuning slot, if it begins with crossover; 0: all begin with the generation
     crosses: tuple[CandidateState | None, ...] = ()
     crossing: bool = False
+    pair: tuple[CandidateState, ...] = ()  # the parents of this generation's crossovers
+    others: tuple[CandidateState, ...] = ()  # of earlier generations: see `remembered`
 
     @property
     def early(self) -> range:
@@ -75,7 +78,7 @@ def falls_behind(trial: Trial, leader: CandidateState | None) -> bool:
 
 def best_of(slots: tuple[CandidateState | None, ...]) -> CandidateState | None:
     """The fittest candidate that did not fail and was not pruned; the lowest slot wins a tie."""
-    sound = [candidate for candidate in slots if candidate and candidate.fault is None and candidate.bound is None]
+    sound = [candidate for candidate in slots if candidate and _is_sound(candidate)]
     return max(sound, key=lambda candidate: (candidate.fitness, -candidate.slot), default=None)
 
 
@@ -98,6 +101,51 @@ def partner(state: Search) -> CandidateState:
     """The second parent of crossovers: C^macro, or the best tuned program if that is fitter."""
     tuned, best = best_tuned(state), best_macro(state)
     return tuned if tuned.fitness > best.fitness else best
+
+
+NEAR = 0.9  # of the usual second parent's F: what a program of another structure must have to take its place
+OTHERS = 6  # programs of other structures that a search remembers
+
+
+def differing_partner(state: Search, *, measured: bool) -> CandidateState:
+    """The second parent of crossovers with the climb's winner: of another structure where one is nearly as fit.
+
+    Candidates are C^macro, the best tuned program and, where all programs are `measured`, every macro-mutation of the
+    generation and what is `remembered` of earlier ones. The fittest wins if its structure is not that of the winner,
+    the winner does not descend from it, and it has nearly the F of `partner`. Else it is `partner` itself, unless that
+    is the same program in other words; then it is the elite or the tuned program, or the winner itself if none differs.
+    """
+    first, usual = state.current, partner(state)
+    found = [best_macro(state), best_tuned(state)]
+    if measured:
+        found += [*filter(None, state.macros), *state.others]
+    ancestors = {ancestor.id for ancestor in first.lineage}
+    apart = [
+        one for one in found
+        if _is_sound(one) and one.id not in ancestors and structure(one.program) != structure(first.program)
+        and one.fitness >= NEAR * usual.fitness
+    ]
+    if apart:
+        return max(apart, key=lambda one: (one.fitness, one.generation, -one.slot))
+    words = (usual, best_macro(state), best_tuned(state), state.elite)
+    return next((one for one in words if digest(one.program) != digest(first.program)), first)
+
+
+def remembered(state: Search, found: Iterable[CandidateState]) -> tuple[CandidateState, ...]:
+    """The fittest programs of a search, the elite's structure apart: one of each structure, the fittest first.
+
+    Those that were rolled out on other episodes than the elite are forgotten, since their F cannot be compared.
+    """
+    episodes = len(state.elite.episodes)
+    sound = [one for one in (*found, *state.others) if _is_sound(one) and len(one.episodes) == episodes]
+    kept = {structure(state.elite.program): state.elite}
+    for one in sorted(sound, key=lambda one: (-one.fitness, one.generation, one.id)):
+        kept.setdefault(structure(one.program), one)
+    return tuple(kept.values())[1 : OTHERS + 1]
+
+
+def _is_sound(candidate: CandidateState) -> bool:
+    return candidate.fault is None and candidate.bound is None
 
 
 def select_elite(state: Search) -> CandidateState:

@@ -200,10 +200,20 @@ def digest(program: Program) -> str:
     return program.digest if isinstance(tree, Fault) else shape(tree)
 
 
-def shape(node: ast.AST) -> str:
-    """SHA-256 of a syntax tree without its positions, history and bare strings: equal for equal code."""
-    text = "\x00".join(_tokens(node)) + "\x00"
+def shape(node: ast.AST, *, numbers: bool = True) -> str:
+    """SHA-256 of a syntax tree without its positions, history and bare strings: equal for equal code.
+
+    Without `numbers` all numbers, their signs and flags are alike.
+    """
+    text = "\x00".join(_tokens(node, numbers=numbers)) + "\x00"
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@lru_cache(maxsize=256)
+def structure(program: Program) -> str:
+    """The same for programs that differ in numbers alone, such as a tuned copy; of others as `digest`."""
+    tree = parse(program)
+    return program.digest if isinstance(tree, Fault) else shape(tree, numbers=False)
 
 
 @lru_cache(maxsize=64)
@@ -267,12 +277,14 @@ def _is_talk(statement: ast.stmt, holder: ast.AST) -> bool:
     return isinstance(holder, ast.ClassDef) and isinstance(statement, FunctionNode) and statement.name == HISTORY_METHOD
 
 
-def _tokens(root: ast.AST) -> Iterator[str]:
+def _tokens(root: ast.AST, *, numbers: bool = True) -> Iterator[str]:
     """An unambiguous flat text of a syntax tree, without recursion."""
     stack: list[object] = [root]
     while stack:
         item = stack.pop()
-        if isinstance(item, ast.AST):
+        if not numbers and _is_number(item):
+            yield "a number"
+        elif isinstance(item, ast.AST):
             yield type(item).__name__
             for name in reversed(item._fields):
                 if name in BODIES and isinstance(getattr(item, name, None), list):
@@ -284,6 +296,13 @@ def _tokens(root: ast.AST) -> Iterator[str]:
             stack.extend(reversed(item))
         else:
             yield f"{type(item).__name__}:{item!r}"
+
+
+def _is_number(item: object) -> bool:
+    """Whether a node is a number or a flag, with its sign."""
+    if isinstance(item, ast.UnaryOp) and isinstance(item.op, ast.USub | ast.UAdd):
+        item = item.operand
+    return isinstance(item, ast.Constant) and isinstance(item.value, int | float | complex)
 
 
 @lru_cache(maxsize=64)  # a parent is compared with each of its children

@@ -2,29 +2,32 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memento.agents.evaluator_evolver import EvaluatorEvolver
-from memento.agents.foci import CROSSOVERS, EACH_BETTER, crossing_of, focus_of, losses_of, remedies
+from memento.agents.foci import CROSSOVERS, check_foci, crossing_of, fitting, focus_of, losses_of, remedies
 from memento.core.errors import UsageError
 from memento.core.metrics import aggregate
-from memento.core.values import Focus, Score
+from memento.core.values import Focus, Score, TaskKind
 from memento.runtime.prompts import PromptFolder
 
 from ..support.prompt_samples import BRIEF, CRASH, EVALUATOR_CONTRACT, Scripted, candidate, propose_evaluator
 
 KINDS = remedies(PromptFolder())
+WAYS = remedies(PromptFolder(), CROSSOVERS)
+TASKS: tuple[TaskKind, ...] = get_args(TaskKind)
 
 
-@given(st.integers(0, 2**63), st.integers(1, 40))
-def test_all_foci_of_a_generation_differ(seed: int, of: int) -> None:
+@given(st.integers(0, 2**63), st.integers(1, 40), st.sampled_from(TASKS))
+def test_all_foci_of_a_generation_differ(seed: int, of: int, task: TaskKind) -> None:
     parent = candidate()
-    foci = [focus_of(Focus(seed=seed, place=place, of=of), parent, KINDS) for place in range(of)]
+    foci = [focus_of(Focus(seed=seed, place=place, of=of), parent, KINDS, task) for place in range(of)]
     assert len({tuple(focus.items()) for focus in foci}) == of
-    assert len({focus["remedy"] for focus in foci}) == min(of, len(KINDS))
-    assert foci[0] == focus_of(Focus(seed=seed, place=0, of=of), parent, KINDS)
+    assert len({focus["remedy"] for focus in foci}) == min(of, len(fitting(KINDS, task)))
+    assert foci[0] == focus_of(Focus(seed=seed, place=0, of=of), parent, KINDS, task)
 
 
 def test_losses_are_missed_stages_and_the_worst_episodes() -> None:
@@ -53,8 +56,7 @@ def test_a_flag_whose_lack_costs_nothing_is_no_loss() -> None:
 def test_crossovers_of_one_pair_get_different_ways_and_the_episodes_of_each_parent() -> None:
     first, second = candidate(), candidate()
     second = replace(second, scores=(first.scores[1], first.scores[0], *first.scores[2:]))
-    ways = remedies(PromptFolder(), CROSSOVERS)
-    foci = [crossing_of(Focus(seed=1, place=place, of=2), first, second, ways) for place in range(2)]
+    foci = [crossing_of(Focus(seed=1, place=place, of=2), first, second, WAYS) for place in range(2)]
     assert foci[0]["way"] != foci[1]["way"]
     assert foci[0]["gains"].splitlines()[1:-1] == [
         "parent A is better in episode 0 (by 0.6000)", "parent B is better in episode 1 (by 0.6000)",
@@ -64,20 +66,67 @@ def test_crossovers_of_one_pair_get_different_ways_and_the_episodes_of_each_pare
 def test_a_parent_that_is_better_in_no_episode_gets_no_way_that_builds_on_those_episodes() -> None:
     first = candidate()
     worse = replace(first, scores=tuple(replace(score, fitness=score.fitness / 2) for score in first.scores))
-    ways = remedies(PromptFolder(), CROSSOVERS)
-    assert any(way.startswith(EACH_BETTER) for way in ways)
+    assert any("each better" in way for way in WAYS)
     for place in range(6):
-        focus = crossing_of(Focus(seed=1, place=place, of=6), first, worse, ways)
-        assert not any(focus["way"] in way for way in ways if way.startswith(EACH_BETTER))
+        focus = crossing_of(Focus(seed=1, place=place, of=6), first, worse, WAYS)
+        assert not any(focus["way"] in way for way in WAYS if "each better" in way)
+        assert "less fit parent is the backbone" not in focus["way"]
         assert "parent B is better in no episode" in focus["gains"]
-    with pytest.raises(UsageError, match=r"crossover-foci\.md lists no way"):
-        crossing_of(Focus(seed=1, place=0, of=1), first, worse, [f"{EACH_BETTER} both"])
+
+
+@given(st.integers(0, 2**63), st.sampled_from(TASKS))
+def test_equally_fit_parents_get_no_way_that_speaks_of_the_fitter_one(seed: int, task: TaskKind) -> None:
+    first = candidate()
+    scores = (first.scores[1], first.scores[0], *first.scores[2:])
+    for second in (first, replace(first, scores=scores)):
+        for place in range(6):
+            focus = crossing_of(Focus(seed=seed, place=place, of=6), first, second, WAYS, task)
+            assert "fitter" not in focus["way"] and "less fit" not in focus["way"] and "[" not in focus["way"]
+
+
+def test_the_only_crossover_of_each_generation_draws_its_way() -> None:
+    first = candidate()
+    worse = replace(first, fitness=0.1)
+    drawn = [crossing_of(Focus(seed=seed, place=0, of=1), first, worse, WAYS) for seed in range(40)]
+    assert {each["way"] for each in drawn} == set(fitting(WAYS, "arm", ["F differs"]))
+    older = [crossing_of(Focus(seed=seed, place=0, of=1, drawn=False), first, worse, WAYS) for seed in range(9)]
+    assert len({each["way"] for each in older}) == 1
+
+
+def test_foci_fit_the_kind_of_task() -> None:
+    for task in TASKS:
+        fit = " ".join(fitting(KINDS, task) + fitting(WAYS, task, ["each better somewhere", "F differs"]))
+        assert "[for " not in fit
+        assert ("Rhythm" in fit, "Approach and contact" in fit) == (task == "gait", task == "arm")
+
+
+def test_the_only_proposal_of_a_generation_hears_of_no_others() -> None:
+    prompts, first = PromptFolder(), candidate()
+    for of, said in ((1, False), (2, True)):
+        focus = Focus(seed=1, place=0, of=of)
+        for text in (
+            prompts.fill("macro-focus", **focus_of(focus, first, KINDS)),
+            prompts.fill("crossover-focus", **crossing_of(focus, first, first, WAYS)),
+        ):
+            assert ("Each has another focus" in text) == (f"1 of {of}" in text) == said
+
+
+def test_noise_is_no_loss_to_look_at() -> None:
+    flat = replace(candidate(), metrics={}, scores=tuple(Score(fitness=f) for f in (0.7683, 0.7685, 0.7687)))
+    assert losses_of(flat) == []
+    focus = focus_of(Focus(seed=1, place=0, of=1), flat, KINDS)
+    assert "No episode stands out: f_e is from 0.7683 to 0.7687 in 3 episodes" in focus["loss"]
+    perfect = replace(flat, scores=(Score(fitness=1.0),) * 3)
+    assert "No episode loses anything" in focus_of(Focus(seed=1, place=0, of=1), perfect, KINDS)["loss"]
 
 
 def test_a_list_of_foci_without_an_entry_is_refused(tmp_path: Path) -> None:
     (tmp_path / "macro-foci.md").write_text("---\npurpose: A test.\nvariables:\n---\nNo list.\n", encoding="utf-8")
     with pytest.raises(UsageError, match=r"macro-foci\.md lists no focus"):
         remedies(PromptFolder(tmp_path))
+    gait = (tmp_path / "macro-foci.md").read_text(encoding="utf-8").replace("No list.", "- [for gait] Run.")
+    with pytest.raises(UsageError, match=r"macro-foci\.md lists no focus that fits every 'arm' task"):
+        check_foci(PromptFolder(replaced={"macro-foci": gait}))
 
 
 async def test_evaluator_writers_of_a_generation_get_different_emphases() -> None:
