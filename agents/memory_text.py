@@ -1,7 +1,7 @@
 """What was tried before, in words for a prompt: the lineage of a program, and edits that did not stay. As data."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ..core.operators import OPERATORS
 from ..core.order_ids import parse
@@ -25,15 +25,36 @@ def rejections_list(rejections: Sequence[Rejection], *, full: bool = False) -> s
     return _numbered(rejections, places, MAX_REJECTIONS, MAX_SUMMARY, full=full)
 
 
-def tried_list(tried: Sequence[Rejection], parents: Sequence[CandidateState]) -> str:
-    """The edits of these parents that did not stay, in short; "" for none."""
+def tried_list(
+    tried: Sequence[Rejection], parents: Sequence[CandidateState], others: Sequence[Ancestor] = ()
+) -> str:
+    """The edits of these parents that did not stay, and those of programs beside them, in short; "" for none.
+
+    Edits of their ancestors are counted in their history, `others` have a separate list.
+    """
     names = {parent.id for parent in parents}
-    own = [one for one in tried if one.edited in names]
-    return _numbered(own, {}, MAX_TRIED, MAX_BRIEF, full=True)
+    ancestors = _kept(parents) - names
+    shown = _kept(parents) | {other.id for other in others}
+    found = [one for one in tried if one.edited not in ancestors and one.candidate not in shown]
+    return _numbered(found, {}, MAX_TRIED, MAX_BRIEF, full=True, own=names)
+
+
+def others_list(others: Sequence[Ancestor], parents: Sequence[CandidateState]) -> str:
+    """Good programs of other structures, a line each: F and what they do; "" for none but the parents."""
+    kept = _kept(parents)
+    return "\n".join(
+        f"{_label(one):<20}F {one.fitness:.4f}  {_summary(one.summary, MAX_SUMMARY)}"
+        for one in others if one.id not in kept
+    )
+
+
+def _kept(parents: Sequence[CandidateState]) -> set[str]:
+    """The programs themselves, and those that they descend from."""
+    return {one.id for parent in parents for one in (parent, *parent.lineage)}
 
 
 def tried_earlier(tried: Sequence[Rejection], current: CandidateState, shown: Sequence[Rejection]) -> str:
-    """The attempts at this program before its chain began, in short; "" for none. `shown` are those of the chain."""
+    """The attempts before this chain began, at its program and beside it; "" for none. `shown` are of the chain."""
     known = {one.candidate for one in shown}
     return tried_list([one for one in tried if one.candidate not in known], [current])
 
@@ -44,9 +65,10 @@ def history(candidate: CandidateState, tried: Sequence[Rejection] = ()) -> str:
     `tried` are edits that were rejected; each is counted at the ancestor that it edited.
     """
     lines: list[str] = []
+    kept = _kept([candidate])
     for place, ancestor in enumerate(candidate.lineage):
         lines.append(f"{_label(ancestor):<20}{_change(ancestor)}  {_summary(ancestor.summary, MAX_SUMMARY)}")
-        aside = [one for one in tried if one.edited == ancestor.id]
+        aside = [one for one in tried if one.edited == ancestor.id and one.candidate not in kept]
         if aside and place + 1 < len(candidate.lineage):  # those of the program itself have a separate list
             lines.append(f"{'':<20}{_aside(aside)}")
     return "\n".join(lines)
@@ -56,7 +78,7 @@ def verdict_in_words(rejection: Rejection, places: dict[str, int]) -> str:
     """What became of a rejected edit: it failed, it repeats an earlier one, it lowered F, or another was fitter."""
     change = rejection.fitness_difference
     if rejection.verdict is Verdict.NOT_CHOSEN:
-        return "; ".join(filter(None, (_less_fit(change), _reported(rejection))))
+        return "; ".join(filter(None, (_less_fit(rejection), _idle(rejection), _reported(rejection))))
     if rejection.verdict is Verdict.SAME:
         number = places.get(rejection.same_as)
         return f"the same program as {'an earlier one' if number is None else f'number {number}'}, with the same F"
@@ -64,7 +86,7 @@ def verdict_in_words(rejection: Rejection, places: dict[str, int]) -> str:
         return f"not rolled out, {one_line(rejection.reason, MAX_REASON)}"
     if rejection.verdict is Verdict.FAILED or change is None:
         return f"failed: {one_line(rejection.reason, MAX_REASON)}"
-    words = [f"F lower by {-change:.4f}"]
+    words = [f"{_fitness(rejection)} lower by {-change:.4f}"]
     if rejection.rose or rejection.fell:
         words.append(f"f_e fell in {rejection.fell} and rose in {rejection.rose} episodes")
     if rejection.changes:
@@ -77,15 +99,25 @@ def verdict_in_words(rejection: Rejection, places: dict[str, int]) -> str:
     return "; ".join(filter(None, (*words, _reported(rejection))))
 
 
+IDLE = "it changed nothing in any episode"
 LOWER = "lower fitness"  # the reason of a rejection that has no other
 
 
-def _less_fit(difference: float | None) -> str:
+def _less_fit(rejection: Rejection) -> str:
+    difference = rejection.fitness_difference
     if difference is None:
         return "another program of that generation was fitter"
-    if not difference:
+    if difference >= 0:
         return "as fit as the program of that generation that was chosen"
-    return f"F lower by {-difference:.4f} than that of the program that was chosen"
+    return f"{_fitness(rejection)} lower by {-difference:.4f} than that of the program that was chosen"
+
+
+def _fitness(rejection: Rejection) -> str:
+    return "F" if rejection.fitness is None else f"F {rejection.fitness:.4f},"
+
+
+def _idle(rejection: Rejection) -> str:
+    return IDLE if rejection.idle else ""
 
 
 def _reported(rejection: Rejection) -> str:
@@ -101,12 +133,16 @@ def _of_episode(change: Change) -> str:
 
 
 def _numbered(
-    rejections: Sequence[Rejection], places: dict[str, int], most: int, width: int, *, full: bool
+    rejections: Sequence[Rejection], places: dict[str, int], most: int, width: int, *, full: bool,
+    own: Collection[str] | None = None,
 ) -> str:
+    """One line for each; those that edited a program that is not one of its `own` say so."""
     skipped = max(0, len(rejections) - most)
     lines = [f"({skipped} older ones are left out)"] if skipped else []
     for number, rejection in enumerate(rejections[skipped:], start=skipped + 1):
-        kind = "" if rejection.operator is Operator.HILL_CLIMB else f"[{OPERATORS[rejection.operator].proposal}] "
+        beside = own is not None and rejection.edited not in own
+        kind = "" if rejection.operator is Operator.HILL_CLIMB and not beside else (
+            f"[{OPERATORS[rejection.operator].proposal}{' of another program' * beside}] ")
         line = f"{number}. {kind}{_summary(rejection.summary, width)}"
         lines.append(f"{line} -- {verdict_in_words(rejection, places)}" if full else line)
     return "\n".join(lines)
@@ -124,14 +160,22 @@ def _change(ancestor: Ancestor) -> str:
         return f"F {ancestor.fitness:.4f}"
     before = " and ".join(f"{value:.4f}" for value in dict.fromkeys(ancestor.before))
     gain = ancestor.fitness - max(ancestor.before)
-    return f"F {before} -> {ancestor.fitness:.4f} ({f'{gain:+.4f}' if gain else 'no gain'})"
+    same = "nothing changed in any episode" if ancestor.idle else "the same F"
+    return f"F {before} -> {ancestor.fitness:.4f} ({f'{gain:+.4f}' if gain else f'kept: {same}'})"
 
 
 def _aside(rejections: Sequence[Rejection]) -> str:
     count = len(rejections)
-    named = "; ".join(_summary(one.summary, MAX_BRIEF) for one in rejections[-MAX_ASIDE:])
+    named = "; ".join(f"{_summary(one.summary, MAX_BRIEF)}{_with_fitness(one)}" for one in rejections[-MAX_ASIDE:])
     more = "the latest: " if count > MAX_ASIDE else ""
     return f"not kept from here: {counted(count, 'edit')} ({more}{named})"
+
+
+def _with_fitness(rejection: Rejection) -> str:
+    """F of an edit that was not kept, or that it failed; "" where neither is known."""
+    if rejection.verdict in (Verdict.FAILED, Verdict.STOPPED):
+        return f", {rejection.verdict.value}"
+    return "" if rejection.fitness is None else f", F {rejection.fitness:.4f}"
 
 
 def _summary(text: str, width: int) -> str:

@@ -18,7 +18,7 @@ from .feedback import faults_text, policy_feedback
 from .fitting import EPISODES, MEMORY, PARTS_OF_POLICIES, PromptLimits, fitting, shortened, without
 from .foci import CROSSOVERS, crossing_of, focus_of, remedies
 from .hints import Hints, hints_text
-from .memory_text import history, rejections_list, tried_earlier, tried_list
+from .memory_text import history, others_list, rejections_list, tried_earlier, tried_list
 from .notes import MAX_WORDS, Notes, note_of, notes_text
 from .pairs import pair_table, second_block, second_history, title_of
 from .stories import said_of_worst
@@ -131,9 +131,11 @@ class _Proposer:
 
     def _tried(self, order: Propose) -> str:
         """What was tried before and not kept, and the notes, each with its heading; "" for nothing."""
-        lines = tried_list(order.tried, order.parents)
+        lines = tried_list(order.tried, order.parents, order.others)
         tried = f"## Tried before, and not kept\n\n{fenced(lines)}\n" if lines else ""
-        return "\n".join(filter(None, (tried, self._notes(order)))).rstrip("\n")
+        known = others_list(order.others, order.parents)
+        others = f"## Good programs of another structure, which are no parents\n\n{fenced(known)}\n" if known else ""
+        return "\n".join(filter(None, (tried, others, self._notes(order)))).rstrip("\n")
 
     def _measure(self, order: Propose) -> str:
         """What f_e measures, with its heading; empty where it is not known, or prompts show metrics alone."""

@@ -212,6 +212,7 @@ class Ancestor:
     summary: str
     before: tuple[float, ...]  # F of each parent; none for a first program
     fitness: float
+    idle: bool = False  # it changed nothing in any episode: steps, endings, f_e and metrics are those of a parent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -300,6 +301,8 @@ class Rejection:
     changes: tuple[Change, ...] = ()  # the episodes in which f_e changed most, the largest change first
     report: Mapping[str, JSON] = field(default_factory=dict)  # the program's own report of one episode
     reported_in: int = 0  # the number of that episode
+    fitness: float | None = None  # F of the rejected program; None if it is not known
+    idle: bool = False  # as in Ancestor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,7 +30,7 @@ from ..core.events import (
 from ..core.keeper import Decision, put
 from ..core.operators import OPERATOR_OF_WORD, OPERATORS
 from ..core.seeds import derive_seed
-from ..core.values import CandidateState, Fault, Operator, Program, Rejection
+from ..core.values import Ancestor, CandidateState, Fault, Operator, Program, Rejection
 from . import tuning, tuning_older
 from .meetings import elect, follow_meeting, followed, start_afresh
 from .options import PLAIN, SearchOptions, affordable, dealt, is_spent, tunable
@@ -49,7 +49,7 @@ from .selection import (
     select_elite,
 )
 from .trials import RolloutPlan, Trial, Trials, brief_of, chained, derived, failed, trial_of
-from .tried import not_chosen, of_lineage
+from .tried import BESIDE, not_chosen, of_lineage
 from .tuning_values import Learned, TuningUnderWay
 
 
@@ -385,7 +385,8 @@ class EliteKeeper:
             spent = (*state.macros, *state.tunes, *state.crosses)
             # With a budget of episodes nothing is raced; without one, a prompt may not depend on whether it is.
             measured = self._plan.episodes is not None
-            tried = of_lineage((*tried, *not_chosen(spent, elite, measured=measured)), elite)
+            since = state.generation - BESIDE + 1
+            tried = of_lineage((*tried, *not_chosen(spent, elite, measured=measured)), elite, since)
         begun = self.begin_generation(replace(state, elite=elite, tried=tried))
         return replace(begun, facts=(changed, *begun.facts))
 
@@ -415,10 +416,15 @@ class EliteKeeper:
             parents=self._parents(state, operator),
             rejections=state.rejections if operator is Operator.HILL_CLIMB else (),
             tried=state.tried,
+            others=self._others(state),
             focus=self._options.focus(state.generation, slot, places) if places else None,
             elite=state.elite.id,
             fitness=self._plan.fitness,
         )
+
+    def _others(self, state: Search) -> tuple[Ancestor, ...]:
+        """The ideas of good programs of other structures, as prompts show them."""
+        return tuple(one.lineage[-1] for one in state.others if one.lineage) if self._options.full_memory else ()
 
     def _winner(self, state: Search, operator: Operator) -> CandidateState | None:
         match operator:

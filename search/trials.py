@@ -23,7 +23,7 @@ from ..core.metrics import aggregate, mean_return
 from ..core.order_ids import SCORE, episode_id, score_id, split, withdraw_id
 from ..core.programs.program_text import digest
 from ..core.values import Ancestor, CandidateState, Episode, Fault, FaultKind, Operator, Program, Score
-from .tried import extended, inherited
+from .tried import course_of, extended, inherited
 
 S = TypeVar("S")
 
@@ -87,6 +87,7 @@ class Trial:
     source: str | None = None
     lineage: tuple[Ancestor, ...] = ()  # of the parents
     before: tuple[float, ...] = ()  # F of the parents
+    courses: tuple[str, ...] = ()  # what was measured of their episodes, as digests
     shape: str = ""
 
     @property
@@ -333,6 +334,7 @@ def derived(
         summary=summary,
         lineage=inherited(parents),
         before=tuple(parent.fitness for parent in parents),
+        courses=tuple(course_of(parent.episodes, parent.scores) for parent in parents),
         shape=shape,
     )
 
@@ -379,7 +381,7 @@ def evaluated(trial: Trial, plan: RolloutPlan) -> CandidateState:
         fault=never_started(episodes),
         lineage=extended(
             trial.lineage, name=trial.id, operator=trial.operator, summary=trial.summary, before=trial.before,
-            fitness=fitness,
+            fitness=fitness, idle=bool(scores) and course_of(episodes, scores) in trial.courses,
         ),
         shape=trial.shape,
     )

@@ -1,5 +1,6 @@
 """The lineage of a candidate, and what was tried and did not stay, in the detail that a full memory shows. Pure."""
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import sqrt
@@ -16,6 +17,7 @@ from ..core.values import (
     Episode,
     Operator,
     Rejection,
+    Score,
     Verdict,
     in_words,
     is_service_failure,
@@ -23,6 +25,7 @@ from ..core.values import (
 )
 
 MAX_CHANGES = 3  # episodes of a rejected edit that a full memory shows
+BESIDE = 2  # generations for which attempts at other programs are remembered
 TRIED = 200  # attempts that are remembered of the elite and its ancestors
 
 
@@ -52,6 +55,7 @@ def detailed(
         changes=changes,
         report=episode.notes.report if episode else {},
         reported_in=episode.index if episode else 0,
+        fitness=None if candidate.fault or candidate.bound is not None else candidate.fitness,
     )
 
 
@@ -120,6 +124,8 @@ def _lost(candidate: CandidateState, elite: CandidateState, *, measured: bool) -
         reason=faults_in_words(candidate) or rejection.reason,
         report=episode.notes.report if episode else {},
         reported_in=episode.index if episode else 0,
+        fitness=candidate.fitness,
+        idle=bool(candidate.lineage) and candidate.lineage[-1].idle,
     )
 
 
@@ -140,10 +146,14 @@ def _telling(candidate: CandidateState, changes: Sequence[Change]) -> Episode | 
     return next((episode for episode, _ in ranked if episode.index in reported), None)
 
 
-def of_lineage(tried: Sequence[Rejection], elite: CandidateState) -> tuple[Rejection, ...]:
-    """The latest attempts at the elite and its ancestors; the others are forgotten."""
+def of_lineage(tried: Sequence[Rejection], elite: CandidateState, since: int) -> tuple[Rejection, ...]:
+    """The latest attempts at the elite and its ancestors, and all from generation `since` on; others are forgotten.
+
+    Those were made beside the elite, of programs that it does not descend from: what failed there may fail again.
+    """
     names = {ancestor.id for ancestor in elite.lineage} | {elite.id}
-    return tuple(one for one in tried if one.edited in names)[-TRIED:]
+    kept = (one for one in tried if one.candidate != elite.id and one.candidate not in names)
+    return tuple(one for one in kept if one.edited in names or parse(one.candidate).generation >= since)[-TRIED:]
 
 
 def _why(candidate: CandidateState) -> str:
@@ -170,11 +180,20 @@ def inherited(parents: Sequence[CandidateState]) -> tuple[Ancestor, ...]:
 
 def extended(
     lineage: tuple[Ancestor, ...], *, name: str, operator: Operator, summary: str, before: tuple[float, ...],
-    fitness: float,
+    fitness: float, idle: bool = False,
 ) -> tuple[Ancestor, ...]:
     """The lineage of a candidate: that of its parents, and its own edit. `before` holds F of each parent."""
-    own = Ancestor(id=name, operator=operator, summary=summary, before=before, fitness=fitness)
+    own = Ancestor(id=name, operator=operator, summary=summary, before=before, fitness=fitness, idle=idle)
     return (*lineage, own)[-LINEAGE:]
+
+
+def course_of(episodes: Sequence[Episode], scores: Sequence[Score]) -> str:
+    """A digest of all that is measured of a program's episodes: equal for programs that do the same in all of them."""
+    measured = [
+        (episode.steps, episode.ended_by, score.fitness, sorted(score.metrics.items()))
+        for episode, score in zip(episodes, scores, strict=False)
+    ]
+    return hashlib.sha256(repr(measured).encode("utf-8", "surrogatepass")).hexdigest() if measured else ""
 
 
 def _when(ancestor: Ancestor) -> tuple[int, int, int]:

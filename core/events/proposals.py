@@ -7,6 +7,7 @@ from ..critique import Critique, Sheet
 from ..order_ids import episode_id
 from ..turns import Conversation, Passage, ToolRequest
 from ..values import (
+    Ancestor,
     Call,
     CandidateState,
     Episode,
@@ -34,6 +35,7 @@ class Propose(Order):
     parents: tuple[CandidateState, ...] = ()  # none for INITIAL, two for CROSSOVER (hill-climb's first), otherwise one
     rejections: tuple[Rejection, ...] = ()  # H, oldest first; hill-climb only
     tried: tuple[Rejection, ...] = ()  # edits of the parents and their ancestors that did not stay; full memory only
+    others: tuple[Ancestor, ...] = ()  # good programs of other structures than the elite's; full memory only
     focus: Focus | None = None  # of a macro-mutation or crossover; None for none
     elite: str = ""  # the id of C_(g-1), so that a prompt can name the parents
     fitness: str = ""  # what f_e measures under the evaluator in use, in its writer's words; "" where nothing is known

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from memento.agents.memory_text import history, rejections_list, tried_earlier, tried_list
+from memento.agents.memory_text import history, others_list, rejections_list, tried_earlier, tried_list
 from memento.core.values import Ancestor, Change, Operator, Rejection, Verdict
 
 from ..support.prompt_samples import LINEAGE, TRIED, candidate
@@ -38,6 +38,15 @@ def rejection(**fields: object) -> Rejection:
         (rejection(verdict=Verdict.SAME, same_as="g1/hill/4"), "the same program as number 1, with the same F"),
         (rejection(verdict=Verdict.SAME, same_as="g0/hill/9"), "the same program as an earlier one"),
         (rejection(verdict=Verdict.NOT_CHOSEN), "F lower by 0.1000 than that of the program that was chosen"),
+        (
+            rejection(verdict=Verdict.NOT_CHOSEN, fitness=0.274),
+            "F 0.2740, lower by 0.1000 than that of the program that was chosen",
+        ),
+        (rejection(fitness=0.3), "F 0.3000, lower by 0.1000"),
+        (
+            rejection(verdict=Verdict.NOT_CHOSEN, fitness_difference=0.0, idle=True),
+            "was chosen; it changed nothing in any episode",
+        ),
         (rejection(verdict=Verdict.NOT_CHOSEN, fitness_difference=0.0), "as fit as the program of that generation"),
         (rejection(report={"tries": 3, "m": 0.2513}, reported_in=7), "it reported of episode 7: tries 3; m 0.251"),
         (rejection(report={"why": "x" * 500, "\nmass": 1}), '; it reported of episode 0: why "xxx'),
@@ -62,7 +71,7 @@ def test_a_history_says_what_each_edit_gained_and_what_did_not_stay() -> None:
     assert history(parent, TRIED).splitlines() == [
         "first program       F 0.1000  Initial program",
         f"{'':<20}not kept from here: 2 edits (gain 0.5 -> 0.6; another way)",
-        "g1 hill-climb       F 0.1000 -> 0.1000 (no gain)  gain 0.5 -> 0.7",
+        "g1 hill-climb       F 0.1000 -> 0.1000 (kept: the same F)  gain 0.5 -> 0.7",
         "g1 crossover        F 0.1000 and 0.3000 -> 0.4000 (+0.1000)  gain 0.5 -> 0.8",
     ]
     assert history(candidate()) == ""
@@ -75,7 +84,33 @@ def test_attempts_at_a_parent_are_listed_in_short() -> None:
     assert tried_list(TRIED, [first]).splitlines()[1] == (
         "2. [macro-mutation] another way -- another program of that generation was fitter"
     )
-    assert tried_list(TRIED, [candidate(name="g9/hill/0")]) == ""
+    beside = tried_list(TRIED, [candidate(name="g9/hill/0")]).splitlines()
+    assert beside[1].startswith("2. [macro-mutation of another program] another way -- ")
+    assert beside[2].startswith("3. [hill-climb of another program] gain 0.8 -> 0.9 -- ")
+    known = replace(LINEAGE[2], id=TRIED[1].candidate)
+    assert len(tried_list(TRIED, [first], [known]).splitlines()) == 2, "it has a line among the others"
+
+
+def test_what_a_crossover_took_from_its_second_parent_was_kept() -> None:
+    merged = replace(TRIED[1], candidate=LINEAGE[1].id)  # not chosen once, and later the parent of a crossover
+    parent = candidate(lineage=LINEAGE)
+    assert "not kept" not in history(parent, [merged])
+    assert tried_list([merged], [parent]) == ""
+
+
+def test_a_history_has_the_fitness_of_what_was_not_kept_and_edits_without_effect() -> None:
+    idle = replace(LINEAGE[1], idle=True)
+    tried = [replace(TRIED[0], fitness=0.05), replace(TRIED[1], verdict=Verdict.FAILED)]
+    lines = history(candidate(lineage=(LINEAGE[0], idle, LINEAGE[2])), tried).splitlines()
+    assert lines[1].strip() == "not kept from here: 2 edits (gain 0.5 -> 0.6, F 0.0500; another way, failed)"
+    assert "F 0.1000 -> 0.1000 (kept: nothing changed in any episode)" in lines[2]
+
+
+def test_good_programs_of_another_structure_have_a_line_with_their_idea() -> None:
+    other = replace(LINEAGE[2], id="g2/macro/0", operator=Operator.MACRO, summary="lidar map", fitness=0.7668)
+    assert others_list([other, LINEAGE[0]], [candidate(lineage=LINEAGE)]) == (
+        "g2 macro-mutation   F 0.7668  lidar map"
+    )
 
 
 def test_a_new_chain_sees_what_was_tried_from_its_program_before() -> None:
@@ -85,7 +120,8 @@ def test_a_new_chain_sees_what_was_tried_from_its_program_before() -> None:
         rejection(candidate="g2/hill/0", edited=parent.id),
     ]
     lines = tried_earlier(before, parent, before[2:]).splitlines()
-    assert len(lines) == 1 and lines[0].startswith("1. gain up -- F lower by 0.1000")
+    assert len(lines) == 2 and lines[0].startswith("1. gain up -- F lower by 0.1000")
+    assert lines[1].startswith("2. [hill-climb of another program] gain up -- F lower")
     assert tried_earlier(before[2:], parent, before[2:]) == ""
 
 

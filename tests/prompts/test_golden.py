@@ -177,7 +177,8 @@ async def asked(case: str) -> Ask:
         case "macro-mutation":
             order = propose(Operator.MACRO, candidate(lineage=LINEAGE))
             focus = Focus(seed=7, place=1, of=10)
-            await Mutator(**policy).carry_out(replace(order, tried=TRIED, focus=focus))
+            others = (replace(LINEAGE[1], id="g0/macro/2", operator=Operator.MACRO, summary="brakes by a model```"),)
+            await Mutator(**policy).carry_out(replace(order, tried=TRIED, focus=focus, others=others))
         case "macro-mutation-shortened":
             limits = PromptLimits(dict.fromkeys(["g2/macro/0", propose(Operator.MACRO).id], 1))
             parent = candidate(lineage=LINEAGE)

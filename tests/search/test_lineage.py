@@ -10,12 +10,12 @@ from memento.core.values import Ancestor, CandidateState, EpisodeNotes, Operator
 from memento.memory.codec import encode
 from memento.search.memento import GenerationBudget
 from memento.search.sequencer import KEEPERS
-from memento.search.trials import brief_of
-from memento.search.tried import LINEAGE, TRIED, inherited, not_chosen
+from memento.search.trials import brief_of, derived, evaluated
+from memento.search.tried import BESIDE, LINEAGE, TRIED, inherited, not_chosen, of_lineage
 
 from ..support.keeper_world import Repeating, play
 from ..support.prompt_samples import candidate
-from ..support.searches import budgets, make, seeds
+from ..support.searches import PLAN, budgets, make, seeds
 
 methods = st.sampled_from(sorted(set(KEEPERS) - {"random"}))  # which asks without parents
 
@@ -126,3 +126,34 @@ def test_a_crossover_inherits_the_edits_of_both_parents_in_order() -> None:
     assert [edit.id for edit in both] == ["init/0", "g1/hill/2", "g3/hill/9", "g3/hill/10"]
     long = parent(*(f"g{n}/hill/0" for n in range(90)))
     assert len(inherited([long])) == LINEAGE
+
+
+def test_attempts_beside_the_elite_are_remembered_for_some_generations() -> None:
+    elite = candidate(lineage=LINEAGE_OF)
+    fell = Rejection(
+        summary="RISE", candidate="g2/cross/0", fitness_difference=-0.5, reason="", operator=Operator.CROSSOVER,
+        edited="g2/hill/1", verdict=Verdict.NOT_CHOSEN, fitness=0.274,
+    )
+    own = replace(fell, candidate="g1/macro/9", edited=elite.id)
+    merged = replace(fell, candidate=LINEAGE_OF[0].id)
+    assert of_lineage((own, fell, merged), elite, since=3 - BESIDE + 1) == (own, fell)
+    assert of_lineage((own, fell, merged), elite, since=4 - BESIDE + 1) == (own,)
+
+
+def test_an_edit_that_changes_nothing_measured_is_idle() -> None:
+    parent = candidate()
+    trial = derived(
+        "g2/macro/0", parent.program, operator=Operator.MACRO, generation=2, slot=0, parents=(parent,), summary=""
+    )
+    same = evaluated(replace(trial, episodes=parent.episodes, scores=parent.scores), PLAN)
+    assert same.lineage[-1].idle
+    slower = (replace(parent.episodes[0], steps=7), *parent.episodes[1:])
+    assert not evaluated(replace(trial, episodes=slower, scores=parent.scores), PLAN).lineage[-1].idle
+    better = (replace(parent.scores[0], metrics={"stop_m": 0.009}), *parent.scores[1:])
+    assert not evaluated(replace(trial, episodes=parent.episodes, scores=better), PLAN).lineage[-1].idle
+
+
+LINEAGE_OF = (
+    Ancestor(id="g1/macro/0", operator=Operator.MACRO, summary="a map", before=(0.1,), fitness=0.7),
+    Ancestor(id="g1/macro/3", operator=Operator.MACRO, summary="gain", before=(0.7,), fitness=0.7),
+)
