@@ -122,7 +122,7 @@ def _cells(name: str, entry: JSON, episodes: int) -> tuple[str, ...]:
 MAX_COLUMNS = 12  # episodes in the table
 MAX_TABLE = 4000  # characters of the rows of metrics
 MAX_ROWS = 20  # metrics in the table
-LAST_STEP = "last step"
+REGULAR = "regularly"
 _WORD = 16  # characters of a text in a cell; a metric with longer ones is no row
 
 REGULAR_ENDS = frozenset({"success", "horizon"})
@@ -167,7 +167,7 @@ def compare(
         pairs = (f"{one_line(name, NAME)} is {one_line(like, NAME)}" for name, like in twins.items())
         lines.append(f"the same numbers: {', '.join(pairs)}")
     if all(episode.ended_by in REGULAR_ENDS for episode in ends):
-        lines.append("every episode ran to its last step")
+        lines.append("every episode ended regularly: no fall, fault or broken rule ended it")
     if len(shown) < len(ranked):
         lines.append(f"{len(shown)} of {len(ranked)} episodes, chosen evenly from the worst to the best")
     return Comparison(table="\n".join(lines), left_out=tuple(wide))
@@ -277,7 +277,7 @@ def _equal_conditions(episodes: Sequence[Episode]) -> dict[str, str]:
 
 
 def _ending(episode: Episode) -> str:
-    return LAST_STEP if episode.ended_by in REGULAR_ENDS else episode.ended_by
+    return REGULAR if episode.ended_by in REGULAR_ENDS else episode.ended_by
 
 
 def _broken_rule(episode: Episode) -> str:

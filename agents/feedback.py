@@ -109,7 +109,7 @@ def _measured(candidate: CandidateState) -> list[str]:
         table = metrics_table(candidate.metrics, max(len(candidate.scores), len(candidate.episodes)))
         parts += ["Metrics over the episodes:", fenced(table)]
     if candidate.episodes:
-        rows = ["ran to its last step" if each.ended_by in REGULAR_ENDS else each.ended_by
+        rows = ["ended regularly" if each.ended_by in REGULAR_ENDS else each.ended_by
                 for each in candidate.episodes]
         parts += ["Episodes:", fenced(episode_table(candidate.episodes, candidate.scores, rows))]
     return parts

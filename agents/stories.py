@@ -1,36 +1,49 @@
-"""What happened in the worst and in the median episode: the story, and what the program itself said there."""
+"""What happened in the worst episode and in another one: the story, and what the program itself said there."""
 
 from collections.abc import Sequence
 
 from ..core.call_times import call_time_words
-from ..core.text import bounded, fenced, one_line
+from ..core.text import bounded, counted, fenced, one_line
 from ..core.values import Episode, EpisodeNotes, Score, Stage
 from .episode_table import ranking, value_text
 
-MAX_STORY = 1700  # characters of a story
+MAX_STORY = 2700  # characters of a story
 MAX_STAGES = 12
 MAX_REPORT = 600  # characters of a program's report
-MAX_PRINTED = 900
+MAX_PRINTED = 900  # characters of what a program printed: whole lines, the last ones
+EQUAL = 1e-4  # f_e that differ by less are equal
 SAID = "What the program said of {} (its own words, not measured):"
 
 
 def stories(episodes: Sequence[Episode], scores: Sequence[Score]) -> str:
-    """The notes of the worst and of the median episode; "" if they have none.
+    """The notes of the worst and of the median episode, or of the longest where all are equal; "" if they have none.
 
     `scores` belong to the episodes in their order.
     """
-    ranked = ranking(scores)
-    if not ranked:
-        return ""
-    worst, median = ranked[0], ranked[len(ranked) // 2]
-    chosen = {worst: "worst" if len(ranked) > 1 else "only"} | ({median: "median"} if median != worst else {})
     sections = []
-    for place, word in chosen.items():
+    for place, word in _chosen(episodes, scores).items():
         parts = _parts(episodes[place].notes)
         if parts:
             title = f"The {word} episode, number {episodes[place].index} (f_e = {scores[place].fitness:.4f}):"
             sections += [title, *parts]
     return "\n\n".join(sections)
+
+
+def _chosen(episodes: Sequence[Episode], scores: Sequence[Score]) -> dict[int, str]:
+    """The places of the episodes that are described, with what they are."""
+    ranked = ranking(scores)
+    if not ranked:
+        return {}
+    worst, best = ranked[0], ranked[-1]
+    if len(ranked) == 1:
+        return {worst: "only"}
+    if scores[best].fitness - scores[worst].fitness < EQUAL:
+        longest = max(ranked, key=lambda place: (episodes[place].steps, -place))
+        return {longest: "longest (f_e is the same in all)"}
+    median = ranked[len(ranked) // 2]
+    if scores[median].fitness - scores[worst].fitness < EQUAL:
+        median = best  # as bad as the worst one: what went better says more
+    return {worst: "worst", median: "best" if median == best else "median"}
 
 
 def said_of_worst(episodes: Sequence[Episode], scores: Sequence[Score]) -> str:
@@ -47,7 +60,7 @@ def said_of_best(episodes: Sequence[Episode], scores: Sequence[Score]) -> str:
     best = max(range(len(scores)), key=lambda place: (scores[place].fitness, -place))
     printed = episodes[best].notes.printed.strip("\n")
     title = f"What it printed in its best episode, number {episodes[best].index} (f_e = {scores[best].fitness:.4f}):"
-    return f"{title}\n\n{fenced(bounded(printed, MAX_PRINTED))}" if printed.strip() else ""
+    return f"{title}\n\n{fenced(_last_lines(printed)[1])}" if printed.strip() else ""
 
 
 def _parts(notes: EpisodeNotes) -> list[str]:
@@ -70,8 +83,22 @@ def _said(notes: EpisodeNotes) -> str:
         lines.append(f"report: {one_line(pairs, MAX_REPORT)}")
     lines += [one_line(problem, 200) for problem in notes.problems]
     if notes.printed.strip():
-        lines += ["printed, its end:", bounded(notes.printed.strip("\n"), MAX_PRINTED)]
+        count, shown = _last_lines(notes.printed.strip("\n"))
+        lines += [f"printed, its last {counted(count, 'line')}:", shown]
     return "\n".join(lines)
+
+
+def _last_lines(printed: str) -> tuple[int, str]:
+    """The last whole lines of a text that fit, with their number; at least one, which may be cut."""
+    lines = printed.removeprefix("…\n").splitlines()
+    kept: list[str] = []
+    room = MAX_PRINTED
+    for line in reversed(lines):
+        if kept and len(line) > room:
+            break
+        kept.insert(0, bounded(line, MAX_PRINTED))
+        room -= len(line) + 1
+    return len(kept), "\n".join(kept)
 
 
 def _stages(stages: Sequence[Stage]) -> str:

@@ -1,9 +1,8 @@
-"""The story of a recording of any domain: its numbers at 10 points of time, and their largest changes."""
+"""The story of a recording of any domain: what moved, its largest changes, and each of the last steps."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from itertools import zip_longest
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,43 +17,67 @@ from .values import JSON
 POINTS = 10  # points of time
 MAX_PARTS = 64  # numbers of a field that are looked at
 MAX_FIELDS = 64
-MAX_CHANGES = 4
+MAX_CHANGES = 3
+SLOW = 10  # rows of the overview
+SWINGING = 6  # swinging numbers with their range
+PER_LINE = 3
+RESTLESS = 8.0  # how often a number crosses its range, from which it swings
+LAST = 30  # steps at the end, each of which is shown
+ENDING = 7  # numbers of those
+FLAGS = 3  # with a timeline
+TOLD = 6  # changes of one
+EXPLAINED = 0.02  # of a number's variance: what is left of one that others show
+SAMPLES = 256  # rows by which numbers are compared with one another
+MOST_BEYOND = 5.0  # times its earlier range
 SUDDEN = 0.25  # of a number's range in one step: a change worth a line
+UNSEEN = frozenset({"reward", "terminated", "truncated"})  # where it is not known what a policy observes
 SECRET = frozenset({"success"})  # policy search never uses the success predicate (paper, section 3.2)
 NOISE = 1e-9  # a number whose range is smaller does not change
 _NAME = 24  # characters of a name
 _VALUE = 10  # characters of a text
 
 
-def story_of(domain: Domain, recording: Recording) -> Story:
+def story_of(domain: Domain, recording: Recording, visible: Collection[str] | None = None) -> Story:
     """The domain's own story of a recording; the generic one if it has none."""
-    return domain.story(recording) if isinstance(domain, Narrating) else generic_story(recording)
+    return domain.story(recording) if isinstance(domain, Narrating) else generic_story(recording, visible)
 
 
-def generic_story(recording: Recording) -> Story:
-    """The numbers, flags and texts of the recording at 10 points of time, and the largest changes of its states.
+def generic_story(recording: Recording, visible: Collection[str] | None = None) -> Story:
+    """What moved in a recording: an overview, a timeline of flags, sudden changes, and the last steps, each of them.
 
-    Each row is one number of a field, such as `position[1]`; of equal ones the first. Where there are too many, every
-    field keeps those that change most steadily: 10 samples say nothing about a number that swings between them.
-    Conditions are the small constants.
+    `visible` are the states that a policy observes, None for all but the reward. The overview has slow numbers at 10
+    points of time and of swinging ones the range, mean and period; 10 samples of those say nothing. The last 30 steps
+    have the numbers that left their earlier range most, or moved most. Numbers that repeat what others show (by their
+    correlation) come last, and so do no more than fit. Conditions are the small constants.
     """
-    states = list(_parts(recording.states))
+    states = [part for part in _parts(recording.states) if _is_shown(part.field, visible)]
     actions = list(_parts(recording.actions)) if recording.steps else []
     changing = [part for part in (*states, *actions) if part.changes]
     moving = _distinct(part for part in changing if not part.ends)
-    shown = _turns(moving or [*states, *actions])
+    flags = [part for part in moving if part.is_flag]
+    slow = [part for part in moving if not part.is_flag and part.restlessness <= RESTLESS]
+    swinging = [part for part in moving if not part.is_flag and part.restlessness > RESTLESS]
+    shown = _telling(slow, SLOW, _width(slow)) if moving else [*states, *actions][:MAX_ROWS]
     points = sorted({int(step) for step in np.linspace(0, recording.steps, POINTS).round()})
     still = list(dict.fromkeys(part.field for part in (*states, *actions)))
     still = [name for name in still if moving and name not in {part.field for part in changing}]
-    notes = [f"{len(shown) - MAX_ROWS} more numbers that change are left out"] if len(shown) > MAX_ROWS else []
+    wide = _telling(swinging, SWINGING, _width(swinging))
+    left = len(slow) - len(shown) + len(swinging) - len(wide) if moving else 0
+    notes = [f"swinging: {'; '.join(map(_swing, wide[at : at + PER_LINE]))}" for at in range(0, len(wide), PER_LINE)]
+    notes += [f"{left} more numbers change; they go with these, or are left out"] if left else []
     notes += [f"never changed: {', '.join(still)}"] if still else []
-    notes += [] if shown else ["nothing that can be shown was recorded"]
+    notes += [] if shown or notes else ["nothing that can be shown was recorded"]
     return Story(
-        head=("step", *map(str, points)),
-        rows=tuple((part.name, *map(part.at, points)) for part in shown[:MAX_ROWS]),
-        notes=(*_changes(states), *notes),
+        head=("step", *map(str, points)) if shown else (),
+        rows=tuple((part.name, *map(part.at, points)) for part in shown),
+        notes=(*_timeline(flags), *_changes([part for part in states if not part.is_flag]), *notes),
+        last=_last(moving, recording.steps),
         conditions=_conditions(recording.constants),
     )
+
+
+def _is_shown(field: str, visible: Collection[str] | None) -> bool:
+    return field not in UNSEEN if visible is None else field in visible
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +97,13 @@ class _Part:
     def changes(self) -> bool:
         """Whether the value changes in the episode."""
         return bool((self.values[1:] != self.values[:-1]).any()) and self.spread > NOISE
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether it is a flag, a text, or a number with two values."""
+        if self.values.dtype.kind in "bU":
+            return True
+        return len(np.unique(self.values[:100])) <= 2 and len(np.unique(self.values)) <= 2  # the first is the quick one
 
     @property
     def ends(self) -> bool:
@@ -97,6 +127,14 @@ class _Part:
             return float((self.values[1:] != self.values[:-1]).sum())
         halves = np.where(np.isfinite(numbers), numbers, np.nan) / 2  # so that no difference overflows
         return float(np.nansum(np.abs(np.diff(halves)) / max(self.spread, NOISE)))
+
+    def short(self, row: int) -> str:
+        """As `at`, with as many decimals as the range needs."""
+        if row >= len(self.values) or self.values.dtype.kind != "f":
+            return self.at(row)
+        decimals = 1 - math.floor(math.log10(self.spread)) if self.spread > NOISE else 1
+        number = float(self.values[row])
+        return f"{number + 0.0:.{max(0, decimals)}f}" if decimals < 6 and abs(number) < 1e6 else f"{number:.2e}"
 
     def at(self, row: int) -> str:
         """The value in a row as text; "" after the last row, as for the action of the last state."""
@@ -126,15 +164,108 @@ def _distinct(parts: Iterable[_Part]) -> list[_Part]:
     return list(found.values())
 
 
-def _turns(parts: list[_Part]) -> list[_Part]:
-    """The parts in turns, one of each field; within a field the steadiest come first, of those the widest."""
-    fields: dict[str, list[_Part]] = {}
+def _telling(parts: list[_Part], most: int, score: Callable[[_Part], float]) -> list[_Part]:
+    """At most `most` parts, in their order: always the one with the largest score that the chosen ones do not explain.
+
+    What the chosen ones explain of a part is the share of its variance over time that is linear in them.
+    """
+    if not parts:
+        return []
+    rows = min(len(part.values) for part in parts)
+    at = np.linspace(0, rows - 1, min(rows, SAMPLES)).round().astype(int)
+    left = np.array([_standard(part.values[at]) for part in parts])
+    scores = np.array([score(part) for part in parts])
+    chosen: list[int] = []
+    for _ in range(min(most, len(parts))):
+        unexplained = (left**2).sum(axis=1)
+        gains = np.where(unexplained > EXPLAINED, scores * unexplained, 0.0)
+        best = int(gains.argmax())
+        if gains[best] <= 0.0:
+            break
+        chosen.append(best)
+        norm = float(np.linalg.norm(left[best]))
+        if norm > NOISE:
+            axis = left[best] / norm
+            left = left - np.outer(left @ axis, axis)
+    return [parts[place] for place in sorted(chosen)]
+
+
+def _standard(values: Array) -> NDArray[np.float64]:
+    """The values without their mean and with length 1; zeros where they are no finite numbers."""
+    if values.dtype.kind == "U":
+        values = np.unique(values, return_inverse=True)[1]
+    numbers = np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0)
+    largest = float(np.abs(numbers).max(initial=0.0))
+    numbers = numbers / largest if largest > 0 else numbers
+    numbers = numbers - numbers.mean()
+    norm = float(np.linalg.norm(numbers))
+    return numbers / norm if norm > NOISE else np.zeros(len(numbers))
+
+
+def _width(parts: list[_Part]) -> Callable[[_Part], float]:
+    """From 1 to 2 by the range of a part, compared with the widest of its field."""
+    widest: dict[str, float] = {}
     for part in parts:
-        fields.setdefault(part.field, []).append(part)
-    ranked = [sorted(each, key=lambda part: (round(part.restlessness, 3), -part.spread)) for each in fields.values()]
-    turns = [part for turn in zip_longest(*ranked) for part in turn if part is not None]
-    chosen = {id(part) for part in turns[:MAX_ROWS]}
-    return [part for part in parts if id(part) in chosen] + turns[MAX_ROWS:]
+        widest[part.field] = max(widest.get(part.field, NOISE), part.spread)
+    return lambda part: 1.0 + part.spread / widest[part.field]
+
+
+def _late(part: _Part) -> float:
+    """How far the last steps leave the earlier range, and what share of the whole range they use."""
+    numbers = part.numbers
+    if numbers is None or part.spread <= NOISE:
+        return 1.0
+    numbers = np.nan_to_num(numbers / 2, nan=0.0, posinf=0.0, neginf=0.0)
+    late, early = numbers[-LAST:], numbers[:-LAST]
+    share = float(late.max() - late.min()) / part.spread
+    if not len(early):
+        return share
+    low, high = np.percentile(early, (2, 98))
+    beyond = max(float(late.max() - high), float(low - late.min()), 0.0)
+    return share + 4 * min(MOST_BEYOND, beyond / max(float(high - low), part.spread / 10, NOISE))
+
+
+def _last(parts: list[_Part], steps: int) -> tuple[tuple[str, ...], ...]:
+    """Each of the last steps: a row of their numbers, then one for each part that says most of them."""
+    first = max(0, steps - LAST + 1)
+    ends = [replace(part, values=part.values[first : steps + 1]) for part in parts]
+    changed = [part for part, end in zip(parts, ends, strict=True) if len(end.values) > 1 and end.changes]
+    if steps <= POINTS or not changed:
+        return ()
+    chosen = _telling(changed, ENDING, _late)
+    rows = range(first, steps + 1)
+    return (("last steps", *map(str, rows)), *((part.name, *map(part.short, rows)) for part in chosen))
+
+
+def _swing(part: _Part) -> str:
+    """Range, mean and period of a number that swings."""
+    numbers = part.numbers
+    assert numbers is not None
+    finite = numbers[np.isfinite(numbers)]
+    each = (finite.min(), (finite / len(finite)).sum(), finite.max())
+    low, middle, high = (_shown(value, part.values) for value in each)
+    centred = np.nan_to_num(numbers / 2, nan=0.0, posinf=0.0, neginf=0.0)
+    above = centred > (centred / len(centred)).sum()
+    rises = int((above[1:] & ~above[:-1]).sum())
+    period = f", rises every {len(above) / rises:.0f} steps" if rises > 1 else ""
+    return f"{part.name} {low} to {high}, mean {middle}{period}"
+
+
+def _timeline(flags: list[_Part]) -> list[str]:
+    """When each flag, contact or text changed: all changes where they are few, else their number and the last ones."""
+    lines = []
+    for part in flags[:FLAGS]:
+        at = [int(step) + 1 for step in np.flatnonzero(part.values[1:] != part.values[:-1])]
+        told = [f"{part.at(step)} from {step}" for step in at[-TOLD:]]
+        head = f"{part.name} {part.at(0)} at 0"
+        if len(at) > TOLD:
+            numbers = part.numbers
+            if numbers is not None:
+                most = int(numbers.argmax())
+                head += f", {part.at(most)} in {(numbers == numbers[most]).mean():.0%}"
+            head += f", {len(at)} changes; the last"
+        lines.append(f"{head}: {', '.join(told)}")
+    return lines
 
 
 def _changes(parts: list[_Part]) -> list[str]:

@@ -8,9 +8,10 @@ from itertools import zip_longest
 from .text import one_line
 from .values import JSON
 
-MAX_STORY = 1600  # characters of a story as text
+MAX_STORY = 2600  # characters of a story as text
+LEAST_ROWS = 4  # of the table, before the last steps lose some
 MAX_ROWS = 12  # rows of a story's table
-MAX_NOTES = 6  # lines below it
+MAX_NOTES = 10  # lines below it
 MAX_CONDITIONS = 8
 _CELL = 40  # characters of a cell
 _NOTE = 240  # characters of a line below the table, and of a line that has to be shortened
@@ -21,7 +22,8 @@ class Story:
     """What happened in one episode, in the domain's words.
 
     `rows` are the lines of a table under `head`, in the order of time: 12 are shown. `notes` are lines below it,
-    such as events with their steps. `conditions` say what was drawn for this episode, as far as a policy may know
+    such as events with their steps. `last` is a second table, of the last steps, with its head first and what says most
+    of them next. `conditions` say what was drawn for this episode, as far as a policy may know
     it: names with units, and numbers, flags or short texts. Domains use the same names in every episode, so that
     episodes can be compared. `begins_solved` marks an episode whose task is done before the first step.
     """
@@ -29,6 +31,7 @@ class Story:
     head: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
     notes: tuple[str, ...] = ()
+    last: tuple[tuple[str, ...], ...] = ()
     conditions: Mapping[str, JSON] = field(default_factory=dict)
     begins_solved: bool = False
 
@@ -38,16 +41,20 @@ def story_text(story: Story, limit: int = MAX_STORY) -> str:
     rows = [tuple(one_line(cell, _CELL) for cell in row) for row in story.rows]
     notes = [one_line(note, _NOTE) for note in story.notes[:MAX_NOTES]]
     head = [tuple(one_line(cell, _CELL) for cell in story.head)] if story.head else []
+    last = [tuple(one_line(cell, _CELL) for cell in row) for row in story.last]
     shown = min(len(rows), MAX_ROWS)
     while True:
-        text = "\n".join([*_table(head, rows, shown), *notes])
+        text = "\n".join([*_table(head, rows, shown), *notes, *([aligned(last)] if last else [])])
         if len(text) <= limit:
             return text
-        if shown == 0 and not notes:
+        if shown == 0 and not notes and not last:
             return one_line(text, limit)
-        if shown == 0:
+        if shown > LEAST_ROWS or (shown and not last):
+            shown -= 1
+        elif last:
+            last = last[:-1] if len(last) > 2 else []
+        else:
             notes.pop()
-        shown = max(0, shown - 1)
 
 
 def shown_conditions(story: Story) -> dict[str, JSON]:

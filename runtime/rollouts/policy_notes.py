@@ -93,12 +93,15 @@ def problem(what: str, message: str) -> str:
 
 
 def printed_tail(output: str) -> str:
-    """The last lines of what a program printed, the same on every machine."""
+    """The last whole lines of what a program printed, the same on every machine; of a longer line its end."""
     text = printable(portable(output)).strip()
     if len(text) <= PRINTED_CHARS and text.count("\n") < PRINTED_LINES:
         return text
-    kept = "\n".join(text.split("\n")[-PRINTED_LINES:])
-    return f"…{kept[-PRINTED_CHARS + 1:]}" if len(kept) >= PRINTED_CHARS else f"…\n{kept}"
+    kept = text.split("\n")[-PRINTED_LINES:]
+    while len(kept) > 1 and sum(map(len, kept)) + len(kept) + 1 > PRINTED_CHARS:
+        kept.pop(0)
+    last = "\n".join(kept)
+    return f"…\n{last}" if len(last) + 2 <= PRINTED_CHARS else f"…{last[-PRINTED_CHARS + 1:]}"
 
 
 def _depth(value: JSON) -> int:

@@ -14,7 +14,7 @@ import select
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -93,11 +93,12 @@ def with_stages(recording: Recording, stages: StageLog) -> Recording:
 
 
 def notes_of(
-    policy: PolicyProcess, report: Mapping[str, JSON] | str, *, domain: Domain, recording: Recording
+    policy: PolicyProcess, report: Mapping[str, JSON] | str, *, domain: Domain, recording: Recording,
+    visible: Collection[str] | None = None,
 ) -> EpisodeNotes:
     """The notes of an episode, after its policy ended."""
     problems = (problem("report", report),) if isinstance(report, str) else ()
-    story, trouble = safe_story(domain, recording)
+    story, trouble = safe_story(domain, recording, visible)
     return EpisodeNotes(
         story=story_text(story),
         conditions=shown_conditions(story),
@@ -110,17 +111,26 @@ def notes_of(
     )
 
 
-def safe_story(domain: Domain, recording: Recording) -> tuple[Story, tuple[str, ...]]:
+def observed(environment: Environment) -> frozenset[str] | None:
+    """The recorded fields that a policy observes; None where that is not known."""
+    layout = environment.observation_layout
+    return None if layout is None else frozenset(name for name, _ in layout)
+
+
+def safe_story(
+    domain: Domain, recording: Recording, visible: Collection[str] | None = None
+) -> tuple[Story, tuple[str, ...]]:
     """The story of a recording, and what is wrong with the domain's own, for which the generic one stands in.
 
     A domain that cannot describe an episode must not lose a run.
     """
     try:
-        story = story_of(domain, recording)
+        story = story_of(domain, recording, visible)
         story_text(story)
         shown_conditions(story)
     except Exception as error:  # noqa: BLE001 - a user's domain may raise anything
-        return generic_story(recording), (problem("story", f"the domain raised {type(error).__name__}: {error}"),)
+        trouble = problem("story", f"the domain raised {type(error).__name__}: {error}")
+        return generic_story(recording, visible), (trouble,)
     return story, ()
 
 
@@ -275,7 +285,7 @@ class Worker:
             wall_s=time.perf_counter() - begun,
             scored_to_fault=fault is not None and self._steps > 0,
             notes=replace(
-                notes_of(policy, report, domain=domain, recording=recording),
+                notes_of(policy, report, domain=domain, recording=recording, visible=observed(environment)),
                 cpu_s=0.0 if request["practice"] is None else round(policy.cpu_s, 3),
             ),
         )

@@ -39,7 +39,8 @@ def test_columns_are_sorted_by_fitness_and_equal_metrics_share_a_line() -> None:
     assert row(table, "grasp_s") == ["-", "-", "-", "8", "8", "(1", "of", "4)"]
     assert row(table, "phase") == ["reach", "reach", "carry", "done"]
     assert table.splitlines()[-3:] == [
-        "the same in all 4 episodes: legal yes", "never (0 of 4): lost", "every episode ran to its last step",
+        "the same in all 4 episodes: legal yes", "never (0 of 4): lost",
+        "every episode ended regularly: no fall, fault or broken rule ended it",
     ]
 
 

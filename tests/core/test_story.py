@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from memento.core.generic_story import generic_story, story_of
+from memento.core.generic_story import LAST, generic_story, story_of
 from memento.core.recording import Recording
 from memento.core.story import MAX_CONDITIONS, MAX_ROWS, MAX_STORY, Story, shown_conditions, story_text
 
@@ -38,15 +38,53 @@ stories = st.builds(
 
 def test_numbers_at_ten_points_of_time_and_sudden_changes() -> None:
     lines = story_text(generic_story(CART)).splitlines()
-    cells = {line.split()[0]: line.split()[1:] for line in lines if " -> " not in line}
+    last = next(place for place, line in enumerate(lines) if line.startswith("last steps"))
+    cells = {line.split()[0]: line.split()[1:] for line in lines[:last]}
     assert cells["step"] == ["0", "4", "9", "13", "18", "22", "27", "31", "36", "40"]
     assert cells["position[0]"][:3] == ["0.00", "0.20", "0.45"]
-    assert cells["held"] == ["no"] * 7 + ["yes"] * 3
-    assert len(cells["push"]) == 9, "the last state has no action"
-    events = [line for line in lines if " -> " in line]
-    assert events == ["step 13: phase go -> stop", "step 20: height 0.900 -> 0.100", "step 31: held no -> yes"]
-    assert lines[-1] == "never changed: rail, rounding"
+    flags = ["held no at 0: yes from 31", "phase go at 0: stop from 13", "height 0.900 at 0: 0.100 from 20"]
+    assert lines[2:5] == flags
+    assert lines[5].startswith("swinging: push -1.000 to 1.000, mean 0.")
+    assert lines[last - 1] == "never changed: rail, rounding"
     assert "position[1]" not in cells
+
+
+def test_each_of_the_last_steps_is_shown() -> None:
+    head, *rows = generic_story(CART).last
+    assert head == ("last steps", *map(str, range(STEPS - LAST + 1, STEPS + 1)))
+    assert {row[0] for row in rows} == {"position[0]", "held", "phase", "height", "push"}
+    assert {row[0]: row[-2:] for row in rows}["push"][1] == "", "the last state has no action"
+
+
+def walking() -> Recording:
+    """A gait of 40 steps that ends in a fall, with rays that hardly change, as in a bipedal walker."""
+    time = np.arange(1501)
+    phase, fall = 2 * np.pi * time / 40, np.clip((time - 1485) / 15, 0, 1)
+    body = np.stack([0.05 * np.sin(phase) + 1.2 * fall, 0.3 + 0.05 * np.sin(phase + 1) + 0.5 * fall], axis=1)
+    joints = np.stack([np.sin(phase + joint) for joint in range(4)], axis=1)
+    contact = (np.sin(phase) > 0)[:, None].astype(float)
+    rays = np.stack([0.4 + 0.05 * ray + 0.02 * np.sin(time / 300) for ray in range(10)], axis=1)
+    noise = np.random.default_rng(1).normal(size=1501)
+    return Recording(
+        states={"obs": np.concatenate([rays, joints, body, contact], axis=1), "reward": noise, "qpos": noise},
+        actions={"torque": joints[:-1]},
+    )
+
+
+def test_a_fall_shows_what_left_its_range_and_no_row_of_equal_rays() -> None:
+    story = generic_story(walking(), {"obs"})
+    head, *rows = story.last
+    assert head[-1] == "1500" and len(head) == LAST + 1
+    assert {"obs[14]", "obs[15]"} <= {row[0] for row in rows[:3]}, "the tilt and the speed of the body"
+    rays = {f"obs[{ray}]" for ray in range(10)}
+    assert all(len(rays & {row[0] for row in table}) <= 1 for table in (story.rows, rows)), "rays move alike"
+    text = story_text(story)
+    assert "obs[16] 0.00 at 0, 1.00 in" in text and "changes; the last: " in text, "the contact has a timeline"
+    assert "rises every 4" in text
+    assert "qpos" not in text and "reward" not in text, "a policy does not observe them"
+    assert len(text) <= MAX_STORY
+    everything = story_text(generic_story(walking()))
+    assert "qpos" in everything and "reward" not in everything
 
 
 def test_conditions_are_the_small_constants_and_success_is_secret() -> None:
@@ -55,22 +93,22 @@ def test_conditions_are_the_small_constants_and_success_is_secret() -> None:
     assert "success" not in story_text(story)
 
 
-def test_of_many_numbers_every_field_keeps_some() -> None:
+def test_numbers_that_others_show_have_no_row() -> None:
     numbers = np.outer(TIME, np.arange(1, 21))
-    wide = Recording(states={"a": numbers, "b": -numbers}, actions={})
-    story = generic_story(wide)
-    names = [row[0] for row in story.rows]
-    assert names == [f"{name}[{place}]" for name in "ab" for place in range(14, 20)]
-    assert "28 more numbers that change are left out" in story.notes
+    turns = np.minimum(TIME, 30.0)
+    story = generic_story(Recording(states={"a": numbers, "b": -numbers, "c": turns}, actions={}))
+    assert [row[0] for row in story.rows] == ["a[19]", "c"]
+    assert "39 more numbers change; they go with these, or are left out" in story.notes
 
 
-def test_steady_numbers_come_before_swinging_ones_and_equal_ones_once() -> None:
+def test_swinging_numbers_are_described_and_equal_ones_shown_once() -> None:
     swinging = [np.sin(TIME * (10 + place)) * 100 for place in range(MAX_ROWS)]
     body = np.stack([*swinging, TIME], axis=1)
     over = np.arange(len(TIME)) == len(TIME) - 1
     story = generic_story(Recording(states={"body": body, "again": TIME.astype(float), "over": over}, actions={}))
     names = [row[0] for row in story.rows]
-    assert f"body[{MAX_ROWS}]" in names and len(names) == MAX_ROWS
+    assert f"body[{MAX_ROWS}]" in names
+    assert any(note.startswith("swinging: body[") for note in story.notes)
     assert not {"again", "over"} & {*names}, "equal to an earlier number, or the end of the episode"
     assert not any("never changed" in note for note in story.notes)
 

@@ -1,0 +1,39 @@
+"""Which episodes are described, and what is shown of what a program printed."""
+
+from dataclasses import replace
+
+from memento.agents.stories import MAX_PRINTED, stories
+from memento.core.values import EpisodeNotes, Score
+
+from ..support.prompt_samples import episode
+
+
+def described(*each: tuple[float, int], printed: str = "x") -> str:
+    episodes = [
+        replace(episode(place, notes=EpisodeNotes(story=f"story {place}", printed=printed)), steps=steps)
+        for place, (_, steps) in enumerate(each)
+    ]
+    return stories(episodes, [Score(fitness=fitness) for fitness, _ in each])
+
+
+def test_of_equal_episodes_the_longest_is_described() -> None:
+    text = described((1.0, 130), (1.0, 187), (1.0, 150))
+    assert text.startswith("The longest (f_e is the same in all) episode, number 1 (f_e = 1.0000):")
+    assert text.count("story") == 1
+
+
+def test_an_episode_that_is_as_bad_as_the_worst_gives_way_to_the_best() -> None:
+    text = described((0.2, 9), (0.2, 9), (0.2, 9), (0.7, 9))
+    assert "The worst episode, number 0" in text and "The best episode, number 3" in text
+    assert "The median episode, number 1" in described((0.2, 9), (0.5, 9), (0.7, 9))
+    assert described((0.2, 9)).startswith("The only episode, number 0")
+
+
+def test_whole_lines_of_what_was_printed_are_shown_and_counted() -> None:
+    printed = "…\n" + "\n".join(f"line {place:>3} " + "." * 90 for place in range(20))
+    text = described((0.5, 9), printed=printed)
+    shown = [line for line in text.splitlines() if line.startswith("line ")]
+    assert f"printed, its last {len(shown)} lines:" in text
+    assert 5 < len(shown) < 20 and all(line.endswith("." * 90) for line in shown)
+    long = described((0.5, 9), printed="y" * 5000)
+    assert "printed, its last 1 line:" in long and len(long) < MAX_PRINTED + 400
