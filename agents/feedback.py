@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..core.metrics import OMITTED, aggregate
+from ..core.programs.marks import Place, never_ran
 from ..core.story import aligned
 from ..core.text import bounded, counted, fenced, one_line
 from ..core.values import CandidateState, Episode, EvaluatorCandidate, Fault, FeedbackDetail, Score
@@ -61,6 +62,8 @@ def _step(fitnesses: Sequence[float]) -> float | None:
 MAX_EPISODES = 24  # rows of an episode table
 MAX_FAULTS = 3  # different faults shown
 MAX_MESSAGE = 240
+MAX_PLACES = 14  # of a program that never ran
+MAX_PLACE = 120  # characters of one
 MAX_TRACEBACK = 1200
 LITTLE = 0.05  # loss of F below which feedback compares it with the standard error
 FEW = 20  # episodes below which feedback says what they cannot show,
@@ -82,8 +85,28 @@ def policy_feedback(candidate: CandidateState, detail: FeedbackDetail = "stories
     if faults:
         parts += ["Faults (each ended its episode at once, with f_e = 0):", fenced(faults)]
     if whole:
-        parts.append(stories(candidate.episodes, candidate.scores))
+        parts += [coverage_text(candidate), stories(candidate.episodes, candidate.scores)]
     return "\n\n".join(filter(None, parts))
+
+
+def coverage_text(candidate: CandidateState) -> str:
+    """Which functions and branches of the program never ran in its episodes; "" for none, or where it is not known."""
+    masks = [episode.notes.ran for episode in candidate.episodes if episode.notes.ran]
+    idle = never_ran(candidate.program.text, masks)
+    if not idle:
+        return ""
+    lines = [_place(place) for place in idle[:MAX_PLACES]]
+    if len(idle) > MAX_PLACES:
+        lines.append(f"and {len(idle) - MAX_PLACES} more")
+    count, whole = len(masks), len(candidate.episodes)
+    seen = counted(whole, "episode") if count == whole else f"{count} of the {whole} episodes of which it is known"
+    return f"Never ran in {seen}, so nothing shows whether it works:\n\n{fenced(chr(10).join(lines))}"
+
+
+def _place(place: Place) -> str:
+    if not place.branch:
+        return f"line {place.line}: {place.function}, the whole of it"
+    return one_line(f"line {place.line}: {place.branch}{f', in {place.function}' if place.function else ''}", MAX_PLACE)
 
 
 def _compared(candidate: CandidateState) -> list[str]:

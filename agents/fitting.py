@@ -56,7 +56,7 @@ def without(order: Propose, left_out: tuple[str, ...]) -> Propose:
     """The order without what the prompt has no room for; the episodes stay, since metrics and a focus need them."""
     parents = order.parents
     if HISTORY in left_out:
-        order = replace(order, tried=())
+        order = replace(order, tried=(), others=())
         parents = tuple(replace(parent, lineage=()) for parent in parents)
     if MEMORY in left_out:
         order = replace(order, rejections=(), critiques=())

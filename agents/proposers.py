@@ -14,7 +14,7 @@ from ..core.values import Brief, CandidateState, Contract, FeedbackDetail, Memor
 from .conversation import Talker, TurnPrompts
 from .critic import critique_text, sheet_text
 from .critic_sheets import SheetFolder
-from .feedback import faults_text, policy_feedback
+from .feedback import coverage_text, faults_text, policy_feedback
 from .fitting import EPISODES, MEMORY, PARTS_OF_POLICIES, PromptLimits, fitting, shortened, without
 from .foci import CROSSOVERS, crossing_of, focus_of, remedies
 from .hints import Hints, hints_text
@@ -301,9 +301,9 @@ class Crosser(_Proposer):
             second_title=title_of(second, order),
             first=program_block(first.program),
             first_history=_headed(histories[0], level=3),
-            first_faults=self._outcome(first, order),
+            first_faults=self._outcome(first, order, left_out),
             second_history=_headed(second_history(*histories), level=3),
-            second_faults=self._outcome(second, order),
+            second_faults=self._outcome(second, order, left_out),
             first_said="" if EPISODES in left_out else self._said(first),
             second_said="" if EPISODES in left_out else self._said(second),
             tried=self._tried(order),
@@ -311,9 +311,10 @@ class Crosser(_Proposer):
         left = max(LEAST_SECOND, room - len(fill(second="-", focus=focus)))
         return partial(fill, second=second_block(first.program, second.program, left))
 
-    def _outcome(self, parent: CandidateState, order: Propose) -> str:
-        """The faults of a parent and what a critic said, each with its heading."""
-        return _joined(_faults(parent), self._seen(parent, order))
+    def _outcome(self, parent: CandidateState, order: Propose, left_out: tuple[str, ...]) -> str:
+        """The faults of a parent, what of it never ran, and what a critic said, each with its heading."""
+        coverage = "" if self._feedback == "metrics" or EPISODES in left_out else coverage_text(parent)
+        return _joined(_faults(parent), coverage, self._seen(parent, order))
 
 
 def _same(order: Propose) -> bool:

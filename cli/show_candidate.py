@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from ..core.call_times import exact_time_words, expected_cpu_s, times_of_all
 from ..core.metrics import NEVER
 from ..core.order_ids import evaluator as evaluator_id
+from ..core.programs.marks import never_ran
 from ..core.programs.program_text import diff_lines
 from ..core.text import (
     cost,
@@ -26,6 +27,7 @@ PARTS = ("metrics", "diff", "code", "prompt", "reply")
 LINE, PARAGRAPH = 100, 300      # characters of a text from a candidate
 NOTE = 480  # characters of a note; it has no more
 CRITIQUE = 1_200  # characters of a critique; it has no more
+PLACES = 6  # functions and branches that never ran
 UNKNOWN = "?"
 
 
@@ -109,6 +111,7 @@ def _policy(policy: Policy) -> list[str]:
         expected_s = expected_cpu_s(episode for episode, _ in policy.episodes if episode is not None)
         if expected_s is not None and expected_s >= SLOW_S:
             lines.append(f"slow: an episode takes the policy about {expected_s:.2g} s of CPU time")
+    lines += _unreached(policy)
     if policy.duplicate_of is not None:
         lines.append(f"the same program as {policy.duplicate_of}: it shares that program's episodes")
     if policy.accepted is not None:
@@ -116,6 +119,19 @@ def _policy(policy: Policy) -> list[str]:
     if policy.elite_of:
         lines.append(f"elite of generation {', '.join(map(str, policy.elite_of))}")
     return lines
+
+
+def _unreached(policy: Policy) -> list[str]:
+    """The functions and branches that no episode reached."""
+    if policy.program is None:
+        return []
+    masks = [episode.notes.ran for episode, _ in policy.episodes if episode is not None and episode.notes.ran]
+    idle = never_ran(policy.program.text, masks)
+    if not idle:
+        return []
+    named = [f"{place.function}{f' ({place.branch})' if place.branch else ''}" for place in idle[:PLACES]]
+    more = f" and {len(idle) - PLACES} more" if len(idle) > PLACES else ""
+    return [f"never ran in {counted(len(masks), 'episode')}: {', '.join(named)}{more}"]
 
 
 def _evaluator(evaluator: Evaluator) -> list[str]:

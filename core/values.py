@@ -136,6 +136,7 @@ class EpisodeNotes:
     report: Mapping[str, JSON] = field(default_factory=dict)  # the policy's attribute `report` at the end
     problems: tuple[str, ...] = ()  # why a stage, the report or the story is missing
     times: CallTimes | None = None  # None if no call ended
+    ran: str = ""  # which functions and branches ran, as a mask of core.programs.marks; "" if it is not known
     node: str | None = None  # of the cluster that rolled it out; None for this machine
     cpu_s: float = 0.0  # CPU time of the policy's process; measured in practice episodes alone
 

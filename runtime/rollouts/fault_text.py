@@ -42,6 +42,18 @@ def crash_of(payload: memoryview) -> tuple[str, str]:
         return "it raised, and its report cannot be read", ""
 
 
+RAN_CHARS: Final = 500  # of a mask in hexadecimal: a quarter of the places that are marked at most
+
+
+def ran_in(payload: bytes | memoryview, *, crashed: bool) -> str:
+    """Which marks of a program were set, from untrusted content: hexadecimal digits, or ""."""
+    try:
+        text = str(json.loads(bytes(payload))["ran"]) if crashed else bytes(payload).decode("ascii")
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return ""
+    return text if len(text) <= RAN_CHARS and not re.search("[^0-9a-f]", text) else ""
+
+
 def bounded(text: str, chars: int) -> str:
     """The text, or its beginning and end if it is longer than `chars`."""
     if len(text) <= chars:

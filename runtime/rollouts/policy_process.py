@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...core.ports import Action, Environment, Observation, Practice, SimulatorFailed
 from ...core.values import JSON, Contract, FaultKind, Program
-from .fault_text import crash_of
+from .fault_text import crash_of, ran_in
 from .policy_notes import StageLog, parse_report, printed_tail
 from .program_frames import (
     ACTION,
@@ -21,6 +21,7 @@ from .program_frames import (
     JSON_ACTION_USUAL_BYTES,
     NO_REPORT,
     OBSERVATION,
+    RAN,
     READY,
     REPORT,
     STAGED,
@@ -37,11 +38,12 @@ class PolicyProcess:
 
     `start_s` and `calls_s` hold the CPU time of its process in seconds, for loading and reset and for each call of
     `act`, as the kernel counts it; `stages` what it named; `printed` the end of what it printed, after the context.
+    `ran` says which marks of the program were set, if `marking`, and it was asked or crashed.
     With `practice` that is also so for a program that was stopped, and `reported` is the last report before its end.
     """
 
     def __init__(self, launcher: ProgramLauncher, program: Program, contract: Contract, environment: Environment,
-                 *, seed: int, practice: Practice | None = None) -> None:
+                 *, seed: int, practice: Practice | None = None, marking: bool = False) -> None:
         """Fork the process and send the program; the policy loads while the caller continues."""
         limits = launcher.limits
         self._limits = limits
@@ -58,13 +60,15 @@ class PolicyProcess:
         self._process = launcher.launch(
             "policy", program, seed=seed, cpu_s=limits.episode_cpu_s + 2 * limits.start_cpu_s,
             reset=any(name == "reset" for name, _ in contract.methods),
-            layout=layout, action_size=size, practice=practice is not None, **{"class": contract.class_name},
+            layout=layout, action_size=size, practice=practice is not None, marking=marking,
+            **{"class": contract.class_name},
         )
         self.pid = self._process.pid
         self.start_s = 0.0
         self.calls_s = array("d")
         self.stages = StageLog()
         self.printed = ""
+        self.ran = ""
 
     def wait_ready(self) -> None:
         """Wait until the policy is reset. Raises ProgramFailed (NOT_STARTED), Aborted, LauncherBroken."""
@@ -206,6 +210,9 @@ class PolicyProcess:
             else:
                 process.send(ASK_REPORT, b"")
             kind, payload = process.receive(0, REPORT_BYTES)
+            if kind == RAN:
+                self.ran = ran_in(payload, crashed=False)
+                kind, payload = process.receive(0, REPORT_BYTES)
             process.finish()
         except MalformedFrame as error:
             return str(error)
@@ -217,6 +224,7 @@ class PolicyProcess:
 
     def _refused(self, kind: int, payload: memoryview) -> ProgramFailed:
         if kind == CRASH:
+            self.ran = ran_in(payload, crashed=True)
             return self._process.failed(FaultKind.CRASHED, *crash_of(payload))
         if kind == INVALID:
             return self._process.failed(FaultKind.INVALID_ACTION, bytes(payload).decode(errors="replace"))

@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.programs import marks
 from . import program_frames, program_notes, repeatable, sandbox
 from .program_json import plain, safe_text, type_name
 
@@ -72,12 +73,25 @@ def forget_project() -> None:
     sys.argv, sys.orig_argv = [""], [""]
 
 
-def load(text: str, class_name: str) -> type[Any]:
-    """Execute the text as a new module. Returns the class. Raises any exception of the text."""
+_ran = bytearray()  # which places of the program were reached
+
+
+def load(text: str, class_name: str, *, marking: bool = False) -> type[Any]:
+    """Execute the text as a new module. Returns the class. Raises any exception of the text.
+
+    With `marking` the places that it reaches are marked (`core.programs.marks`), if it has any.
+    """
     module = types.ModuleType("program")
     sys.modules["program"] = module  # dataclasses and pickling look it up
     linecache.cache[FILENAME] = (len(text), None, text.splitlines(keepends=True), FILENAME)
-    exec(compile(text, FILENAME, "exec"), module.__dict__)
+    with_marks = marks.marked(text, FILENAME) if marking else None
+    if with_marks is None:
+        code = compile(text, FILENAME, "exec")
+    else:
+        code = compile(with_marks[0], FILENAME, "exec")
+        _ran[:] = bytes(with_marks[1])
+        module.__dict__[marks.NAME] = _ran
+    exec(code, module.__dict__)
     found = getattr(module, class_name, None)
     if not isinstance(found, type):
         raise TypeError(f"the program defines no class {class_name}")
@@ -96,7 +110,7 @@ def make(cls: type[Any], seed: int) -> Any:
 def _play(channel: socket.socket, spec: dict[str, Any], text: str) -> None:
     """Instantiate the policy, then answer each observation with an action."""
     try:
-        policy = make(load(text, spec["class"]), int(spec["seed"]))
+        policy = make(load(text, spec["class"], marking=bool(spec.get("marking"))), int(spec["seed"]))
         if spec["reset"]:
             policy.reset()
     except BaseException as error:  # noqa: BLE001 - whatever a program raises is data, SystemExit too
@@ -200,7 +214,8 @@ def _send_changed(channel: socket.socket, reports: program_notes.ReportReader | 
 
 
 def _send_report(channel: socket.socket, policy: Any) -> None:
-    """Send the policy's report; the other side ends the process then."""
+    """Send which places it reached and the policy's report; the other side ends the process then."""
+    program_frames.send_frame(channel, program_frames.RAN, marks.packed(_ran).encode())
     payload, problem = program_notes.report_payload(policy)
     if problem:
         program_frames.send_frame(channel, program_frames.NO_REPORT, problem.encode("utf-8", "replace"))
@@ -234,7 +249,8 @@ def as_json(channel: socket.socket, value: object, what: str) -> bytes | None:
 def send_crash(channel: socket.socket, error: BaseException) -> None:
     """Report the program's exception: one line, and a traceback that begins in the program's text."""
     trace = safe_text(lambda: _traceback(error))
-    payload = json.dumps({"message": _line(error), "traceback": trace[-TRACEBACK_CHARS:]})
+    ran = marks.packed(_ran)
+    payload = json.dumps({"message": _line(error), "traceback": trace[-TRACEBACK_CHARS:], "ran": ran})
     program_frames.send_frame(channel, program_frames.CRASH, payload.encode("utf-8", "replace"))
 
 
@@ -242,7 +258,19 @@ def _traceback(error: BaseException) -> str:
     frame = error.__traceback__
     while frame is not None and frame.tb_frame.f_code.co_filename != FILENAME:
         frame = frame.tb_next
-    return "".join(traceback.format_exception(type(error), error, frame))
+    text = "".join(traceback.format_exception(type(error), error, frame))
+    sizes = program_notes.sizes_of(_innermost(frame))
+    return f"{text.rstrip()}\nits locals: {sizes}\n" if sizes else text
+
+
+def _innermost(trace: types.TracebackType | None) -> dict[str, Any]:
+    """The local variables of the last function of the program on the way to an exception."""
+    found: dict[str, Any] = {}
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == FILENAME and trace.tb_frame.f_code.co_name != "<module>":
+            found = trace.tb_frame.f_locals
+        trace = trace.tb_next
+    return found
 
 
 def _line(error: BaseException) -> str:

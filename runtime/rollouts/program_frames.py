@@ -22,6 +22,7 @@ CRASH: Final = 21           # JSON: message, traceback
 RESULT: Final = 22          # JSON: fitness, metrics
 STAGED: Final = 23          # an ACTION, then the name of a new stage, then one byte: the length of the name in bytes
 REPORT: Final = 24          # JSON object, or nothing; in practice also before an ACTION, if it is another one
+RAN: Final = 26             # text: which marks of the program were set, in hexadecimal; before REPORT or NO_REPORT
 NO_REPORT: Final = 25       # text: why the report cannot be sent
 
 JSON_ACTION_USUAL_BYTES: Final = 512    # of a JSON action, which are read together with the frame's header

@@ -108,6 +108,7 @@ def notes_of(
         report={} if isinstance(report, str) else report,
         problems=(*problems, *trouble),
         times=call_times(policy.calls_s, policy.start_s),
+        ran=policy.ran,
     )
 
 
@@ -252,7 +253,7 @@ class Worker:
         domain = self._domain_of(request["split"])
         policy = PolicyProcess(
             self._launcher, program, domain.contract, environment, seed=derive_seed(seed, "program"),
-            practice=messages.practice_of(request["practice"]),
+            practice=messages.practice_of(request["practice"]), marking=True,
         )
         fault, answer, ended = None, "done", "fault"
         report: Mapping[str, JSON] | str = {}

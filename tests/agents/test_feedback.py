@@ -16,7 +16,7 @@ from memento.agents.feedback import (
 )
 from memento.core.metrics import OMITTED, aggregate, flat_metrics
 from memento.core.text import fenced
-from memento.core.values import EpisodeNotes, Fault, FaultKind, FreshRecord, Score, Stage
+from memento.core.values import EpisodeNotes, Fault, FaultKind, FreshRecord, Program, Score, Stage
 
 from ..support.prompt_samples import EPISODES, candidate, episode
 
@@ -210,3 +210,19 @@ def test_feedback_states_what_fresh_episodes_showed_and_never_their_success() ->
     assert "On 12 fresh episodes, by which it was not selected, the mean of f_e is 0.6123, from 0.28 to 0.769." in text
     first = text.partition("\n")[0]
     assert "75" not in first and "success" not in first
+
+
+def test_feedback_names_what_never_ran_in_any_episode() -> None:
+    program = Program("class P:\n    def act(self, x):\n        if x > 3:\n            return 1\n        return 0\n\n"
+                      "    def again(self):\n        return 2\n")
+    parent = candidate(program)
+    ran = [replace(each, notes=replace(each.notes, ran="01" if each.index else "")) for each in parent.episodes]
+    text = policy_feedback(replace(parent, episodes=tuple(ran)))
+    assert "Never ran in 3 of the 4 episodes of which it is known, so nothing shows whether it works:" in text
+    assert "line 4: if x > 3, in P.act\nline 7: P.again, the whole of it" in text
+    all_ran = [replace(each, notes=replace(each.notes, ran="07")) for each in parent.episodes]
+    assert "Never ran" not in policy_feedback(replace(parent, episodes=tuple(all_ran)))
+    assert "Never ran" not in policy_feedback(parent)
+    long = Program("class P:\n" + "".join(f"    def m{n}(self):\n        pass\n" for n in range(99)))
+    bare = [replace(each, notes=replace(each.notes, ran="00" * 13)) for each in parent.episodes]
+    assert "and 85 more" in policy_feedback(replace(parent, program=long, episodes=tuple(bare)))

@@ -15,6 +15,7 @@ from memento.core.call_times import (
     without_call_times,
 )
 from memento.core.generic_story import generic_story
+from memento.core.programs.marks import never_ran
 from memento.core.recording import Recording
 from memento.core.recording_file import load_recording
 from memento.core.values import Episode, EpisodeNotes
@@ -217,3 +218,34 @@ async def test_a_stage_of_each_step_and_a_flood_of_names_change_no_action(make_p
     assert len(other.notes.stages) == 10
     assert crashed.fault is not None and crashed.notes.printed == "" and "seen" in crashed.fault.traceback
     assert crashed.notes.stages[0].steps == 3 and crashed.notes.times is not None
+
+
+async def test_what_ran_is_noted_and_changes_no_trajectory(make_pool, tmp_path):
+    body = "if obs['time'] > 99:\n    return self.again()\nreturn [0.1 + 0.01 * float(obs['time']), 0, 0]"
+    marked = policy(body)
+    marked = type(marked)(marked.text + "    def again(self):\n        return 1 / 0\n")
+    plain = type(marked)(marked.text + "# __ran__: no marks\n")
+    crashing = type(marked)(marked.text.replace("> 99", "> 1"))
+    arrays = []
+    async with make_pool() as pool:
+        episodes = []
+        for program in (marked, plain):
+            episodes.append(await pool.roll(task(program)))
+            arrays.append(load_recording(tmp_path / "trajectories" / f"{episodes[-1].trajectory}.npz").arrays())
+        crashed = await pool.roll(task(crashing))
+    one, other = episodes
+    assert never_ran(marked.text, [one.notes.ran])[-1].function.endswith("again")
+    assert other.notes.ran == "" and (one.steps, one.ended_by, one.info) == (other.steps, other.ended_by, other.info)
+    assert all(np.array_equal(arrays[0][name], arrays[1][name]) for name in arrays[0])
+    assert crashed.fault is not None and never_ran(crashing.text, [crashed.notes.ran]) == ()
+    assert "return 1 / 0" in crashed.fault.traceback
+
+
+async def test_a_crash_shows_the_line_and_the_sizes_of_locals(make_pool):
+    crashing = policy("yaw = None\nhand = np.zeros((3, 2))\nnear = 0.25\nreturn [yaw - near, 0, 0]")
+    async with make_pool() as pool:
+        crashed = await pool.roll(task(crashing))
+    trace = crashed.fault.traceback
+    assert "return [yaw - near, 0, 0]" in trace and 'File "program.py", line' in trace
+    assert "its locals: obs dict of" in trace
+    assert "yaw None; hand array (3, 2) of float64; near 0.25" in trace
