@@ -25,7 +25,7 @@ missing, and from `memento evaluate` if every episode failed. A command's module
     flags           flags and arguments that several commands share
     front           the pages that need no command: the start page, the help on all commands, the version
     kitchen         `memento kitchen`: commands for the kitchen domain alone
-    lists           `memento domains`, `memento methods` and `memento models`: what can be chosen
+    lists           `memento domains`, `memento methods`, `memento settings` and `memento models`
     look            the options for drawing an episode, and their checks
     mcp             `memento mcp`: a server for coding agents, over stdin and stdout
     new_run         starts a run from settings, repeats one from its recorded replies, or prints an estimate

@@ -71,6 +71,7 @@ COMMANDS: Final[tuple[tuple[Callable[..., None], str], ...]] = (
     (report.report, report.EXAMPLE),
     (lists.domains, lists.EXAMPLE),
     (lists.methods, lists.METHODS_EXAMPLE),
+    (lists.settings, lists.SETTINGS_EXAMPLE),
     (lists.models, lists.MODELS_EXAMPLE),
     (show.show, show.EXAMPLE),
     (export.export, export.EXAMPLE),

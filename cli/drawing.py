@@ -1,6 +1,7 @@
 """Draws one episode for `memento render`: loads it or rolls it out, and writes the film or the picture."""
 
 import asyncio
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -13,11 +14,12 @@ from ..app.rendering import WantedEpisode, moments, pace, save_film, save_sheet
 from ..core.errors import UsageError, unknown
 from ..core.ports import Renderer
 from ..core.recording import Recording
-from ..core.seeds import UNSALTED
+from ..core.seeds import UNSALTED, salted
 from ..core.values import JSON
 from ..memory.runs import find_run
 from ..runtime.pictures import Captioned
 from ..settings.evaluate import build_evaluate_settings
+from ..settings.model import SALT_PATTERN
 from .flags import require_at_least
 from .look import Look
 from .output import say
@@ -27,15 +29,25 @@ MAX_SHEET: Final = 120           # pictures
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeChoice:
-    """Which episode of a candidate: its index, or a new one with this seed."""
+    """Which episode of a candidate: its index, or a new one with this seed, mixed with a salt as in an evaluation."""
 
     index: int
-    seed: int | None
+    given: int | None
+    salt: str | None = None
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of a new episode; None for one of the candidate's own."""
+        return None if self.given is None else salted(self.given, self.salt)
 
     def check(self) -> None:
-        """Raise UsageError for a negative number."""
+        """Raise UsageError for a negative number, a salt that is none, or one without a seed."""
         require_at_least("--episode", self.index, 0)
-        require_at_least("--seed", self.seed, 0)
+        require_at_least("--seed", self.given, 0)
+        if self.salt is not None and self.given is None:
+            raise UsageError("--salt has no effect without --seed: add --seed N, as the evaluation printed it")
+        if self.salt is not None and re.fullmatch(SALT_PATTERN, self.salt) is None:
+            raise UsageError(f"--salt is 32 hexadecimal digits or none, not {self.salt!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

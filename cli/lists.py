@@ -1,4 +1,4 @@
-"""`memento domains`, `memento methods` and `memento models`: what can be chosen."""
+"""`memento domains`, `memento methods`, `memento settings` and `memento models`: what can be chosen."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -64,6 +64,27 @@ def methods() -> None:
     from ..core.methods import METHODS
 
     print_table([(method.name, method.title) for method in METHODS.values()])
+
+
+# `memento settings`: what can be set.
+
+
+SETTINGS_EXAMPLE: Final = "memento settings confirm_episodes"
+
+Setting = Annotated[str | None, typer.Argument(metavar="NAME", help="Describe this setting.", show_default=False)]
+
+
+def settings(name: Setting = None) -> None:
+    """List the settings of runs by group, or describe one: its meaning, default, values, and where it has an effect."""
+    from ..settings.describing import described, in_groups
+
+    if name is not None:
+        for line in described(name):
+            print_text(line)
+        return
+    for place, (group, rows) in enumerate(in_groups()):
+        print_text(f"{chr(10) if place else ''}{group}")
+        print_table(rows)
 
 
 # `memento models`: the forms of a model's name.

@@ -41,6 +41,11 @@ Speed = Annotated[
 ]
 Every = Annotated[int | None, typer.Option(metavar="N", help="Draw every N-th step.")]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Roll out a new episode with this seed instead.")]
+Salt = Annotated[
+    str | None,
+    typer.Option(metavar="HEX", help="With --seed: the salt of an evaluation, for the same episode.",
+                 show_default=False),
+]
 
 
 def render(
@@ -55,6 +60,7 @@ def render(
     speed: Speed = None,
     every: Every = None,
     seed: Seed = None,
+    salt: Salt = None,
     variant: flags.Variant = None,
     randomisation: flags.Randomisation = None,
     scenes: flags.Scenes = None,
@@ -69,7 +75,7 @@ def render(
 
     look = Look(out=out, camera=camera, size=size, speed=speed, every=every, at=at)
     look.check()
-    chosen = EpisodeChoice(index=episode, seed=seed)
+    chosen = EpisodeChoice(index=episode, given=seed, salt=salt)
     chosen.check()
     options = flags.domain_options(variant, randomisation, scenes)
     task = DomainChoice(name=domain, options=options, assignments=assignments or (), trusted=trust)

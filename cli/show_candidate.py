@@ -236,7 +236,7 @@ def _metrics(record: Record, parent: Record | None) -> Iterator[str]:
 def _value(summary: JSON) -> str:
     known = _mean(summary)
     if known is not None:
-        return f"{known:>9.3f}"
+        return f"{_digits(known):>9}"
     if summary == NEVER:
         return f"{'never':>9}"
     common = summary.get("most_common") if isinstance(summary, dict) else None
@@ -247,7 +247,14 @@ def _against(summary: JSON, old: JSON) -> str:
     new, before = _mean(summary), _mean(old)
     if new is None or before is None:
         return ""
-    return f"{before:>9.3f}  {new - before:+.3f}" if abs(new - before) >= 0.0005 else f"{before:>9.3f}"
+    change = f"  {'+' if new > before else ''}{_digits(new - before)}" if new != before else ""
+    return f"{_digits(before):>9}{change}"
+
+
+def _digits(value: float) -> str:
+    """A number in at most nine characters: three decimals, or of a small one as many as show three digits."""
+    small = value and abs(value) < 0.1
+    return f"{value:.3g}" if small and abs(value) >= 1e-4 else f"{value:.1e}" if small else f"{value:.3f}"
 
 
 def _mean(summary: JSON) -> float | None:

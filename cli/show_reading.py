@@ -1,6 +1,7 @@
 """The work of `memento show`: reads the list of runs, one run, or one candidate or vote, and prints it."""
 
 import shutil
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -66,6 +67,7 @@ def _values(program: Program, bounds: Bounds) -> dict[str, str]:
 
 
 WIDEST = 100
+IN_A_PIPE = 400  # columns: nothing is cut where no terminal is
 
 
 def show_run(
@@ -94,7 +96,7 @@ def show_run(
         _print(describe_record(record, parents[0] if parents else None, parts=parts))
     else:
         view, live = read_view(folder), is_locked(folder)
-        width = min(shutil.get_terminal_size().columns, WIDEST)
+        width = min(shutil.get_terminal_size().columns, WIDEST) if sys.stdout.isatty() else IN_A_PIPE
         with RunStore.read(folder) as store:
             card = read_card(store, view)
         _print(describe_run(view, folder=folder, live=live, width=width, card=card))

@@ -25,7 +25,7 @@ from ..evidence.statistics import fleiss_kappa
 from ..memory.card import Card, gap_words, luck_words, purposes_words, size_words, unseen_words
 from ..memory.evaluator_pools import EvaluatorPool, list_judges, list_pools
 from ..memory.gate_report import gate_report
-from ..memory.pace import pace_of, slow_candidates
+from ..memory.pace import pace_of, slow_candidates, start_up_s
 from ..memory.run_status import FailureCount, RunStatus, list_failures, state_of
 from ..memory.run_view import GenerationRow, RunView, list_generations, list_rejections
 from ..memory.slots import Slots
@@ -61,7 +61,8 @@ def describe_run(
     for lines in (
         _settings(status, width), _evaluator(list_pools(slots.evaluation), words.get("evaluator"), width),
         _curve(rows), _elites(slots, width), _measured(status), _unseen(card, folder, width),
-        _failures(list_failures(status), width), _rejections(slots), _effort(status, card), _gate(status, slots),
+        _failures(list_failures(status), width), _rejections(slots), _effort(status, card),
+        _wrapped("", _spent_time(status, slots), width), _gate(status, slots),
         _pace(slots), _wrapped("size", size_words(card), width), _onward(folder, status, state, live=live),
     ):
         yield from (_fit(line, width) for line in lines)
@@ -137,7 +138,7 @@ def _pool(pool: EvaluatorPool, given: object) -> str:
     if not pool.votes:
         return head
     tally = [entry for entry in pool.entries if entry.votes]
-    votes = ", ".join(f"{entry.votes} for #{entry.candidate.slot}" for entry in tally)
+    votes = ", ".join(f"{counted(entry.votes, 'vote')} for #{entry.candidate.slot}" for entry in tally)
     first = sum(entry.votes == max(each.votes for each in tally) for entry in tally) if tally else 0
     return f"{head}{_led(pool)}; {votes}{' (tie)' if first > 1 else ''}{_abstained(pool)}"
 
@@ -270,7 +271,7 @@ def _effort(status: RunStatus, card: Card) -> Iterator[str]:
     )
     yield from _speculation(status)
     if len(spent.by_role) > 1 and spent.total.tokens:
-        roles = [f"{role} {each.calls} calls, {cost(each.cost_usd)}" for role, each in spent.by_role.items()]
+        roles = [f"{role} {counted(each.calls, 'call')}, {cost(each.cost_usd)}" for role, each in spent.by_role.items()]
         yield _row("", "; ".join(roles))
     if status.hints:
         yield _row("hints", f"{status.hints} from the person who runs it")
@@ -278,6 +279,20 @@ def _effort(status: RunStatus, card: Card) -> Iterator[str]:
         yield _row("critic", f"said something about {counted(status.critiques, 'episode')}")
     begun = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(status.began or 0.0))
     yield _row("time", f"{duration(status.active_s)} of work since {begun}")
+
+
+def _spent_time(status: RunStatus, slots: Slots) -> str:
+    """Where the time went: models, rollouts, and what of it was the start of simulators; "" before the first."""
+    words = []
+    if status.spending.total.latency_s >= 1.0:
+        words.append(f"models answered for {duration(status.spending.total.latency_s)}, all calls together")
+    workers = status.number("workers")
+    if slots.rollout_s >= 1.0 and workers and status.active_s:
+        used = share(min(1.0, slots.rollout_s / (workers * status.active_s)))
+        words.append(f"rollouts took {duration(slots.rollout_s)}, {used} of the time of {counted(workers, 'worker')}")
+        start_s = start_up_s(slots, workers)
+        words += [f"{duration(start_s)} of it to start simulators"] if start_s >= 1.0 else []
+    return "; ".join(words)
 
 
 def _searched(status: RunStatus) -> Iterator[str]:

@@ -7,13 +7,17 @@ from statistics import median
 from .run_view import sources_of
 from .slots import Slot, Slots
 
+COLD = 5.0      # times as long as a rollout mostly takes: it started a simulator
 SLOW = 3.0      # times as much CPU time for an episode as the candidates mostly need,
 SLOW_S = 1.0    # and at least so many seconds: a candidate is called slow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """A policy's times. `median_ms` and `p99_ms` are as in `core.call_times.times_of_all`, `episode_s` is a mean."""
+    """A policy's times. `median_ms` and `p99_ms` are as in `core.call_times.times_of_all`.
+
+    `episode_s` is a mean, without episodes in which a worker had to start its simulator.
+    """
 
     median_ms: float
     p99_ms: float
@@ -37,10 +41,22 @@ def pace_of(slots: Slots, candidate: str) -> Pace | None:
     for name in (candidate, *sources_of(slots, candidate)):
         slot = slots.get(name)
         if slot is not None and slot.calls_ms:
+            typical_s = _typical_s(slots)
+            warm = [wall_s for wall_s in slot.walls_s if wall_s < COLD * typical_s] or slot.walls_s
             return Pace(
-                median_ms=round(median(slot.calls_ms), 3), p99_ms=slot.p99_ms, episode_s=slot.wall_s / slot.rolled
+                median_ms=round(median(slot.calls_ms), 3), p99_ms=slot.p99_ms, episode_s=sum(warm) / len(warm)
             )
     return None
+
+
+def start_up_s(slots: Slots, workers: int) -> float:
+    """How much longer the first rollout of each worker took than rollouts mostly take: simulators start there."""
+    typical_s = _typical_s(slots)
+    return sum(wall_s - typical_s for wall_s in slots.first_s[:workers] if wall_s >= COLD * typical_s)
+
+
+def _typical_s(slots: Slots) -> float:
+    return median(each.wall_s for each in slots.recent) if slots.recent else 0.0
 
 
 def slow_candidates(slots: Slots) -> SlowCandidates:

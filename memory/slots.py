@@ -34,6 +34,7 @@ from ..core.order_ids import EVALUATOR, FINAL, FRESH, INITIAL, SEARCH, owner_of,
 from ..core.values import Fault, Operator, Rejection, Usage, is_service_failure, is_stopped
 
 RECENT_EPISODES = 40      # from which the simulation speed is computed
+FIRST_EPISODES = 256      # one of each worker and more
 OPEN = frozenset({"tuning", "proposed", "rolling"})
 APART = frozenset({INITIAL, EVALUATOR, FINAL, *FRESH})      # stages whose orders are not candidates of the search
 
@@ -67,6 +68,7 @@ class Slot:
     tried: int = 0                      # of a tuning: tried vectors of values
     steps: int = 0                      # their total number of steps
     wall_s: float = 0.0                 # their total duration
+    walls_s: tuple[float, ...] = ()     # the duration of each
     calls_ms: tuple[float, ...] = ()    # the median CPU time of a call of the policy in each of them
     cpu_s: float = 0.0                  # the policy's CPU time in them, as in core.call_times
     p99_ms: float = 0.0                 # the longest of their 99 % values
@@ -129,6 +131,8 @@ class Slots:
     evaluation: list[Fact] = field(default_factory=list)        # pools, votes, choices: see evaluator_pools
     calls: list[CallLine] = field(default_factory=list)
     recent: list[Rolled] = field(default_factory=list)          # the last rollouts
+    first_s: list[float] = field(default_factory=list)          # the duration of the first ones
+    rollout_s: float = 0.0                                      # of all rollouts together
     _open: set[str] = field(default_factory=set)                # unfinished candidates
     _own: set[str] = field(default_factory=set, compare=False)  # slots that no copy shares
 
@@ -145,7 +149,8 @@ class Slots:
         return Slots(
             candidates=dict(self.candidates), others=dict(self.others), points=[*self.points], elites=[*self.elites],
             branches=[*self.branches], memory=[*self.memory], evaluation=[*self.evaluation], calls=[*self.calls],
-            recent=[*self.recent], _open=set(self._open),
+            recent=[*self.recent], first_s=[*self.first_s],
+            rollout_s=self.rollout_s, _open=set(self._open),
         )
 
     def forget(self, generation: int) -> None:
@@ -238,6 +243,9 @@ class Slots:
     def _end_episode(self, fact: EpisodeEnded, at: float) -> None:
         episode = fact.episode
         self.recent.append(Rolled(at, episode.steps, episode.wall_s))
+        self.rollout_s += episode.wall_s
+        if len(self.first_s) < FIRST_EPISODES:
+            self.first_s.append(episode.wall_s)
         if len(self.recent) > RECENT_EPISODES:
             del self.recent[0]
         if fact.order is not None:
@@ -245,6 +253,7 @@ class Slots:
             slot.rolled += 1
             slot.steps += episode.steps
             slot.wall_s += episode.wall_s
+            slot.walls_s = (*slot.walls_s, episode.wall_s)
             times = episode.notes.times
             if times is not None:
                 slot.calls_ms = (*slot.calls_ms, times.median_ms)

@@ -45,6 +45,18 @@ def red(picture: np.ndarray) -> float:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("policy")
+def test_a_salt_gives_the_episode_of_an_evaluation() -> None:
+    salt = "0" * 31 + "7"
+    chosen = EpisodeChoice(index=0, given=9008, salt=salt)
+    chosen.check()
+    assert chosen.seed == salted(9008, salt) != 9008 == EpisodeChoice(index=0, given=9008).seed
+    assert EpisodeChoice(index=0, given=None).seed is None
+    with pytest.raises(UsageError, match="--salt has no effect without --seed"):
+        EpisodeChoice(index=0, given=None, salt=salt).check()
+    with pytest.raises(UsageError, match="32 hexadecimal digits"):
+        EpisodeChoice(index=0, given=1, salt="abc").check()
+
+
 def test_a_film_shows_every_step_in_order(memento: Call, tmp_path: Path) -> None:
     done = memento("render", *DRAWN, "--out", "film.mp4", "--json", **OWN)
     assert done.returncode == 0, done.stderr

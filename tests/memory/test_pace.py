@@ -5,7 +5,7 @@ from pathlib import Path
 from memento.cli.show_run import describe_run
 from memento.core.events import DuplicateFound, EliteChanged, EliteConfirmed, EpisodeEnded, Fact, RunStarted
 from memento.core.values import CallTimes, Episode, EpisodeNotes, Operator
-from memento.memory.pace import Pace, SlowCandidates, pace_of, slow_candidates
+from memento.memory.pace import Pace, SlowCandidates, pace_of, slow_candidates, start_up_s
 from memento.memory.run_view import view_of_facts
 
 
@@ -70,6 +70,21 @@ def test_the_pace_of_a_policy_and_of_a_duplicate() -> None:
     assert pace_of(slots, "g1/macro/0") == pace_of(slots, "g1/macro/1") == pace
     assert pace_of(slots, "g9/hill/0") is None
     assert not [key for key in slots.candidates if key.startswith("confirm/")], "no candidates of the search"
+
+
+def test_the_start_of_simulators_is_apart_from_the_time_of_an_episode() -> None:
+    facts = [RunStarted(settings={"workers": 2}, versions={}), changed("init/0", 0)]
+    facts += [ended(f"init/0/e{place}", 1.0, wall_s=wall_s) for place, wall_s in enumerate((154.0, 154.0, 1.5))]
+    facts += [ended(f"g1/macro/{place}/e0", 1.0, wall_s=1.0) for place in range(9)]
+    view = view_of_facts(facts)
+    pace = pace_of(view.slots, "init/0")
+    assert pace is not None and pace.episode_s == 1.5
+    assert start_up_s(view.slots, 2) == 306.0
+    slow = view_of_facts([*facts, *[ended("g1/hill/0/e0", 1.0, wall_s=20.0)] * 3])
+    steady = pace_of(slow.slots, "g1/hill/0")
+    assert steady is not None and steady.episode_s == 20.0, "all of its episodes are slow"
+    text = "\n".join(describe_run(view, folder=Path("runs/a"), live=False, width=400))
+    assert "1.5 s an episode" in text
 
 
 def test_the_counts_and_their_words() -> None:
