@@ -37,12 +37,12 @@ def check_foci(prompts: Prompts) -> None:
     """Raises UsageError unless every kind of task has a remedy, and a way to combine equally fit parents."""
     for source in (SOURCE, CROSSOVERS):
         for task in get_args(TaskKind):
-            if not fitting(remedies(prompts, source), task):
+            if not suitable(remedies(prompts, source), task):
                 raise UsageError(f"prompt {source}.md lists no focus that fits every {task!r} task: write one on a "
                                  "line that begins with '- ' and no bracket")
 
 
-def fitting(kinds: Sequence[str], task: TaskKind, holds: Sequence[str] = ()) -> list[str]:
+def suitable(kinds: Sequence[str], task: TaskKind, holds: Sequence[str] = ()) -> list[str]:
     """Those of the kinds that are for this kind of task and need only what `holds`, without their brackets."""
     return [
         _NEED.sub("", kind) for kind in kinds
@@ -64,7 +64,7 @@ def crossing_of(
     ]
     both = any(gain > 0 for _, gain in gains) and any(gain < 0 for _, gain in gains)
     holds = [*([EACH_BETTER] if both else []), *([FITTER] if first.fitness != second.fitness else [])]
-    ways = fitting(kinds, task, holds)
+    ways = suitable(kinds, task, holds)
     if focus.drawn:
         _shuffled(ways, focus)
     return {
@@ -99,7 +99,7 @@ def focus_of(
     The remedies for the kind of task are shuffled by the focus's seed and dealt in turn. The losses follow in turn, the
     largest first.
     """
-    fit = fitting(kinds, task)
+    fit = suitable(kinds, task)
     _shuffled(fit, focus)
     losses = losses_of(parent)
     return {

@@ -50,7 +50,7 @@ def others_list(others: Sequence[Ancestor], parents: Sequence[CandidateState]) -
 
 def _kept(parents: Sequence[CandidateState]) -> set[str]:
     """The programs themselves, and those that they descend from."""
-    return {one.id for parent in parents for one in (parent, *parent.lineage)}
+    return {parent.id for parent in parents} | {one.id for parent in parents for one in parent.lineage}
 
 
 def tried_earlier(tried: Sequence[Rejection], current: CandidateState, shown: Sequence[Rejection]) -> str:

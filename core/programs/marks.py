@@ -130,9 +130,6 @@ def _is_docstring(statement: ast.stmt) -> bool:
 
 
 def _mark(number: int, before: ast.stmt) -> ast.stmt:
-    where = {"lineno": before.lineno, "col_offset": 0, "end_lineno": before.lineno, "end_col_offset": 0}
-    target = ast.Subscript(
-        value=ast.Name(id=NAME, ctx=ast.Load(), **where), slice=ast.Constant(value=number, **where), ctx=ast.Store(),
-        **where,
-    )
-    return ast.Assign(targets=[target], value=ast.Constant(value=1, **where), type_comment=None, **where)
+    target = ast.Subscript(value=ast.Name(id=NAME, ctx=ast.Load()), slice=ast.Constant(value=number), ctx=ast.Store())
+    mark = ast.Assign(targets=[target], value=ast.Constant(value=1))
+    return ast.fix_missing_locations(ast.copy_location(mark, before))

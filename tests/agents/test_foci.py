@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memento.agents.evaluator_evolver import EvaluatorEvolver
-from memento.agents.foci import CROSSOVERS, check_foci, crossing_of, fitting, focus_of, losses_of, remedies
+from memento.agents.foci import CROSSOVERS, check_foci, crossing_of, focus_of, losses_of, remedies, suitable
 from memento.core.errors import UsageError
 from memento.core.metrics import aggregate
 from memento.core.values import Focus, Score, TaskKind
@@ -26,7 +26,7 @@ def test_all_foci_of_a_generation_differ(seed: int, of: int, task: TaskKind) -> 
     parent = candidate()
     foci = [focus_of(Focus(seed=seed, place=place, of=of), parent, KINDS, task) for place in range(of)]
     assert len({tuple(focus.items()) for focus in foci}) == of
-    assert len({focus["remedy"] for focus in foci}) == min(of, len(fitting(KINDS, task)))
+    assert len({focus["remedy"] for focus in foci}) == min(of, len(suitable(KINDS, task)))
     assert foci[0] == focus_of(Focus(seed=seed, place=0, of=of), parent, KINDS, task)
 
 
@@ -88,14 +88,14 @@ def test_the_only_crossover_of_each_generation_draws_its_way() -> None:
     first = candidate()
     worse = replace(first, fitness=0.1)
     drawn = [crossing_of(Focus(seed=seed, place=0, of=1), first, worse, WAYS) for seed in range(40)]
-    assert {each["way"] for each in drawn} == set(fitting(WAYS, "arm", ["F differs"]))
+    assert {each["way"] for each in drawn} == set(suitable(WAYS, "arm", ["F differs"]))
     older = [crossing_of(Focus(seed=seed, place=0, of=1, drawn=False), first, worse, WAYS) for seed in range(9)]
     assert len({each["way"] for each in older}) == 1
 
 
 def test_foci_fit_the_kind_of_task() -> None:
     for task in TASKS:
-        fit = " ".join(fitting(KINDS, task) + fitting(WAYS, task, ["each better somewhere", "F differs"]))
+        fit = " ".join(suitable(KINDS, task) + suitable(WAYS, task, ["each better somewhere", "F differs"]))
         assert "[for " not in fit
         assert ("Rhythm" in fit, "Approach and contact" in fit) == (task == "gait", task == "arm")
 

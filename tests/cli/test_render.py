@@ -13,9 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memento.app.rendering import LONGEST_S, RATE_HZ, moments, pace
+from memento.cli.drawing import EpisodeChoice
 from memento.core.errors import UsageError
 from memento.core.ports import Renderer
 from memento.core.recording import Recording
+from memento.core.seeds import salted
 from memento.domains.arm import graphics
 from memento.runtime.pictures import Captioned
 from PIL import Image, ImageSequence
