@@ -98,7 +98,7 @@ def sizes_of(variables: dict[str, Any]) -> str:
 
 def _size(value: object) -> str:
     kind = type(value)
-    if value is None or kind is bool or (kind is int and abs(value) < 10**9):   # type: ignore[arg-type, operator]
+    if value is None or kind is bool or (kind is int and abs(value) < 10**9):   # type: ignore[arg-type]
         return repr(value)
     if kind in (float, np.float64, np.float32):
         return f"{float(value):.4g}"    # type: ignore[arg-type]
