@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..core.metrics import OMITTED, aggregate
-from ..core.programs.marks import Place, never_ran
+from ..core.programs.marks import MarkedBody, never_ran
 from ..core.story import aligned
 from ..core.text import bounded, counted, fenced, one_line
 from ..core.values import CandidateState, Episode, EvaluatorCandidate, Fault, FeedbackDetail, Score
@@ -103,7 +103,7 @@ def coverage_text(candidate: CandidateState) -> str:
     return f"Never ran in {seen}, so nothing shows whether it works:\n\n{fenced(chr(10).join(lines))}"
 
 
-def _place(place: Place) -> str:
+def _place(place: MarkedBody) -> str:
     if not place.branch:
         return f"line {place.line}: {place.function}, the whole of it"
     return one_line(f"line {place.line}: {place.branch}{f', in {place.function}' if place.function else ''}", MAX_PLACE)

@@ -4,6 +4,7 @@
     checks     checks of settings
     effects    what settings would import, start, contact or read
     evaluate   the settings of `memento evaluate`, `memento rank` and `memento audit`
+    describing   the settings in words: meaning, default, values, and where each has an effect
     groups     the groups of settings: each says which parts of a run its settings need to have an effect
     model      A run's settings and their allowed values
     presets    budgets by name: the paper's, one that shows a rising curve soon, and one for tests

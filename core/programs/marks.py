@@ -17,7 +17,7 @@ WORDS = 60  # characters of a condition
 _Body = list[ast.stmt]
 
 
-class Place(NamedTuple):
+class MarkedBody(NamedTuple):
     """A body of a program: its function, what of it, and its line."""
 
     function: str  # such as "Policy.lift"; "" outside of functions
@@ -37,7 +37,7 @@ def marked(text: str, filename: str) -> tuple[ast.Module, int] | None:
     return (tree, len(bodies)) if bodies else None
 
 
-def places_of(text: str) -> tuple[Place, ...]:
+def places_of(text: str) -> tuple[MarkedBody, ...]:
     """The places that `marked` marks, in the same order; none where the text does not parse or cannot be marked."""
     if NAME in text:
         return ()
@@ -47,7 +47,7 @@ def places_of(text: str) -> tuple[Place, ...]:
         return ()
 
 
-def never_ran(text: str, masks: Sequence[str]) -> tuple[Place, ...]:
+def never_ran(text: str, masks: Sequence[str]) -> tuple[MarkedBody, ...]:
     """The places that none of these episodes reached, each mask in hexadecimal; those within others are left out.
 
     None are known, and none named, where there is no mask, or one does not fit the program.
@@ -61,7 +61,7 @@ def never_ran(text: str, masks: Sequence[str]) -> tuple[Place, ...]:
     if not places or not rows or any(len(row) != size for row in rows):
         return ()
     ran = [any(row[at // 8] >> at % 8 & 1 for row in rows) for at in range(len(places))]
-    found: list[Place] = []
+    found: list[MarkedBody] = []
     idle = "\0"  # the latest function that did not run, before all that is in it
     for place, there in zip(places, ran, strict=True):
         if there or place.function == idle or place.function.startswith(f"{idle}."):
@@ -80,7 +80,7 @@ def packed(marks: bytes | bytearray) -> str:
     return row.hex()
 
 
-def _bodies(tree: ast.Module, *, named: bool = False) -> Iterator[tuple[Place, _Body]]:
+def _bodies(tree: ast.Module, *, named: bool = False) -> Iterator[tuple[MarkedBody, _Body]]:
     """Each function and branch with its body, in the order of the text; if `named`, with its condition in words."""
     stack: list[tuple[str, str, ast.AST]] = [("", "", tree)]
     while stack:
@@ -90,11 +90,11 @@ def _bodies(tree: ast.Module, *, named: bool = False) -> Iterator[tuple[Place, _
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             function = f"{holder}{node.name}"
             holder = f"{function}."
-            yield Place(function, "", node.lineno), node.body
+            yield MarkedBody(function, "", node.lineno), node.body
         else:
             for kind, conditions, body in _branches(node):
                 words = " ".join([kind, " in ".join(map(_words, conditions))]).rstrip() if named else kind
-                yield Place(function, words, body[0].lineno), body
+                yield MarkedBody(function, words, body[0].lineno), body
         below = [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.expr)]
         stack += [(holder, function, child) for child in reversed(below)]
 
