@@ -94,7 +94,7 @@ def sign_flip_p_values(rows: Sequence[Sequence[float]], *, seed: int = 0) -> lis
     if not order or table.shape[1] < 2:
         return p_values
     scaled = table[order] / norms[order][:, None]
-    observed = abs(scaled.sum(axis=1)) * (1 - 1e-12)
+    observed = abs(scaled.sum(axis=1)) - 1e-9     # rows have length 1: equal sums differ by rounding only
     extreme, drawn = np.zeros(len(order)), 0
     for signs in _signs(table.shape[1], seed):
         largest = np.maximum.accumulate(abs(signs @ scaled.T)[:, ::-1], axis=1)[:, ::-1]    # of this row and the next
