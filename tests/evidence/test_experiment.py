@@ -6,6 +6,7 @@ import pytest
 from memento.core.errors import UsageError
 from memento.core.extras import is_installed
 from memento.core.methods import METHODS, SearchPart, episode_shares
+from memento.core.provenance import GIVEN
 from memento.domains.kitchen.options import HELD_OUT, TRAINING
 from memento.domains.kitchen.recorded import FOLDERS
 from memento.evidence import published
@@ -95,7 +96,7 @@ def test_published_tasks_are_searched_with_128_episodes_by_every_method(name):
     [yardstick] = [each for each in published.YARDSTICKS if {*each.values} == domains]
     assert all(len(values) == len(yardstick.columns) for values in yardstick.values.values())
     installed = [task for task in experiment.tasks if task.domain in ("gym:HalfCheetah-v5", "robosuite:Lift")]
-    settings = check(replace(experiment, tasks=tuple(installed)))
+    settings = check(replace(experiment, tasks=tuple(installed)), GIVEN)
     assert len(settings) == len(experiment.arms) * len(experiment.seeds)
     assert {each.budget_episodes for each in settings.values()} == {128}
 
@@ -107,7 +108,7 @@ OPEN = {"open-tasks": 128, "open-tasks-1200": 1200}
 def test_open_tasks_are_searched_until_the_budget_of_episodes_ends_the_search(name):
     experiment = load_experiment(name)
     assert (len(experiment.tasks), len(experiment.seeds)) == (8, 10)
-    settings = check(replace(experiment, tasks=experiment.tasks[:1]))
+    settings = check(replace(experiment, tasks=experiment.tasks[:1]), GIVEN)
     assert len(settings) == len(experiment.arms) * len(experiment.seeds)
     for each in settings.values():
         shares = episode_shares({**each.as_json(), "budget_episodes": None})
@@ -121,7 +122,7 @@ def test_every_shipped_experiment_can_be_run_as_it_is(name):
     if not is_installed("metaworld"):
         kept = tuple(task for task in experiment.tasks if "Meta-World" not in task.domain)
         experiment = replace(experiment, tasks=kept)
-    settings = check(experiment)
+    settings = check(experiment, GIVEN)
     assert len(settings) == len([job for job in list_jobs(experiment) if not is_learned(job.arm)]) > 1
     assert experiment.title
     proposed = [(each, each.generations * each.k_tune) for each in settings.values() if each.method != "zero-shot"]
@@ -237,7 +238,7 @@ def test_an_arm_with_an_evaluator_of_its_own_shares_p_0_alone(tmp_path):
 def test_a_changed_budget_is_equal_for_every_method():
     methods = [name for name in METHODS if name not in ("cma-es", "calibrate")]
     experiment = build(methods=methods, set={"k_hc": 3, "k_macro": 2})
-    settings = check(experiment)
+    settings = check(experiment, GIVEN)
     assert {each.k for each in settings.values() if SearchPart.SLOTS in METHODS[each.method].parts} == {3 + 2 + 1}
     assert {candidates_of(each) for each in settings.values()} == {6}
 
@@ -259,7 +260,7 @@ def test_options_of_a_task_an_arm_and_a_measure(tmp_path):
         measures=[{"name": "m", "episodes": 4, "options": {"variant": "cylinder"}}],
     )
     [job, _] = list_jobs(experiment)
-    settings = check(experiment)[job.name]
+    settings = check(experiment, GIVEN)[job.name]
     assert (settings.options["n_cubes"], settings.options["randomisation"]) == (5, "light")
     words = measure_arguments(experiment, job, experiment.measures[0], tmp_path / "p.py", settings.options)
     assert {"options.n_cubes=5", 'options.variant="cylinder"', 'options.randomisation="light"'} <= {*words}
