@@ -45,8 +45,6 @@ def red(picture: np.ndarray) -> float:
     return float(np.argwhere(near)[:, 1].mean())
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("policy")
 def test_a_salt_gives_the_episode_of_an_evaluation() -> None:
     salt = "0" * 31 + "7"
     chosen = EpisodeChoice(index=0, given=9008, salt=salt)
@@ -59,6 +57,8 @@ def test_a_salt_gives_the_episode_of_an_evaluation() -> None:
         EpisodeChoice(index=0, given=1, salt="abc").check()
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("policy")
 def test_a_film_shows_every_step_in_order(memento: Call, tmp_path: Path) -> None:
     done = memento("render", *DRAWN, "--out", "film.mp4", "--json", **OWN)
     assert done.returncode == 0, done.stderr
