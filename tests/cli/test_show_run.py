@@ -85,7 +85,7 @@ def test_tests_of_evaluators_stand_beside_the_votes() -> None:
         view.apply(VoteCast(order=f"eval/g0/judge/{seat}", generation=0, seat=seat, choice=choice, reason="r"), 1.0)
     view.apply(EvaluatorChosen(generation=0, chosen=sound[0], votes={"0": 2, "2": 1}, final=True), 1.0)
     text = "\n".join(lines_of(view, width=120))
-    assert "eval/g0/0 is E*; 3 of 3 valid, 1 ahead in the tests; 2 for #0, 1 for #2" in text
+    assert "eval/g0/0 is E*; 3 of 3 valid, 1 ahead in the tests; 2 votes for #0, 1 vote for #2" in text
     assert "tests: 0 of 10 certain pairs inverted, tau 1.00; 1 of 1 invariance broken" in text
     assert "judges: kappa" in text and "2 of 3 votes as the tests (33 % by chance)" in text
     assert "worse than chance: judge 2 (0 of 1)" in text
