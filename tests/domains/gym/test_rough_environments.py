@@ -126,7 +126,9 @@ def test_numbers_of_info_that_change_are_recorded_as_missing_and_keys_never_merg
 @pytest.mark.slow
 def test_a_reward_too_large_for_a_float_ends_the_episode_as_diverged(tmp_path: Path) -> None:
     [episode] = rolled(tmp_path, "Huge", policy("1.0"))
-    assert episode.fault is None and episode.ended_by == "diverged"
+    assert episode.fault is not None and "the environment diverged" in episode.fault.message
+    [before] = rolled(tmp_path / "before", "Huge", policy("1.0"), diverged="ends")
+    assert before.fault is None and before.ended_by == "diverged"
 
 
 @pytest.mark.slow
