@@ -174,7 +174,7 @@ async def test_a_critic_that_refuses_pictures_is_off_and_the_search_goes_on(runs
     facts = runs.facts("one")
     assert [(fact.off, fact.words) for fact in of(facts, Criticised)] == [(True, "")]
     assert "takes no image input. (the question had a picture)" in of(facts, Criticised)[0].problem
-    assert (out + said).count("critic-off") == 1
+    assert (out + said).count("critic off") == 1
     assert not any(HEADING in prompt for prompt in prompts_of(facts).values())
     assert of(facts, Criticised) == of(runs.facts("again"), Criticised)
     assert prompts_of(facts) == prompts_of(runs.facts("again"))

@@ -291,7 +291,7 @@ def test_a_run_that_goes_on_with_fewer_layers_says_so_and_its_result_too(runs: R
     runs.call("run", "hanoi-kinematic", *QUICK, "--name", "one", "--budget-calls", "5")
     done = resumed_elsewhere(runs, "--budget-calls", "500", "--json")
     assert done.returncode == 0, done.stderr
-    assert "isolation-lost" in done.stderr and "landlock, seccomp" in done.stderr
+    assert "isolation lost" in done.stderr and "landlock, seccomp" in done.stderr
     assert "NOT ISOLATED" in done.stderr
     resumed = [fact for fact in runs.facts("one") if isinstance(fact, RunResumed)]
     assert resumed[-1].sandbox == ("rlimits", "environment", "pdeathsig")

@@ -22,6 +22,7 @@ VARYING = (
     (re.compile(r"^pace .*?(?=^\n)", flags=re.MULTILINE | re.DOTALL), "pace\n"),
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC"), "DATE"),
     (re.compile(r"\d+(?:\.\d+)? s\b"), "N s"),
+    (re.compile(r"^ +(?:models answered|rollouts took) .*\n", flags=re.MULTILINE), ""),     # shares of the time
     (re.compile(r"\d+ at once"), "N at once"),              # one worker per processor
     (re.compile(r"\d+ run, \d+ saved"), "N run, N saved"),  # with racing these depend on the order of arrival
 )
