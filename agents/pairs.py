@@ -107,7 +107,7 @@ def _short(value: JSON) -> str:
 
 # Parent B next to parent A, in as many characters as there is room for.
 
-MOSTLY = 0.6  # of the lines of the longer program: if so many are in both, a difference says more than the program
+MOSTLY = 0.6  # of the lines of the longer program: if this share is in both, a difference says more than the program
 CONTEXT = 3  # lines around a change
 LAST_LINE = 40  # characters that say how many lines are left out at the end
 OUTLINE = "  # {} more lines are left out"

@@ -18,8 +18,8 @@ from .loading import Simulator
 from .spaces import TEXT, ActionReader, Leaf, flatten
 
 RANDOM_EPISODES: Final = 16         # of a random policy, or fewer if they are long:
-RANDOM_STEPS: Final = 4_000         # no episode begins after so many steps,
-RANDOM_S: Final = 60.0              # nor after so many seconds;
+RANDOM_STEPS: Final = 4_000         # no episode begins after this number of steps,
+RANDOM_S: Final = 60.0              # nor after this number of seconds;
 EPISODE_S: Final = 240.0            # an episode that takes longer is cut
 REPEATED_STEPS: Final = 25          # of the episodes that must be equal, at least;
 REPEATED_S: Final = 20.0            # they are whole if they take no longer than this
