@@ -39,12 +39,18 @@ def _descendants(root: int, spared: str) -> list[int]:
     while waiting:
         for child in _children(waiting.pop()):
             with suppress(OSError):
-                command = Path(f"/proc/{child}/cmdline").read_bytes().decode(errors="replace")
-                if (spared and spared in command) or not command:   # a zombie has none
+                if _is_zombie(child):
+                    continue
+                # A process that is just being executed has no command yet, for a moment, and is not spared.
+                if spared and spared in Path(f"/proc/{child}/cmdline").read_bytes().decode(errors="replace"):
                     continue
                 found.append(child)
                 waiting.append(child)
     return found
+
+
+def _is_zombie(pid: int) -> bool:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
 
 
 def _children(pid: int) -> list[int]:
