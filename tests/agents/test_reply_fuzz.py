@@ -59,6 +59,7 @@ def test_a_drawn_reply_is_read_without_harm(seed: int) -> None:
     assert tally.broken == {}
 
 
+@pytest.mark.slow
 @given(st.lists(statements, min_size=1, max_size=3).map("\n".join), st.booleans())
 @SHORT
 def test_a_program_of_any_grammar_is_read_without_harm(lines: str, evaluator: bool) -> None:

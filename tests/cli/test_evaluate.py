@@ -51,6 +51,7 @@ def test_a_crash_shows_the_lines_of_the_policy_and_what_it_printed_last(memento:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_json_and_verbose_have_what_every_episode_said(memento: Call, policy: Any) -> None:
     sometimes = policy("int(abs(float(obs['cube_pos'][0])) * 1e6) % 2")
     given = ("evaluate", sometimes, *SHORT, "--episodes", "6")

@@ -47,6 +47,7 @@ def test_a_sigterm_ends_cleanly(handler: str) -> None:
     assert process.returncode == 0
 
 
+@pytest.mark.slow
 def test_in_the_background_a_sigint_is_for_others() -> None:
     process = started(handler="SIG_IGN")
     process.send_signal(signal.SIGINT)
@@ -54,6 +55,7 @@ def test_in_the_background_a_sigint_is_for_others() -> None:
     assert process.communicate(timeout=DEADLINE_S)[0] == "cleaned up\ninterrupted\n"
 
 
+@pytest.mark.slow
 def test_a_second_sigterm_ends_at_once() -> None:
     process = started(handler="default_int_handler", cleaning="slow")
     while process.poll() is None:

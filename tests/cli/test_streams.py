@@ -34,12 +34,14 @@ def test_a_run_goes_on_without_stderr(line: str, display: str, tmp_path: Path) -
     assert done.stdout.count("\n") == 1, "nothing but the result is on stdout"
 
 
+@pytest.mark.slow
 def test_an_error_without_stderr(tmp_path: Path) -> None:
     for line in ('"$@" 2> /dev/full', '"$@" 2>&-'):
         done = shell(line, tmp_path, "show", "nothing")
         assert (done.returncode, done.stdout) == (2, "")
 
 
+@pytest.mark.slow
 @needs_full
 @pytest.mark.parametrize("arguments", [["show"], ["show", "one"], ["show", "one", "init/0", "--code"], ["--version"]])
 def test_results_that_cannot_be_written(arguments: list[str], finished: Finished) -> None:

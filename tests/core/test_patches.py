@@ -229,6 +229,7 @@ patches = st.lists(blocks, max_size=5).map("".join) | st.lists(pieces, max_size=
 parents = st.sampled_from([PARENT, PARENT.replace("\n", "\r\n"), PARENT.replace("    ", "\t"), PARENT.rstrip("\n")])
 
 
+@pytest.mark.slow
 @given(parents, patches)
 @settings(deadline=None, max_examples=300)
 def test_a_merge_parses_or_is_a_fault_and_keeps_what_it_does_not_name(parent: str, patch: str) -> None:

@@ -167,6 +167,7 @@ def test_hostile_info_is_one_sentence(tmp_path, info):
         load_recording(tmp_path / "a.npz")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("member", ["states/x.npy", "info.json"])
 def test_a_file_that_unpacks_to_a_gigabyte_costs_no_memory(tmp_path, member):
     with zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:

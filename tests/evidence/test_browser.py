@@ -42,6 +42,7 @@ async def test_nothing_hangs_over_the_edge_and_letters_can_be_read(page, width):
         assert tab.complaints == []
 
 
+@pytest.mark.slow
 async def test_light_and_dark_differ_and_can_both_be_read(page):
     seen = {}
     async with browser() as tab:

@@ -64,6 +64,7 @@ def test_methods_share_p_0_evaluator_and_seeds_and_are_measured_on_others(tmp_pa
     assert {path.stem for path in (tmp_path / "rows").glob("*.csv")} >= {"runs", "curves", "tests"}
 
 
+@pytest.mark.slow
 def test_it_goes_on_past_a_failed_run_and_says_so_in_the_end(tmp_path):
     """One arm's evaluator is not valid: its run fails, the others do not wait for it."""
     (tmp_path / "wrong.py").write_text(

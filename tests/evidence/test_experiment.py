@@ -89,6 +89,7 @@ def test_what_is_wrong_in_a_part_is_named(text, complaint):
 YARDSTICKS = ("core16", "robosuite")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", YARDSTICKS)
 def test_published_tasks_are_searched_with_128_episodes_by_every_method(name):
     experiment = load_experiment(name)

@@ -147,6 +147,7 @@ def ask(process: "subprocess.Popen[str]", number: int, method: str, **parameters
     process.stdin.flush()
 
 
+@pytest.mark.slow
 def test_the_server_ends_with_its_client_also_during_a_call(tmp_path: Path) -> None:
     with RunStore.create(tmp_path / "runs" / "one", clock=SystemClock()) as store:      # live: this test writes it
         store.append(STORY)

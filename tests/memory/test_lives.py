@@ -97,6 +97,7 @@ def check_whole(folder: Path, announced: int) -> int:
     return len(facts)
 
 
+@pytest.mark.slow
 def test_a_killed_writer_loses_nothing_it_committed(folder):
     draw, total = random.Random(7), 0
     for _ in range(8):
@@ -384,6 +385,7 @@ def test_prompts_and_replies_need_not_be_read(folder):
         assert [fact.program for fact in reader.facts(texts=False)] == [fact.program for fact in made]
 
 
+@pytest.mark.slow
 def test_a_reader_does_not_remember_a_whole_log(folder):
     with RunStore.open(folder, clock=StoppedClock()) as store:
         for first in range(0, 6_000, 500):

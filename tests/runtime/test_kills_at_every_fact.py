@@ -171,7 +171,13 @@ async def carried_out(keeper: Keeper[Any], store: Stored, *, jitter: int, world:
     return doer
 
 
-@pytest.mark.parametrize("name", KEEPERS_OF)
+# These take a second or more: a kill at each of many facts.
+LONG = ("turns", "tuning", "gate", "critic", "fresh", "budget", "judges")
+
+
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=pytest.mark.slow) if name.startswith(LONG) else name for name in KEEPERS_OF
+])
 async def test_resuming_after_a_kill_at_any_fact_gives_the_same_log_and_repeats_nothing(name: str) -> None:
     keeper, whole = KEEPERS_OF[name], Stored()
     world = Perfect if name == "fresh starts" else Programs

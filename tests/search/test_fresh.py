@@ -167,6 +167,7 @@ def test_the_elite_changes_only_by_a_challenge_or_the_choice_and_the_result_is_t
     assert ended.elite == elites[-1].candidate
 
 
+@pytest.mark.slow
 def test_with_fresh_episodes_a_noisy_search_returns_better_programs() -> None:
     """Forty searches of a world whose noise is as large as the differences between programs."""
     lucky, tested = [], []
@@ -269,6 +270,7 @@ def test_a_search_by_a_language_model_returns_a_program_that_solves_the_task() -
     assert solved["tested"] >= 38
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["hanoi-kinematic", "inverted-pendulum", "pendulum"])
 def test_searches_that_are_drawn_again_return_no_worse_programs_and_smaller_promises(name: str) -> None:
     """Thirty draws of recorded offline searches. In two of them the fittest program is clear from three episodes."""

@@ -134,6 +134,7 @@ def test_a_crossover_has_to_be_below_both_parents() -> None:
 # ---------------------------------------------------------------------------------------- the keeper
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @given(seed=st.integers(0, 99), one=st.integers(0, 99), other=st.integers(0, 99))
 @settings(max_examples=10, deadline=None)

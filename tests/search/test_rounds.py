@@ -217,6 +217,7 @@ def test_zero_shot_is_one_round_of_independent_programs_of_which_the_best_is_tak
 # ------------------------------------------------------------------------------------------------ REvolve
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(st.integers(1, 6), st.integers(1, 12), seeds, seeds)
 def test_revolves_islands_follow_its_rules(generations: int, candidates: int, seed: int, arrival: int) -> None:
@@ -260,6 +261,7 @@ def test_the_first_generation_of_revolve_mutates_p0_only() -> None:
     assert parents(world, 1) == {("init/0",)}
 
 
+@pytest.mark.slow
 def test_about_three_generations_of_ten_end_with_a_reset_and_half_of_the_proposals_are_crossovers() -> None:
     resets, crossed, asked = 0, 0, 0
     for seed in range(40):

@@ -77,6 +77,7 @@ def test_no_saving_in_any_order_of_arrival_changes_an_accept_a_winner_or_an_elit
     assert verdicts(saved, method=method, racing=racing) == verdicts(plain, method=method, racing=racing)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(methods, budgets, seeds, seeds, savings)
 def test_every_slot_is_spent_once_whatever_is_saved(

@@ -98,6 +98,7 @@ def test_the_optimisers_come_near_the_best_values(names: tuple[str, ...]) -> Non
     assert result.tried == sum(map(len, batches)) and result.episodes <= 400 - tuning.spare
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     st.integers(1, 40), st.integers(0, 250), st.integers(1, 5), st.floats(0, 0.3), st.integers(0, 10**6), st.booleans()
@@ -177,6 +178,7 @@ def test_what_is_lucky_on_the_searchs_episodes_is_not_proposed() -> None:
     assert all("fresh episodes, the program itself 0.500" in fault.message for fault in faults)
 
 
+@pytest.mark.slow
 def test_few_vectors_of_many_constants_say_nothing_of_insensitivity_and_move_few() -> None:
     def rule(values: dict[str, float], seed: int) -> float:
         return 1 / (1 + sum((values[f"X{place}"] - 3) ** 2 for place in range(4)))
@@ -205,6 +207,7 @@ def far_from(values: dict[str, float], seed: int) -> float:
     return 1 / (1 + 20 * first + sum((values[name] - 3) ** 2 for name in NAMES))
 
 
+@pytest.mark.slow
 def test_cma_es_goes_on_where_an_earlier_tuning_of_the_same_program_ended() -> None:
     tuning, _ = carried_out(WIDE, 250, far_from)
     found = tuning.concluded()
@@ -361,6 +364,7 @@ def test_the_last_of_several_tunings_begins_with_crossover_on_the_best_program_s
     assert all(each.parents == (start.id,) for each in others)
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(slots_strategy, st.integers(0, 10**6), st.integers(0, 10**6))
 def test_racing_changes_no_elite(slots: GenerationBudget, seed: int, arrival: int) -> None:

@@ -199,6 +199,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 # -------------------------------------------------------------------------------------------- repeats
 
 
+@pytest.mark.slow
 @given(
     preset=st.sampled_from(sorted(PRESETS)),
     k_hc=st.integers(1, 99),
@@ -273,6 +274,7 @@ def test_every_setting_names_its_group() -> None:
     assert used == {*groups.GROUPS}, "and every group has a setting"
 
 
+@pytest.mark.slow
 @given(
     method=st.sampled_from(sorted(METHODS)), evaluator=st.sampled_from(["evolve", "reference", "zero-shot", "/e.py"]),
     preset=st.sampled_from(["paper", "quick"]), switches=st.sampled_from(SWITCHES),

@@ -51,6 +51,7 @@ def test_a_colour_that_nothing_has_and_an_arm_that_sticks_are_found(cell: Cell, 
     assert not findings["limits"][0]
 
 
+@pytest.mark.slow
 def test_a_cube_of_another_size_is_found(cell: Cell, twin: Twin) -> None:
     sizes = cell.objects.model_copy(update={"half_edges_m": (0.030, 0.025, 0.028, 0.031)})
     findings = found(cell.model_copy(update={"objects": sizes}), twin, twin[0])

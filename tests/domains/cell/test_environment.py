@@ -22,9 +22,18 @@ LIGHT: dict[str, JSON] = {
 }
 
 
-class TestCell(DomainContract, EnvironmentContract, RendererContract):
+class Subject:
     domain = "memento.domains.cell:DOMAIN"
     given = {"horizon": 8, "cell": LIGHT}
+
+
+class TestCell(Subject, DomainContract, EnvironmentContract):
+    pass
+
+
+@pytest.mark.slow
+class TestCellRenderer(Subject, RendererContract):
+    pass
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,21 @@
 """The robosuite domain fulfils the contracts of the ports."""
 
+import pytest
+
 from ...conformance.domain import DomainContract
 from ...conformance.environment import EnvironmentContract
 from ...conformance.renderer import RendererContract
 
 
-class TestHanoi(DomainContract, EnvironmentContract, RendererContract):
+class Tower:
     domain = "hanoi"
     given = {"horizon": 8, "randomisation": "hard"}
+
+
+class TestHanoi(Tower, DomainContract, EnvironmentContract):
+    pass
+
+
+@pytest.mark.slow
+class TestHanoiRenderer(Tower, RendererContract):
+    pass

@@ -50,6 +50,7 @@ def test_same_seed_same_episode_whatever_came_before(environment: HanoiEnvironme
         assert np.array_equal(seen, seen_again)
 
 
+@pytest.mark.slow
 def test_other_seeds_give_other_episodes(environment: HanoiEnvironment) -> None:
     assert not np.array_equal(roll(environment, 3, 2)[0], roll(environment, 4, 2)[0])
 

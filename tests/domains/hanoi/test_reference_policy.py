@@ -35,6 +35,7 @@ def solved(episode: Episode) -> None:
     assert episode.info["placements"] == 15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal_update", ["achieved", "desired"])
 async def test_it_moves_the_tower(tmp_path: Path, goal_update: str) -> None:
     episode = await rolled(tmp_path, POLICY, goal_update=goal_update)

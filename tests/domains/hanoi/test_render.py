@@ -81,6 +81,7 @@ def test_the_stored_actions_replay_the_episode_bit_for_bit(physics: str, tmp_pat
         assert np.array_equal(again.states[name], array)
 
 
+@pytest.mark.slow
 def test_a_picture_shows_the_tower_and_the_arm_moving(drawn: Playback, episode: tuple[Recording, Array]) -> None:
     first, last = (drawn.picture(row).astype(int) for row in (0, episode[0].steps))
     assert first.shape == (HEIGHT, WIDTH, 3)
@@ -125,6 +126,7 @@ def test_a_recording_that_cannot_be_drawn_is_refused(episode: tuple[Recording, A
         DOMAIN.renderer(OPTIONS).playback(bare, camera="table", width=WIDTH, height=HEIGHT)
 
 
+@pytest.mark.slow
 def test_without_graphics_the_fix_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graphics, "_PROBE", "raise SystemExit('no such library')")
     monkeypatch.delenv("MUJOCO_GL", raising=False)

@@ -30,6 +30,7 @@ def test_the_tower_can_be_moved(physics: str) -> None:
     assert held[-1]
 
 
+@pytest.mark.slow
 def test_a_larger_cube_on_a_smaller_one_is_illegal() -> None:
     environment = HanoiEnvironment(DOMAIN.options({"physics": "fast", "randomisation": "none"}, preset="paper"))
     environment.reset(index=0, seed=0)
@@ -40,6 +41,7 @@ def test_a_larger_cube_on_a_smaller_one_is_illegal() -> None:
     assert not environment.success()
 
 
+@pytest.mark.slow
 def test_one_cube_is_taken_to_c_in_one_move() -> None:
     given: dict[str, JSON] = {"physics": "fast", "randomisation": "none", "n_cubes": 1}
     environment = HanoiEnvironment(DOMAIN.options(given, preset="paper"))

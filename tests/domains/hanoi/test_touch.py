@@ -18,6 +18,7 @@ def rig() -> Iterator[measured.Rig]:
     rig.close()
 
 
+@pytest.mark.slow
 def test_fingers_and_grip_are_the_models(rig: measured.Rig) -> None:
     sizes = measured.finger_sizes(rig.again())
     assert sizes == pytest.approx({
@@ -33,6 +34,7 @@ def test_the_opening_depends_on_the_strength() -> None:
     assert measured.open_fingers(0.85) == pytest.approx(interface.OPEN_M[0.85], abs=0.0006)
 
 
+@pytest.mark.slow
 def test_a_squeeze_moves_a_cube_to_the_middle(rig: measured.Rig) -> None:
     found = measured.squeeze(rig, -0.012)
     assert abs(found["off_m"]) < interface.CENTRED_M
@@ -50,6 +52,7 @@ def test_turns_pushes_and_containers(rig: measured.Rig) -> None:
     assert measured.pushed_container(rig) > 0.05
 
 
+@pytest.mark.slow
 def test_a_model_reads_these_figures() -> None:
     domain = load("hanoi")
     for goal, turning in (("achieved", interface.TURNING_ACHIEVED), ("desired", interface.TURNING_DESIRED)):

@@ -123,6 +123,7 @@ def test_behind_glass_a_thing_is_visible_but_not_interactable() -> None:
     assert categorise(message) is ErrorCategory.NOT_REACHABLE
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(*[st.floats(-1.4, 1.4)] * 3, *[st.floats(0.05, 0.5)] * 3), min_size=1, max_size=6),
     st.integers(0, 3), st.sampled_from([-30, 0, 30, 60]),

@@ -78,6 +78,7 @@ def test_it_is_one_program_that_needs_numpy_only() -> None:
     assert sum(SPACE["WEIGHTS"].values()) == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 @given(episodes())
 @settings(max_examples=150, deadline=None)
 def test_it_agrees_with_a_plain_implementation(arrays: Arrays) -> None:

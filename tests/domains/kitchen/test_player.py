@@ -74,6 +74,7 @@ def test_the_metadata_has_ai2thors_keys(client: Any) -> None:
     assert client.last_event.pose_discrete[3] == 0
 
 
+@pytest.mark.slow
 def test_actions_work_or_fail_as_in_ai2thor(client: Any) -> None:
     turned = client.step("RotateRight")
     assert turned.metadata["lastActionSuccess"] and turned.metadata["errorMessage"] == ""
@@ -105,6 +106,7 @@ def test_what_the_player_does_not_have_is_refused_in_ai2thors_way(
     assert client.step("Pass"), "the player continues"
 
 
+@pytest.mark.slow
 def test_a_reset_starts_afresh_and_a_lens_changes_what_is_seen(client: Any) -> None:
     wide = [row["objectId"] for row in client.last_event.metadata["objects"] if row["visible"]]
     client.step("RotateRight")
@@ -179,6 +181,7 @@ def test_a_player_without_a_client_explains_how_to_start_it() -> None:
     assert done.returncode == 2 and "no recorded kitchens" in done.stderr
 
 
+@pytest.mark.slow
 @needs_recordings
 def test_recorded_scenes_have_ai2thors_names(tmp_path: Path) -> None:
     with warnings.catch_warnings():

@@ -36,6 +36,7 @@ def assert_same(one: Kitchen, other: Kitchen) -> None:
         assert abs((first.yaw_deg - second.yaw_deg + 180.0) % 360.0 - 180.0) < 0.01
 
 
+@pytest.mark.slow
 def test_a_generated_kitchen_is_recorded_and_read_back(tmp_path: Path) -> None:
     folder = tmp_path / "recordings"
     made = [*record(build(tmp_path), ["Kitchen1", "Kitchen2"], folder)]
@@ -53,6 +54,7 @@ def test_a_generated_kitchen_is_recorded_and_read_back(tmp_path: Path) -> None:
     assert env.recording().info["scene"] == "Kitchen2"
 
 
+@pytest.mark.slow
 @needs_recordings
 def test_a_recorded_kitchen_is_recorded_and_read_back(tmp_path: Path) -> None:
     folder = tmp_path / "recordings"

@@ -47,6 +47,7 @@ def stance(x: float, z: float, yaw: float, horizon: float) -> Stance:
     return Stance(cell=(round(x / GRID_M), round(z / GRID_M)), yaw=round(yaw / 90) % 4, horizon_deg=round(horizon))
 
 
+@pytest.mark.slow
 def test_visible_flags_agree(capsys: pytest.CaptureFixture[str]) -> None:
     agreed, total, wrong = 0, 0, Counter[str]()
     for scene in SCENES:
@@ -98,6 +99,7 @@ def test_every_recorded_open_and_close_succeeds(kind: str, capsys: pytest.Captur
     assert done > 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["Apple", "Bread"])
 def test_from_every_recorded_pickup_pose_something_can_be_picked_up(
     kind: str, capsys: pytest.CaptureFixture[str]

@@ -26,6 +26,7 @@ def memento(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_search_in_one_scene_is_measured_in_others(tmp_path: Path) -> None:
     done = memento(
         "run", "kitchen", "--preset", "smoke", "--scenes", "Kitchen2", "--set", "kitchen.final_scenes=Kitchen5",

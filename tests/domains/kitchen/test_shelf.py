@@ -86,6 +86,7 @@ def test_the_initial_program_fails_everywhere() -> None:
         assert play(env, policy_class(SHELF.initial.text)(seed=0), index=0) == "horizon"
 
 
+@pytest.mark.slow
 def test_a_good_choice_of_parts_succeeds() -> None:
     text = program(GOOD, GOOD_CONSTANTS)
     ends = [

@@ -96,6 +96,7 @@ def test_an_episode_is_the_same_through_the_client_as_directly(program: Path) ->
         through.close()
 
 
+@pytest.mark.slow
 def test_the_reference_policy_succeeds_through_the_client(program: Path) -> None:
     through, directly = pair(program, ["Kitchen1"])
     for each in (through, directly):
@@ -122,6 +123,7 @@ def test_recorded_kitchens_are_the_same_through_the_client(tmp_path: Path) -> No
         through.close()
 
 
+@pytest.mark.slow
 def test_invalid_actions_are_not_sent_to_the_player(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     through, _ = pair(program, ["Kitchen1"])
     try:
@@ -179,6 +181,7 @@ def unity(program: Path) -> Iterator[Unity]:
     made.close()
 
 
+@pytest.mark.slow
 def test_a_player_that_is_killed_ends_the_episode(unity: Unity) -> None:
     unity.begin("Kitchen1", seed=None)
     os.kill(unity.client.pid, signal.SIGKILL)
@@ -210,6 +213,7 @@ def test_a_player_killed_during_an_action_is_noticed_long_before_the_deadline(pr
     killer.wait(10)
 
 
+@pytest.mark.slow
 def test_another_timer_is_resumed(unity: Unity) -> None:
     handler = signal.getsignal(signal.SIGALRM)
     left_before = signal.getitimer(signal.ITIMER_REAL)[0]
@@ -220,6 +224,7 @@ def test_another_timer_is_resumed(unity: Unity) -> None:
     assert (left_before == left == 0.0) or 0.0 < left < left_before
 
 
+@pytest.mark.slow
 def test_a_scene_that_the_build_lacks_is_reported(program: Path) -> None:
     with pytest.raises(RolloutError, match=r"FloorPlan7.* not contained in build"):
         Unity(program, ["FloorPlan7"], deadlines=QUICK)
@@ -301,6 +306,7 @@ def test_an_installed_build_is_found(home: Path) -> None:
         DOMAIN.options({"backend": "unity", "scenes": ["Bathroom1"]}, preset="paper")
 
 
+@pytest.mark.slow
 def test_the_domain_imports_no_client() -> None:
     code = (
         "import sys\nfrom memento.domains.kitchen import DOMAIN\n"
@@ -312,6 +318,7 @@ def test_the_domain_imports_no_client() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, timeout=150)
 
 
+@pytest.mark.slow
 def test_the_client_runs_in_the_main_thread_only(unity: Unity) -> None:
     import threading
 

@@ -23,6 +23,7 @@ class TestLiftDomain(OneArm, DomainContract):
     pass
 
 
+@pytest.mark.slow
 class TestLiftEnvironment(OneArm, EnvironmentContract):
     pass
 
@@ -32,6 +33,7 @@ class TestLiftRenderer(OneArm, RendererContract):
     pass
 
 
+@pytest.mark.slow
 class TestTwoArmDomain(TwoArms, DomainContract):
     pass
 

@@ -59,7 +59,7 @@ def compare(make: Make, name: str, seed: int, steps: int) -> None:
             return
 
 
-@pytest.mark.parametrize("name", ["Lift", "Door"])
+@pytest.mark.parametrize("name", ["Lift", pytest.param("Door", marks=pytest.mark.slow)])
 def test_exact_has_the_bits_of_robosuites_own_step(make: Make, name: str) -> None:
     compare(make, name, seed=3, steps=70)
 
@@ -96,6 +96,7 @@ def test_a_lifted_cube_is_a_success(make: Make) -> None:
     assert recording.states["reward"][-1] == 1.0 and recording.info["ended_by"] == "success"
 
 
+@pytest.mark.slow
 def test_upstreams_success_is_that_of_one_instant_and_of_older_runs() -> None:
     domain = load("robosuite:Lift")
     chosen = domain.options({"success": "robosuite"}, preset="paper")
@@ -110,6 +111,7 @@ def test_upstreams_success_is_that_of_one_instant_and_of_older_runs() -> None:
     environment.close()
 
 
+@pytest.mark.slow
 def test_restack_begins_with_green_on_red_and_ends_with_red_on_green(make: Make) -> None:
     environment = make("Restack")
     for seed in (1, 2):
@@ -158,6 +160,7 @@ def test_the_texts_numbers_are_the_models(make: Make) -> None:
     assert {f"{door.joint('Door_hinge').range[1]:g}", f"{door.joint('Door_latch_joint').range[1]:g}"} <= numbers("Door")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TASKS)
 def test_every_task_has_its_texts(name: str) -> None:
     domain = load(f"robosuite:{name}")

@@ -54,6 +54,7 @@ async def test_a_fault_shows_the_programs_own_lines_and_its_output(make_pool):
     assert "class Policy(:" in started.fault.traceback
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("body", "kind"), [
     ("return ('go', None)", None),
     ("return ['fly', None]", FaultKind.INVALID_ACTION),

@@ -4,6 +4,7 @@ import json
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from memento.core.call_times import (
@@ -194,6 +195,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 async def test_no_stage_and_no_report_can_end_or_spoil_an_episode(make_pool):
     async with make_pool() as pool:
         for number, (name, (stage, report, shown, problem)) in enumerate(HOSTILE.items()):

@@ -193,6 +193,7 @@ async def test_probes_that_the_simulator_does_not_survive_are_left_out(make_pool
     assert probes == ()
 
 
+@pytest.mark.slow
 async def test_workers_that_are_killed_while_they_start_are_started_again(make_pool, tmp_path, monkeypatch):
     """The first three die before they are ready."""
     (tmp_path / "dying_domain.py").write_text(

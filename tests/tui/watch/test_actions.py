@@ -28,6 +28,7 @@ async def test_the_screens_are_reached_by_key_and_by_mouse(done: Path) -> None:
         assert the(pilot).current_mode == "candidates"
 
 
+@pytest.mark.slow
 async def test_a_candidate_is_opened_by_key_and_by_mouse_and_walked(done: Path) -> None:
     async with watching(done) as pilot:
         await press(pilot, "2", "home", "enter")
@@ -215,6 +216,7 @@ async def test_the_palette_knows_every_control(done: Path) -> None:
         assert {"Pause or continue", "Stop…", "Open the elite", "Export the elite", "Render the elite"} <= titles
 
 
+@pytest.mark.slow
 async def test_runs_are_listed_compared_and_chosen(done: Path, facts: list) -> None:
     begin(done.parent / "second", facts[:30], SetClock()).close()
     (done.parent / "third").mkdir()

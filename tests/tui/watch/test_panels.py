@@ -1,5 +1,6 @@
 """The panels: within their size whatever happened, and a lane for every branch."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from memento.core.events import EliteChanged, Fact, ProposalMade, RunStarted, StageEntered
@@ -25,6 +26,7 @@ def seen(facts: list[Fact]) -> RunSnapshot:
     return RunSnapshot(run=view.status, slots=view.slots, live=True, reading=False)
 
 
+@pytest.mark.slow
 @settings(PATIENT, max_examples=40)
 @given(st.lists(any_facts, max_size=20), st.integers(40, 130), st.integers(3, 40))
 def test_any_facts_can_be_drawn(facts: list[Fact], width: int, height: int) -> None:

@@ -29,6 +29,7 @@ def memento(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]
     return call
 
 
+@pytest.mark.slow
 def test_a_run_is_watched_in_a_terminal_and_left(done: Path) -> None:
     with terminal([*PROGRAM, "watch", "first"], done.parent.parent) as screen:
         screen.read("no process works")
