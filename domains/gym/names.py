@@ -68,6 +68,8 @@ class Suite:
 
     `pattern` matches the beginning of its ids. `modes` are the ways an episode may begin, the first that repeats it
     is taken; `arguments` are those of an id unless others are given. `kind` is that of all its tasks, if they have one.
+    `success_return` is a return that only success gives, and `best_return` the most that it can give, where the package
+    registers none.
     """
 
     package: str
@@ -76,6 +78,8 @@ class Suite:
     modes: tuple[str, ...] = MODES
     arguments: Mapping[str, Mapping[str, JSON]] = field(default_factory=dict)
     kind: TaskKind | None = None
+    success_return: float | None = None
+    best_return: float | None = None
 
 
 SUITES: Final = (
@@ -94,6 +98,8 @@ SUITES: Final = (
     ),
     Suite(
         package="minigrid", install="minigrid", pattern=r"MiniGrid-|BabyAI-", kind="grid",
+        # The only positive reward is that of success: 1 less 0.9 of the share of the steps that were needed.
+        success_return=0.05, best_return=1.0,
     ),
     Suite(
         package="highway_env", install="highway-env",

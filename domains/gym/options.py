@@ -11,7 +11,7 @@ from ...core.errors import UsageError, unknown
 from ...core.files import read_bounded
 from ...core.values import JSON
 from .description import Description, InfoField, describe, description_of
-from .names import arguments_of, parse_id
+from .names import arguments_of, parse_id, suite_of
 
 KNOWN: Final = (
     "max_episode_steps", "kwargs", "task", "low", "high", "threshold", "success", "success_at", "success_info",
@@ -93,10 +93,10 @@ def complete(given: Mapping[str, JSON], *, environment_id: str) -> dict[str, JSO
         )
     if not found.repeatable and known is None:
         _warn_not_repeatable(environment_id, found)
-    threshold = _number(options, "threshold", found.threshold)
     low = _number(options, "low", found.random_mean)
     assert low is not None
-    high = _number(options, "high", threshold if threshold is not None and threshold > low else _guess(found, low))
+    threshold, good = _targets(options, found, environment_id)
+    high = _number(options, "high", good if good is not None and good > low else _guess(found, low))
     assert high is not None
     if not low < high:
         raise UsageError(f"gym.high = {high:g} must be greater than gym.low = {low:g}: the fitness grows between them")
@@ -169,6 +169,17 @@ def _known(text: JSON, environment_id: str, kwargs: Mapping[str, JSON], steps: i
     found = description_of(str(text))
     same = found.id == environment_id and dict(found.kwargs) == dict(kwargs) and found.horizon == steps
     return found if same else None
+
+
+def _targets(
+    options: Mapping[str, JSON], found: Description, environment_id: str
+) -> tuple[float | None, float | None]:
+    """The return that counts as success, and a good one: given, registered, or as the package's tasks have them."""
+    suite = suite_of(parse_id(environment_id))
+    if suite is not None and found.threshold is None and options.get("threshold") is None:
+        return suite.success_return, suite.best_return
+    threshold = _number(options, "threshold", found.threshold)
+    return threshold, threshold
 
 
 def _guess(found: Description, low: float) -> float:

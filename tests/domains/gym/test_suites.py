@@ -48,6 +48,16 @@ def test_an_environment_of_a_suite_is_a_domain(package: str) -> None:
     environment.close()
 
 
+def test_a_grid_counts_as_solved_by_the_only_reward_that_it_gives() -> None:
+    if find_spec("minigrid") is None:
+        pytest.skip("the extra `suites` is not installed: there is no minigrid")
+    domain = load("gym:MiniGrid-Empty-5x5-v0", GIVEN)
+    options = domain.options(SHORT, preset="smoke")
+    assert (options["success"], options["threshold"], options["high"]) == ("return", 0.05, 1.0)
+    assert domain.options(options, preset="smoke") == options
+    assert domain.options(SHORT | {"threshold": 0.9}, preset="smoke")["high"] == 0.9
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("goals", [None, 3])
 def test_each_seed_of_meta_world_has_its_own_goal(goals: int | None) -> None:
