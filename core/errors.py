@@ -12,6 +12,7 @@ MementoError            MEMENTO itself is broken; exit 3
 """
 
 import errno
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import TypeVar
@@ -91,8 +92,16 @@ def os_problem(error: OSError) -> str:
 
 
 def nearest(given: str, known: Iterable[str], *, most: int = 3, cutoff: float = 0.6) -> list[str]:
-    """The known names most similar to `given`, nearest first; `cutoff` is the minimum similarity, from 0 to 1."""
-    return get_close_matches(given, sorted(known), n=most, cutoff=cutoff)
+    """The known names most similar to `given`, nearest first, then those of which it is a word.
+
+    `cutoff` is the minimum similarity, from 0 to 1.
+
+    >>> nearest("pool", ["evaluator_pool", "model"], cutoff=0.7)
+    ['evaluator_pool']
+    """
+    names = sorted(known)
+    near = get_close_matches(given, names, n=most, cutoff=cutoff)
+    return (near + [name for name in names if name not in near and given in re.split(r"[-_.:]", name)])[:most]
 
 
 def unknown(what: str, given: str, known: Iterable[str], *, cutoff: float = 0.6) -> UsageError:
