@@ -11,6 +11,7 @@ from .values import JSON
 MAX_STORY = 2600  # characters of a story as text
 LEAST_ROWS = 4  # of the table, before the last steps lose some
 MAX_ROWS = 12  # rows of a story's table
+LATEST = 7  # rows of a table for the latest changes, where there are more than it shows
 MAX_NOTES = 10  # lines below it
 MAX_CONDITIONS = 8
 _CELL = 40  # characters of a cell
@@ -69,6 +70,16 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
     widths = [max(map(len, column)) for column in columns] or [0]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)) for row in rows)
     return "\n".join(line.rstrip() for line in lines)
+
+
+def latest_and_spread(rows: Sequence[int], count: int) -> list[int]:
+    """At most `count` (> LATEST) of these rows, in order: the latest, and others evenly spread before them."""
+    if len(rows) <= count:
+        return list(rows)
+    early, late = rows[:-LATEST], rows[-LATEST:]
+    spread = count - LATEST
+    places = (round(number * (len(early) - 1) / max(spread - 1, 1)) for number in range(spread))
+    return [*(early[place] for place in places), *late]
 
 
 def _plain(value: JSON) -> JSON:

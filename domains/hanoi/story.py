@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core.recording import Array as Recorded
 from ...core.recording import Recording
-from ...core.story import MAX_ROWS, Story
+from ...core.story import MAX_ROWS, Story, latest_and_spread
 from ...core.values import JSON
 from . import task
 from .narration import Moment
@@ -20,7 +20,6 @@ from .narration import Story as Narration
 from .task import Array
 
 READ_ROWS: Final = 1_500    # of a longer episode every second, third … row is read
-LATEST: Final = 7           # rows of the story for the latest changes; the others are spread over the earlier ones
 BEFORE_END: Final = (20, 5)  # steps before the end that have a row where a broken rule ended the episode
 END_STEPS: Final = 20       # the steps before such an end whose motion is noted
 NOTED_SCORE: Final = 0.3    # an illegal score from which its largest value is noted
@@ -36,22 +35,13 @@ def episode_story(recording: Recording) -> Story:
     changes = [row for row in range(1, timeline.rows) if timeline.changed(row)]
     last = timeline.rows - 1
     end = [max(1, last - before // stride) for before in BEFORE_END] if recording.info.get("broken_rule") else []
-    rows = sorted({0, *_chosen(changes, MAX_ROWS - 2 - len(end)), *end, last})
+    rows = sorted({0, *latest_and_spread(changes, MAX_ROWS - 2 - len(end)), *end, last})
     return Story(
         head=HEAD,
         rows=tuple(timeline.line(since, row) for since, row in pairwise([-1, *rows])),
         notes=tuple(_notes(recording, timeline)),
         conditions=_conditions(recording),
     )
-
-
-def _chosen(changes: list[int], count: int) -> list[int]:
-    """At most `count` of the changes: the latest, and others evenly spread before them."""
-    if len(changes) <= count:
-        return changes
-    early, late = changes[:-LATEST], changes[-LATEST:]
-    places = np.linspace(0, len(early) - 1, count - LATEST).round().astype(int)
-    return [*(early[place] for place in places), *late]
 
 
 class _Timeline:

@@ -8,6 +8,8 @@ from string import Template
 from typing import Final
 
 from ...core.ports import AuditProgram, Environment, Renderer, Shelf
+from ...core.recording import Recording
+from ...core.story import Story
 from ...core.values import JSON, Brief, Contract, Program
 from ..arm.motion import ACHIEVED, CONTROL_PERIOD_S, DESIRED, GRIPPER, MOVE_PER_UNIT_M, TURN_PER_UNIT_RAD
 from ..shelf_reader import read_shelf
@@ -218,6 +220,12 @@ class RobosuiteDomain:
         from .render import RobosuiteRenderer
 
         return RobosuiteRenderer(task_name=self.task_name)
+
+    def story(self, recording: Recording) -> Story:
+        """The story of an episode: see `core.ports.Narrating`."""
+        from .story import episode_story
+
+        return episode_story(recording)
 
     def reference_evaluator(self) -> Program:
         """robosuite's staged reward over the episode, with metrics."""
