@@ -1,8 +1,9 @@
 """The story of a recording of any domain: what moved, its largest changes, and each of the last steps."""
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from .recording import Array, Recording
 from .story import MAX_ROWS, Story
 from .text import one_line
 from .values import JSON
+
+Visible = Mapping[str, Sequence[str]]  # fields, and names of their numbers
 
 POINTS = 10  # points of time
 MAX_PARTS = 64  # numbers of a field that are looked at
@@ -33,24 +36,26 @@ SUDDEN = 0.25  # of a number's range in one step: a change worth a line
 UNSEEN = frozenset({"reward", "terminated", "truncated"})  # where it is not known what a policy observes
 SECRET = frozenset({"success"})  # policy search never uses the success predicate (paper, section 3.2)
 NOISE = 1e-9  # a number whose range is smaller does not change
+_WORDS = 26  # characters of what a number is
 _NAME = 24  # characters of a name
 _VALUE = 10  # characters of a text
 
 
-def story_of(domain: Domain, recording: Recording, visible: Collection[str] | None = None) -> Story:
+def story_of(domain: Domain, recording: Recording, visible: Visible | None = None) -> Story:
     """The domain's own story of a recording; the generic one if it has none."""
     return domain.story(recording) if isinstance(domain, Narrating) else generic_story(recording, visible)
 
 
-def generic_story(recording: Recording, visible: Collection[str] | None = None) -> Story:
+def generic_story(recording: Recording, visible: Visible | None = None) -> Story:
     """What moved in a recording: an overview, a timeline of flags, sudden changes, and the last steps, each of them.
 
-    `visible` are the states that a policy observes, None for all but the reward. The overview has slow numbers at 10
+    `visible` are the states that a policy observes, with the names of their numbers, where they have any; None for all
+    but the reward. The overview has slow numbers at 10
     points of time and of swinging ones the range, mean and period; 10 samples of those say nothing. The last 30 steps
     have the numbers that left their earlier range most, or moved most. Numbers that repeat what others show (by their
     correlation) come last, and so do no more than fit. Conditions are the small constants.
     """
-    states = [part for part in _parts(recording.states) if _is_shown(part.field, visible)]
+    states = [part for part in _parts(recording.states, visible or {}) if _is_shown(part.field, visible)]
     actions = list(_parts(recording.actions)) if recording.steps else []
     changing = [part for part in (*states, *actions) if part.changes]
     moving = _distinct(part for part in changing if not part.ends)
@@ -69,14 +74,14 @@ def generic_story(recording: Recording, visible: Collection[str] | None = None) 
     notes += [] if shown or notes else ["nothing that can be shown was recorded"]
     return Story(
         head=("step", *map(str, points)) if shown else (),
-        rows=tuple((part.name, *map(part.at, points)) for part in shown),
+        rows=tuple((part.name + part.words, *map(part.at, points)) for part in shown),
         notes=(*_timeline(flags), *_changes([part for part in states if not part.is_flag]), *notes),
         last=_last(moving, recording.steps),
         conditions=_conditions(recording.constants),
     )
 
 
-def _is_shown(field: str, visible: Collection[str] | None) -> bool:
+def _is_shown(field: str, visible: Visible | None) -> bool:
     return field not in UNSEEN if visible is None else field in visible
 
 
@@ -87,6 +92,7 @@ class _Part:
     field: str
     name: str
     values: Array
+    words: str = ""  # what it is, where that is known
 
     @property
     def numbers(self) -> NDArray[np.float64] | None:
@@ -141,8 +147,8 @@ class _Part:
         return _shown(self.values[row], self.values) if row < len(self.values) else ""
 
 
-def _parts(fields: Mapping[str, Array]) -> Iterator[_Part]:
-    """The numbers, flags and texts of recorded fields, in their order, without secret ones."""
+def _parts(fields: Mapping[str, Array], names: Visible = MappingProxyType({})) -> Iterator[_Part]:
+    """The numbers, flags and texts of recorded fields, in their order, without secret ones, with these names."""
     for name, array in list(fields.items())[:MAX_FIELDS]:
         rows = np.asarray(array)
         if name in SECRET or rows.ndim == 0 or rows.dtype.kind not in "biufU":
@@ -153,7 +159,9 @@ def _parts(fields: Mapping[str, Array]) -> Iterator[_Part]:
             continue
         flat = rows.reshape(len(rows), math.prod(rows.shape[1:]))
         for column, place in zip(range(min(flat.shape[1], MAX_PARTS)), np.ndindex(rows.shape[1:]), strict=False):
-            yield _Part(label, f"{label}[{','.join(map(str, place))}]", flat[:, column])
+            called = names.get(name, ())[column : column + 1]
+            text = "".join(f" {one_line(word, _WORDS)}" for word in called if word)
+            yield _Part(label, f"{label}[{','.join(map(str, place))}]", flat[:, column], text)
 
 
 def _distinct(parts: Iterable[_Part]) -> list[_Part]:
@@ -234,7 +242,7 @@ def _last(parts: list[_Part], steps: int) -> tuple[tuple[str, ...], ...]:
         return ()
     chosen = _telling(changed, ENDING, _late)
     rows = range(first, steps + 1)
-    return (("last steps", *map(str, rows)), *((part.name, *map(part.short, rows)) for part in chosen))
+    return (("last steps", *map(str, rows)), *((part.name + part.words, *map(part.short, rows)) for part in chosen))
 
 
 def _swing(part: _Part) -> str:

@@ -43,7 +43,7 @@ from .domain import (
     shelf_of,
     twin_for,
 )
-from .environment import Action, Choosing, Encoding, Environment, InvalidAction, Observation, SimulatorFailed
+from .environment import Action, Choosing, Encoding, Environment, InvalidAction, Naming, Observation, SimulatorFailed
 from .model import THOUGHT_ONLY, UNUSABLE, Ask, ImageFile, Model, Reply
 from .narrating import Narrating
 from .pool import Computing, Pool, Practice, Prober, ProbeTask, RollTask
@@ -58,7 +58,7 @@ __all__ = [
     "Action", "Activity", "Artist", "Ask", "Attentive", "AuditProgram", "Auditable", "Calibrating", "Choosing", "Clock",
     "Computing", "Display", "Domain", "DrawTask", "Drawable", "Drawn", "Encoding", "Environment", "Furnishing",
     "Generalising", "ImageFile", "Interpreted", "InvalidAction", "Invariant", "KnowingOrder", "KnownEpisode", "Model",
-    "Narrating", "Numeric", "Observation", "Part", "Periodic", "Picture", "Playback", "Pool", "Practice", "ProbeTask",
-    "Prober", "Prompts", "Renderer", "Reply", "Rig", "RollTask", "Shelf", "SimulatorFailed", "Starting", "Store",
-    "Succeeding", "Twin", "Twinned", "has_success", "interpreter_of", "invariances_of", "shelf_of", "twin_for",
+    "Naming", "Narrating", "Numeric", "Observation", "Part", "Periodic", "Picture", "Playback", "Pool", "Practice",
+    "ProbeTask", "Prober", "Prompts", "Renderer", "Reply", "Rig", "RollTask", "Shelf", "SimulatorFailed", "Starting",
+    "Store", "Succeeding", "Twin", "Twinned", "has_success", "interpreter_of", "invariances_of", "shelf_of", "twin_for",
 ]

@@ -1,5 +1,6 @@
 """The port of one task in one simulator, stepped by a worker."""
 
+from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -105,3 +106,12 @@ class Choosing(Protocol):
 
     def random_action(self, rng: np.random.Generator) -> Action:
         """A random action that is allowed now; it never ends the episode by itself."""
+
+
+@runtime_checkable
+class Naming(Protocol):
+    """An optional port of an environment: what the numbers of a field are, for the stories of its episodes."""
+
+    @property
+    def element_names(self) -> Mapping[str, Sequence[str]]:
+        """By field of the layout, names of its first numbers, in a few words each."""

@@ -73,6 +73,11 @@ def _names(settings: Settings, kind: str) -> dict[str, Table]:
     return found
 
 
+def element_names(settings: Settings) -> Mapping[str, tuple[str, ...]]:
+    """By field of the observation, what its numbers are; empty where nothing says so."""
+    return {name: tuple(row[1] for row in table.rows) for name, table in _names(settings, "Observation").items()}
+
+
 def _episode(settings: Settings) -> str:
     known = settings.description
     lasts = f" A step lasts {known.step_s:g} s." if known.step_s is not None else ""

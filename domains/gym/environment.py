@@ -1,6 +1,7 @@
 """A Gymnasium environment behind MEMENTO's port."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from ...core.ports import Action, InvalidAction, Observation, SimulatorFailed
 from ...core.recording import Recording
 from ...core.text import raised
 from ...core.values import JSON
+from .brief import element_names
 from .loading import Simulator, environment_seed
 from .names import parse_id
 from .options import BY_RETURN, COMPLETIONS, NONE, REMAINING, Settings
@@ -36,6 +38,11 @@ class GymEnvironment:
             parse_id(known.id), known.kwargs, max_episode_steps=known.horizon, mode=known.mode, mask=known.mask,
             choices=choices_of(known.action) if known.mask else (),
         )
+
+    @cached_property
+    def element_names(self) -> Mapping[str, Sequence[str]]:
+        """What the documentation calls the numbers of the fields: see `core.ports.Naming`."""
+        return element_names(self._settings)
 
     def reset(self, *, index: int, seed: int) -> None:
         """Begin an episode. Gymnasium's `reset` gets the episode's seed, if it has at most 31 bits."""

@@ -14,7 +14,7 @@ import select
 import socket
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -24,8 +24,17 @@ import numpy as np
 
 from ...core.call_times import call_times
 from ...core.errors import StoreError
-from ...core.generic_story import generic_story, story_of
-from ...core.ports import Action, Domain, Encoding, Environment, InvalidAction, Observation, SimulatorFailed
+from ...core.generic_story import Visible, generic_story, story_of
+from ...core.ports import (
+    Action,
+    Domain,
+    Encoding,
+    Environment,
+    InvalidAction,
+    Naming,
+    Observation,
+    SimulatorFailed,
+)
 from ...core.process_tree import adopt_orphans, end_descendants
 from ...core.recording import Recording
 from ...core.recording_file import load_recording, save_recording, trajectory_path
@@ -94,7 +103,7 @@ def with_stages(recording: Recording, stages: StageLog) -> Recording:
 
 def notes_of(
     policy: PolicyProcess, report: Mapping[str, JSON] | str, *, domain: Domain, recording: Recording,
-    visible: Collection[str] | None = None,
+    visible: Visible | None = None,
 ) -> EpisodeNotes:
     """The notes of an episode, after its policy ended."""
     problems = (problem("report", report),) if isinstance(report, str) else ()
@@ -112,14 +121,15 @@ def notes_of(
     )
 
 
-def observed(environment: Environment) -> frozenset[str] | None:
-    """The recorded fields that a policy observes; None where that is not known."""
+def observed(environment: Environment) -> Visible | None:
+    """The recorded fields that a policy observes, with the names of their numbers; None where that is not known."""
     layout = environment.observation_layout
-    return None if layout is None else frozenset(name for name, _ in layout)
+    names = environment.element_names if isinstance(environment, Naming) else {}
+    return None if layout is None else {name: names.get(name, ()) for name, _ in layout}
 
 
 def safe_story(
-    domain: Domain, recording: Recording, visible: Collection[str] | None = None
+    domain: Domain, recording: Recording, visible: Visible | None = None
 ) -> tuple[Story, tuple[str, ...]]:
     """The story of a recording, and what is wrong with the domain's own, for which the generic one stands in.
 

@@ -72,10 +72,12 @@ def walking() -> Recording:
 
 
 def test_a_fall_shows_what_left_its_range_and_no_row_of_equal_rays() -> None:
-    story = generic_story(walking(), {"obs"})
+    names = *("",) * 14, "tilt of the hull, positive where it leans back"
+    story = generic_story(walking(), {"obs": names})
     head, *rows = story.last
     assert head[-1] == "1500" and len(head) == LAST + 1
-    assert {"obs[14]", "obs[15]"} <= {row[0] for row in rows[:3]}, "the tilt and the speed of the body"
+    found = {row[0] for row in rows[:3]}
+    assert {"obs[14] tilt of the hull, positiv…", "obs[15]"} <= found, "the tilt and the speed of the body"
     rays = {f"obs[{ray}]" for ray in range(10)}
     assert all(len(rays & {row[0] for row in table}) <= 1 for table in (story.rows, rows)), "rays move alike"
     text = story_text(story)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from memento.core.errors import UsageError
+from memento.core.generic_story import generic_story
 from memento.core.ports import InvalidAction, RollTask
 from memento.core.provenance import GIVEN
 from memento.core.values import FaultKind, Program
@@ -15,6 +16,7 @@ from memento.domains import import_string, load
 from memento.domains.gym.documentation import clean, elements, fitted, tables
 from memento.domains.gym.options import settings
 from memento.runtime.rollouts.pool import ProcessPool
+from memento.runtime.rollouts.worker import observed
 
 from ...conformance.playing import play
 
@@ -93,6 +95,16 @@ def test_the_offline_model_reads_the_tables_of_the_users_text(tmp_path: Path) ->
     )
     assert own == extended, "the environment's own table is the first"
     assert "'thing_a'" in replaced and "'thing_a'" not in own
+
+
+def test_stories_have_the_names_of_the_documentation() -> None:
+    environment = load("gym:CartPole-v1", GIVEN).environment(completed("gym:CartPole-v1"))
+    environment.reset(index=0, seed=1)
+    while not environment.step(np.array([1.0])):
+        pass
+    story = generic_story(environment.recording(), observed(environment))
+    environment.close()
+    assert "observation[2] Pole Angle" in {row[0] for row in story.rows}
 
 
 def test_the_search_sees_success_only_where_the_options_say_so() -> None:
