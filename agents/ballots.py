@@ -171,7 +171,7 @@ def _written(units: Sequence[NamedStatement]) -> str:
 MAX_PROBES = 32  # rows
 MAX_VIOLATIONS = 6  # pairs shown
 MAX_ORDERS = 16  # lines of known orders
-MAX_COURSE = 1_200  # characters of the course of a recording
+MAX_COURSE = 1_800  # characters of the course of a recording
 NAME = 60
 
 CERTAIN = (

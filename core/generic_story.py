@@ -17,7 +17,7 @@ from .values import JSON
 
 Visible = Mapping[str, Sequence[str]]  # fields, and names of their numbers
 
-POINTS = 10  # points of time
+POINTS = 8  # points of time
 MAX_PARTS = 64  # numbers of a field that are looked at
 MAX_FIELDS = 64
 MAX_CHANGES = 3
@@ -33,7 +33,7 @@ EXPLAINED = 0.02  # of a number's variance: what is left of one that others show
 SAMPLES = 256  # rows by which numbers are compared with one another
 MOST_BEYOND = 5.0  # times its earlier range
 SUDDEN = 0.25  # of a number's range in one step: a change worth a line
-UNSEEN = frozenset({"reward", "terminated", "truncated"})  # where it is not known what a policy observes
+UNSEEN = frozenset({"reward", "terminated", "truncated"})  # by a policy
 SECRET = frozenset({"success"})  # policy search never uses the success predicate (paper, section 3.2)
 NOISE = 1e-9  # a number whose range is smaller does not change
 _WORDS = 26  # characters of what a number is
@@ -50,13 +50,13 @@ def generic_story(recording: Recording, visible: Visible | None = None) -> Story
     """What moved in a recording: an overview, a timeline of flags, sudden changes, and the last steps, each of them.
 
     `visible` are the states that a policy observes, with the names of their numbers, where they have any; None for all
-    but the reward. The overview has slow numbers at 10
-    points of time and of swinging ones the range, mean and period; 10 samples of those say nothing. The last 30 steps
+    but the reward. The overview has slow numbers at 8
+    points of time and of swinging ones the range, mean and period; 8 samples of those say nothing. The last 30 steps
     have the numbers that left their earlier range most, or moved most. Numbers that repeat what others show (by their
     correlation) come last, and so do no more than fit. Conditions are the small constants.
     """
     states = [part for part in _parts(recording.states, visible or {}) if _is_shown(part.field, visible)]
-    actions = list(_parts(recording.actions)) if recording.steps else []
+    actions = [part for part in _parts(recording.actions) if part.field not in UNSEEN] if recording.steps else []
     changing = [part for part in (*states, *actions) if part.changes]
     moving = _distinct(part for part in changing if not part.ends)
     flags = [part for part in moving if part.is_flag]

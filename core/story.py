@@ -8,8 +8,9 @@ from itertools import zip_longest
 from .text import one_line
 from .values import JSON
 
-MAX_STORY = 2600  # characters of a story as text
-LEAST_ROWS = 4  # of the table, before the last steps lose some
+MAX_STORY = 3700  # characters of a story as text
+LAST_ROWS = 5  # of the last steps, before the table loses some
+LEAST_ROWS = 4  # of the table, before the last steps lose more
 MAX_ROWS = 12  # rows of a story's table
 LATEST = 7  # rows of a table for the latest changes, where there are more than it shows
 MAX_NOTES = 10  # lines below it
@@ -50,7 +51,9 @@ def story_text(story: Story, limit: int = MAX_STORY) -> str:
             return text
         if shown == 0 and not notes and not last:
             return one_line(text, limit)
-        if shown > LEAST_ROWS or (shown and not last):
+        if len(last) > 1 + LAST_ROWS:
+            last = last[:-1]
+        elif shown > LEAST_ROWS or (shown and not last):
             shown -= 1
         elif last:
             last = last[:-1] if len(last) > 2 else []

@@ -71,9 +71,10 @@ def brief(task: Task, settings: Settings) -> Brief:
     """The texts for prompts, exact for these settings."""
     text, _, reward = _read(task.text).partition("## reward\n")
     noisy = any(bounds != (0.0, 0.0) for bounds in settings.ranges.ranges().values())
+    settled = settings.settled
     facts = {
         **task.words,
-        **({"in_hand": ""} if settings.settled else {}),
+        **({"in_hand": ""} if settled else {}),
         "action": _action(task),
         "action_size": task.action_size,
         "commands": _commands(task),
@@ -86,7 +87,11 @@ def brief(task: Task, settings: Settings) -> Brief:
         "period_s": f"{CONTROL_PERIOD_S:g}",
         "reward": reward.strip(),
         "start": task.start,
-        "when": _when(task, lasting=settings.settled),
+        "success_rows": (
+            "whether the task counts as solved: true in the last row of a solved episode alone" if settled
+            else "the task's success predicate"
+        ),
+        "when": _when(task, lasting=settled),
         "two_frames": " (robot 0's and robot 1's own axes are given below)" if task.arms == 2 else "",
     }
     fields = layout(task)
