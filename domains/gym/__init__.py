@@ -14,6 +14,7 @@ Gymnasium and the simulators are imported by workers and by a short-lived helper
     names        the ids of Gymnasium environments, and the packages that register them
     options      the options of a Gymnasium environment: names, defaults and validation
     playing      random episodes of an environment that is looked at: their digests, returns and ranges
+    perturbing   changed physics: factors drawn for an episode, for MuJoCo and Box2D
     render       pictures of a recorded episode: its actions are repeated in an environment that draws itself
     spaces       spaces of observations and actions as plain data: a flat list of leaves, each with a name
     trace        the recording of an episode: fields, actions, rewards, endings and the numbers of `info` as arrays

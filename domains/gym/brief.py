@@ -10,6 +10,7 @@ from .description import Description
 from .documentation import MOST_CHARS, Table, elements, fitted, folded, shortened
 from .names import parse_id, suite_of
 from .options import BY_RETURN, COMPLETIONS, NONE, REMAINING, Settings
+from .perturbing import NOMINAL, sentence
 from .spaces import MASK, TEXT, ActionReader, Leaf, has_text
 from .trace import recorded_fields
 
@@ -319,4 +320,5 @@ def _recorded(leaf: Leaf) -> str:
 def _uncertainties(settings: Settings) -> str:
     if not settings.description.repeatable:
         return "The start of an episode varies, and episodes are not repeatable: chance that no seed controls has part."
-    return "What the environment draws at random, such as the start of an episode, differs between episodes."
+    drawn = "What the environment draws at random, such as the start of an episode, differs between episodes."
+    return drawn if settings.perturb == NOMINAL else f"{drawn} {sentence(settings.perturb)}"

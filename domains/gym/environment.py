@@ -36,7 +36,7 @@ class GymEnvironment:
         self._trace = Trace(settings, self._reader)
         self._simulator = Simulator(
             parse_id(known.id), known.kwargs, max_episode_steps=known.horizon, mode=known.mode, mask=known.mask,
-            choices=choices_of(known.action) if known.mask else (),
+            choices=choices_of(known.action) if known.mask else (), perturb=settings.perturb,
         )
 
     @cached_property
@@ -49,7 +49,7 @@ class GymEnvironment:
         observation, _ = self._simulator.begin(seed)
         self._total, self._steps, self._succeeded = 0.0, 0, False
         self._see(observation)
-        self._trace.begin(self._flat, self._texts, seed=environment_seed(seed))
+        self._trace.begin(self._flat, self._texts, seed=environment_seed(seed), drawn=self._simulator.drawn)
 
     def _see(self, observation: Any) -> None:
         self._flat = flatten(observation, self._fields)

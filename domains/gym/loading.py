@@ -24,6 +24,7 @@ from .names import (
     package_of,
     suite_of,
 )
+from .perturbing import NOMINAL, Changing, Draw, changing, draw
 from .spaces import MASK, WHOLE, flat_mask
 
 MOST_SEED: Final = 2**31            # numpy's older generators take no larger seeds
@@ -39,9 +40,12 @@ class Simulator:
 
     def __init__(
         self, identity: EnvironmentId, kwargs: Mapping[str, Any], *, max_episode_steps: int | None, mode: str,
-        render: bool = False, mask: str = "", choices: Sequence[int] = (),
+        render: bool = False, mask: str = "", choices: Sequence[int] = (), perturb: str = NOMINAL,
     ) -> None:
-        """`mask` says where the environment has its mask of actions, one of `mask_of`, "" for none."""
+        """`mask` says where the environment has its mask of actions, one of `mask_of`, "" for none.
+
+        `perturb` is the level at which the physics of each episode are changed.
+        """
         self._identity, self._mode = identity, mode
         self._mask_from, self._choices = mask, tuple(choices)
         self.mask: NDArray[np.bool_] | None = None      # of the present state
@@ -51,9 +55,13 @@ class Simulator:
         if render:
             self._kwargs["render_mode"] = "rgb_array"
         self.env: Any = None
+        self._perturb = perturb
+        self.drawn: Draw | None = None      # how the physics of this episode are changed
+        self._changing: Changing | None = None
+        self._waiting: list[Any] = []       # actions that have not taken effect yet
         if mode == KEPT:
             seed_globals(0)
-            self.env = make(identity, self._kwargs)
+            self._make({})
 
     def begin(self, seed: int) -> tuple[Any, Mapping[str, Any]]:
         """Begin the episode of this seed. Returns the observation and the info of `reset`."""
@@ -62,7 +70,8 @@ class Simulator:
         if self._mode != KEPT:
             self.close()
             own = {"seed": seed} if self._mode == SEEDED else {}
-            self.env = make(self._identity, {**self._kwargs, **own})
+            self._make(own)
+        self._draw(seed)
         try:
             begun = self.env.reset(seed=seed)
         except (TypeError, ValueError) as error:
@@ -71,12 +80,36 @@ class Simulator:
             raise
         if not (isinstance(begun, tuple) and len(begun) == 2 and isinstance(begun[1], Mapping)):
             raise UsageError(OLD_RESET)
+        if self._changing is not None and self.drawn is not None:
+            self._changing.after(self.drawn)
         return self._seen(*begun), begun[1]
+
+    def _make(self, own: Mapping[str, Any]) -> None:
+        self.env = make(self._identity, {**self._kwargs, **own})
+        if self._perturb != NOMINAL:
+            self._changing = changing(self.env, self._identity.name)
+
+    def _draw(self, seed: int) -> None:
+        """Change the physics for the episode of this seed."""
+        if self._changing is None:
+            return
+        self.drawn = draw(self._perturb, seed)
+        self._changing.before(self.drawn)
+        self._waiting = []
+
+    def _late(self, action: Any) -> Any:
+        """The action that takes effect now: scaled, and that of an earlier step where actions are late.
+
+        The first one acts until the second does, since not every action space has one that does nothing.
+        """
+        assert self._changing is not None and self.drawn is not None
+        self._waiting.append(self._changing.scaled(action, self.drawn))
+        return self._waiting.pop(0) if len(self._waiting) > self.drawn.delay else self._waiting[0]
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, Mapping[str, Any]]:
         """One step of the environment, in Gymnasium's form. Raises UsageError with the fix for another form."""
         try:
-            answer = self.env.step(action)
+            answer = self.env.step(action if self._changing is None else self._late(action))
         except ValueError as error:
             if _unpacked_by_a_wrapper(error, 5):
                 raise UsageError(OLD_STEP) from error

@@ -12,10 +12,11 @@ from ...core.files import read_bounded
 from ...core.values import JSON
 from .description import Description, InfoField, describe, description_of
 from .names import arguments_of, parse_id, suite_of
+from .perturbing import CHOICES, NOMINAL
 
 KNOWN: Final = (
     "max_episode_steps", "kwargs", "task", "low", "high", "threshold", "success", "success_at", "success_info",
-    "diverged", "check", "python", "description",
+    "diverged", "perturb", "check", "python", "description",
 )
 CHECKS: Final = ("refuse", "warn")
 ENDS: Final = ("any", "end")
@@ -41,7 +42,7 @@ class Settings:
     (at least `threshold`), "none", or a key of `info`, which counts at `success_at`: "any" step or the "end".
     `shows_success`: recordings hold what `info` says of it, so evaluators and prompts have it.
     `task` replaces the documentation, or follows it if `extends`. `python` is the interpreter that has the environment
-    installed; None for this one.
+    installed; None for this one. `perturb` is the level at which the physics of each episode are changed.
     """
 
     description: Description
@@ -54,6 +55,7 @@ class Settings:
     success_at: str
     shows_success: bool
     divergence_is_fault: bool
+    perturb: str
     python: str | None
 
     @property
@@ -107,6 +109,7 @@ def complete(given: Mapping[str, JSON], *, environment_id: str) -> dict[str, JSO
         "success_at": _one_of(options, "success_at", ENDS, "end" if success == "is_success" else "any"),
         "success_info": _one_of(options, "success_info", (HIDDEN_INFO, SHOWN_INFO), HIDDEN_INFO),
         "diverged": _one_of(options, "diverged", (FAULT, STOPS), FAULT),
+        "perturb": _one_of(options, "perturb", CHOICES, NOMINAL),
         "check": check, "python": python, "description": found.as_text(),
     }
 
@@ -122,6 +125,7 @@ def settings(options: Mapping[str, JSON]) -> Settings:
         success=str(options["success"]), success_at=str(options["success_at"]),
         shows_success=options.get("success_info", SHOWN_INFO) == SHOWN_INFO,     # runs of older versions had it
         divergence_is_fault=options.get("diverged", STOPS) == FAULT,                # and they ended there
+        perturb=str(options.get("perturb", NOMINAL)),
         python=None if (python := options.get("python")) is None else str(python),
     )
 

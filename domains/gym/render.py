@@ -67,7 +67,7 @@ class _Replay:
         self._reader = ActionReader(known.action)
         self._simulator = Simulator(
             parse_id(known.id), known.kwargs, max_episode_steps=known.horizon, mode=known.mode, render=True,
-            mask=known.mask, choices=choices_of(known.action) if known.mask else (),
+            mask=known.mask, choices=choices_of(known.action) if known.mask else (), perturb=settings.perturb,
         )
         self.observation = self._said(lambda: self._simulator.begin(seed)[0])
         follow(self._simulator.env, known.kwargs)

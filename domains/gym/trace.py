@@ -10,6 +10,7 @@ from ...core.recording import MISSING, Array, Recording
 from ...core.values import JSON
 from .description import Description, InfoField
 from .options import Settings
+from .perturbing import Draw
 from .spaces import TEXT, ActionReader, Leaf, split
 
 MOST_BYTES: Final = 48 << 20    # of a field over an episode; larger ones are not recorded
@@ -42,9 +43,9 @@ class Trace:
             "action_low": reader.low, "action_high": reader.high,
         }
 
-    def begin(self, flat: NDArray[np.float64], texts: Mapping[str, str], *, seed: int) -> None:
-        """Begin an episode with its first observation."""
-        self._seed = seed
+    def begin(self, flat: NDArray[np.float64], texts: Mapping[str, str], *, seed: int, drawn: Draw | None) -> None:
+        """Begin an episode with its first observation; `drawn` says how its physics are changed."""
+        self._seed, self._drawn = seed, drawn
         self._rows: list[NDArray[Any]] = []
         self._texts: list[Mapping[str, str]] = []
         self._actions: list[NDArray[np.float64]] = []
@@ -97,8 +98,11 @@ class Trace:
                 "terminated": ends[:, 0].copy(), "truncated": ends[:, 1].copy(), **self._info_arrays(steps),
             },
             constants={name: value.copy() for name, value in self._constants.items()},
-            info={"return": total, "environment_seed": self._seed, **self._missing()},
+            info={"return": total, "environment_seed": self._seed, **self._perturbed(), **self._missing()},
         )
+
+    def _perturbed(self) -> dict[str, JSON]:
+        return {} if self._drawn is None else {"perturbed": dict(self._drawn.as_json())}
 
     def _missing(self) -> dict[str, JSON]:
         if not self._odd:
