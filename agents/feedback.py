@@ -11,7 +11,7 @@ from ..core.story import aligned
 from ..core.text import bounded, counted, fenced, one_line
 from ..core.values import CandidateState, Episode, EvaluatorCandidate, Fault, FeedbackDetail, Score
 from .episode_table import REGULAR_ENDS, compare, metrics_lines, metrics_table
-from .stories import stories
+from .stories import said_of_worst, stories
 
 # How far the fitness F of a program can be trusted: its spread over the episodes, and its smallest step.
 
@@ -71,11 +71,12 @@ RARE = 0.05  # with the chance that a flaw stayed unseen
 FULL = 1.0 - 1e-9  # f_e from which an episode loses nothing
 
 
-def policy_feedback(candidate: CandidateState, detail: FeedbackDetail = "stories") -> str:
+def policy_feedback(candidate: CandidateState, detail: FeedbackDetail = "stories", courses: int = 2) -> str:
     """F, M, endings and faults of a policy, without its success rate.
 
-    With "stories" the episodes are compared with one another, and the worst and the median one are described. With
-    "metrics" it is the paper's F and M, and f_e of each episode.
+    With "stories" the episodes are compared with one another, and the worst and the median one are described; only the
+    worst one with 1 of `courses`, and with 0 what the program said of it. With "metrics" it is the paper's F and M, and
+    f_e of each episode.
     """
     if candidate.fault is not None:
         return f"This program failed as a whole and has no fitness:\n\n{fenced(fault_text(candidate.fault))}"
@@ -85,7 +86,8 @@ def policy_feedback(candidate: CandidateState, detail: FeedbackDetail = "stories
     if faults:
         parts += ["Faults (each ended its episode at once, with f_e = 0):", fenced(faults)]
     if whole:
-        parts += [coverage_text(candidate), stories(candidate.episodes, candidate.scores)]
+        seen = candidate.episodes, candidate.scores
+        parts += [coverage_text(candidate), stories(*seen, courses) if courses else said_of_worst(*seen)]
     return "\n\n".join(filter(None, parts))
 
 

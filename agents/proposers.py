@@ -15,7 +15,7 @@ from .conversation import Talker, TurnPrompts
 from .critic import critique_text, sheet_text
 from .critic_sheets import SheetFolder
 from .feedback import coverage_text, faults_text, policy_feedback
-from .fitting import EPISODES, MEMORY, PARTS_OF_POLICIES, PromptLimits, fitting, shortened, without
+from .fitting import EPISODES, MEMORY, PARTS_OF_POLICIES, SECOND, PromptLimits, fitting, shortened, without
 from .foci import CROSSOVERS, crossing_of, focus_of, remedies
 from .hints import Hints, hints_text
 from .memory_text import history, others_list, rejections_list, tried_earlier, tried_list
@@ -110,10 +110,10 @@ class _Proposer:
         return with_form(self._prompts, name, SUMMARY, form, self._note, **variables)
 
     def _shown(self, candidate: CandidateState, order: Propose, left_out: tuple[str, ...]) -> dict[str, str]:
-        detail: FeedbackDetail = "metrics" if EPISODES in left_out else self._feedback
+        courses = 0 if EPISODES in left_out else 1 if SECOND in left_out else 2
         return {
             "program": program_block(candidate.program),
-            "feedback": _joined(policy_feedback(candidate, detail), self._seen(candidate, order)),
+            "feedback": _joined(policy_feedback(candidate, self._feedback, courses), self._seen(candidate, order)),
             "history": _history(candidate, order),
         }
 

@@ -15,13 +15,15 @@ EQUAL = 1e-4  # f_e that differ by less are equal
 SAID = "What the program said of {} (its own words, not measured):"
 
 
-def stories(episodes: Sequence[Episode], scores: Sequence[Score]) -> str:
+def stories(episodes: Sequence[Episode], scores: Sequence[Score], most: int = 2) -> str:
     """The notes of the worst and of the median episode, or of the longest where all are equal; "" if they have none.
+
+    With 1 as `most` the second one is left out.
 
     `scores` belong to the episodes in their order.
     """
     sections = []
-    for place, word in _chosen(episodes, scores).items():
+    for place, word in list(_chosen(episodes, scores).items())[:most]:
         parts = _parts(episodes[place].notes)
         if parts:
             title = f"The {word} episode, number {episodes[place].index} (f_e = {scores[place].fitness:.4f}):"
