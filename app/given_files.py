@@ -9,13 +9,18 @@ from ..core.errors import UsageError, unknown
 from ..core.files import read_bounded
 from ..core.ports import Domain
 from ..core.values import Contract, Document, Program, PromptText
+from ..gallery import policy_file
 from ..runtime.prompts import SHIPPED, PromptFolder
 
 MAX_PROGRAM_BYTES = 1_000_000
 
 
 def read_program(path: Path, contract: Contract, *, role: str) -> Program:
-    """The program in `path`, a `role` such as "policy". Raises UsageError naming the file and the fix."""
+    """The program in `path`, or that of the gallery which it names; `role` is such as "policy".
+
+    Raises UsageError naming the file and the fix.
+    """
+    path = policy_file(path)
     if not path.exists():
         raise UsageError(f"there is no {role} file {path}")
     try:

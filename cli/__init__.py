@@ -24,6 +24,7 @@ missing, and from `memento evaluate` if every episode failed. A command's module
     exporting       the work of `memento export`: a candidate's program as a file, or the log of a run for a sink
     flags           flags and arguments that several commands share
     front           the pages that need no command: the start page, the help on all commands, the version
+    gallery         `memento gallery`: programs that language models evolved, and whether they still hold
     kitchen         `memento kitchen`: commands for the kitchen domain alone
     lists           `memento domains`, `memento methods`, `memento settings` and `memento models`
     look            the options for drawing an episode, and their checks

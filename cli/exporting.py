@@ -101,11 +101,12 @@ def write_candidate(folder: Path, candidate: str | None, out: Path) -> str:
         record = look_up(store, name)
     if record.program is None:
         raise UsageError(f"{name} of {folder.name} has no program: see memento show {folder} {name}")
-    _write(record.program, out)
+    write_program(record.program, out)
     return record.id
 
 
-def _write(program: Program, out: Path) -> None:
+def write_program(program: Program, out: Path) -> None:
+    """Write a program to a new file. Raises UsageError."""
     try:
         with out.open("x", encoding="utf-8") as file:
             file.write(program.text)

@@ -11,6 +11,7 @@ from ..core.errors import UsageError, nearest, unknown
 from ..core.ports import Domain, Periodic, twin_for
 from ..core.values import JSON
 from ..domains import names as domain_names
+from ..gallery import policy_file
 from .groups import EVALUATORS, ROLES, Values
 from .model import ALL, BRANCHES, OPTIONS, TABLES, Settings, fits, group_of
 from .presets import DEFAULT_PRESET
@@ -74,7 +75,7 @@ def settle_paths(values: dict[str, Any]) -> None:
         values["evaluator"] = evaluator_file(evaluator, EVALUATORS)
     for key in ("initial", "prompts"):
         if isinstance(values.get(key), str):
-            values[key] = str(Path(values[key]).absolute())
+            values[key] = str(policy_file(values[key]).absolute())
 
 
 def evaluator_file(given: str, words: Iterable[str]) -> str:

@@ -1,0 +1,152 @@
+"""`memento gallery`: programs that language models evolved, with their figures; and whether they still hold."""
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from ..core.story import aligned
+from ..core.text import counted
+from . import flags
+from .output import print_json_line, print_text, say
+
+if TYPE_CHECKING:
+    from ..app.results import EvaluateResult
+    from ..gallery import GalleryProgram, MeasuredFigure
+
+EXAMPLE: Final = "memento gallery fetch-push"
+OTHERWISE: Final = 1        # the exit code if a figure does not hold
+
+Name = Annotated[
+    str | None, typer.Argument(metavar="NAME", help="Show this program: its figures, how it was found.",
+                               show_default=False),
+]
+Check = Annotated[bool, typer.Option("--check", help="Roll the programs out again, and compare with their figures.")]
+Episodes = Annotated[int, typer.Option(metavar="N", help="The episodes of each program, with --check.")]
+Out = Annotated[Path | None, typer.Option(metavar="FILE.py", help="Write the program to a new file.")]
+
+
+def gallery(
+    name: Name = None, check: Check = False, episodes: Episodes = 8, out: Out = None, workers: flags.Workers = None,
+    as_json: flags.AsJson = False,
+) -> None:
+    """List the programs that language models evolved, show one, or check them."""
+    from .. import gallery as entries
+    from ..core.errors import UsageError
+    from ..core.values import Program
+    from .exporting import write_program
+
+    chosen = [entries.entry(each) for each in ([name] if name else entries.names())]
+    if out is not None:
+        if name is None:
+            raise UsageError("--out writes one program: name it, as in memento gallery fetch-push --out policy.py")
+        write_program(Program(chosen[0].program.read_text(encoding="utf-8")), out)
+        print_text(f"{name} is in {out}")
+    elif check:
+        held = [_holds(each, episodes, workers, as_json=as_json) for each in chosen]
+        if not all(held):
+            raise typer.Exit(OTHERWISE)
+    elif as_json:
+        for each in chosen:
+            print_json_line(json.dumps(dataclasses.asdict(each)))
+    elif name:
+        _show(chosen[0])
+    else:
+        head = ("name", "task", "published", "held out", "changed physics", "replies")
+        print_text(aligned([head, *map(_row, chosen)]))
+
+
+def _row(entry: "GalleryProgram") -> tuple[str, ...]:
+    from ..gallery import NOMINAL
+
+    others = [f"{each.conditions} {_figure(each)}" for each in entry.measured if each.conditions != NOMINAL]
+    first = entry.under(NOMINAL)
+    return (
+        entry.name, entry.domain, "; ".join(each.value for each in entry.published) or "-",
+        f"{_figure(first)}, {first.episodes} episodes" if first else "-", "; ".join(others) or "-",
+        str(entry.replies),
+    )
+
+
+def _figure(measured: "MeasuredFigure") -> str:
+    """The return with its interval, else the success rate with its own."""
+    if measured.returned is not None:
+        mean, low, high = measured.returned
+        return f"{mean:,.4g} [{low:,.4g}, {high:,.4g}]"
+    if measured.success is not None:
+        rate, low, high = measured.success
+        return f"{100 * rate:.0f} % [{100 * low:.0f}, {100 * high:.0f}]"
+    return "-"
+
+
+def _show(entry: "GalleryProgram") -> None:
+    from ..gallery import PREFIX
+
+    print_text(f"{entry.title}\n{entry.domain}\n")
+    print_text(aligned([
+        ("conditions", "episodes", "return [95 %]", "success [95 %]"),
+        *((each.conditions, str(each.episodes), _part(each.returned, 1.0), _part(each.success, 100.0, " %"))
+          for each in entry.measured),
+    ]))
+    print_text("")
+    for each in entry.published:
+        print_text(f"published: {each.value}, {each.what} ({each.differs})")
+    print_text(
+        f"found: {entry.found}\nluck: {entry.luck}\nsearch: {entry.replies} replies, {entry.episodes} episodes; a call "
+        f"takes {entry.ms_a_call:.2g} ms of CPU time\n"
+        f"the whole search again, without a key: memento run --replay {entry.tape} --trust --replay-loosely\n"
+        f"on other episodes: memento evaluate {PREFIX}{entry.name} --domain {entry.domain} --episodes 16"
+    )
+
+
+def _part(values: tuple[float, float, float] | None, scale: float, unit: str = "") -> str:
+    if values is None:
+        return "-"
+    mean, low, high = (scale * value for value in values)
+    return f"{mean:,.4g}{unit} [{low:,.4g}, {high:,.4g}]"
+
+
+def _holds(entry: "GalleryProgram", episodes: int, workers: int | None, *, as_json: bool) -> bool:
+    """Roll the program out under the conditions of its figures; whether the intervals have something in common."""
+    from ..gallery import NOMINAL
+
+    recorded = entry.under(NOMINAL)
+    assert recorded is not None
+    say(f"{entry.name}: {episodes} episodes of {entry.domain}")
+    found = _evaluated(entry, episodes, workers)
+    same = _agree(recorded.success, found.success_rate, found.success_interval) and _agree(
+        recorded.returned, found.return_mean, found.return_interval
+    )
+    if as_json:
+        print_json_line(json.dumps({"name": entry.name, "holds": same, "found": json.loads(found.line())}))
+    else:
+        returned = "" if found.return_mean is None else f", return {found.return_mean:,.4g}"
+        success = "" if found.success_rate is None else f" success {100 * found.success_rate:.0f} %"
+        verdict = "holds" if same else "differs"
+        print_text(f"{entry.name}: {verdict};{success}{returned} over {counted(found.episodes, 'episode')}, "
+                   f"recorded {_figure(recorded)}")
+    return same
+
+
+def _agree(
+    recorded: tuple[float, float, float] | None, mean: float | None, interval: tuple[float, float] | None
+) -> bool:
+    """Whether two intervals have a point in common; without an interval its mean stands for it."""
+    if recorded is None or mean is None:
+        return True
+    low, high = interval if interval is not None else (mean, mean)
+    return low <= recorded[2] and recorded[1] <= high
+
+
+def _evaluated(entry: "GalleryProgram", episodes: int, workers: int | None) -> "EvaluateResult":
+    from .. import app
+    from ..settings.evaluate import build_evaluate_settings
+    from .execution import execute
+
+    settings = build_evaluate_settings(
+        entry.program, entry.domain, flags=entry.options, episodes=episodes, seed=0, salt=app.new_salt(),
+        evaluator="reference", workers=workers,
+    )
+    return execute(app.evaluate(settings))

@@ -1,0 +1,105 @@
+"""The gallery: programs that searches by a language model found, each with its settings, its figures and its tape.
+
+An entry is a file of facts, `entries/NAME.toml`, and the program, `entries/NAME.txt`. Wherever a policy file is taken,
+`gallery:NAME` names the program of an entry.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from ..core.errors import UsageError, unknown
+from ..core.values import JSON
+
+PREFIX: Final = "gallery:"
+ENTRIES: Final = Path(__file__).parent / "entries"
+NOMINAL: Final = "nominal"      # the conditions of the search
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """A figure that others published for the task, and in what it differs."""
+
+    what: str
+    value: str
+    differs: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredFigure:
+    """The program on episodes that no choice was made by: means with intervals of 95 %.
+
+    `conditions` is "nominal", or the name of the domain's options that were changed, `options`. The return is None for
+    a task without rewards, the success rate for one without success.
+    """
+
+    conditions: str
+    episodes: int
+    options: Mapping[str, JSON] = field(default_factory=dict)
+    success: tuple[float, float, float] | None = None       # rate, lower and upper end
+    returned: tuple[float, float, float] | None = None      # mean, lower and upper end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GalleryProgram:
+    """A program of the gallery, and how it was found."""
+
+    name: str
+    title: str
+    domain: str
+    options: Mapping[str, JSON]
+    replies: int
+    episodes: int           # that the search spent
+    found: str              # by which candidate, and which replies gained what
+    luck: str               # what of it was luck
+    ms_a_call: float        # CPU time of a call, median
+    tape: str               # in the repository
+    published: tuple[Published, ...]
+    measured: tuple[MeasuredFigure, ...]
+
+    @property
+    def program(self) -> Path:
+        """The file of the program."""
+        return ENTRIES / f"{self.name}.txt"
+
+    def under(self, conditions: str) -> MeasuredFigure | None:
+        """The figures under these conditions, if they were measured."""
+        return next((each for each in self.measured if each.conditions == conditions), None)
+
+
+def names() -> list[str]:
+    """The names of all entries, in order."""
+    return sorted(path.stem for path in ENTRIES.glob("*.toml"))
+
+
+def entry(name: str) -> GalleryProgram:
+    """The entry of this name. Raises UsageError with the nearest names."""
+    if name not in names():
+        raise unknown("program of the gallery", name, names())
+    return _entry(name, tomllib.loads((ENTRIES / f"{name}.toml").read_text(encoding="utf-8")))
+
+
+def policy_file(given: Path | str) -> Path:
+    """The file of a policy: that of the gallery's entry for "gallery:NAME". Raises UsageError for an unknown name."""
+    text = str(given)
+    return entry(text.removeprefix(PREFIX)).program if text.startswith(PREFIX) else Path(given)
+
+
+def _entry(name: str, facts: Mapping[str, Any]) -> GalleryProgram:
+    try:
+        return GalleryProgram(**{
+            "options": {}, **facts, "name": name,
+            "published": tuple(Published(**each) for each in facts.get("published", ())),
+            "measured": tuple(_measured(each) for each in facts.get("measured", ())),
+        })
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"the gallery's entry {name} cannot be read: {error}") from None
+
+
+def _measured(facts: Mapping[str, Any]) -> MeasuredFigure:
+    return MeasuredFigure(**{
+        key: tuple(value) if key in ("success", "returned") and value is not None else value
+        for key, value in facts.items()
+    })
